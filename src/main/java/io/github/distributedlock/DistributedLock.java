@@ -1,0 +1,120 @@
+package io.github.distributedlock;
+
+import java.util.Optional;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks that exclude each other across every JVM that shares a store.
+ * <p>
+ * Safe for use by many threads. A lock is reentrant for the thread that acquired it:
+ * asking again gives a further handle on the same hold without any I/O.
+ *
+ * <pre class="code">
+ * try (LockHandle handle = distributedLock.acquire("nightly-report")) {
+ *     …
+ * }
+ * </pre>
+ *
+ * @see LockRequest
+ * @see LockHandle
+ */
+public interface DistributedLock {
+
+	/**
+	 * Acquires what the request asks for, waiting as long as it allows (without
+	 * {@linkplain LockRequest#waitTime(java.time.Duration) wait time}: the configured
+	 * default, 5 seconds).
+	 * @param request the keys and how to lock them
+	 * @return a handle that must be closed
+	 * @throws LockNotAcquiredException if a key was busy all that time
+	 * @throws LockBackendException if the store failed or refused
+	 * @throws LockInterruptedException if the thread was interrupted while waiting; its
+	 * interrupt flag is set
+	 * @throws IllegalArgumentException if the request is not valid here
+	 */
+	LockHandle acquire(LockRequest request);
+
+	/**
+	 * Acquires what the request asks for, waiting only if it has a
+	 * {@linkplain LockRequest#waitTime(java.time.Duration) wait time}.
+	 * @param request the keys and how to lock them
+	 * @return a handle that must be closed, or empty if a key is busy, and for no other
+	 * reason
+	 * @throws LockBackendException if the store failed or refused
+	 * @throws LockInterruptedException if the thread was interrupted while waiting; its
+	 * interrupt flag is set
+	 * @throws IllegalArgumentException if the request is not valid here
+	 */
+	Optional<LockHandle> tryAcquire(LockRequest request);
+
+	/**
+	 * Acquires one key with every default.
+	 * @param key the key
+	 * @return a handle that must be closed
+	 * @see #acquire(LockRequest)
+	 */
+	default LockHandle acquire(String key) {
+		return acquire(LockRequest.of(key));
+	}
+
+	/**
+	 * Tries to acquire one key without waiting.
+	 * @param key the key
+	 * @return a handle that must be closed, or empty if the key is busy
+	 * @see #tryAcquire(LockRequest)
+	 */
+	default Optional<LockHandle> tryAcquire(String key) {
+		return tryAcquire(LockRequest.of(key));
+	}
+
+	/**
+	 * Runs an action while holding a lock.
+	 * @param <T> the type of the result
+	 * @param request the keys and how to lock them
+	 * @param action what to run
+	 * @return the action's result
+	 * @see #acquire(LockRequest)
+	 */
+	default <T extends @Nullable Object> T execute(LockRequest request, Supplier<T> action) {
+		try (LockHandle handle = acquire(request)) {
+			return action.get();
+		}
+	}
+
+	/**
+	 * Runs an action while holding a lock on one key.
+	 * @param <T> the type of the result
+	 * @param key the key
+	 * @param action what to run
+	 * @return the action's result
+	 * @see #acquire(String)
+	 */
+	default <T extends @Nullable Object> T execute(String key, Supplier<T> action) {
+		return execute(LockRequest.of(key), action);
+	}
+
+	/**
+	 * Runs an action while holding a lock.
+	 * @param request the keys and how to lock them
+	 * @param action what to run
+	 * @see #acquire(LockRequest)
+	 */
+	default void run(LockRequest request, Runnable action) {
+		try (LockHandle handle = acquire(request)) {
+			action.run();
+		}
+	}
+
+	/**
+	 * Runs an action while holding a lock on one key.
+	 * @param key the key
+	 * @param action what to run
+	 * @see #acquire(String)
+	 */
+	default void run(String key, Runnable action) {
+		run(LockRequest.of(key), action);
+	}
+
+}

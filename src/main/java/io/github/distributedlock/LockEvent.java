@@ -1,0 +1,122 @@
+package io.github.distributedlock;
+
+import java.time.Duration;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Something that happened to a lock of this JVM. An event is about one request, or, where
+ * it has a {@code key}, about one key of it.
+ */
+public sealed interface LockEvent {
+
+	/**
+	 * The low-cardinality {@linkplain LockRequest#name(String) name} of the request, for
+	 * meters.
+	 * @return the name
+	 */
+	String name();
+
+	/**
+	 * A request got its lock from the store. Re-entering one is no event.
+	 *
+	 * @param name the name of the request
+	 * @param keys the keys
+	 * @param owner the owner token
+	 * @param waited the time from asking to having
+	 */
+	record Acquired(String name, List<String> keys, String owner, Duration waited) implements LockEvent {
+	}
+
+	/**
+	 * A request ended without a lock because a key was busy.
+	 *
+	 * @param name the name of the request
+	 * @param keys the keys
+	 * @param waited the time from asking to giving up
+	 * @param holder the owner token of the holder where it is known
+	 */
+	record NotAcquired(String name, List<String> keys, Duration waited, @Nullable String holder) implements LockEvent {
+	}
+
+	/**
+	 * A lock was given back.
+	 *
+	 * @param name the name of the request
+	 * @param key the key
+	 * @param owner the owner token
+	 * @param held the time from having to giving back
+	 */
+	record Released(String name, String key, String owner, Duration held) implements LockEvent {
+	}
+
+	/**
+	 * A lease was renewed, but less than half of the time between renewals was left of
+	 * it.
+	 *
+	 * @param name the name of the request
+	 * @param key the key
+	 * @param owner the owner token
+	 * @param left what had been left of the lease
+	 */
+	record RenewedLate(String name, String key, String owner, Duration left) implements LockEvent {
+	}
+
+	/**
+	 * A lock is no longer held although nobody gave it back.
+	 *
+	 * @param name the name of the request
+	 * @param key the key
+	 * @param owner the owner token
+	 * @param reason why
+	 * @param held the time from having to losing
+	 */
+	record Lost(String name, String key, String owner, Reason reason, Duration held) implements LockEvent {
+
+		/**
+		 * Why a lock was lost.
+		 */
+		public enum Reason {
+
+			/**
+			 * A fixed lease ran out before the lock was given back.
+			 */
+			LEASE_EXPIRED,
+
+			/**
+			 * The longest hold of the request was reached.
+			 */
+			MAX_HOLD_TIME,
+
+			/**
+			 * The store could not be reached to renew the lease in time.
+			 */
+			NOT_RENEWED,
+
+			/**
+			 * The store says that the key is no longer ours.
+			 */
+			TAKEN,
+
+			/**
+			 * The lock engine was stopped; the lease is left to run out.
+			 */
+			SHUTDOWN
+
+		}
+	}
+
+	/**
+	 * The store could not be reached to give a lock back; this is retried in the
+	 * background until the lease has run out.
+	 *
+	 * @param name the name of the request
+	 * @param key the key
+	 * @param owner the owner token
+	 * @param cause what the store answered
+	 */
+	record ReleaseDeferred(String name, String key, String owner, LockBackendException cause) implements LockEvent {
+	}
+
+}

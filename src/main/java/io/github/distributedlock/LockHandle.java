@@ -1,0 +1,99 @@
+package io.github.distributedlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A lock that was acquired, until {@link #close()}.
+ * <p>
+ * Safe for use by many threads; in particular it may be closed by another thread than the
+ * one that acquired it. A hold can be <em>lost</em> while the handle is open: its lease
+ * ran out, because the store could not be reached in time or because it was fixed. From
+ * then on {@link #isHeld()} is false. The loss is noticed locally before the store can
+ * give the lock to somebody else.
+ */
+public interface LockHandle extends AutoCloseable {
+
+	/**
+	 * The innermost open lock of the calling thread: of the annotated method or the
+	 * {@code acquire} that it is in.
+	 * @return the handle, or empty if the thread is in no lock
+	 * @see CurrentLock#bind(LockHandle)
+	 */
+	static Optional<LockHandle> current() {
+		return CurrentLock.innermost();
+	}
+
+	/**
+	 * The keys that this handle holds, in the order in which they were acquired.
+	 * @return the keys, without duplicates
+	 */
+	List<String> keys();
+
+	/**
+	 * The owner token under which the store knows this hold, unique for each acquisition:
+	 * {@code app@host/pid#random:n}.
+	 * @return the owner token
+	 */
+	String owner();
+
+	/**
+	 * A number that grows with each acquisition of the key, for a resource that refuses
+	 * writes with an older one.
+	 * @return the fencing token, or empty unless the request was
+	 * {@linkplain LockRequest#fenced(boolean) fenced}
+	 */
+	OptionalLong fencingToken();
+
+	/**
+	 * Whether the lock is certainly still held. Local and monotonic: no I/O, and once
+	 * false it stays so.
+	 * @return {@code false} after {@link #close()} and after a loss
+	 */
+	boolean isHeld();
+
+	/**
+	 * For how long the lock is certainly held if nothing renews it. Local, no I/O.
+	 * @return the time left, zero if it is not {@linkplain #isHeld() held}
+	 */
+	Duration remaining();
+
+	/**
+	 * Returns if the lock is still {@linkplain #isHeld() held}: the guard to put before a
+	 * step that must not run without it.
+	 * @throws LockLostException if the lock was lost
+	 * @throws IllegalStateException if this handle is closed
+	 */
+	void checkHeld();
+
+	/**
+	 * Makes the lease last at least the given time from now. Never shortens it: if that
+	 * much is left already, nothing is sent.
+	 * @param lease the time from now, at least 100 milliseconds
+	 * @return {@code false} if the lock is not held any more
+	 * @throws LockBackendException if the store failed; the lease is as it was
+	 * @throws IllegalArgumentException if the time is out of range, or past the
+	 * {@linkplain LockRequest#maxHoldTime(Duration) longest hold}
+	 */
+	boolean extend(Duration lease);
+
+	/**
+	 * Registers an action that runs once if the lock is lost while this handle is open,
+	 * on a thread of the library, or at once on the calling thread if it is lost already.
+	 * What the action throws is logged.
+	 * @param action what to run
+	 * @return this handle
+	 */
+	LockHandle onLost(Runnable action);
+
+	/**
+	 * Gives the lock back. Only the first call has an effect; from any thread; a no-op
+	 * for the store after a loss. Never throws for a store that is down: the release is
+	 * then retried in the background until the lease has run out.
+	 */
+	@Override
+	void close();
+
+}

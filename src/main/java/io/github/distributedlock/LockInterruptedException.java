@@ -1,0 +1,20 @@
+package io.github.distributedlock;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The thread was interrupted while it waited for a lock. Its interrupt flag is set again,
+ * and the lock is not held.
+ */
+public class LockInterruptedException extends LockException {
+
+	/**
+	 * Creates the exception for an interrupted wait.
+	 * @param message what was waited for, with the key and the time waited
+	 * @param cause the interrupt
+	 */
+	public LockInterruptedException(String message, @Nullable Throwable cause) {
+		super(message, cause);
+	}
+
+}

@@ -1,0 +1,59 @@
+package io.github.distributedlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock was busy for as long as the request was ready to wait. The store works; somebody
+ * else has the lock.
+ */
+public class LockNotAcquiredException extends LockException {
+
+	private final List<String> keys;
+
+	private final Duration waited;
+
+	private final @Nullable String holder;
+
+	/**
+	 * Creates the exception for a busy lock.
+	 * @param message what happened, with the key and the time waited
+	 * @param keys the keys of the request
+	 * @param waited how long the request waited
+	 * @param holder the owner token of the holder where it is known
+	 */
+	public LockNotAcquiredException(String message, List<String> keys, Duration waited, @Nullable String holder) {
+		super(message, null);
+		this.keys = List.copyOf(keys);
+		this.waited = waited;
+		this.holder = holder;
+	}
+
+	/**
+	 * The keys that were asked for.
+	 * @return the keys of the request
+	 */
+	public List<String> keys() {
+		return this.keys;
+	}
+
+	/**
+	 * How long the request waited.
+	 * @return the time waited
+	 */
+	public Duration waited() {
+		return this.waited;
+	}
+
+	/**
+	 * The owner token of the holder, {@code app@host/pid#random:n}.
+	 * @return the holder, or empty where it is not known
+	 */
+	public Optional<String> holder() {
+		return Optional.ofNullable(this.holder);
+	}
+
+}

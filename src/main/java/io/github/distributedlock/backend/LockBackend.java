@@ -1,0 +1,131 @@
+package io.github.distributedlock.backend;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.distributedlock.LockBackendException;
+
+/**
+ * A store of locks: each operation is one atomic step on one key.
+ * <p>
+ * A key is free or has a value with a time to live: an owner token, {@code reserved:}
+ * with the instance for which it is kept, or {@code parked:} with the owner that left it
+ * to run out. Beside it the store keeps which instances wait for it, oldest first. An
+ * instance that has died vanishes from there by itself.
+ * <p>
+ * Operations are called by many threads, may block for as long as the store's command
+ * timeout, and throw {@link LockBackendException} for a store that failed or refused,
+ * never for a key that is busy. The exception says nothing about whether the step was
+ * carried out; the engine finds out. Nothing is retried here.
+ */
+public interface LockBackend extends AutoCloseable {
+
+	/**
+	 * For how long a released key is kept for the instance that was woken.
+	 */
+	Duration RESERVATION = Duration.ofMillis(500);
+
+	/**
+	 * What the value of a reserved key begins with.
+	 */
+	String RESERVED = "reserved:";
+
+	/**
+	 * What the value of a parked key begins with.
+	 */
+	String PARKED = "parked:";
+
+	/**
+	 * Makes the claim's owner the owner of a key that is free. The fast path of a request
+	 * that does not know of any other; need not recognise a reservation.
+	 * @param claim the claim
+	 * @return whether it is the owner now
+	 */
+	Attempt acquire(Claim claim);
+
+	/**
+	 * Makes the claim's owner the owner of a key that is free, reserved for its instance,
+	 * or its own already, with a full lease, and ends the instance's registration as a
+	 * waiter. Otherwise, in the same step, registers the instance as a waiter; one that
+	 * is registered keeps its place. Does not register before the instance
+	 * {@linkplain #listen listens} for certain, where the store can say so.
+	 * @param claim the claim
+	 * @return whether it is the owner now
+	 */
+	Attempt acquireOrRegister(Claim claim);
+
+	/**
+	 * Ends an instance's registration as a waiter. If the key is free or reserved for
+	 * this instance, the wake-up is passed on: the key is reserved for the next waiter,
+	 * or becomes free.
+	 * @param key the user's key
+	 * @param instance the instance that gives up
+	 */
+	void withdraw(String key, String instance);
+
+	/**
+	 * Renews leases of keys that their owners still own, so that each lasts at least the
+	 * claim's lease from now. Never shortens one.
+	 * @param claims the claims, all of the same {@linkplain #node(String) node}
+	 * @return for each claim, in order, whether its owner owns the key
+	 */
+	List<Boolean> renew(List<Claim> claims);
+
+	/**
+	 * Gives a key back. If the owner owns it, or the key is gone, the oldest waiter that
+	 * can hear is woken, exactly one, and the key is {@linkplain #RESERVATION reserved}
+	 * for it; without waiters the key is free.
+	 * @param key the user's key
+	 * @param owner the owner token
+	 * @return whether the owner owned the key
+	 */
+	boolean release(String key, String owner);
+
+	/**
+	 * Leaves a key to run out under a changed value, so that no late renewal revives it.
+	 * @param key the user's key
+	 * @param owner the owner token
+	 * @param rest for how much longer the key blocks everybody
+	 * @return whether the owner owned the key
+	 */
+	boolean park(String key, String owner, Duration rest);
+
+	/**
+	 * Tells a listener of the wake-ups for an instance. Does no I/O before the first
+	 * registration.
+	 * @param instance the instance
+	 * @param listener the listener
+	 * @return ends the listening when closed
+	 */
+	Listening listen(String instance, WakeListener listener);
+
+	/**
+	 * The node of the store that answers for a key. Leases are renewed node by node, so
+	 * that one that stalls delays only its own.
+	 * @param key the user's key
+	 * @return an object equal for keys of the same node
+	 */
+	default Object node(String key) {
+		return LockBackend.class;
+	}
+
+	/**
+	 * Closes the connections of this backend. Owned keys are left as they are.
+	 */
+	@Override
+	void close();
+
+	/**
+	 * A listener that is listening.
+	 */
+	interface Listening extends AutoCloseable {
+
+		/**
+		 * Stops listening.
+		 */
+		@Override
+		void close();
+
+	}
+
+}

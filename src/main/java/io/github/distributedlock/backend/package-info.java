@@ -1,0 +1,9 @@
+/**
+ * The storage SPI: what a store must be able to do so that the lock engine can do the
+ * rest. Implement {@link io.github.distributedlock.backend.LockBackend} and make the
+ * backend contract tests pass.
+ */
+@NullMarked
+package io.github.distributedlock.backend;
+
+import org.jspecify.annotations.NullMarked;
