@@ -1,0 +1,91 @@
+package io.github.distributedlock.engine;
+
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.LockBackend;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gets one key: queues up for it in this JVM, then talks to the store about it, all under
+ * one deadline.
+ */
+final class Acquirer {
+
+	/**
+	 * How long a request that may not wait lets a withdrawal take.
+	 */
+	private static final long LONGEST_WITHDRAWAL = TimeUnit.SECONDS.toNanos(1);
+
+	final LockBackend backend;
+
+	final Watchdog watchdog;
+
+	final Sweeper sweeper;
+
+	final Instance instance;
+
+	final Lifecycle lifecycle;
+
+	final EngineTime time;
+
+	private final LocalQueue queue;
+
+	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, Instance instance,
+			Lifecycle lifecycle, EngineTime time) {
+		this.backend = backend;
+		this.queue = queue;
+		this.watchdog = watchdog;
+		this.sweeper = sweeper;
+		this.instance = instance;
+		this.lifecycle = lifecycle;
+		this.time = time;
+	}
+
+	/**
+	 * Acquires a key.
+	 * @return the hold, guarded, or {@code null} if the key was busy for as long as the
+	 * request may wait
+	 * @throws LockBackendException if the store failed
+	 * @throws InterruptedException if the thread was interrupted while it waited
+	 */
+	@Nullable Hold acquire(String key, String owner, Terms terms, Wait wait) throws InterruptedException {
+		int era = this.lifecycle.era();
+		this.lifecycle.require(era, key);
+		Turn turn = this.queue.enter(key, wait.isAllowed());
+		if (turn == null) {
+			return null;
+		}
+		Hold hold = null;
+		try {
+			if (awaitTurn(turn, wait)) {
+				hold = new Negotiation(this, turn, owner, terms, wait, era).run();
+			}
+			else {
+				this.lifecycle.require(era, key);
+			}
+			return hold;
+		}
+		finally {
+			if (hold == null) {
+				this.queue.leave(turn);
+			}
+		}
+	}
+
+	private boolean awaitTurn(Turn turn, Wait wait) throws InterruptedException {
+		if (turn.granted.tryAcquire()) {
+			return true;
+		}
+		boolean granted = this.time.await(turn.granted, wait.isAllowed() ? wait.left() : LONGEST_WITHDRAWAL)
+				&& !(wait.isAllowed() && wait.isOver());
+		LockBackendException failure = turn.failure();
+		if (!granted && failure != null) {
+			throw new LockBackendException("Lock '" + turn.key + "' could not be asked for within "
+					+ Text.of(wait.waited()) + ", since the store failed meanwhile: " + failure.getMessage(), true,
+					failure);
+		}
+		return granted;
+	}
+
+}

@@ -1,0 +1,73 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.Lease.Moment;
+
+/**
+ * Makes leases longer when a user asks for it.
+ */
+final class Extender {
+
+	private final LockBackend backend;
+
+	private final Instance instance;
+
+	private final Losses losses;
+
+	private final EngineTime time;
+
+	Extender(LockBackend backend, Instance instance, Losses losses, EngineTime time) {
+		this.backend = backend;
+		this.instance = instance;
+		this.losses = losses;
+		this.time = time;
+	}
+
+	/**
+	 * Makes each lease last at least so long from now.
+	 * @return whether all are held, and do
+	 */
+	boolean extend(List<Hold> holds, Duration lease) {
+		LockRequest.of(holds.get(0).key).leaseTime(lease);
+		for (Hold hold : holds) {
+			if (!extend(hold, lease)) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private boolean extend(Hold hold, Duration lease) {
+		Moment sent = Moment.now(this.time);
+		if (hold.maxHoldLeft(sent.nanos()) < lease.toNanos()) {
+			throw new IllegalArgumentException("Lock '" + hold.key + "' cannot be extended by " + Text.of(lease)
+					+ ": that is past its maxHoldTime of " + Text.of(hold.terms.maxHold()));
+		}
+		if (!this.losses.isStillHeld(hold) || hold.lease().left(sent) >= lease.toNanos()) {
+			return hold.isHeld();
+		}
+		Claim claim = new Claim(hold.key, hold.owner, this.instance.id(), lease);
+		if (!Interrupts.deferredDuring(() -> ask(claim))) {
+			this.losses.declare(hold, Reason.TAKEN);
+			return false;
+		}
+		hold.confirmed(sent, lease.toMillis() * 1_000_000);
+		return this.losses.isStillHeld(hold);
+	}
+
+	private boolean ask(Claim claim) {
+		try {
+			return this.backend.renew(List.of(claim)).get(0);
+		}
+		catch (RuntimeException ex) {
+			throw Failures.asBackendException("extend", claim.key(), ex);
+		}
+	}
+
+}

@@ -1,0 +1,22 @@
+package io.github.distributedlock.engine;
+
+import io.github.distributedlock.LockBackendException;
+
+/**
+ * What a backend throws, in the terms of the API.
+ */
+final class Failures {
+
+	private Failures() {
+	}
+
+	/**
+	 * The exception as it is, or, for a backend that throws what it should not, wrapped
+	 * as one whose outcome is not known.
+	 */
+	static LockBackendException asBackendException(String step, String key, RuntimeException ex) {
+		return (ex instanceof LockBackendException known) ? known : new LockBackendException(
+				"The lock store failed at '" + step + "' of lock '" + key + "': " + ex, true, ex);
+	}
+
+}

@@ -1,0 +1,16 @@
+package io.github.distributedlock.engine;
+
+import java.util.List;
+
+import io.github.distributedlock.LockHandle;
+
+/**
+ * Opens handles, with the parts that each of them needs.
+ */
+record Handles(Losses losses, Releaser releaser, Extender extender, HeldTooLong heldTooLong, EngineTime time) {
+
+	LockHandle open(List<Hold> holds) {
+		return new EngineHandle(holds, this);
+	}
+
+}

@@ -1,0 +1,89 @@
+package io.github.distributedlock.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gets all keys of a request, or none: those that the calling thread holds already are
+ * re-entered, the others come from the store, one after the other, under one owner.
+ */
+final class Holds {
+
+	private final Instance instance;
+
+	private final Acquirer acquirer;
+
+	private final Releaser releaser;
+
+	private final Losses losses;
+
+	private final Events events;
+
+	Holds(Instance instance, Acquirer acquirer, Releaser releaser, Losses losses, Events events) {
+		this.instance = instance;
+		this.acquirer = acquirer;
+		this.releaser = releaser;
+		this.losses = losses;
+		this.events = events;
+	}
+
+	/**
+	 * Acquires or re-enters the keys.
+	 * @return a hold for each key, or {@code null} if one is busy
+	 */
+	@Nullable List<Hold> acquire(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
+		List<Hold> holds = new ArrayList<>(keys.size());
+		String owner = null;
+		boolean complete = false;
+		try {
+			for (String key : keys) {
+				Hold hold = reenter(key, terms);
+				if (hold == null) {
+					owner = (owner != null) ? owner : this.instance.nextOwner();
+					hold = this.acquirer.acquire(key, owner, terms, wait);
+				}
+				if (hold == null) {
+					return null;
+				}
+				holds.add(hold);
+			}
+			complete = true;
+			if (owner != null) {
+				this.events.publish(new LockEvent.Acquired(terms.name(), keys, owner, wait.waited()));
+			}
+			return holds;
+		}
+		finally {
+			if (!complete) {
+				giveBack(holds);
+			}
+		}
+	}
+
+	private @Nullable Hold reenter(String key, Terms terms) {
+		for (LockHandle handle : CurrentLock.all()) {
+			if (handle instanceof EngineHandle outer && outer.isOf(this.losses)) {
+				for (Hold hold : outer.holds()) {
+					if (hold.key.equals(key) && this.losses.isStillHeld(hold) && hold.reenter(terms)) {
+						return hold;
+					}
+				}
+			}
+		}
+		return null;
+	}
+
+	private void giveBack(List<Hold> holds) {
+		for (int i = holds.size() - 1; i >= 0; i--) {
+			if (holds.get(i).exit()) {
+				this.releaser.release(holds.get(i));
+			}
+		}
+	}
+
+}

@@ -1,0 +1,73 @@
+package io.github.distributedlock.engine;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.Semaphore;
+
+import io.github.distributedlock.LockBackendException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of this JVM for one key, in the order of their arrival. Its fields are
+ * guarded by the {@link LocalQueue}'s step for the key, but for those that say otherwise.
+ */
+final class KeyQueue {
+
+	final Deque<Turn> waiting = new ArrayDeque<>();
+
+	/**
+	 * Wake-ups from the store that nobody has consumed yet. Safe for any thread.
+	 */
+	final Semaphore wakeUps = new Semaphore(0);
+
+	/**
+	 * Who talks to the store or holds the lock. May be read by any thread.
+	 */
+	volatile Turn current;
+
+	/**
+	 * Whether the store may know this JVM as a waiter; whoever has the turn inherits it.
+	 */
+	volatile boolean registered;
+
+	/**
+	 * What the store's last answer was, if it was a failure.
+	 */
+	volatile @Nullable LockBackendException failure;
+
+	KeyQueue(Turn first) {
+		this.current = first;
+		first.join(this);
+		first.granted.release();
+	}
+
+	void add(Turn turn) {
+		this.waiting.add(turn);
+		turn.join(this);
+	}
+
+	/**
+	 * Ends the current turn.
+	 * @return whether there is another one
+	 */
+	boolean next() {
+		Turn next = this.waiting.poll();
+		if (next == null) {
+			if (!this.registered && this.wakeUps.availablePermits() == 0) {
+				return false;
+			}
+			next = new Turn(this.current.key, true);
+			next.join(this);
+		}
+		this.current = next;
+		next.granted.release();
+		return true;
+	}
+
+	void wake() {
+		if (!this.current.holding) {
+			this.wakeUps.release();
+		}
+	}
+
+}

@@ -1,0 +1,127 @@
+package io.github.distributedlock.engine;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets one thread of this JVM at a time talk to the store about a key, first come first
+ * served; the others cost the store nothing.
+ *
+ * <pre>
+ * enter ──► waiting ──► current: asks the store ──► current: holds ──► leave
+ *              │ gives up          │ gives up                            │
+ *              ▼                   ▼                                     ▼
+ *            gone                leave ──► the next one is current, or, if the store
+ *                                          may still know us as a waiter, a withdrawal
+ *                                          is; or the queue vanishes
+ * </pre>
+ *
+ * Invariants: a queue exists exactly while it has a current turn. Turns become current in
+ * the order in which they entered. Registering and withdrawing are never under way at the
+ * same time, since both need the turn. A wake-up is kept for whoever has the turn until
+ * it is consumed, or passed on by a withdrawal if nobody has.
+ */
+final class LocalQueue {
+
+	private final Map<String, KeyQueue> queues = new ConcurrentHashMap<>();
+
+	private final BiConsumer<LocalQueue, Turn> withdrawals;
+
+	/**
+	 * Creates empty queues.
+	 * @param withdrawals is to tell the store that nobody waits, and then to leave
+	 */
+	LocalQueue(BiConsumer<LocalQueue, Turn> withdrawals) {
+		this.withdrawals = withdrawals;
+	}
+
+	/**
+	 * Takes a place in a key's queue.
+	 * @param mayWait whether to queue up if the key is held or queued for here
+	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
+	 * wait. One that may not wait still lets a withdrawal end, which takes one command:
+	 * the lock may be free.
+	 */
+	@Nullable Turn enter(String key, boolean mayWait) {
+		Turn turn = new Turn(key, false);
+		this.queues.compute(key, (k, queue) -> {
+			if (queue == null) {
+				return new KeyQueue(turn);
+			}
+			if (mayWait || (queue.current.withdrawal && queue.waiting.isEmpty())) {
+				queue.add(turn);
+			}
+			return queue;
+		});
+		return turn.hasJoined() ? turn : null;
+	}
+
+	/**
+	 * Gives up a place. Only the first call has an effect.
+	 */
+	void leave(Turn turn) {
+		startWithdrawal(this.queues.computeIfPresent(turn.key, (key, queue) -> {
+			if (queue.current != turn) {
+				queue.waiting.remove(turn);
+				return queue;
+			}
+			return queue.next() ? queue : null;
+		}));
+	}
+
+	/**
+	 * The store has woken this JVM for a key.
+	 */
+	void wake(String key) {
+		startWithdrawal(this.queues.compute(key, (k, queue) -> {
+			if (queue == null) {
+				return new KeyQueue(new Turn(key, true));
+			}
+			queue.wake();
+			return queue;
+		}));
+	}
+
+	/**
+	 * Lets every current turn ask the store once more.
+	 */
+	void wakeAll() {
+		forEach(KeyQueue::wake);
+	}
+
+	/**
+	 * Lets all who wait look around, since the engine was stopped.
+	 */
+	void interruptAll() {
+		forEach((queue) -> {
+			queue.waiting.forEach((turn) -> turn.granted.release());
+			queue.wake();
+		});
+	}
+
+	boolean isEmpty() {
+		return this.queues.isEmpty();
+	}
+
+	private void forEach(Consumer<KeyQueue> action) {
+		this.queues.keySet().forEach((key) -> this.queues.computeIfPresent(key, (k, queue) -> {
+			action.accept(queue);
+			return queue;
+		}));
+	}
+
+	/**
+	 * Outside the step for the key, since a withdrawal comes back to leave.
+	 */
+	private void startWithdrawal(@Nullable KeyQueue queue) {
+		Turn current = (queue != null) ? queue.current : null;
+		if (current != null && current.withdrawal && current.granted.tryAcquire()) {
+			this.withdrawals.accept(this, current);
+		}
+	}
+
+}

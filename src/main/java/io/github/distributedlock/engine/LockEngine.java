@@ -1,0 +1,169 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockInterruptedException;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.LockBackend;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks on any {@link LockBackend}.
+ *
+ * <pre class="code">
+ * try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).build()) {
+ *     engine.run("nightly-report", () -> …);
+ * }
+ * </pre>
+ *
+ * Safe for use by many threads. It starts running, and its few threads are there only
+ * when they are needed. The backend is not closed with it.
+ */
+public final class LockEngine implements DistributedLock, AutoCloseable {
+
+	private final Requests requests;
+
+	private final EngineTime time;
+
+	private final Lifecycle lifecycle = new Lifecycle();
+
+	private final Events events;
+
+	private final LocalQueue queue;
+
+	private final Losses losses;
+
+	private final Watchdog watchdog;
+
+	private final Holds holds;
+
+	private final Handles handles;
+
+	private final LockBackend.Listening listening;
+
+	private final Runnable endThreads;
+
+	LockEngine(LockEngineBuilder settings, EngineTime time, Workers workers, Runnable endThreads) {
+		LockBackend backend = settings.backend;
+		Instance instance = new Instance(settings.application);
+		this.requests = new Requests(settings);
+		this.time = time;
+		this.endThreads = endThreads;
+		this.events = new Events(settings.listeners);
+		this.queue = new LocalQueue(new Withdrawals(backend, instance, workers));
+		this.losses = new Losses(this.queue, this.events, workers);
+		Sweeper sweeper = new Sweeper(backend, time, workers);
+		RenewalRound round = new RenewalRound(backend, instance, this.losses, sweeper, this.events, time);
+		this.watchdog = new Watchdog(backend, round, this.losses, time, workers);
+		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, sweeper, this.events);
+		Acquirer acquirer = new Acquirer(backend, this.queue, this.watchdog, sweeper, instance, this.lifecycle, time);
+		this.holds = new Holds(instance, acquirer, releaser, this.losses, this.events);
+		this.handles = new Handles(this.losses, releaser, new Extender(backend, instance, this.losses, time),
+				new HeldTooLong(settings.warnHeldAfter, time), time);
+		this.listening = backend.listen(instance.id(), new WakeUps(this.queue));
+	}
+
+	/**
+	 * Begins an engine on a store.
+	 * @param backend the store
+	 * @return the builder
+	 */
+	public static LockEngineBuilder builder(LockBackend backend) {
+		return new LockEngineBuilder(backend);
+	}
+
+	@Override
+	public LockHandle acquire(LockRequest request) {
+		Wait wait = new Wait(this.time, this.requests.waitTime(request));
+		LockHandle handle = acquire(request, wait);
+		if (handle != null) {
+			return handle;
+		}
+		String holder = wait.holder();
+		throw new LockNotAcquiredException(
+				"Lock " + request.keys() + " was busy for " + Text.of(wait.waited()) + " (waitTime "
+						+ Text.of(wait.limit()) + ")" + ((holder != null) ? ", held by " + holder : ""),
+				request.keys(), wait.waited(), holder);
+	}
+
+	@Override
+	public Optional<LockHandle> tryAcquire(LockRequest request) {
+		Duration waitTime = request.waitTime();
+		Wait wait = new Wait(this.time, (waitTime != null) ? waitTime : Duration.ZERO);
+		return Optional.ofNullable(acquire(request, wait));
+	}
+
+	private @Nullable LockHandle acquire(LockRequest request, Wait wait) {
+		List<String> keys = this.requests.keysInOrder(request);
+		Terms terms = this.requests.terms(request);
+		boolean interrupted = Thread.interrupted();
+		try {
+			if (interrupted && wait.isAllowed()) {
+				throw new InterruptedException("interrupted before");
+			}
+			List<Hold> holds = this.holds.acquire(keys, terms, wait);
+			if (holds == null) {
+				this.events.publish(new LockEvent.NotAcquired(terms.name(), keys, wait.waited(), wait.holder()));
+				return null;
+			}
+			return this.handles.open(holds);
+		}
+		catch (InterruptedException ex) {
+			interrupted = true;
+			throw new LockInterruptedException(
+					"Interrupted after waiting " + Text.of(wait.waited()) + " for lock " + keys + "; it is not held",
+					ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * Whether requests are served.
+	 * @return {@code false} between {@link #stop()} and {@link #start()}
+	 */
+	public boolean isRunning() {
+		return this.lifecycle.isRunning();
+	}
+
+	/**
+	 * Serves requests again after {@link #stop()}.
+	 */
+	public void start() {
+		this.lifecycle.start();
+	}
+
+	/**
+	 * Fails those who wait, with a {@link LockBackendException}, and refuses new
+	 * requests. Methods that are running under a lock keep it for as long as its lease
+	 * lasts: the handle is lost, but the key is not deleted under them.
+	 */
+	public void stop() {
+		if (this.lifecycle.stop()) {
+			this.queue.interruptAll();
+			this.watchdog.guarded().forEach((hold) -> this.losses.declare(hold, Reason.SHUTDOWN));
+		}
+	}
+
+	/**
+	 * Stops, and ends the threads.
+	 */
+	@Override
+	public void close() {
+		stop();
+		this.listening.close();
+		this.endThreads.run();
+	}
+
+}

@@ -1,0 +1,122 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+import io.github.distributedlock.LockListener;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.LockBackend;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings of a {@link LockEngine}. Not safe for use by many threads.
+ */
+public final class LockEngineBuilder {
+
+	/**
+	 * The shortest lease that a watchdog can keep over a slow network:
+	 * {@value} milliseconds.
+	 */
+	public static final long SHORTEST_RENEWED_LEASE_MILLIS = 1000;
+
+	final LockBackend backend;
+
+	final List<LockListener> listeners = new ArrayList<>();
+
+	String application = "app";
+
+	Duration waitTime = Duration.ofSeconds(5);
+
+	Duration leaseTime = Duration.ofSeconds(30);
+
+	int maxKeyBytes = 1024;
+
+	@Nullable Duration warnHeldAfter;
+
+	LockEngineBuilder(LockBackend backend) {
+		this.backend = Objects.requireNonNull(backend, "backend");
+	}
+
+	/**
+	 * Names the application in owner tokens; {@code app} by default.
+	 * @param application the name
+	 * @return this builder
+	 */
+	public LockEngineBuilder application(String application) {
+		this.application = application;
+		return this;
+	}
+
+	/**
+	 * How long {@code acquire} waits if the request does not say; 5 seconds by default.
+	 * @param waitTime the time; zero means one attempt
+	 * @return this builder
+	 */
+	public LockEngineBuilder waitTime(Duration waitTime) {
+		LockRequest.of("check").waitTime(waitTime);
+		this.waitTime = waitTime;
+		return this;
+	}
+
+	/**
+	 * The lease that is renewed for as long as a lock is held; 30 seconds by default. If
+	 * a JVM dies, others get its locks when it has run out.
+	 * @param leaseTime the lease, at least 1 second
+	 * @return this builder
+	 */
+	public LockEngineBuilder leaseTime(Duration leaseTime) {
+		LockRequest.of("check").leaseTime(leaseTime);
+		if (leaseTime.toMillis() < SHORTEST_RENEWED_LEASE_MILLIS) {
+			throw new IllegalArgumentException("leaseTime " + leaseTime + " is too short to be renewed in time:"
+					+ " choose at least " + SHORTEST_RENEWED_LEASE_MILLIS + " ms");
+		}
+		this.leaseTime = leaseTime;
+		return this;
+	}
+
+	/**
+	 * The longest key, in bytes of UTF-8; 1,024 by default.
+	 * @param maxKeyBytes the number of bytes
+	 * @return this builder
+	 */
+	public LockEngineBuilder maxKeyBytes(int maxKeyBytes) {
+		if (maxKeyBytes < 1) {
+			throw new IllegalArgumentException("maxKeyBytes " + maxKeyBytes + " must be at least 1");
+		}
+		this.maxKeyBytes = maxKeyBytes;
+		return this;
+	}
+
+	/**
+	 * Logs a warning with the acquiring stack for each handle that is open longer than
+	 * this. Off by default, since taking the stack costs some microseconds.
+	 * @param warnHeldAfter the time, or {@code null} for no warning
+	 * @return this builder
+	 */
+	public LockEngineBuilder warnHeldAfter(@Nullable Duration warnHeldAfter) {
+		this.warnHeldAfter = warnHeldAfter;
+		return this;
+	}
+
+	/**
+	 * Adds a listener.
+	 * @param listener the listener
+	 * @return this builder
+	 */
+	public LockEngineBuilder listener(LockListener listener) {
+		this.listeners.add(Objects.requireNonNull(listener, "listener"));
+		return this;
+	}
+
+	/**
+	 * Builds the engine, running.
+	 * @return the engine, to be closed
+	 */
+	public LockEngine build() {
+		EngineThreads threads = new EngineThreads();
+		return new LockEngine(this, threads, threads, threads::close);
+	}
+
+}

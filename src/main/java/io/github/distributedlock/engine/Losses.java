@@ -1,0 +1,84 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Declares holds lost, and tells everyone concerned.
+ */
+final class Losses {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+
+	private final LocalQueue queue;
+
+	private final Events events;
+
+	private final Workers workers;
+
+	Losses(LocalQueue queue, Events events, Workers workers) {
+		this.queue = queue;
+		this.events = events;
+		this.workers = workers;
+	}
+
+	/**
+	 * Whether the hold is certainly ours still; declares it lost if its lease is over.
+	 */
+	boolean isStillHeld(Hold hold) {
+		if (hold.isHeld() && hold.isOver()) {
+			declare(hold, hold.overReason());
+		}
+		return hold.isHeld();
+	}
+
+	/**
+	 * Declares a hold lost, unless it is lost or being released already.
+	 */
+	void declare(Hold hold, Reason reason) {
+		if (hold.lose(reason)) {
+			this.queue.leave(hold.turn);
+			tell(hold, reason);
+		}
+	}
+
+	/**
+	 * Tells of a key that was not ours any more when it was to be released.
+	 */
+	void discoveredAtRelease(Hold hold) {
+		tell(hold, Reason.TAKEN);
+	}
+
+	private void tell(Hold hold, Reason reason) {
+		Duration held = hold.held();
+		logger.warn("Lock '{}' of {} was lost after {}: {}", hold.key, hold.owner, Text.of(held),
+				why(reason, hold.terms));
+		LockEvent event = new LockEvent.Lost(hold.terms.name(), hold.key, hold.owner, reason, held);
+		this.workers.callback(() -> {
+			this.events.publish(event);
+			hold.handles().forEach(EngineHandle::runLossActions);
+		});
+	}
+
+	/**
+	 * What happened, and what to do about it.
+	 */
+	static String why(Reason reason, Terms terms) {
+		return switch (reason) {
+			case LEASE_EXPIRED ->
+				"its fixed lease of " + Text.of(terms.lease()) + " ran out before it was given back. Leave the"
+						+ " leaseTime empty to have the lease renewed for as long as it takes";
+			case MAX_HOLD_TIME -> "its maxHoldTime of " + Text.of(terms.maxHold()) + " was reached";
+			case NOT_RENEWED -> "the store could not be reached to renew its lease of " + Text.of(terms.lease())
+					+ " in time. Look at the store and the network, or choose a longer lease";
+			case TAKEN ->
+				"the store says that the key is no longer ours. Was it deleted, evicted, or lost in a" + " failover?";
+			case SHUTDOWN -> "the lock engine was stopped while it was held; its lease is left to run out";
+		};
+	}
+
+}

@@ -1,0 +1,153 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.engine.Lease.Moment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The talk of the thread that has a key's turn with the store: asks; if the key is busy
+ * asks again and registers as a waiter in the same step; waits to be woken; and so on.
+ * <p>
+ * Invariants: no command is sent after the deadline, but for the one attempt of a request
+ * that may not wait. All sends name the same owner, so that one which was carried out
+ * unheard is recognised by the next. If one was not answered and this ends without a
+ * hold, it is cleaned up; if it ends with one, that is cleaned up after its release.
+ */
+final class Negotiation {
+
+	/**
+	 * A wake-up that got lost costs at most this.
+	 */
+	static final long LONGEST_POLL = TimeUnit.MILLISECONDS.toNanos(500);
+
+	private static final long FIRST_RETRY = TimeUnit.MILLISECONDS.toNanos(25);
+
+	private final Acquirer parts;
+
+	private final Turn turn;
+
+	private final Claim claim;
+
+	private final Terms terms;
+
+	private final Wait wait;
+
+	private final int era;
+
+	private @Nullable LockBackendException failure;
+
+	private long retry = FIRST_RETRY;
+
+	private boolean refused;
+
+	private boolean unsettled;
+
+	Negotiation(Acquirer parts, Turn turn, String owner, Terms terms, Wait wait, int era) {
+		this.parts = parts;
+		this.turn = turn;
+		this.terms = terms;
+		this.wait = wait;
+		this.era = era;
+		this.claim = new Claim(turn.key, owner, parts.instance.id(), Duration.ofNanos(terms.lease()));
+	}
+
+	@Nullable Hold run() throws InterruptedException {
+		Hold hold = null;
+		try {
+			do {
+				this.parts.lifecycle.require(this.era, this.turn.key);
+				hold = ask();
+			}
+			while (hold == null && mayAskAgain());
+			if (hold == null && this.failure != null) {
+				throw this.failure;
+			}
+			return hold;
+		}
+		finally {
+			if (hold == null && this.unsettled) {
+				this.parts.sweeper.cleanUp(this.turn.key, this.claim.owner(), this.terms.lease());
+			}
+		}
+	}
+
+	private @Nullable Hold ask() throws InterruptedException {
+		Moment sent = Moment.now(this.parts.time);
+		try {
+			Attempt attempt = send();
+			this.failure = null;
+			this.turn.answered();
+			this.wait.sawHolder(attempt.holder());
+			this.refused = true;
+			return attempt.acquired() ? hold(sent) : null;
+		}
+		catch (RuntimeException ex) {
+			this.failure = Failures.asBackendException("acquire", this.turn.key, ex);
+			this.turn.failed(this.failure);
+			if (!this.failure.isRetryable()) {
+				throw this.failure;
+			}
+			this.unsettled = true;
+			if (Thread.interrupted()) {
+				throw new InterruptedException("interrupted while the store was asked");
+			}
+			return null;
+		}
+	}
+
+	private Attempt send() {
+		if (this.wait.isAllowed() && (this.refused || this.turn.isRegistered())) {
+			this.turn.registering();
+			return this.parts.backend.acquireOrRegister(this.claim);
+		}
+		return this.parts.backend.acquire(this.claim);
+	}
+
+	private @Nullable Hold hold(Moment sent) {
+		Hold hold = new Hold(this.turn, this.claim.owner(), this.terms, sent, this.unsettled, this.parts.time);
+		if (hold.isOver()) {
+			this.unsettled = true;
+			this.failure = new LockBackendException("Lock '" + this.turn.key + "' was granted, but the answer took"
+					+ " longer than the lease of " + Text.of(this.terms.lease()) + ". Choose a longer lease", true,
+					null);
+			return null;
+		}
+		this.turn.acquired();
+		this.parts.watchdog.guard(hold);
+		if (!this.parts.lifecycle.isRunningSince(this.era)) {
+			this.parts.watchdog.unguard(hold);
+			this.unsettled = true;
+			return null;
+		}
+		return hold;
+	}
+
+	/**
+	 * Pauses as long as there is nothing to be asked for.
+	 * @return whether there is time left to ask again
+	 */
+	private boolean mayAskAgain() throws InterruptedException {
+		if (!this.wait.isAllowed() || this.wait.isOver()) {
+			return false;
+		}
+		if (this.failure != null) {
+			this.turn.awaitWakeUp(this.parts.time, Math.min(this.retry, this.wait.left()));
+			this.retry = Math.min(2 * this.retry, LONGEST_POLL);
+		}
+		else if (this.turn.isRegistered()) {
+			this.turn.awaitWakeUp(this.parts.time, Math.min(poll(), this.wait.left()));
+		}
+		return !this.wait.isOver();
+	}
+
+	private static long poll() {
+		return ThreadLocalRandom.current().nextLong(LONGEST_POLL * 4 / 5, LONGEST_POLL);
+	}
+
+}

@@ -1,0 +1,83 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.engine.Lease.Moment;
+
+/**
+ * When a guarded hold is to be renewed next. Written by one renewal round at a time.
+ */
+final class Renewal {
+
+	private static final long SHORTEST_RETRY = TimeUnit.MILLISECONDS.toNanos(20);
+
+	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
+
+	final Hold hold;
+
+	private volatile boolean planned;
+
+	private volatile boolean underWay;
+
+	private volatile long at;
+
+	Renewal(Hold hold) {
+		this.hold = hold;
+		Lease first = hold.lease();
+		plan(first.sent(), first.nanos());
+	}
+
+	/**
+	 * Plans the renewal after one that was sent then. The last one ended the lease
+	 * exactly where the longest hold ends, so that there is none after it.
+	 */
+	void plan(Moment sent, long nanos) {
+		this.at = sent.nanos() + this.hold.terms.lease() / 3;
+		this.planned = this.hold.terms.renewed() && nanos >= this.hold.terms.lease()
+				&& this.hold.maxHoldLeft(sent.nanos()) > nanos;
+		this.underWay = false;
+	}
+
+	/**
+	 * Plans to try again soon, for the store failed.
+	 */
+	void retry(long now) {
+		this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.hold.terms.lease() / 20));
+		this.underWay = false;
+	}
+
+	void begin() {
+		this.underWay = true;
+	}
+
+	boolean isPlanned() {
+		return this.planned;
+	}
+
+	/**
+	 * Whether to renew now: a little early, to share a command with others; or since the
+	 * machine may have been suspended.
+	 */
+	boolean isDue(Moment now) {
+		return this.planned && !this.underWay
+				&& (this.at - now.nanos() <= this.hold.terms.lease() / 30 || this.hold.lease().isSuspect(now));
+	}
+
+	/**
+	 * How long nothing needs to be done.
+	 */
+	long nanosToNextEvent(Moment now) {
+		long toDeadline = this.hold.lease().monotonicLeft(now);
+		return (this.planned && !this.underWay) ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
+	}
+
+	/**
+	 * The lease to ask for: trimmed to end where the longest hold ends.
+	 */
+	Duration lease(Moment now) {
+		long nanos = Math.min(this.hold.terms.lease(), this.hold.maxHoldLeft(now.nanos()));
+		return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.Lease.Moment;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Renews leases of one node, some hundred with each command.
+ */
+final class RenewalRound implements Consumer<List<Renewal>> {
+
+	static final int BATCH = 200;
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+
+	private final LockBackend backend;
+
+	private final Instance instance;
+
+	private final Losses losses;
+
+	private final Sweeper sweeper;
+
+	private final Events events;
+
+	private final EngineTime time;
+
+	RenewalRound(LockBackend backend, Instance instance, Losses losses, Sweeper sweeper, Events events,
+			EngineTime time) {
+		this.backend = backend;
+		this.instance = instance;
+		this.losses = losses;
+		this.sweeper = sweeper;
+		this.events = events;
+		this.time = time;
+	}
+
+	@Override
+	public void accept(List<Renewal> due) {
+		for (int from = 0; from < due.size(); from += BATCH) {
+			renew(due.subList(from, Math.min(due.size(), from + BATCH)));
+		}
+	}
+
+	private void renew(List<Renewal> batch) {
+		Moment sent = Moment.now(this.time);
+		List<Renewal> renewals = new ArrayList<>(batch.size());
+		List<Claim> claims = new ArrayList<>(batch.size());
+		for (Renewal renewal : batch) {
+			Hold hold = renewal.hold;
+			if (hold.isHeld()) {
+				renewals.add(renewal);
+				claims.add(new Claim(hold.key, hold.owner, this.instance.id(), renewal.lease(sent)));
+			}
+		}
+		if (claims.isEmpty()) {
+			return;
+		}
+		try {
+			List<Boolean> owned = this.backend.renew(claims);
+			for (int i = 0; i < claims.size(); i++) {
+				answered(renewals.get(i), owned.get(i), sent, claims.get(i).lease());
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not renew {} locks, trying again", claims.size(), ex);
+			renewals.forEach(this::failed);
+		}
+	}
+
+	private void answered(Renewal renewal, boolean owned, Moment sent, Duration lease) {
+		Hold hold = renewal.hold;
+		if (!owned) {
+			this.losses.declare(hold, Reason.TAKEN);
+		}
+		else if (hold.isHeld()) {
+			long left = hold.lease().left(Moment.now(this.time));
+			hold.confirmed(sent, lease.toNanos());
+			renewal.plan(sent, lease.toNanos());
+			if (left < hold.terms.lease() / 6) {
+				this.events.publish(
+						new LockEvent.RenewedLate(hold.terms.name(), hold.key, hold.owner, Duration.ofNanos(left)));
+			}
+		}
+		else if (hold.isLost() && hold.lossReason() != Reason.SHUTDOWN) {
+			// We gave it up before this was carried out: nobody would ever free it.
+			this.sweeper.release(hold, 0);
+		}
+	}
+
+	private void failed(Renewal renewal) {
+		if (renewal.hold.isOver()) {
+			this.losses.declare(renewal.hold, renewal.hold.overReason());
+		}
+		renewal.retry(this.time.nanoTime());
+	}
+
+}

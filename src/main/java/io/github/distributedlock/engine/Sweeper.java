@@ -1,0 +1,107 @@
+package io.github.distributedlock.engine;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.distributedlock.backend.LockBackend;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the store in the background what it may not have heard: that an owner has given a
+ * key back. Every step checks the owner, so it does no harm, however often and late.
+ * <p>
+ * Invariants: at most one sweep is scheduled or under way, and one is while there are
+ * errands. A sweep ends at the first failure, and the errand that failed goes to the end,
+ * so that a store that is down is asked once for each pause, however many errands there
+ * are.
+ */
+final class Sweeper {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+
+	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private final Queue<Errand> errands = new ConcurrentLinkedQueue<>();
+
+	private final AtomicBoolean active = new AtomicBoolean();
+
+	private final LockBackend backend;
+
+	private final EngineTime time;
+
+	private final Workers workers;
+
+	Sweeper(LockBackend backend, EngineTime time, Workers workers) {
+		this.backend = backend;
+		this.time = time;
+		this.workers = workers;
+	}
+
+	/**
+	 * Releases a hold, until the store answers or its lease has run out there.
+	 * @param rest for how much longer it is to block others, or 0
+	 */
+	void release(Hold hold, long rest) {
+		long now = this.time.nanoTime();
+		add(new Errand(hold.key, hold.owner, rest, now, now + hold.leftOnServer(), 0));
+	}
+
+	/**
+	 * Undoes an acquire whose outcome is not known, and which the server may still carry
+	 * out: until one lease after the first answer.
+	 */
+	void cleanUp(String key, String owner, long lease) {
+		add(new Errand(key, owner, 0, this.time.nanoTime(), null, lease));
+	}
+
+	boolean isIdle() {
+		return this.errands.isEmpty();
+	}
+
+	private void add(Errand errand) {
+		this.errands.add(errand);
+		start(0);
+	}
+
+	private void start(long delay) {
+		if (this.active.compareAndSet(false, true)) {
+			this.time.schedule(() -> this.workers.background(this::sweep), delay);
+		}
+	}
+
+	private void sweep() {
+		try {
+			this.errands.removeIf((errand) -> errand.isDone(this.time.nanoTime()));
+			for (Errand errand : this.errands) {
+				if (errand.isDue(this.time.nanoTime()) && !run(errand)) {
+					this.errands.remove(errand);
+					this.errands.add(errand);
+					break;
+				}
+			}
+		}
+		finally {
+			this.active.set(false);
+			if (!this.errands.isEmpty()) {
+				start(PAUSE);
+			}
+		}
+	}
+
+	private boolean run(Errand errand) {
+		try {
+			Releaser.tell(this.backend, errand.key, errand.owner, errand.rest);
+			errand.answered(this.time.nanoTime());
+			return true;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not release lock '{}' of {} yet", errand.key, errand.owner, ex);
+			errand.postpone(this.time.nanoTime());
+			return false;
+		}
+	}
+
+}

@@ -1,0 +1,43 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+
+import io.github.distributedlock.LockRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request means for each of its holds, with the engine's defaults filled in. In
+ * nanoseconds.
+ *
+ * @param name the request's name
+ * @param lease how long a lease is
+ * @param renewed whether it is renewed
+ * @param maxHold the longest hold, {@link Long#MAX_VALUE} for none
+ * @param minHold the shortest hold, 0 for none
+ * @param expireOnClose whether the lease is left to run out
+ */
+record Terms(String name, long lease, boolean renewed, long maxHold, long minHold, boolean expireOnClose) {
+
+	private static final long LEAST_MARGIN = Duration.ofMillis(10).toNanos();
+
+	static Terms of(LockRequest request, Duration defaultLease) {
+		Duration fixed = request.leaseTime();
+		long maxHold = nanos(request.maxHoldTime(), Long.MAX_VALUE);
+		long lease = Math.min(nanos(fixed, defaultLease.toNanos()), maxHold);
+		return new Terms(request.name(), lease, fixed == null, maxHold, nanos(request.minHoldTime(), 0),
+				request.expireOnClose());
+	}
+
+	/**
+	 * How much earlier than the server we take a lease for run out: clocks differ in
+	 * speed, and the holder must learn of it before another can have the lock.
+	 */
+	long margin() {
+		return Math.max(LEAST_MARGIN, this.lease / 100);
+	}
+
+	private static long nanos(@Nullable Duration duration, long absent) {
+		return (duration != null) ? duration.toNanos() : absent;
+	}
+
+}

@@ -1,0 +1,99 @@
+package io.github.distributedlock.engine;
+
+import java.util.concurrent.Semaphore;
+
+import io.github.distributedlock.LockBackendException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's place in the queue of its key. While it is the current one it may talk to
+ * the store about the key; it stays current for as long as the lock is held.
+ */
+final class Turn {
+
+	final String key;
+
+	/**
+	 * Whether it only tells the store that nobody here waits any more.
+	 */
+	final boolean withdrawal;
+
+	final Semaphore granted = new Semaphore(0);
+
+	/**
+	 * Whether it has become a hold, so that wake-ups do not concern it.
+	 */
+	volatile boolean holding;
+
+	private volatile @Nullable KeyQueue queue;
+
+	Turn(String key, boolean withdrawal) {
+		this.key = key;
+		this.withdrawal = withdrawal;
+	}
+
+	void join(KeyQueue queue) {
+		this.queue = queue;
+	}
+
+	boolean hasJoined() {
+		return this.queue != null;
+	}
+
+	boolean isRegistered() {
+		return queue().registered;
+	}
+
+	/**
+	 * To be called before a registration is sent: it counts even if no answer comes.
+	 */
+	void registering() {
+		queue().registered = true;
+	}
+
+	/**
+	 * The store has given the lock, and has forgotten the registration with it.
+	 */
+	void acquired() {
+		this.holding = true;
+		settled();
+	}
+
+	/**
+	 * The store has forgotten the registration.
+	 */
+	void settled() {
+		queue().registered = false;
+		queue().wakeUps.drainPermits();
+	}
+
+	void answered() {
+		queue().failure = null;
+	}
+
+	void failed(LockBackendException failure) {
+		queue().failure = failure;
+	}
+
+	@Nullable LockBackendException failure() {
+		return queue().failure;
+	}
+
+	/**
+	 * Waits until the store sends a wake-up, one that came before included.
+	 */
+	void awaitWakeUp(EngineTime time, long nanos) throws InterruptedException {
+		if (time.await(queue().wakeUps, nanos)) {
+			queue().wakeUps.drainPermits();
+		}
+	}
+
+	private KeyQueue queue() {
+		KeyQueue queue = this.queue;
+		if (queue == null) {
+			throw new IllegalStateException("No turn for lock " + this.key);
+		}
+		return queue;
+	}
+
+}

@@ -1,0 +1,58 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The patience of one request: one deadline for the local queue, the store and every
+ * retry. Confined to the requesting thread.
+ */
+final class Wait {
+
+	private final EngineTime time;
+
+	private final long start;
+
+	private final long limit;
+
+	private @Nullable String holder;
+
+	Wait(EngineTime time, Duration limit) {
+		this.time = time;
+		this.start = time.nanoTime();
+		this.limit = limit.toNanos();
+	}
+
+	/**
+	 * Whether the request may wait at all, or only make one attempt.
+	 */
+	boolean isAllowed() {
+		return this.limit > 0;
+	}
+
+	boolean isOver() {
+		return left() <= 0;
+	}
+
+	long left() {
+		return this.limit - (this.time.nanoTime() - this.start);
+	}
+
+	Duration limit() {
+		return Duration.ofNanos(this.limit);
+	}
+
+	Duration waited() {
+		return Duration.ofNanos(this.time.nanoTime() - this.start);
+	}
+
+	@Nullable String holder() {
+		return this.holder;
+	}
+
+	void sawHolder(@Nullable String holder) {
+		this.holder = holder;
+	}
+
+}

@@ -1,0 +1,147 @@
+package io.github.distributedlock.engine;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.Lease.Moment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Renews leases a third of their length after the last renewal, and declares holds lost
+ * whose lease has run out.
+ * <p>
+ * Invariants: a hold is guarded from before its acquire returns until before its release
+ * is sent. One alarm is set for the earliest moment at which a guarded hold needs
+ * anything; it may be earlier than needed, never later. The alarm only sorts out what is
+ * due: commands are sent by the renewal workers, one round at a time for each node, so
+ * that a node that stalls delays only its own leases, and no deadline.
+ */
+final class Watchdog {
+
+	/**
+	 * A suspended machine is noticed so soon after it is resumed.
+	 */
+	private static final long LONGEST_NAP = TimeUnit.SECONDS.toNanos(1);
+
+	private final Map<Hold, Renewal> guarded = new ConcurrentHashMap<>();
+
+	private final Set<Object> busyNodes = ConcurrentHashMap.newKeySet();
+
+	private final LockBackend backend;
+
+	private final Consumer<List<Renewal>> round;
+
+	private final Losses losses;
+
+	private final EngineTime time;
+
+	private final Workers workers;
+
+	private final ReentrantLock mutex = new ReentrantLock();
+
+	private EngineTime.@Nullable Alarm alarm;
+
+	private long alarmAt;
+
+	Watchdog(LockBackend backend, Consumer<List<Renewal>> round, Losses losses, EngineTime time, Workers workers) {
+		this.backend = backend;
+		this.round = round;
+		this.losses = losses;
+		this.time = time;
+		this.workers = workers;
+	}
+
+	void guard(Hold hold) {
+		Renewal renewal = new Renewal(hold);
+		this.guarded.put(hold, renewal);
+		setAlarm(renewal.nanosToNextEvent(Moment.now(this.time)));
+	}
+
+	void unguard(Hold hold) {
+		this.guarded.remove(hold);
+	}
+
+	List<Hold> guarded() {
+		return List.copyOf(this.guarded.keySet());
+	}
+
+	private void setAlarm(long delay) {
+		this.mutex.lock();
+		try {
+			long at = this.time.nanoTime() + Math.max(0, Math.min(delay, LONGEST_NAP));
+			if (this.alarm != null) {
+				if (at - this.alarmAt >= 0) {
+					return;
+				}
+				this.alarm.cancel();
+			}
+			this.alarmAt = at;
+			this.alarm = this.time.schedule(this::look, at - this.time.nanoTime());
+		}
+		finally {
+			this.mutex.unlock();
+		}
+	}
+
+	private void look() {
+		this.mutex.lock();
+		this.alarm = null;
+		this.mutex.unlock();
+		Moment now = Moment.now(this.time);
+		long nap = LONGEST_NAP;
+		Map<Object, List<Renewal>> due = new HashMap<>();
+		for (Renewal renewal : this.guarded.values()) {
+			Hold hold = renewal.hold;
+			if (isOver(renewal, now)) {
+				this.losses.declare(hold, hold.overReason());
+			}
+			if (!hold.isHeld()) {
+				this.guarded.remove(hold);
+			}
+			else if (renewal.isDue(now)) {
+				due.computeIfAbsent(this.backend.node(hold.key), (node) -> new ArrayList<>()).add(renewal);
+				nap = Math.min(nap, hold.lease().monotonicLeft(now));
+			}
+			else {
+				nap = Math.min(nap, renewal.nanosToNextEvent(now));
+			}
+		}
+		if (!this.guarded.isEmpty()) {
+			setAlarm(nap);
+		}
+		due.forEach(this::renew);
+	}
+
+	/**
+	 * A lease that can still be renewed and is only suspect is renewed first, to see.
+	 */
+	private static boolean isOver(Renewal renewal, Moment now) {
+		Lease lease = renewal.hold.lease();
+		return (renewal.isPlanned() ? lease.monotonicLeft(now) : lease.left(now)) <= 0;
+	}
+
+	private void renew(Object node, List<Renewal> due) {
+		if (!this.busyNodes.add(node)) {
+			return;
+		}
+		due.forEach(Renewal::begin);
+		this.workers.renewal(() -> {
+			try {
+				this.round.accept(due);
+			}
+			finally {
+				this.busyNodes.remove(node);
+				setAlarm(0);
+			}
+		});
+	}
+
+}

@@ -1,0 +1,46 @@
+package io.github.distributedlock.engine;
+
+import java.util.function.BiConsumer;
+
+import io.github.distributedlock.backend.LockBackend;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the store in the background that nobody here waits for a key any more, so that it
+ * passes on a wake-up that was meant for us. If the store cannot be told, the
+ * registration and the reservation run out by themselves.
+ */
+final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+
+	private final LockBackend backend;
+
+	private final Instance instance;
+
+	private final Workers workers;
+
+	Withdrawals(LockBackend backend, Instance instance, Workers workers) {
+		this.backend = backend;
+		this.instance = instance;
+		this.workers = workers;
+	}
+
+	@Override
+	public void accept(LocalQueue queue, Turn turn) {
+		this.workers.background(() -> {
+			try {
+				this.backend.withdraw(turn.key, this.instance.id());
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not withdraw from lock '{}'", turn.key, ex);
+			}
+			finally {
+				turn.settled();
+				queue.leave(turn);
+			}
+		});
+	}
+
+}
