@@ -1,6 +1,5 @@
 package io.github.distributedlock.test;
 
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -21,9 +20,6 @@ import java.util.function.Predicate;
  * What it prints, to either stream, is read as it comes, so that it never blocks on it.
  * It ends with {@link #close()}, with the JVM of the test, and, because {@link ChildJvm}
  * watches its standard input, even if that JVM is killed.
- * <p>
- * Guarded by {@code this}: the lines, how many of them were waited for, and whether there
- * will be more.
  */
 public final class JvmProcess implements AutoCloseable {
 
@@ -41,21 +37,14 @@ public final class JvmProcess implements AutoCloseable {
 	// Sends its signals without closing the streams at once, as the process itself would.
 	private final ProcessHandle handle;
 
-	private final Thread reader;
-
-	private final List<String> lines = new ArrayList<>();
-
-	private int consumed;
-
-	private boolean ended;
+	private final ProcessOutput output;
 
 	private JvmProcess(Process process) {
 		this.process = process;
 		this.handle = process.toHandle();
+		this.output = new ProcessOutput(process);
 		RUNNING.add(process);
-		this.reader = new Thread(this::read, "output-of-" + process.pid());
-		this.reader.setDaemon(true);
-		this.reader.start();
+		process.onExit().thenAccept(RUNNING::remove);
 	}
 
 	/**
@@ -148,29 +137,17 @@ public final class JvmProcess implements AutoCloseable {
 	 * @return the line
 	 * @throws AssertionError if the time is over, or the process has ended without it
 	 */
-	public synchronized String awaitLine(Predicate<String> line, String description, Duration timeout) {
-		long deadline = System.nanoTime() + timeout.toNanos();
-		while (true) {
-			while (this.consumed < this.lines.size()) {
-				String next = this.lines.get(this.consumed++);
-				if (line.test(next)) {
-					return next;
-				}
-			}
-			long rest = deadline - System.nanoTime();
-			if (this.ended || rest <= 0) {
-				throw failure((this.ended ? "ended" : "ran for " + timeout) + " without the line " + description);
-			}
-			await(rest);
-		}
+	public String awaitLine(Predicate<String> line, String description, Duration timeout) {
+		return this.output.await(line, timeout)
+			.orElseThrow(() -> failure("printed no line " + description + " in " + timeout + " or before it ended"));
 	}
 
 	/**
 	 * Everything printed so far.
 	 * @return the lines
 	 */
-	public synchronized List<String> output() {
-		return List.copyOf(this.lines);
+	public List<String> output() {
+		return this.output.lines();
 	}
 
 	/**
@@ -183,7 +160,7 @@ public final class JvmProcess implements AutoCloseable {
 			if (!this.process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
 				throw failure("ran for " + PATIENCE + " without ending");
 			}
-			this.reader.join(PATIENCE.toMillis());
+			this.output.awaitEnd(PATIENCE);
 			return this.process.exitValue();
 		}
 		catch (InterruptedException ex) {
@@ -246,42 +223,8 @@ public final class JvmProcess implements AutoCloseable {
 		}
 	}
 
-	private void read() {
-		try (BufferedReader output = this.process.inputReader(StandardCharsets.UTF_8)) {
-			for (String line = output.readLine(); line != null; line = output.readLine()) {
-				add(line);
-			}
-		}
-		catch (IOException ex) {
-			add("(output lost: " + ex + ")");
-		}
-		finally {
-			end();
-			RUNNING.remove(this.process);
-		}
-	}
-
-	private synchronized void add(String line) {
-		this.lines.add(line);
-		notifyAll();
-	}
-
-	private synchronized void end() {
-		this.ended = true;
-		notifyAll();
-	}
-
-	private synchronized void await(long nanos) {
-		try {
-			TimeUnit.NANOSECONDS.timedWait(this, Math.max(nanos, 1_000_000));
-		}
-		catch (InterruptedException ex) {
-			throw interrupted(ex);
-		}
-	}
-
 	private AssertionError failure(String what) {
-		return new AssertionError(this + " " + what + "; it printed:\n  " + String.join("\n  ", output()));
+		return new AssertionError(this + " " + what + "; its output:\n  " + String.join("\n  ", output()));
 	}
 
 	private IllegalStateException interrupted(InterruptedException ex) {

@@ -53,7 +53,7 @@ class JvmProcessTests {
 		try (JvmProcess process = JvmProcess.start(Child.class, "hello", "x")) {
 			assertThatExceptionOfType(AssertionError.class)
 				.isThrownBy(() -> process.awaitLine("nowhere"::equals, "nowhere", Duration.ofMinutes(5)))
-				.withMessageContaining("ended without the line nowhere")
+				.withMessageContaining("printed no line nowhere")
 				.withMessageContaining("argument x");
 		}
 	}
@@ -65,7 +65,7 @@ class JvmProcessTests {
 			process.awaitLine("echo one");
 			assertThatExceptionOfType(AssertionError.class)
 				.isThrownBy(() -> process.awaitLine("nowhere"::equals, "nowhere", Duration.ofMillis(1)))
-				.withMessageContaining("ran for PT0.001S without the line nowhere")
+				.withMessageContaining("printed no line nowhere in PT0.001S")
 				.withMessageContaining("echo one");
 		}
 	}
