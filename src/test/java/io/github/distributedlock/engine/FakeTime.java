@@ -108,7 +108,7 @@ final class FakeTime implements EngineTime, Workers {
 			task.action().run();
 		}
 		synchronized (this) {
-			this.nanos = end;
+			this.nanos = Math.max(this.nanos, end);
 		}
 	}
 

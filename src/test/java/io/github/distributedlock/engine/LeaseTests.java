@@ -177,6 +177,7 @@ class LeaseTests extends EngineFixture {
 			return answer;
 		});
 		this.time.advance(Duration.ofSeconds(12));
+		this.time.advance(Duration.ofSeconds(1));
 		assertThat(this.backend.steps()).contains("renew k", "release k");
 		assertThat(valueOf("k")).isNull();
 	}

@@ -7,6 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
@@ -53,6 +54,9 @@ final class ScriptedBackend implements LockBackend {
 
 	private volatile WakeListener listener;
 
+	private volatile Consumer<Claim> claims = (claim) -> {
+	};
+
 	ScriptedBackend(LockBackend delegate) {
 		this.delegate = delegate;
 	}
@@ -86,6 +90,10 @@ final class ScriptedBackend implements LockBackend {
 		this.always.clear();
 	}
 
+	void onAcquire(Consumer<Claim> claims) {
+		this.claims = claims;
+	}
+
 	WakeListener listener() {
 		return this.listener;
 	}
@@ -101,6 +109,7 @@ final class ScriptedBackend implements LockBackend {
 
 	@Override
 	public Attempt acquire(Claim claim) {
+		this.claims.accept(claim);
 		return step("acquire", claim.key(), () -> this.delegate.acquire(claim));
 	}
 
