@@ -5,12 +5,15 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.lang.reflect.Proxy;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.context.annotation.Bean;
@@ -161,6 +164,22 @@ class AnnotationLookupTests {
 			context.get(NonPublic.class).packaged();
 			context.get(NonPublic.class).guarded();
 			assertThat(context.lock().events).containsExactly("acquire", "release", "acquire", "release");
+		}
+	}
+
+	@Test
+	void samplesOfSpringAreApplications(@TempDir Path directory) throws Exception {
+		Class<?> type = Sources.compile(directory, "org.springframework.samples.Clinic",
+				Map.of("org.springframework.samples.Clinic", """
+						package org.springframework.samples;
+						public class Clinic {
+							@io.github.distributedlock.annotation.DistributedLock(key = "'clinic'")
+							public void book() { }
+						}
+						"""));
+		try (LockContext context = LockContext.of(type)) {
+			type.getMethod("book").invoke(context.get(type));
+			assertThat(context.lock().keys()).containsExactly("clinic");
 		}
 	}
 
