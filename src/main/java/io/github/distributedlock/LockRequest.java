@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,39 +30,12 @@ public final class LockRequest {
 
 	private static final Duration LONGEST = Duration.ofDays(365);
 
-	private final List<String> keys;
+	private final Values values;
 
-	private final @Nullable Duration waitTime;
-
-	private final @Nullable Duration leaseTime;
-
-	private final @Nullable Duration maxHoldTime;
-
-	private final @Nullable Duration minHoldTime;
-
-	private final LockMode mode;
-
-	private final boolean fair;
-
-	private final boolean fenced;
-
-	private final boolean expireOnClose;
-
-	private final String name;
-
-	private LockRequest(Draft draft) {
-		this.keys = draft.keys;
-		this.waitTime = draft.waitTime;
-		this.leaseTime = draft.leaseTime;
-		this.maxHoldTime = draft.maxHoldTime;
-		this.minHoldTime = draft.minHoldTime;
-		this.mode = draft.mode;
-		this.fair = draft.fair;
-		this.fenced = draft.fenced;
-		this.expireOnClose = draft.expireOnClose;
-		this.name = draft.name;
-		requireNotLonger("leaseTime", this.leaseTime);
-		requireNotLonger("maxHoldTime", this.maxHoldTime);
+	private LockRequest(Values values) {
+		this.values = values;
+		values.requireMinHoldNotLongerThan("leaseTime", values.leaseTime);
+		values.requireMinHoldNotLongerThan("maxHoldTime", values.maxHoldTime);
 	}
 
 	/**
@@ -79,7 +53,7 @@ public final class LockRequest {
 	 * @return the request
 	 */
 	public static LockRequest of(Collection<String> keys) {
-		return new LockRequest(new Draft(distinct(keys)));
+		return new LockRequest(new Values(distinct(keys)));
 	}
 
 	/**
@@ -88,7 +62,8 @@ public final class LockRequest {
 	 * @return a request for those keys that is like this one otherwise
 	 */
 	public LockRequest keys(Collection<String> keys) {
-		return new LockRequest(new Draft(this, distinct(keys)));
+		List<String> distinct = distinct(keys);
+		return with((values) -> values.keys = distinct);
 	}
 
 	/**
@@ -97,9 +72,8 @@ public final class LockRequest {
 	 * @return a request that waits so long
 	 */
 	public LockRequest waitTime(Duration waitTime) {
-		Draft draft = new Draft(this);
-		draft.waitTime = between("waitTime", waitTime, Duration.ZERO);
-		return new LockRequest(draft);
+		Duration checked = between("waitTime", waitTime, Duration.ZERO);
+		return with((values) -> values.waitTime = checked);
 	}
 
 	/**
@@ -109,9 +83,8 @@ public final class LockRequest {
 	 * @return a request with that lease
 	 */
 	public LockRequest leaseTime(Duration leaseTime) {
-		Draft draft = new Draft(this);
-		draft.leaseTime = between("leaseTime", leaseTime, Duration.ofMillis(SHORTEST_LEASE_MILLIS));
-		return new LockRequest(draft);
+		Duration checked = between("leaseTime", leaseTime, Duration.ofMillis(SHORTEST_LEASE_MILLIS));
+		return with((values) -> values.leaseTime = checked);
 	}
 
 	/**
@@ -120,9 +93,8 @@ public final class LockRequest {
 	 * @return a request with that limit
 	 */
 	public LockRequest maxHoldTime(Duration maxHoldTime) {
-		Draft draft = new Draft(this);
-		draft.maxHoldTime = between("maxHoldTime", maxHoldTime, Duration.ofMillis(SHORTEST_LEASE_MILLIS));
-		return new LockRequest(draft);
+		Duration checked = between("maxHoldTime", maxHoldTime, Duration.ofMillis(SHORTEST_LEASE_MILLIS));
+		return with((values) -> values.maxHoldTime = checked);
 	}
 
 	/**
@@ -134,9 +106,8 @@ public final class LockRequest {
 	 * @return a request with that minimum
 	 */
 	public LockRequest minHoldTime(Duration minHoldTime) {
-		Draft draft = new Draft(this);
-		draft.minHoldTime = between("minHoldTime", minHoldTime, Duration.ofMillis(1));
-		return new LockRequest(draft);
+		Duration checked = between("minHoldTime", minHoldTime, Duration.ofMillis(1));
+		return with((values) -> values.minHoldTime = checked);
 	}
 
 	/**
@@ -146,9 +117,7 @@ public final class LockRequest {
 	 * @return a request that does so
 	 */
 	public LockRequest expireOnClose(boolean expireOnClose) {
-		Draft draft = new Draft(this);
-		draft.expireOnClose = expireOnClose;
-		return new LockRequest(draft);
+		return with((values) -> values.expireOnClose = expireOnClose);
 	}
 
 	/**
@@ -157,9 +126,8 @@ public final class LockRequest {
 	 * @return a request in that mode
 	 */
 	public LockRequest mode(LockMode mode) {
-		Draft draft = new Draft(this);
-		draft.mode = Objects.requireNonNull(mode, "mode");
-		return new LockRequest(draft);
+		Objects.requireNonNull(mode, "mode");
+		return with((values) -> values.mode = mode);
 	}
 
 	/**
@@ -169,9 +137,7 @@ public final class LockRequest {
 	 * @return a request that is fair, or not
 	 */
 	public LockRequest fair(boolean fair) {
-		Draft draft = new Draft(this);
-		draft.fair = fair;
-		return new LockRequest(draft);
+		return with((values) -> values.fair = fair);
 	}
 
 	/**
@@ -180,9 +146,7 @@ public final class LockRequest {
 	 * @return a request with a token, or without
 	 */
 	public LockRequest fenced(boolean fenced) {
-		Draft draft = new Draft(this);
-		draft.fenced = fenced;
-		return new LockRequest(draft);
+		return with((values) -> values.fenced = fenced);
 	}
 
 	/**
@@ -194,9 +158,7 @@ public final class LockRequest {
 		if (name.isBlank()) {
 			throw new IllegalArgumentException("The name of a lock request must not be blank");
 		}
-		Draft draft = new Draft(this);
-		draft.name = name;
-		return new LockRequest(draft);
+		return with((values) -> values.name = name);
 	}
 
 	/**
@@ -204,7 +166,7 @@ public final class LockRequest {
 	 * @return the keys
 	 */
 	public List<String> keys() {
-		return this.keys;
+		return this.values.keys;
 	}
 
 	/**
@@ -212,7 +174,7 @@ public final class LockRequest {
 	 * @return the time, or {@code null} for the default
 	 */
 	public @Nullable Duration waitTime() {
-		return this.waitTime;
+		return this.values.waitTime;
 	}
 
 	/**
@@ -220,7 +182,7 @@ public final class LockRequest {
 	 * @return the lease, or {@code null} if it is renewed
 	 */
 	public @Nullable Duration leaseTime() {
-		return this.leaseTime;
+		return this.values.leaseTime;
 	}
 
 	/**
@@ -228,7 +190,7 @@ public final class LockRequest {
 	 * @return the time, or {@code null} if there is none
 	 */
 	public @Nullable Duration maxHoldTime() {
-		return this.maxHoldTime;
+		return this.values.maxHoldTime;
 	}
 
 	/**
@@ -236,7 +198,7 @@ public final class LockRequest {
 	 * @return the time, or {@code null} if there is none
 	 */
 	public @Nullable Duration minHoldTime() {
-		return this.minHoldTime;
+		return this.values.minHoldTime;
 	}
 
 	/**
@@ -244,7 +206,7 @@ public final class LockRequest {
 	 * @return {@code false} if the lock is given back
 	 */
 	public boolean expireOnClose() {
-		return this.expireOnClose;
+		return this.values.expireOnClose;
 	}
 
 	/**
@@ -252,7 +214,7 @@ public final class LockRequest {
 	 * @return exclusive or shared
 	 */
 	public LockMode mode() {
-		return this.mode;
+		return this.values.mode;
 	}
 
 	/**
@@ -260,7 +222,7 @@ public final class LockRequest {
 	 * @return whether it is fair
 	 */
 	public boolean fair() {
-		return this.fair;
+		return this.values.fair;
 	}
 
 	/**
@@ -268,7 +230,7 @@ public final class LockRequest {
 	 * @return whether it is fenced
 	 */
 	public boolean fenced() {
-		return this.fenced;
+		return this.values.fenced;
 	}
 
 	/**
@@ -276,16 +238,35 @@ public final class LockRequest {
 	 * @return the name, {@code unnamed} by default
 	 */
 	public String name() {
-		return this.name;
+		return this.values.name;
 	}
 
 	@Override
 	public String toString() {
-		return "LockRequest[keys=" + this.keys + ", name=" + this.name + ", mode=" + this.mode
-				+ told("waitTime", this.waitTime) + told("leaseTime", this.leaseTime)
-				+ told("maxHoldTime", this.maxHoldTime) + told("minHoldTime", this.minHoldTime)
-				+ (this.expireOnClose ? ", expireOnClose" : "") + (this.fair ? ", fair" : "")
-				+ (this.fenced ? ", fenced" : "") + "]";
+		Values values = this.values;
+		return "LockRequest[keys=" + values.keys + ", name=" + values.name + ", mode=" + values.mode
+				+ told("waitTime", values.waitTime) + told("leaseTime", values.leaseTime)
+				+ told("maxHoldTime", values.maxHoldTime) + told("minHoldTime", values.minHoldTime)
+				+ (values.expireOnClose ? ", expireOnClose" : "") + (values.fair ? ", fair" : "")
+				+ (values.fenced ? ", fenced" : "") + "]";
+	}
+
+	private LockRequest with(Consumer<Values> change) {
+		Values changed = new Values(this.values);
+		change.accept(changed);
+		return new LockRequest(changed);
+	}
+
+	private static String told(String what, @Nullable Duration duration) {
+		return (duration != null) ? ", " + what + "=" + duration : "";
+	}
+
+	private static Duration between(String what, Duration duration, Duration least) {
+		if (duration.compareTo(least) < 0 || duration.compareTo(LONGEST) > 0) {
+			throw new IllegalArgumentException(
+					what + " " + duration + " is out of range: at least " + least.toMillis() + " ms, at most 365 days");
+		}
+		return duration;
 	}
 
 	private static List<String> distinct(Collection<String> keys) {
@@ -301,34 +282,15 @@ public final class LockRequest {
 			}
 			index++;
 		}
-		return (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new LinkedHashSet<>(keys));
-	}
-
-	private static String told(String what, @Nullable Duration duration) {
-		return (duration != null) ? ", " + what + "=" + duration : "";
-	}
-
-	private static Duration between(String what, Duration duration, Duration least) {
-		if (duration.compareTo(least) < 0 || duration.compareTo(LONGEST) > 0) {
-			throw new IllegalArgumentException(
-					what + " " + duration + " is out of range: at least " + least.toMillis() + " ms, at most 365 days");
-		}
-		return duration;
-	}
-
-	private void requireNotLonger(String what, @Nullable Duration limit) {
-		if (this.minHoldTime != null && limit != null && this.minHoldTime.compareTo(limit) > 0) {
-			throw new IllegalArgumentException("minHoldTime " + this.minHoldTime + " of lock " + this.keys
-					+ " is longer than its " + what + " " + limit + ": the lock would be free before");
-		}
+		return List.copyOf((keys.size() == 1) ? keys : new LinkedHashSet<>(keys));
 	}
 
 	/**
-	 * A request in the making, so that each wither names only what it changes.
+	 * What a request asks for. Changed only by a wither, before anybody else sees it.
 	 */
-	private static final class Draft {
+	private static final class Values {
 
-		private final List<String> keys;
+		private List<String> keys;
 
 		private @Nullable Duration waitTime;
 
@@ -348,25 +310,28 @@ public final class LockRequest {
 
 		private String name = "unnamed";
 
-		private Draft(List<String> keys) {
+		private Values(List<String> keys) {
 			this.keys = keys;
 		}
 
-		private Draft(LockRequest request) {
-			this(request, request.keys);
+		private Values(Values other) {
+			this.keys = other.keys;
+			this.waitTime = other.waitTime;
+			this.leaseTime = other.leaseTime;
+			this.maxHoldTime = other.maxHoldTime;
+			this.minHoldTime = other.minHoldTime;
+			this.mode = other.mode;
+			this.fair = other.fair;
+			this.fenced = other.fenced;
+			this.expireOnClose = other.expireOnClose;
+			this.name = other.name;
 		}
 
-		private Draft(LockRequest request, List<String> keys) {
-			this.keys = keys;
-			this.waitTime = request.waitTime;
-			this.leaseTime = request.leaseTime;
-			this.maxHoldTime = request.maxHoldTime;
-			this.minHoldTime = request.minHoldTime;
-			this.mode = request.mode;
-			this.fair = request.fair;
-			this.fenced = request.fenced;
-			this.expireOnClose = request.expireOnClose;
-			this.name = request.name;
+		private void requireMinHoldNotLongerThan(String what, @Nullable Duration limit) {
+			if (this.minHoldTime != null && limit != null && this.minHoldTime.compareTo(limit) > 0) {
+				throw new IllegalArgumentException("minHoldTime " + this.minHoldTime + " of lock " + this.keys
+						+ " is longer than its " + what + " " + limit + ": the lock would be free before");
+			}
 		}
 
 	}

@@ -1,0 +1,117 @@
+package io.github.distributedlock;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+class LockRequestTests {
+
+	private static final LockRequest REQUEST = LockRequest.of("k");
+
+	private static final Map<String, Function<Duration, LockRequest>> DURATIONS = Map.of("waitTime", REQUEST::waitTime,
+			"leaseTime", REQUEST::leaseTime, "maxHoldTime", REQUEST::maxHoldTime, "minHoldTime", REQUEST::minHoldTime);
+
+	@Test
+	void keysKeepTheirOrderAndCountOnce() {
+		assertThat(LockRequest.of("b", "a", "b").keys()).containsExactly("b", "a");
+	}
+
+	@Test
+	void keysThatCouldBeConfusedIfTheyWereJoinedAreNot() {
+		assertThat(LockRequest.of("a", "b:c").keys()).isNotEqualTo(LockRequest.of("a:b", "c").keys());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "\t\n" })
+	void blankKeyIsRefused(String key) {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("a", key))
+			.withMessageContaining("Lock key 1 of")
+			.withMessageContaining("is blank: it would lock more, or less, than was meant");
+	}
+
+	@Test
+	void nullKeyIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(Arrays.asList("a", null)))
+			.withMessageContaining("Lock key 1 of [a, null] is null");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of((String) null))
+			.withMessageContaining("is null");
+	}
+
+	@Test
+	void noKeyIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(Collections.emptyList()))
+			.withMessage("A lock needs at least one key");
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.keys(List.of()));
+	}
+
+	@Test
+	void negativeDurationsAreRefused() {
+		DURATIONS.forEach((what, wither) -> assertThatIllegalArgumentException().as(what)
+			.isThrownBy(() -> wither.apply(Duration.ofMillis(-1)))
+			.withMessageStartingWith(what + " PT-0.001S is out of range"));
+	}
+
+	@Test
+	void durationsThatOverflowAreRefused() {
+		DURATIONS.forEach((what, wither) -> assertThatIllegalArgumentException().as(what)
+			.isThrownBy(() -> wither.apply(Duration.ofSeconds(Long.MAX_VALUE)))
+			.withMessageEndingWith("at most 365 days"));
+	}
+
+	@Test
+	void zeroIsAWaitButNoLease() {
+		assertThat(REQUEST.waitTime(Duration.ZERO).waitTime()).isZero();
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.leaseTime(Duration.ZERO))
+			.withMessage("leaseTime PT0S is out of range: at least 100 ms, at most 365 days");
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.leaseTime(Duration.ofMillis(99)));
+		assertThatNullPointerException().isThrownBy(() -> REQUEST.leaseTime(null));
+	}
+
+	@Test
+	void minHoldTimeThatIsLongerThanTheLeaseOrTheLongestHoldIsRefusedInEitherOrder() {
+		Duration longer = Duration.ofSeconds(2);
+		Duration shorter = Duration.ofSeconds(1);
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.minHoldTime(longer).leaseTime(shorter))
+			.withMessage(
+					"minHoldTime PT2S of lock [k] is longer than its leaseTime PT1S: the lock would be free before");
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.leaseTime(shorter).minHoldTime(longer));
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.maxHoldTime(shorter).minHoldTime(longer))
+			.withMessageContaining("maxHoldTime PT1S");
+		assertThat(REQUEST.leaseTime(longer).minHoldTime(longer).minHoldTime()).isEqualTo(longer);
+	}
+
+	@Test
+	void withersLeaveTheRequestAsItIs() {
+		LockRequest all = REQUEST.waitTime(Duration.ofSeconds(1))
+			.leaseTime(Duration.ofSeconds(4))
+			.maxHoldTime(Duration.ofSeconds(5))
+			.minHoldTime(Duration.ofSeconds(2))
+			.mode(LockMode.SHARED)
+			.fair(true)
+			.fenced(true)
+			.expireOnClose(true)
+			.name("n");
+		LockRequest other = all.keys(List.of("a", "b"));
+		assertThat(other).hasToString("LockRequest[keys=[a, b], name=n, mode=SHARED, waitTime=PT1S, leaseTime=PT4S,"
+				+ " maxHoldTime=PT5S, minHoldTime=PT2S, expireOnClose, fair, fenced]");
+		assertThat(all.keys()).containsExactly("k");
+		assertThat(REQUEST).hasToString("LockRequest[keys=[k], name=unnamed, mode=EXCLUSIVE]");
+	}
+
+	@Test
+	void nameIsNotBlank() {
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.name(" "));
+	}
+
+}

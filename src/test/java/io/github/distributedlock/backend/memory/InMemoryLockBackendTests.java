@@ -1,0 +1,16 @@
+package io.github.distributedlock.backend.memory;
+
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackendContractTests;
+
+/**
+ * The memory of this JVM does what every backend has to do.
+ */
+class InMemoryLockBackendTests extends LockBackendContractTests {
+
+	@Override
+	protected LockBackend backend(String store) {
+		return new InMemoryLockBackend();
+	}
+
+}

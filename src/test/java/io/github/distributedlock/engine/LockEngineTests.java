@@ -1,0 +1,110 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * The engine as a user has it: on real time, with its own threads, without Spring.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LockEngineTests {
+
+	@Test
+	void settingsThatCannotWorkAreRefused() {
+		LockEngineBuilder builder = LockEngine.builder(new InMemoryLockBackend());
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.leaseTime(Duration.ofMillis(999)))
+			.withMessage("leaseTime PT0.999S is too short to be renewed in time: choose at least 1000 ms");
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.waitTime(Duration.ofMillis(-1)));
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.maxKeyBytes(0))
+			.withMessage("maxKeyBytes 0 must be at least 1");
+	}
+
+	@Test
+	void enginesOnTheSameStoreExcludeEachOther() throws Exception {
+		InMemoryLockBackend store = new InMemoryLockBackend();
+		int[] counter = new int[1];
+		try (LockEngine first = LockEngine.builder(store).build();
+				LockEngine second = LockEngine.builder(store).build()) {
+			List<Future<?>> workers = new ArrayList<>();
+			for (int thread = 0; thread < 8; thread++) {
+				LockEngine engine = (thread % 2 == 0) ? first : second;
+				workers.add(CompletableFuture.runAsync(() -> {
+					for (int i = 0; i < 200; i++) {
+						engine.run(LockRequest.of("k").waitTime(Duration.ofMinutes(1)), () -> counter[0]++);
+					}
+				}, (task) -> new Thread(task).start()));
+			}
+			for (Future<?> worker : workers) {
+				worker.get(60, TimeUnit.SECONDS);
+			}
+			Awaitility.await().until(() -> !first.hasQueues() && !second.hasQueues());
+		}
+		assertThat(counter[0]).isEqualTo(1600);
+	}
+
+	@Test
+	void engineThatIsIdleHasNoThreadsAndABusyOneHasFew() {
+		try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).build()) {
+			long before = lockThreads();
+			List<LockHandle> handles = new ArrayList<>();
+			for (int i = 0; i < 1000; i++) {
+				handles.add(engine.acquire(LockRequest.of("k" + i).leaseTime(Duration.ofMillis(200))));
+			}
+			Awaitility.await().until(() -> handles.stream().noneMatch(LockHandle::isHeld));
+			assertThat(lockThreads() - before).isBetween(1L, 8L);
+		}
+		Awaitility.await().until(() -> lockThreads() == 0);
+	}
+
+	private static long lockThreads() {
+		return Thread.getAllStackTraces().keySet().stream().filter((t) -> t.getName().startsWith("lock-")).count();
+	}
+
+	@Test
+	void lossIsLoggedOnceWithKeyOwnerAndRemedy(CapturedOutput output) throws Exception {
+		try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).build()) {
+			CountDownLatch lost = new CountDownLatch(1);
+			LockHandle handle = engine.acquire(LockRequest.of("short").leaseTime(Duration.ofMillis(100)));
+			handle.onLost(lost::countDown);
+			assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(output).containsOnlyOnce("Lock 'short' of " + handle.owner() + " was lost after")
+				.contains("Leave the leaseTime empty");
+			handle.close();
+		}
+	}
+
+	@Test
+	void handleThatIsHeldTooLongIsLoggedWithTheStackThatAcquiredIt(CapturedOutput output) {
+		AtomicInteger marker = new AtomicInteger();
+		try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend())
+			.warnHeldAfter(Duration.ofMillis(50))
+			.build(); LockHandle handle = engine.acquire("forgotten")) {
+			Awaitility.await().untilAsserted(() -> {
+				marker.incrementAndGet();
+				assertThat(output).contains("Lock [forgotten] has been held for 50 ms, longer than warn-held-after")
+					.contains("LockEngineTests.handleThatIsHeldTooLongIsLoggedWithTheStackThatAcquiredIt");
+			});
+			assertThat(handle.isHeld()).isTrue();
+		}
+	}
+
+}
