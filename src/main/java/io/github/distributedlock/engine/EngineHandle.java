@@ -43,11 +43,15 @@ final class EngineHandle implements LockHandle {
 
 	EngineHandle(List<Hold> holds, Handles parts) {
 		this.holds = List.copyOf(holds);
-		this.keys = holds.stream().map((hold) -> hold.key).toList();
+		this.keys = keys(holds);
 		this.parts = parts;
 		this.heldTooLong = parts.heldTooLong().watch(this.keys);
 		this.holds.forEach((hold) -> hold.attach(this));
 		this.binding = CurrentLock.bind(this);
+	}
+
+	private static List<String> keys(List<Hold> holds) {
+		return (holds.size() == 1) ? List.of(holds.get(0).key) : holds.stream().map((hold) -> hold.key).toList();
 	}
 
 	/**

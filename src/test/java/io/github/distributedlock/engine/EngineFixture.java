@@ -27,6 +27,11 @@ abstract class EngineFixture {
 
 	static final Duration LEASE = Duration.ofSeconds(30);
 
+	static {
+		Awaitility.setDefaultPollInterval(Duration.ofMillis(5));
+		Awaitility.setDefaultPollDelay(Duration.ZERO);
+	}
+
 	final FakeTime time = new FakeTime();
 
 	final InMemoryLockBackend store = new InMemoryLockBackend(this.time::nanoTime);
