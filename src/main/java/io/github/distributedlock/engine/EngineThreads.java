@@ -29,6 +29,7 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	EngineThreads() {
 		this.timer = new ScheduledThreadPoolExecutor(1, threads("timer"));
 		this.timer.setRemoveOnCancelPolicy(true);
+		this.timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
 		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 		this.timer.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
 		this.timer.allowCoreThreadTimeOut(true);
@@ -51,10 +52,6 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	@Override
 	public Alarm schedule(Runnable task, long delayNanos) {
-		if (this.timer.isShutdown()) {
-			return () -> {
-			};
-		}
 		Future<?> scheduled = this.timer.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
 		return () -> scheduled.cancel(false);
 	}

@@ -97,6 +97,13 @@ final class Hold {
 		return false;
 	}
 
+	/**
+	 * Whether it was lost to a shutdown, so that nothing may be deleted under its method.
+	 */
+	boolean isLeftToRunOut() {
+		return isLost() && this.lossReason == Reason.SHUTDOWN;
+	}
+
 	Reason lossReason() {
 		return this.lossReason;
 	}

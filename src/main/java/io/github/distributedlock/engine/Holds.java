@@ -52,10 +52,10 @@ final class Holds {
 				}
 				holds.add(hold);
 			}
-			complete = true;
 			if (owner != null) {
 				this.events.publish(new LockEvent.Acquired(terms.name(), keys, owner, wait.waited()));
 			}
+			complete = true;
 			return holds;
 		}
 		finally {

@@ -41,6 +41,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Losses losses;
 
+	private final Sweeper sweeper;
+
 	private final Watchdog watchdog;
 
 	private final Holds holds;
@@ -60,11 +62,12 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.events = new Events(settings.listeners);
 		this.queue = new LocalQueue(new Withdrawals(backend, instance, workers));
 		this.losses = new Losses(this.queue, this.events, workers);
-		Sweeper sweeper = new Sweeper(backend, time, workers);
-		RenewalRound round = new RenewalRound(backend, instance, this.losses, sweeper, this.events, time);
+		this.sweeper = new Sweeper(backend, time, workers);
+		RenewalRound round = new RenewalRound(backend, instance, this.losses, this.sweeper, this.events, time, workers);
 		this.watchdog = new Watchdog(backend, round, this.losses, time, workers);
-		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, sweeper, this.events);
-		Acquirer acquirer = new Acquirer(backend, this.queue, this.watchdog, sweeper, instance, this.lifecycle, time);
+		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper, this.events);
+		Acquirer acquirer = new Acquirer(backend, this.queue, this.watchdog, this.sweeper, instance, this.lifecycle,
+				time);
 		this.holds = new Holds(instance, acquirer, releaser, this.losses, this.events);
 		this.handles = new Handles(this.losses, releaser, new Extender(backend, instance, this.losses, time),
 				new HeldTooLong(settings.warnHeldAfter, time), time);
@@ -169,6 +172,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	@Override
 	public void close() {
 		stop();
+		this.sweeper.finish();
 		this.listening.close();
 		this.endThreads.run();
 	}

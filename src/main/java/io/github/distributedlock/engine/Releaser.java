@@ -39,10 +39,16 @@ final class Releaser {
 	}
 
 	void release(Hold hold) {
-		if (!this.losses.isStillHeld(hold) || !hold.beginRelease()) {
-			return;
+		if (this.losses.isStillHeld(hold) && hold.beginRelease()) {
+			this.watchdog.unguard(hold);
+			giveBack(hold);
 		}
-		this.watchdog.unguard(hold);
+		if (hold.unsettled && !hold.isLeftToRunOut()) {
+			this.sweeper.cleanUp(hold.key, hold.owner, hold.terms.lease());
+		}
+	}
+
+	private void giveBack(Hold hold) {
 		try {
 			Interrupts.deferredDuring(() -> {
 				tell(hold);
@@ -51,9 +57,6 @@ final class Releaser {
 		}
 		finally {
 			this.queue.leave(hold.turn);
-		}
-		if (hold.unsettled) {
-			this.sweeper.cleanUp(hold.key, hold.owner, hold.terms.lease());
 		}
 	}
 

@@ -34,14 +34,17 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 
 	private final EngineTime time;
 
-	RenewalRound(LockBackend backend, Instance instance, Losses losses, Sweeper sweeper, Events events,
-			EngineTime time) {
+	private final Workers workers;
+
+	RenewalRound(LockBackend backend, Instance instance, Losses losses, Sweeper sweeper, Events events, EngineTime time,
+			Workers workers) {
 		this.backend = backend;
 		this.instance = instance;
 		this.losses = losses;
 		this.sweeper = sweeper;
 		this.events = events;
 		this.time = time;
+		this.workers = workers;
 	}
 
 	@Override
@@ -87,11 +90,12 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 			hold.confirmed(sent, lease.toNanos());
 			renewal.plan(sent, lease.toNanos());
 			if (left < hold.terms.lease() / 6) {
-				this.events.publish(
-						new LockEvent.RenewedLate(hold.terms.name(), hold.key, hold.owner, Duration.ofNanos(left)));
+				LockEvent late = new LockEvent.RenewedLate(hold.terms.name(), hold.key, hold.owner,
+						Duration.ofNanos(left));
+				this.workers.callback(() -> this.events.publish(late));
 			}
 		}
-		else if (hold.isLost() && hold.lossReason() != Reason.SHUTDOWN) {
+		else if (hold.isLost() && !hold.isLeftToRunOut()) {
 			// We gave it up before this was carried out: nobody would ever free it.
 			this.sweeper.cleanUp(hold.key, hold.owner, hold.terms.lease());
 		}

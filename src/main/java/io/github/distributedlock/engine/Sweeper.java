@@ -57,8 +57,17 @@ final class Sweeper {
 		add(new Errand(key, owner, 0, this.time.nanoTime(), null, lease));
 	}
 
-	boolean isIdle() {
-		return this.errands.isEmpty();
+	/**
+	 * Tries every errand once more, since there will be no other time.
+	 */
+	void finish() {
+		this.workers.background(() -> {
+			for (Errand errand : this.errands) {
+				if (!run(errand)) {
+					return;
+				}
+			}
+		});
 	}
 
 	private void add(Errand errand) {

@@ -1,13 +1,14 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a request means for each of its holds, with the engine's defaults filled in. In
- * nanoseconds.
+ * nanoseconds, but whole milliseconds, as stores count.
  *
  * @param name the request's name
  * @param lease how long a lease is
@@ -23,7 +24,7 @@ record Terms(String name, long lease, boolean renewed, long maxHold, long minHol
 	static Terms of(LockRequest request, Duration defaultLease) {
 		Duration fixed = request.leaseTime();
 		long maxHold = nanos(request.maxHoldTime(), Long.MAX_VALUE);
-		long lease = Math.min(nanos(fixed, defaultLease.toNanos()), maxHold);
+		long lease = Math.min(nanos((fixed != null) ? fixed : defaultLease, 0), maxHold);
 		return new Terms(request.name(), lease, fixed == null, maxHold, nanos(request.minHoldTime(), 0),
 				request.expireOnClose());
 	}
@@ -37,7 +38,7 @@ record Terms(String name, long lease, boolean renewed, long maxHold, long minHol
 	}
 
 	private static long nanos(@Nullable Duration duration, long absent) {
-		return (duration != null) ? duration.toNanos() : absent;
+		return (duration != null) ? TimeUnit.MILLISECONDS.toNanos(duration.toMillis()) : absent;
 	}
 
 }

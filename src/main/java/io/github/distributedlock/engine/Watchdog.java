@@ -95,9 +95,27 @@ final class Watchdog {
 		this.mutex.lock();
 		this.alarm = null;
 		this.mutex.unlock();
+		Map<Object, List<Renewal>> due = new HashMap<>();
+		long nap = LONGEST_NAP / 10; // Unless the look goes well: it must not be the
+										// last.
+		try {
+			nap = sortOut(due);
+		}
+		finally {
+			if (!this.guarded.isEmpty()) {
+				setAlarm(nap);
+			}
+		}
+		due.forEach(this::renew);
+	}
+
+	/**
+	 * Declares lost what is over, and finds what is due, by node.
+	 * @return how long nothing else needs to be done
+	 */
+	private long sortOut(Map<Object, List<Renewal>> due) {
 		Moment now = Moment.now(this.time);
 		long nap = LONGEST_NAP;
-		Map<Object, List<Renewal>> due = new HashMap<>();
 		for (Renewal renewal : this.guarded.values()) {
 			Hold hold = renewal.hold;
 			if (isOver(renewal, now)) {
@@ -114,10 +132,7 @@ final class Watchdog {
 				nap = Math.min(nap, renewal.nanosToNextEvent(now));
 			}
 		}
-		if (!this.guarded.isEmpty()) {
-			setAlarm(nap);
-		}
-		due.forEach(this::renew);
+		return nap;
 	}
 
 	/**

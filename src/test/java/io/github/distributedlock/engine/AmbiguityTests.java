@@ -94,6 +94,33 @@ class AmbiguityTests extends EngineFixture {
 	}
 
 	@Test
+	void earlierSendThatWasNotAnsweredIsCleanedUpAfterALoss() {
+		Claim[] late = new Claim[1];
+		this.backend.onAcquire((claim) -> late[0] = claim);
+		this.backend.next("acquire", ScriptedBackend.LOST_REQUEST);
+		CompletableFuture<LockHandle> acquiring = acquiring(
+				waiting("k", Duration.ofSeconds(2)).leaseTime(Duration.ofSeconds(1)));
+		this.time.advance(Duration.ofMillis(25));
+		LockHandle handle = succeeded(acquiring);
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(handle.isHeld()).isFalse();
+		handle.close();
+		assertThat(this.store.acquire(late[0]).acquired()).isTrue();
+		this.time.advance(Duration.ofMillis(500));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void whatIsLeftToTellTheStoreIsTriedOnceMoreAtTheEnd() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		handle.close();
+		assertThat(valueOf("k")).isNotNull();
+		this.engine.close();
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
 	void refusalThatDidNothingIsNotCleanedUp() {
 		this.backend.next("acquire", ScriptedBackend.REFUSED);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"));

@@ -220,8 +220,9 @@ class WaitingTests extends EngineFixture {
 		untilWaiting(100);
 		this.backend.forgetSteps();
 		for (int i = 0; i < 20; i++) {
+			int before = this.backend.steps().size();
 			this.time.advance(Duration.ofMillis(500));
-			untilWaiting(100);
+			Awaitility.await().until(() -> this.backend.steps().size() > before && this.time.waiting() == 100);
 		}
 		assertThat(this.backend.steps()).hasSizeBetween(20, 30);
 	}
