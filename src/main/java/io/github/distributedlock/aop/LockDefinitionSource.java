@@ -52,7 +52,7 @@ class LockDefinitionSource {
 		Map<Method, LockDefinition> known = in(targetClass);
 		LockDefinition definition = known.get(method);
 		if (definition == null && !known.isEmpty() && !Proxy.isProxyClass(targetClass)) {
-			definition = known.get(AopUtils.getMostSpecificMethod(method, ClassUtils.getUserClass(targetClass)));
+			definition = known.get(AopUtils.getMostSpecificMethod(method, targetClass));
 			if (definition != null) {
 				known.put(method, definition);
 			}
