@@ -1,7 +1,6 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -51,7 +50,7 @@ class LockDefinitionSource {
 	@Nullable LockDefinition find(Method method, Class<?> targetClass) {
 		Map<Method, LockDefinition> known = in(targetClass);
 		LockDefinition definition = known.get(method);
-		if (definition == null && !known.isEmpty() && !Proxy.isProxyClass(targetClass)) {
+		if (definition == null && !known.isEmpty()) {
 			definition = known.get(AopUtils.getMostSpecificMethod(method, targetClass));
 			if (definition != null) {
 				known.put(method, definition);
