@@ -67,8 +67,8 @@ final class ExpressionRules {
 	/**
 	 * Finds what is wrong with a node.
 	 * @param onRoot whether a bare name here means a property of the root
-	 * @param inRoot whether a bare name in an argument or index here does; both are not
-	 * so inside a projection or selection, where it means a property of the element
+	 * @param inRoot whether a bare name in an argument or index here does; it does not
+	 * inside a projection or selection, where it means a property of the element
 	 */
 	private @Nullable String findFault(SpelNode node, boolean onRoot, boolean inRoot) {
 		String fault = findOwnFault(node, onRoot);
@@ -77,8 +77,7 @@ final class ExpressionRules {
 			if (node instanceof Indexer && child instanceof PropertyOrFieldReference) {
 				continue; // #map[word]: the word is the map's key
 			}
-			boolean elements = node instanceof Projection || node instanceof Selection;
-			boolean childInRoot = inRoot && !elements;
+			boolean childInRoot = inRoot && !(node instanceof Projection || node instanceof Selection);
 			boolean childOnRoot;
 			if (node instanceof CompoundExpression) {
 				childOnRoot = onRoot && index == 0;
@@ -88,7 +87,7 @@ final class ExpressionRules {
 				childOnRoot = inRoot;
 			}
 			else {
-				childOnRoot = onRoot && !elements;
+				childOnRoot = onRoot;
 			}
 			fault = findFault(child, childOnRoot, childInRoot);
 		}

@@ -1,7 +1,6 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -51,8 +50,8 @@ class LockDefinitionSource {
 	@Nullable LockDefinition find(Method method, Class<?> targetClass) {
 		Map<Method, LockDefinition> known = in(targetClass);
 		LockDefinition definition = known.get(method);
-		if (definition == null && !known.isEmpty() && !Proxy.isProxyClass(targetClass)) {
-			definition = known.get(AopUtils.getMostSpecificMethod(method, ClassUtils.getUserClass(targetClass)));
+		if (definition == null && !known.isEmpty()) {
+			definition = known.get(AopUtils.getMostSpecificMethod(method, targetClass));
 			if (definition != null) {
 				known.put(method, definition);
 			}

@@ -1,8 +1,10 @@
 package io.github.distributedlock.aop;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
@@ -30,11 +32,15 @@ final class MethodRules {
 			"a reactive result", "io.reactivex.rxjava3.core.ObservableSource", "a reactive result",
 			"io.smallrye.mutiny.Uni", "a reactive result");
 
+	private static final Set<String> LIFECYCLE = Set.of("jakarta.annotation.PostConstruct",
+			"jakarta.annotation.PreDestroy");
+
 	private MethodRules() {
 	}
 
 	static void check(AnnotatedMethod annotated) {
 		checkReachable(annotated);
+		checkCalledOnTheProxy(annotated);
 		checkResult(annotated);
 	}
 
@@ -58,6 +64,22 @@ final class MethodRules {
 				&& !method.getDeclaringClass().getPackageName().equals(beanClass.getPackageName())) {
 			throw unlocked(annotated, "is visible only in the package of " + method.getDeclaringClass().getName(),
 					"make it public or protected");
+		}
+	}
+
+	/*
+	 * Spring calls these on the bean itself, before there is a proxy. An annotation on
+	 * the class does not mean them.
+	 */
+	private static void checkCalledOnTheProxy(AnnotatedMethod annotated) {
+		if (annotated.declaration() instanceof Method) {
+			for (Annotation annotation : annotated.method().getAnnotations()) {
+				if (LIFECYCLE.contains(annotation.annotationType().getName())) {
+					throw annotated.refuse("the method is called by Spring on the bean itself (@"
+							+ annotation.annotationType().getSimpleName()
+							+ "), so that it would run unlocked: move the locked part to another bean, or lock by hand");
+				}
+			}
 		}
 	}
 

@@ -103,6 +103,10 @@ class AnnotationLookupTests {
 			context.get(Inheriting.class).run();
 			assertThat(context.lock().keys()).containsExactly("job");
 		}
+		try (LockContext context = LockContext.of(InheritingMarked.class)) {
+			context.get(InheritingMarked.class).inherited();
+			assertThat(context.lock().keys()).containsExactly("marked");
+		}
 	}
 
 	@Test
@@ -288,6 +292,17 @@ class AnnotationLookupTests {
 	}
 
 	static class Inheriting extends Runner implements Job {
+
+	}
+
+	@DistributedLock(key = "'marked'")
+	interface Marked {
+
+		void inherited();
+
+	}
+
+	static class InheritingMarked extends Above implements Marked {
 
 	}
 

@@ -46,8 +46,9 @@ final class LockContext implements AutoCloseable {
 	LockContext start(Class<?>... components) {
 		this.context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", this.properties));
 		this.context.setClassLoader(components[0].getClassLoader());
-		this.context.register(LockConfiguration.class);
 		this.context.register(components);
+		// Last, so that only its order can put the advisor before others.
+		this.context.register(LockConfiguration.class);
 		AopConfigUtils.registerAutoProxyCreatorIfNecessary(this.context);
 		if (this.classProxies) {
 			AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(this.context);
