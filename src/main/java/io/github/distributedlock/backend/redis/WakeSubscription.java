@@ -6,6 +6,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -46,19 +48,19 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	private final WakeListener listener;
 
-	private final Runnable onClose;
+	private final Consumer<WakeSubscription> onClose;
 
 	private final CompletableFuture<Boolean> first = new CompletableFuture<>();
 
 	private final CountDownLatch closed = new CountDownLatch(1);
 
-	private boolean begun;
+	private @Nullable Thread thread;
 
 	private volatile boolean heard;
 
 	private volatile @Nullable RedisConnection connection;
 
-	WakeSubscription(SignalLine line, String channel, WakeListener listener, Runnable onClose) {
+	WakeSubscription(SignalLine line, String channel, WakeListener listener, Consumer<WakeSubscription> onClose) {
 		this.line = line;
 		this.channel = KeyNames.bytes(channel);
 		this.listener = listener;
@@ -87,10 +89,10 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	}
 
 	private synchronized void begin() {
-		if (!this.begun && !isClosed()) {
-			this.begun = true;
+		if (this.thread == null && !isClosed()) {
 			Thread thread = new Thread(this::listen, "distributed-lock-wake");
 			thread.setDaemon(true);
+			this.thread = thread;
 			thread.start();
 		}
 	}
@@ -128,7 +130,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	private boolean subscribeOnce() {
 		try (RedisConnection connection = this.line.open()) {
 			this.connection = connection;
-			this.line.listen(connection, this, this.channel);
+			this.line.listen(connection, this, this.channel, this::isClosed);
 			return this.heard;
 		}
 		finally {
@@ -140,7 +142,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	public void onChannelSubscribed(byte[] channel, long count) {
 		this.heard = true;
 		if (isClosed()) {
-			unsubscribe();
+			endEarly();
 		}
 		else if (!this.first.complete(true)) {
 			logger.info("Wake-ups of locks arrive again");
@@ -166,8 +168,21 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	@Override
 	public void close() {
 		this.closed.countDown();
-		unsubscribe();
-		this.onClose.run();
+		if (this.heard) {
+			unsubscribe();
+		}
+		this.onClose.accept(this);
+	}
+
+	// Closed before it was acknowledged, when a client cannot unsubscribe yet. A client
+	// that blocks is in our thread here; any other thread is the client's and must not.
+	private synchronized void endEarly() {
+		if (Thread.currentThread() == this.thread) {
+			unsubscribe();
+		}
+		else {
+			LockSupport.unpark(this.thread);
+		}
 	}
 
 	private void unsubscribe() {

@@ -3,14 +3,13 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,7 +33,7 @@ import static org.awaitility.Awaitility.await;
  */
 class RedisLockBackendOutageTests {
 
-	private static final Duration TIMEOUT = Duration.ofMillis(500);
+	private static final Duration TIMEOUT = Duration.ofMillis(1_000);
 
 	private final AtomicInteger tokens = new AtomicInteger();
 
@@ -81,7 +80,7 @@ class RedisLockBackendOutageTests {
 	void aRestartedServerCostsAtMostOneCommand(Factories client) throws Exception {
 		open(client);
 		long since = System.nanoTime();
-		useManyConnections();
+		useManyConnections(client);
 		this.server.stop();
 		this.server.start();
 		// A pool that is younger than the timeout is not replaced.
@@ -186,22 +185,22 @@ class RedisLockBackendOutageTests {
 		this.backend = new RedisLockBackend(client.to(this.server.port()), "lock", TIMEOUT);
 	}
 
-	private void useManyConnections() throws Exception {
+	// Commands that are held up make one connection each, on a client that pools.
+	private void useManyConnections(Factories client) throws Exception {
+		this.backend.acquire(claim("before"));
 		ExecutorService executor = Executors.newFixedThreadPool(8);
-		CountDownLatch ready = new CountDownLatch(8);
-		List<Callable<Void>> tasks = new ArrayList<>();
-		for (int i = 0; i < 8; i++) {
-			tasks.add(() -> {
-				ready.countDown();
-				ready.await();
-				for (int n = 0; n < 50; n++) {
-					this.backend.acquire(claim("before"));
-				}
-				return null;
-			});
-		}
-		for (Future<Void> done : executor.invokeAll(tasks)) {
-			done.get();
+		List<Future<?>> attempts = new ArrayList<>();
+		try (Jedis admin = this.server.admin()) {
+			admin.clientPause(10_000, ClientPauseMode.WRITE);
+			for (int i = 0; i < 8; i++) {
+				attempts.add(executor.submit(() -> this.backend.acquire(claim("before"))));
+			}
+			await().until(() -> admin.clientList().lines().filter((line) -> line.contains("flags=b")).count(),
+					Predicate.isEqual((client == Factories.JEDIS) ? 8L : 1L));
+			admin.clientUnpause();
+			for (Future<?> attempt : attempts) {
+				attempt.get();
+			}
 		}
 		executor.shutdown();
 	}

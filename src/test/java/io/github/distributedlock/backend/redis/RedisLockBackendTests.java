@@ -257,6 +257,19 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void renewalsHaveAConnectionOfTheirOwn(Factories client) {
+		LockBackend backend = backend(client);
+		long others = this.admin.clientList().lines().count();
+		cycle(backend);
+		cycle(backend);
+		assertThat(this.admin.clientList().lines().count()).as("after commands").isEqualTo(others + 1);
+		backend.renew(List.of(claim("k", "a")));
+		cycle(backend);
+		assertThat(this.admin.clientList().lines().count()).as("after a renewal").isEqualTo(others + 2);
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void afterCloseNothingOpensConnectionsAgain(Factories client) {
 		LockBackend backend = backend(client);
 		cycle(backend);
