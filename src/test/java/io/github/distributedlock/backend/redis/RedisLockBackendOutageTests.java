@@ -13,11 +13,16 @@ import java.util.function.Predicate;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;
 import redis.clients.jedis.params.ClientKillParams;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
@@ -27,6 +32,7 @@ import io.github.distributedlock.test.RedisServers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * Tests for {@link RedisLockBackend} on a server that stalls, goes away and comes back.
@@ -110,6 +116,25 @@ class RedisLockBackendOutageTests {
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
 			Duration taken = Duration.ofNanos(System.nanoTime() - begin);
 			assertThat(taken).isBetween(TIMEOUT.minusMillis(20), TIMEOUT.multipliedBy(3));
+		}
+	}
+
+	@Test
+	@SuppressWarnings("deprecation") // The name that both lines of Spring Data know.
+	void theTimeoutIsOursWhateverTheApplicationCustomizes() {
+		JedisClientConfiguration patient = JedisClientConfiguration.builder()
+			.customize((builder) -> builder.socketTimeoutMillis(60_000))
+			.readTimeout(Duration.ofMinutes(1))
+			.build();
+		this.backend = new RedisLockBackend(
+				new JedisConnectionFactory(new RedisStandaloneConfiguration("localhost", this.server.port()), patient),
+				"lock", TIMEOUT);
+		try (Jedis admin = this.server.admin()) {
+			admin.clientPause(10_000, ClientPauseMode.WRITE);
+			assertTimeoutPreemptively(TIMEOUT.multipliedBy(4),
+					() -> assertThatExceptionOfType(LockBackendException.class)
+						.isThrownBy(() -> this.backend.acquire(claim("k"))));
+			admin.clientUnpause();
 		}
 	}
 
