@@ -74,11 +74,13 @@ abstract class ContractBench {
 		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, lease);
 	}
 
-	// Well beyond the short lease that must not count.
-	void staysBusy(LockBackend backend, String key) {
+	// Well beyond the short lease that must not count. Asked of the owner: one who tries
+	// to acquire would keep the key busy himself once it is free.
+	void staysOwned(LockBackend backend, Claim claim) {
+		Claim probe = new Claim(claim.key(), claim.owner(), claim.instance(), Duration.ofMillis(1));
 		await().during(SHORT.multipliedBy(2))
 			.atMost(SHORT.multipliedBy(10))
-			.until(() -> !backend.acquire(claim(key, "x")).acquired());
+			.until(() -> backend.renew(List.of(probe)).get(0));
 	}
 
 	static String key() {

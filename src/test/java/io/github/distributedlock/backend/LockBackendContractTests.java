@@ -51,7 +51,7 @@ public abstract class LockBackendContractTests extends OwnershipContractTests {
 		backend.acquire(claim);
 		Claim again = new Claim(key, claim.owner(), "a", LONG);
 		assertThat(backend.acquireOrRegister(again).acquired()).as("acquired what is its own").isTrue();
-		staysBusy(backend, key);
+		staysOwned(backend, claim);
 		assertThat(backend.release(key, claim.owner())).isTrue();
 	}
 

@@ -57,7 +57,7 @@ abstract class OwnershipContractTests extends ContractBench {
 		Claim claim = claim(key, "a", SHORT);
 		backend.acquire(claim);
 		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", LONG)))).containsExactly(true);
-		staysBusy(backend, key);
+		staysOwned(backend, claim);
 	}
 
 	@ContractTest
@@ -66,7 +66,7 @@ abstract class OwnershipContractTests extends ContractBench {
 		String key = key();
 		Claim claim = held(backend, key, "a");
 		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", SHORT)))).containsExactly(true);
-		staysBusy(backend, key);
+		staysOwned(backend, claim);
 	}
 
 	@ContractTest
@@ -113,7 +113,7 @@ abstract class OwnershipContractTests extends ContractBench {
 		String key = key();
 		Claim claim = held(backend, key, "a");
 		assertThat(backend.park(key, claim(key, "a").owner(), SHORT)).as("owned").isFalse();
-		staysBusy(backend, key);
+		staysOwned(backend, claim);
 		assertThat(backend.renew(List.of(claim))).containsExactly(true);
 	}
 

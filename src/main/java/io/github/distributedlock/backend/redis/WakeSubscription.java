@@ -6,6 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -56,6 +57,8 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	private @Nullable Thread thread;
 
+	private final AtomicBoolean warned = new AtomicBoolean();
+
 	private volatile boolean heard;
 
 	private volatile @Nullable RedisConnection connection;
@@ -76,9 +79,8 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 			this.first.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException ex) {
-			if (this.first.complete(false)) {
-				warn("the server did not acknowledge the subscription in time", null);
-			}
+			warn("the server did not acknowledge the subscription in time", null);
+			this.first.complete(false);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -118,8 +120,9 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 				pause = PAUSE_MILLIS;
 				warn("the subscription was lost", failure);
 			}
-			else if (this.first.complete(false)) {
+			else {
 				warn((refusal != null) ? String.valueOf(refusal.getMessage()) : "it ended at once", failure);
+				this.first.complete(false);
 			}
 			pause(((refusal != null) && !refusal.isRetryable()) ? REFUSED_PAUSE_MILLIS : pause);
 			pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
@@ -141,6 +144,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	@Override
 	public void onChannelSubscribed(byte[] channel, long count) {
 		this.heard = true;
+		this.warned.set(false);
 		if (isClosed()) {
 			endEarly();
 		}
@@ -215,8 +219,11 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 		return RedisFailures.translate("subscribe to", "the wake-ups of this instance", failure);
 	}
 
-	private static void warn(String reason, @Nullable Throwable failure) {
-		logger.warn("Wake-ups of locks do not arrive, so who waits polls: " + reason);
+	// Once for each time that it is lost, however often it fails until it is back.
+	private void warn(String reason, @Nullable Throwable failure) {
+		if (this.warned.compareAndSet(false, true)) {
+			logger.warn("Wake-ups of locks do not arrive, so who waits polls: " + reason);
+		}
 		logger.debug("Subscription failed", failure);
 	}
 
