@@ -3,89 +3,20 @@ package io.github.distributedlock.backend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.TestInstance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What every {@link LockBackend} has to do. A backend's own test class extends this one
- * and says how a backend is made. Time is real and leases are short; nothing waits for a
- * fixed time and hopes.
+ * What every {@link LockBackend} has to do: the inherited tests are about owners, these
+ * about those who wait. A backend's own test class extends this one and says how a
+ * backend is made. Time is real and leases are short; nothing waits for a fixed time and
+ * hopes.
  */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-public abstract class LockBackendContractTests {
-
-	private static final Duration LONG = Duration.ofSeconds(30);
-
-	private static final Duration SHORT = Duration.ofMillis(300);
-
-	private final AtomicInteger tokens = new AtomicInteger();
-
-	private final List<LockBackend> open = new ArrayList<>();
-
-	/**
-	 * The stores to run on; one, unless the backend knows several.
-	 * @return their names
-	 */
-	protected Stream<String> stores() {
-		return Stream.of("the store");
-	}
-
-	/**
-	 * Makes a fresh backend.
-	 * @param store one of {@link #stores()}
-	 * @return the backend, which the tests close
-	 */
-	protected abstract LockBackend backend(String store);
-
-	@AfterEach
-	void closeBackends() {
-		this.open.forEach(LockBackend::close);
-		this.open.clear();
-	}
-
-	// Acquire
-
-	@ContractTest
-	void aFreeKeyIsAcquired(String store) {
-		LockBackend backend = open(store);
-		assertThat(backend.acquire(claim(key(), "a")).acquired()).as("acquired").isTrue();
-	}
-
-	@ContractTest
-	void anOwnedKeyIsBusyForOthers(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		Claim holder = held(backend, key, "a");
-		Attempt attempt = backend.acquire(claim(key, "b"));
-		assertThat(attempt.acquired()).as("acquired twice").isFalse();
-		assertThat(attempt.holder()).as("holder, where the store says so").isIn(null, holder.owner());
-	}
-
-	@ContractTest
-	void keysAreIndependent(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		for (String other : List.of(key, "{" + key + "}", key + "}", key + "%7D", "-waiters:" + key, ":" + key)) {
-			assertThat(backend.acquire(claim(other, "a")).acquired()).as("key %s is free", other).isTrue();
-		}
-	}
-
-	@ContractTest
-	void aLeaseRunsOut(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		backend.acquire(claim(key, "a", SHORT));
-		assertThat(backend.acquire(claim(key, "b")).acquired()).as("acquired within the lease").isFalse();
-		await().until(() -> backend.acquire(claim(key, "b")).acquired());
-	}
+public abstract class LockBackendContractTests extends OwnershipContractTests {
 
 	// Acquire or register
 
@@ -120,7 +51,7 @@ public abstract class LockBackendContractTests {
 		backend.acquire(claim);
 		Claim again = new Claim(key, claim.owner(), "a", LONG);
 		assertThat(backend.acquireOrRegister(again).acquired()).as("acquired what is its own").isTrue();
-		staysBusy(backend, key);
+		staysOwned(backend, claim);
 		assertThat(backend.release(key, claim.owner())).isTrue();
 	}
 
@@ -356,75 +287,6 @@ public abstract class LockBackendContractTests {
 		assertThat(backend.acquireOrRegister(claim(key, "c")).acquired()).as("reserved for who was woken").isTrue();
 	}
 
-	// Renew
-
-	@ContractTest
-	void aRenewedLeaseLasts(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		Claim claim = claim(key, "a", SHORT);
-		backend.acquire(claim);
-		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", LONG)))).containsExactly(true);
-		staysBusy(backend, key);
-	}
-
-	@ContractTest
-	void aRenewalNeverShortens(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		Claim claim = held(backend, key, "a");
-		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", SHORT)))).containsExactly(true);
-		staysBusy(backend, key);
-	}
-
-	@ContractTest
-	void renewalsAreAnsweredOneByOneInOrder(String store) {
-		LockBackend backend = open(store);
-		Claim mine = held(backend, key(), "a");
-		Claim gone = claim(key(), "a");
-		Claim stranger = claim(held(backend, key(), "b").key(), "a");
-		assertThat(backend.renew(List.of(gone, mine, stranger, mine))).containsExactly(false, true, false, true);
-		assertThat(backend.renew(List.of())).isEmpty();
-		assertThat(backend.acquire(claim(gone.key(), "c")).acquired()).as("a renewal makes no key").isTrue();
-	}
-
-	@ContractTest
-	void manyAreRenewedAtOnce(String store) {
-		LockBackend backend = open(store);
-		List<Claim> claims = IntStream.range(0, 450).mapToObj((i) -> held(backend, key(), "a")).toList();
-		Claim lost = claims.get(321);
-		backend.release(lost.key(), lost.owner());
-		List<Boolean> renewed = backend.renew(claims);
-		assertThat(renewed).hasSize(450);
-		assertThat(IntStream.range(0, 450).filter((i) -> !renewed.get(i)).boxed()).containsExactly(321);
-	}
-
-	// Park
-
-	@ContractTest
-	void aParkedKeyRunsOutAndIsNobodys(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		Claim claim = held(backend, key, "a");
-		assertThat(backend.park(key, claim.owner(), SHORT)).as("owned").isTrue();
-		Attempt attempt = backend.acquire(claim(key, "b"));
-		assertThat(attempt.acquired()).as("acquired while parked").isFalse();
-		assertThat(attempt.holder()).isIn(null, LockBackend.PARKED + claim.owner());
-		assertThat(backend.renew(List.of(claim))).as("revived").containsExactly(false);
-		assertThat(backend.release(key, claim.owner())).as("released").isFalse();
-		await().until(() -> backend.acquire(claim(key, "b")).acquired());
-	}
-
-	@ContractTest
-	void onlyTheOwnerParks(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		Claim claim = held(backend, key, "a");
-		assertThat(backend.park(key, claim(key, "a").owner(), SHORT)).as("owned").isFalse();
-		staysBusy(backend, key);
-		assertThat(backend.renew(List.of(claim))).containsExactly(true);
-	}
-
 	// Everything together
 
 	@ContractTest
@@ -457,43 +319,6 @@ public abstract class LockBackendContractTests {
 		}
 		assertThat(wrong).as("who was not alone").isEmpty();
 		assertThat(rounds).hasValue(400);
-	}
-
-	private LockBackend open(String store) {
-		LockBackend backend = backend(store);
-		this.open.add(backend);
-		return backend;
-	}
-
-	private static Ear listen(LockBackend backend, String instance) {
-		Ear ear = new Ear();
-		backend.listen(instance, ear);
-		return ear;
-	}
-
-	private Claim held(LockBackend backend, String key, String instance) {
-		Claim claim = claim(key, instance);
-		assertThat(backend.acquire(claim).acquired()).as("acquired %s", key).isTrue();
-		return claim;
-	}
-
-	private Claim claim(String key, String instance) {
-		return claim(key, instance, LONG);
-	}
-
-	private Claim claim(String key, String instance, Duration lease) {
-		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, lease);
-	}
-
-	// Well beyond the short lease that must not count.
-	private void staysBusy(LockBackend backend, String key) {
-		await().during(SHORT.multipliedBy(2))
-			.atMost(SHORT.multipliedBy(10))
-			.until(() -> !backend.acquire(claim(key, "x")).acquired());
-	}
-
-	private static String key() {
-		return "contract-" + UUID.randomUUID();
 	}
 
 }

@@ -33,6 +33,8 @@ final class JedisLane implements Lane {
 
 	private @Nullable Pool retired;
 
+	private long retiredAt;
+
 	private boolean closed;
 
 	JedisLane(Supplier<JedisConnectionFactory> opener, Duration timeout) {
@@ -77,12 +79,13 @@ final class JedisLane implements Lane {
 	}
 
 	private synchronized void replace(Pool failed) {
-		boolean old = System.nanoTime() - failed.since > this.timeoutNanos;
-		if (this.current == failed && failed.proven && old && !this.closed) {
+		boolean free = this.retired == null || System.nanoTime() - this.retiredAt > this.timeoutNanos;
+		if (this.current == failed && failed.proven && free && !this.closed) {
 			if (this.retired != null) {
 				this.retired.factory.destroy();
 			}
 			this.retired = failed;
+			this.retiredAt = System.nanoTime();
 			this.current = null;
 		}
 	}
@@ -103,8 +106,6 @@ final class JedisLane implements Lane {
 	private static final class Pool {
 
 		private final JedisConnectionFactory factory;
-
-		private final long since = System.nanoTime();
 
 		private volatile boolean proven;
 

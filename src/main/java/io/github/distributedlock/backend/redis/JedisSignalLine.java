@@ -1,5 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
+import java.util.function.BooleanSupplier;
+
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -21,7 +23,7 @@ final class JedisSignalLine implements SignalLine {
 	}
 
 	@Override
-	public void listen(RedisConnection connection, MessageListener listener, byte[] channel) {
+	public void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over) {
 		connection.subscribe(listener, channel);
 	}
 

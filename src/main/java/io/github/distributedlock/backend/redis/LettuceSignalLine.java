@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
@@ -33,7 +34,7 @@ final class LettuceSignalLine implements SignalLine {
 	}
 
 	@Override
-	public void listen(RedisConnection connection, MessageListener listener, byte[] channel) {
+	public void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over) {
 		connection.subscribe(listener, channel);
 		Subscription subscription = connection.getSubscription();
 		if (subscription == null || !subscription.isAlive()
@@ -50,7 +51,7 @@ final class LettuceSignalLine implements SignalLine {
 			}
 
 		});
-		while (subscription.isAlive() && link.isOpen()) {
+		while (!over.getAsBoolean() && subscription.isAlive() && link.isOpen()) {
 			// What is heard makes it quick, looking makes it certain.
 			LockSupport.parkNanos(LOOK_NANOS);
 		}

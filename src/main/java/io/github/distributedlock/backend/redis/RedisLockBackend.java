@@ -138,7 +138,7 @@ public final class RedisLockBackend implements LockBackend {
 	@Override
 	public Listening listen(String instance, WakeListener listener) {
 		WakeSubscription subscription = new WakeSubscription(this.connections.signals(),
-				this.names.channels() + instance, listener, () -> this.subscriptions.remove(instance));
+				this.names.channels() + instance, listener, (closed) -> this.subscriptions.remove(instance, closed));
 		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
 			throw new IllegalStateException("Somebody listens for '" + instance + "' already");
 		}

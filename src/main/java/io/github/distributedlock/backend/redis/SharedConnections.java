@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -42,11 +43,11 @@ final class SharedConnections implements Lane, SignalLine {
 	}
 
 	@Override
-	public void listen(RedisConnection connection, MessageListener listener, byte[] channel) {
+	public void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over) {
 		connection.subscribe(listener, channel);
 		// Some clients return at once, and do not say when it is over.
 		Subscription subscription = connection.getSubscription();
-		while (subscription != null && subscription.isAlive() && !connection.isClosed()) {
+		while (!over.getAsBoolean() && subscription != null && subscription.isAlive() && !connection.isClosed()) {
 			LockSupport.parkNanos(LOOK_NANOS);
 		}
 	}

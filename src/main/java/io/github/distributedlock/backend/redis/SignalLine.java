@@ -1,5 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
+import java.util.function.BooleanSupplier;
+
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 
@@ -15,8 +17,9 @@ interface SignalLine {
 	 * @param connection the connection
 	 * @param listener the listener, which is also told of the acknowledgement
 	 * @param channel the channel
+	 * @param over whether nobody wants it any more
 	 */
-	void listen(RedisConnection connection, MessageListener listener, byte[] channel);
+	void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over);
 
 	void close();
 

@@ -6,6 +6,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -46,19 +49,21 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	private final WakeListener listener;
 
-	private final Runnable onClose;
+	private final Consumer<WakeSubscription> onClose;
 
 	private final CompletableFuture<Boolean> first = new CompletableFuture<>();
 
 	private final CountDownLatch closed = new CountDownLatch(1);
 
-	private boolean begun;
+	private @Nullable Thread thread;
+
+	private final AtomicBoolean warned = new AtomicBoolean();
 
 	private volatile boolean heard;
 
 	private volatile @Nullable RedisConnection connection;
 
-	WakeSubscription(SignalLine line, String channel, WakeListener listener, Runnable onClose) {
+	WakeSubscription(SignalLine line, String channel, WakeListener listener, Consumer<WakeSubscription> onClose) {
 		this.line = line;
 		this.channel = KeyNames.bytes(channel);
 		this.listener = listener;
@@ -74,9 +79,8 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 			this.first.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException ex) {
-			if (this.first.complete(false)) {
-				warn("the server did not acknowledge the subscription in time", null);
-			}
+			warn("the server did not acknowledge the subscription in time", null);
+			this.first.complete(false);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -87,10 +91,10 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	}
 
 	private synchronized void begin() {
-		if (!this.begun && !isClosed()) {
-			this.begun = true;
+		if (this.thread == null && !isClosed()) {
 			Thread thread = new Thread(this::listen, "distributed-lock-wake");
 			thread.setDaemon(true);
+			this.thread = thread;
 			thread.start();
 		}
 	}
@@ -116,8 +120,9 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 				pause = PAUSE_MILLIS;
 				warn("the subscription was lost", failure);
 			}
-			else if (this.first.complete(false)) {
+			else {
 				warn((refusal != null) ? String.valueOf(refusal.getMessage()) : "it ended at once", failure);
+				this.first.complete(false);
 			}
 			pause(((refusal != null) && !refusal.isRetryable()) ? REFUSED_PAUSE_MILLIS : pause);
 			pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
@@ -128,7 +133,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	private boolean subscribeOnce() {
 		try (RedisConnection connection = this.line.open()) {
 			this.connection = connection;
-			this.line.listen(connection, this, this.channel);
+			this.line.listen(connection, this, this.channel, this::isClosed);
 			return this.heard;
 		}
 		finally {
@@ -139,8 +144,9 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	@Override
 	public void onChannelSubscribed(byte[] channel, long count) {
 		this.heard = true;
+		this.warned.set(false);
 		if (isClosed()) {
-			unsubscribe();
+			endEarly();
 		}
 		else if (!this.first.complete(true)) {
 			logger.info("Wake-ups of locks arrive again");
@@ -166,8 +172,21 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	@Override
 	public void close() {
 		this.closed.countDown();
-		unsubscribe();
-		this.onClose.run();
+		if (this.heard) {
+			unsubscribe();
+		}
+		this.onClose.accept(this);
+	}
+
+	// Closed before it was acknowledged, when a client cannot unsubscribe yet. A client
+	// that blocks is in our thread here; any other thread is the client's and must not.
+	private synchronized void endEarly() {
+		if (Thread.currentThread() == this.thread) {
+			unsubscribe();
+		}
+		else {
+			LockSupport.unpark(this.thread);
+		}
 	}
 
 	private void unsubscribe() {
@@ -200,8 +219,11 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 		return RedisFailures.translate("subscribe to", "the wake-ups of this instance", failure);
 	}
 
-	private static void warn(String reason, @Nullable Throwable failure) {
-		logger.warn("Wake-ups of locks do not arrive, so who waits polls: " + reason);
+	// Once for each time that it is lost, however often it fails until it is back.
+	private void warn(String reason, @Nullable Throwable failure) {
+		if (this.warned.compareAndSet(false, true)) {
+			logger.warn("Wake-ups of locks do not arrive, so who waits polls: " + reason);
+		}
 		logger.debug("Subscription failed", failure);
 	}
 

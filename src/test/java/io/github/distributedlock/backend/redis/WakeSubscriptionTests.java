@@ -135,14 +135,36 @@ class WakeSubscriptionTests {
 		this.backend.acquireOrRegister(claim("k", "b"));
 		listening.close();
 		await().until(() -> this.admin.pubsubChannels().isEmpty());
-		await().until(() -> Thread.getAllStackTraces()
-			.keySet()
-			.stream()
-			.noneMatch((thread) -> thread.getName().equals("distributed-lock-wake")));
+		awaitNoThread();
 		this.backend.listen("b", this.ear);
 		wakes("again");
 		this.backend.close();
 		await("no connection is left but the test's").until(() -> this.admin.clientList().lines().count() == 1);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void endsAlsoWhenItIsClosedWhileItBegins(Factories client) throws Exception {
+		open(client);
+		this.backend.acquireOrRegister(claim("warm", "x"));
+		for (int i = 0; i < 30; i++) {
+			LockBackend.Listening listening = this.backend.listen("b", this.ear);
+			Claim claim = claim("k" + i, "b");
+			Thread registering = new Thread(() -> this.backend.acquireOrRegister(claim));
+			registering.start();
+			Thread.sleep(i % 6);
+			listening.close();
+			registering.join();
+		}
+		await().until(() -> this.admin.pubsubChannels().isEmpty());
+		awaitNoThread();
+	}
+
+	private static void awaitNoThread() {
+		await().until(() -> Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.noneMatch((thread) -> thread.getName().equals("distributed-lock-wake")));
 	}
 
 	private void wakes(String key) {
