@@ -1,0 +1,105 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+/**
+ * Derives connections from the application's Jedis factory.
+ */
+final class JedisClient {
+
+	/**
+	 * As many threads as may talk to the server at once; more of them wait their turn.
+	 */
+	private static final int COMMANDS = 64;
+
+	private static final int RENEWALS = 8;
+
+	/** None of them idle, so that none is dead when it is needed. */
+	private static final int SUBSCRIPTIONS = 8;
+
+	private static final Duration IDLE = Duration.ofMinutes(1);
+
+	private final JedisConnectionFactory application;
+
+	private final Duration timeout;
+
+	private JedisClient(JedisConnectionFactory application, Duration timeout) {
+		this.application = application;
+		this.timeout = timeout;
+	}
+
+	static boolean isOf(RedisConnectionFactory application) {
+		return application instanceof JedisConnectionFactory;
+	}
+
+	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {
+		JedisClient client = new JedisClient((JedisConnectionFactory) application, timeout);
+		return new OwnConnections(client.lane(COMMANDS), client.lane(RENEWALS),
+				new JedisSignalLine(
+						new Lazy<>(() -> client.factory(SUBSCRIPTIONS, 0), JedisConnectionFactory::destroy)),
+				client.application.isRedisClusterAware());
+	}
+
+	private JedisLane lane(int connections) {
+		return new JedisLane(() -> factory(connections, connections), this.timeout);
+	}
+
+	// The standalone configuration answers localhost:6379 for every other kind.
+	private JedisConnectionFactory factory(int connections, int idle) {
+		JedisClientConfiguration settings = settings(connections, idle);
+		var cluster = this.application.getClusterConfiguration();
+		var sentinel = this.application.getSentinelConfiguration();
+		var standalone = this.application.getStandaloneConfiguration();
+		JedisConnectionFactory factory;
+		if (cluster != null) {
+			factory = new JedisConnectionFactory(cluster, settings);
+		}
+		else if (sentinel != null) {
+			factory = new JedisConnectionFactory(sentinel, settings);
+		}
+		else if (standalone != null) {
+			factory = new JedisConnectionFactory(standalone, settings);
+		}
+		else {
+			throw new IllegalStateException("The Jedis factory has no configuration");
+		}
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	private JedisClientConfiguration settings(int connections, int idle) {
+		GenericObjectPoolConfig<Object> pool = new GenericObjectPoolConfig<>();
+		pool.setMaxTotal(connections);
+		pool.setMaxIdle(idle);
+		pool.setMaxWait(this.timeout);
+		pool.setTimeBetweenEvictionRuns(IDLE.dividedBy(2));
+		pool.setMinEvictableIdleDuration(IDLE);
+		pool.setJmxEnabled(false);
+		UnaryOperator<Object> timeout = (ignored) -> this.timeout;
+		UnaryOperator<Object> customizer = (application) -> ((Optional<?>) application).map(this::keepTimeouts);
+		return ClientSettings.override(JedisClientConfiguration.class, this.application.getClientConfiguration(),
+				Map.of("isUsePooling", (ignored) -> true, "getPoolConfig", (ignored) -> Optional.of(pool),
+						"getConnectTimeout", timeout, "getReadTimeout", timeout, "getCustomizer", customizer,
+						"getClientConfigCustomizer", customizer));
+	}
+
+	private JedisClientConfigBuilderCustomizer keepTimeouts(Object application) {
+		int millis = Math.toIntExact(this.timeout.toMillis());
+		return (builder) -> {
+			((JedisClientConfigBuilderCustomizer) application).customize(builder);
+			builder.connectionTimeoutMillis(millis).socketTimeoutMillis(millis);
+		};
+	}
+
+}

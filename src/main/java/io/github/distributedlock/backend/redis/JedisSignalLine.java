@@ -1,0 +1,33 @@
+package io.github.distributedlock.backend.redis;
+
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+/**
+ * Subscriptions on Jedis, where subscribing blocks until the subscription ends.
+ */
+final class JedisSignalLine implements SignalLine {
+
+	private final Lazy<JedisConnectionFactory> factory;
+
+	JedisSignalLine(Lazy<JedisConnectionFactory> factory) {
+		this.factory = factory;
+	}
+
+	@Override
+	public RedisConnection open() {
+		return this.factory.get().getConnection();
+	}
+
+	@Override
+	public void listen(RedisConnection connection, MessageListener listener, byte[] channel) {
+		connection.subscribe(listener, channel);
+	}
+
+	@Override
+	public void close() {
+		this.factory.end();
+	}
+
+}

@@ -1,0 +1,108 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * One Lettuce connection that all threads share, as Lettuce multiplexes commands.
+ * <p>
+ * It does not reconnect by itself. Whoever finds it closed opens another; the others wait
+ * for that no longer than one command timeout, even if the server does not answer at all.
+ * Nobody closes a connection that is open.
+ */
+final class LettuceLane implements Lane {
+
+	private final Lazy<LettuceConnectionFactory> factory;
+
+	private final long timeoutNanos;
+
+	private final ReentrantLock opening = new ReentrantLock();
+
+	private volatile @Nullable Link link;
+
+	LettuceLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
+		this.factory = factory;
+		this.timeoutNanos = timeout.toNanos();
+	}
+
+	@Override
+	public <T> @Nullable T run(Command<T> command) {
+		// Lettuce does not wait for an answer in a thread that is interrupted already, so
+		// such a thread could not even give its lock back.
+		boolean interrupted = Thread.interrupted();
+		try {
+			Link link = this.link;
+			if (link == null || !link.isOpen()) {
+				link = open();
+			}
+			return command.on(link.connection);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private Link open() {
+		try {
+			if (!this.opening.tryLock(this.timeoutNanos, TimeUnit.NANOSECONDS)) {
+				throw new RedisConnectionFailureException("the connection is still being opened");
+			}
+		}
+		catch (InterruptedException ex) {
+			throw new RedisConnectionFailureException("interrupted while the connection was being opened", ex);
+		}
+		try {
+			Link link = this.link;
+			if (link != null && link.isOpen()) {
+				return link;
+			}
+			LettuceConnectionFactory factory = this.factory.get();
+			factory.resetConnection();
+			link = Link.over(factory.getConnection());
+			this.link = link;
+			return link;
+		}
+		finally {
+			this.opening.unlock();
+		}
+	}
+
+	@Override
+	public void close() {
+		this.factory.end();
+		this.link = null;
+	}
+
+	/**
+	 * Spring Data's connection has no state of its own as long as nobody begins a
+	 * transaction, a pipeline or a subscription, so threads may share it.
+	 *
+	 * @param connection the connection
+	 * @param channel what is under it, if its end can be seen; a cluster connection takes
+	 * care of itself
+	 */
+	private record Link(RedisConnection connection, @Nullable StatefulConnection<?, ?> channel) {
+
+		static Link over(RedisConnection connection) {
+			return new Link(connection, (connection.getNativeConnection() instanceof RedisAsyncCommands<?, ?> commands)
+					? commands.getStatefulConnection() : null);
+		}
+
+		boolean isOpen() {
+			return this.channel == null || this.channel.isOpen();
+		}
+
+	}
+
+}

@@ -1,0 +1,64 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.Subscription;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Subscriptions on Lettuce, where subscribing returns at once and somebody has to see to
+ * it that the connection still stands.
+ */
+final class LettuceSignalLine implements SignalLine {
+
+	private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private final Lazy<LettuceConnectionFactory> factory;
+
+	LettuceSignalLine(Lazy<LettuceConnectionFactory> factory) {
+		this.factory = factory;
+	}
+
+	@Override
+	public RedisConnection open() {
+		return this.factory.get().getConnection();
+	}
+
+	@Override
+	public void listen(RedisConnection connection, MessageListener listener, byte[] channel) {
+		connection.subscribe(listener, channel);
+		Subscription subscription = connection.getSubscription();
+		if (subscription == null || !subscription.isAlive()
+				|| !(connection.getNativeConnection() instanceof RedisPubSubAsyncCommands<?, ?> commands)) {
+			return;
+		}
+		StatefulConnection<?, ?> link = commands.getStatefulConnection();
+		Thread listening = Thread.currentThread();
+		link.addListener(new RedisConnectionStateListener() {
+
+			@Override
+			public void onRedisDisconnected(RedisChannelHandler<?, ?> disconnected) {
+				LockSupport.unpark(listening);
+			}
+
+		});
+		while (subscription.isAlive() && link.isOpen()) {
+			// What is heard makes it quick, looking makes it certain.
+			LockSupport.parkNanos(LOOK_NANOS);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.factory.end();
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.github.distributedlock.backend.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.ReturnType;
+
+/**
+ * A script that the server keeps under its digest. It is sent in full only if the server
+ * does not have it, so it survives a flush of the scripts and a failover.
+ */
+final class LuaScript {
+
+	private final byte[] source;
+
+	private final byte[] digest;
+
+	private final ReturnType answer;
+
+	LuaScript(String resource, ReturnType answer) {
+		this.source = read(resource);
+		this.digest = KeyNames.bytes(HexFormat.of().formatHex(sha1(this.source)));
+		this.answer = answer;
+	}
+
+	<T> @Nullable T run(RedisConnection connection, int keys, byte[]... keysAndArguments) {
+		try {
+			return connection.scriptingCommands().evalSha(this.digest, this.answer, keys, keysAndArguments);
+		}
+		catch (DataAccessException ex) {
+			// Refused before it ran, so this is no second attempt.
+			if (!RedisRefusal.saysIn(ex, "NOSCRIPT")) {
+				throw ex;
+			}
+			return connection.scriptingCommands().eval(this.source, this.answer, keys, keysAndArguments);
+		}
+	}
+
+	private static byte[] read(String resource) {
+		try (InputStream stream = LuaScript.class.getResourceAsStream(resource)) {
+			if (stream == null) {
+				throw new IllegalStateException("The script " + resource + " is missing from the class path");
+			}
+			return stream.readAllBytes();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static byte[] sha1(byte[] source) {
+		try {
+			return MessageDigest.getInstance("SHA-1").digest(source);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

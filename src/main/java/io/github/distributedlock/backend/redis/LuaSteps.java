@@ -1,0 +1,107 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.ReturnType;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+
+/**
+ * Steps that are atomic because the server runs each as one script.
+ */
+final class LuaSteps {
+
+	/**
+	 * How long the registrations of a key outlive the last poll for it. Far above the
+	 * poll interval, so that a slow JVM keeps its place.
+	 */
+	private static final byte[] WAITERS_TTL = number(10_000);
+
+	private static final byte[] RESERVATION = number(LockBackend.RESERVATION.toMillis());
+
+	private final LuaScript acquireOrRegister = new LuaScript("acquire-or-register.lua", ReturnType.VALUE);
+
+	private final LuaScript release = new LuaScript("release.lua", ReturnType.INTEGER);
+
+	private final LuaScript park = new LuaScript("park.lua", ReturnType.INTEGER);
+
+	private final LuaScript renew = new LuaScript("renew.lua", ReturnType.MULTI);
+
+	private final KeyNames names;
+
+	private final byte[] channels;
+
+	private final byte[] skipTheDeaf;
+
+	/**
+	 * Creates the steps.
+	 * @param names the names in Redis
+	 * @param countsAllSubscribers whether PUBLISH tells how many hear; in a cluster it
+	 * knows of one node's subscribers only
+	 */
+	LuaSteps(KeyNames names, boolean countsAllSubscribers) {
+		this.names = names;
+		this.channels = KeyNames.bytes(names.channels());
+		this.skipTheDeaf = number(countsAllSubscribers ? 1 : 0);
+	}
+
+	/**
+	 * Acquires or registers.
+	 * @param connection the connection
+	 * @param claim the claim
+	 * @return the value of the lock, or {@code null} if it was acquired
+	 */
+	@Nullable String acquireOrRegister(RedisConnection connection, Claim claim) {
+		byte[] value = this.acquireOrRegister.run(connection, 2, this.names.lock(claim.key()),
+				this.names.waiters(claim.key()), KeyNames.bytes(claim.owner()), KeyNames.bytes(claim.instance()),
+				number(claim.lease().toMillis()), WAITERS_TTL);
+		return (value != null) ? KeyNames.text(value) : null;
+	}
+
+	boolean release(RedisConnection connection, String key, String owner) {
+		Long owned = this.release.run(connection, 2, this.names.lock(key), this.names.waiters(key),
+				KeyNames.bytes(owner), KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf);
+		return isTrue(owned);
+	}
+
+	void withdraw(RedisConnection connection, String key, String instance) {
+		this.release.run(connection, 2, this.names.lock(key), this.names.waiters(key),
+				KeyNames.bytes(LockBackend.RESERVED + instance), KeyNames.bytes(key), this.channels, RESERVATION,
+				this.skipTheDeaf, KeyNames.bytes(instance));
+	}
+
+	boolean park(RedisConnection connection, String key, String owner, long restMillis) {
+		Long owned = this.park.run(connection, 1, this.names.lock(key), KeyNames.bytes(owner), number(restMillis));
+		return isTrue(owned);
+	}
+
+	List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
+		byte[][] keysAndArguments = new byte[claims.size() * 3][];
+		for (int i = 0; i < claims.size(); i++) {
+			Claim claim = claims.get(i);
+			keysAndArguments[i] = this.names.lock(claim.key());
+			keysAndArguments[claims.size() + 2 * i] = KeyNames.bytes(claim.owner());
+			keysAndArguments[claims.size() + 2 * i + 1] = number(claim.lease().toMillis());
+		}
+		List<Long> owned = this.renew.run(connection, claims.size(), keysAndArguments);
+		List<Boolean> result = new ArrayList<>(claims.size());
+		if (owned != null) {
+			owned.forEach((one) -> result.add(isTrue(one)));
+		}
+		return result;
+	}
+
+	private static boolean isTrue(@Nullable Long answer) {
+		return answer != null && answer == 1;
+	}
+
+	private static byte[] number(long number) {
+		return KeyNames.bytes(Long.toString(number));
+	}
+
+}

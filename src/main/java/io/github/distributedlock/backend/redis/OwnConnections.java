@@ -1,0 +1,49 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The connections of a backend: to the application's Redis, with its settings, but apart
+ * from its traffic and bounded by our command timeout.
+ *
+ * @param commands for what callers wait for
+ * @param renewals for renewals alone, which a flood of callers must not delay
+ * @param signals for subscriptions
+ * @param cluster whether there are several masters
+ */
+record OwnConnections(Lane commands, Lane renewals, SignalLine signals, boolean cluster) {
+
+	private static final Log logger = LogFactory.getLog(OwnConnections.class);
+
+	// The classes of a client are touched only if it is there: either may be missing.
+	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {
+		if (isPresent("redis.clients.jedis.Jedis") && JedisClient.isOf(application)) {
+			return JedisClient.derive(application, timeout);
+		}
+		if (isPresent("io.lettuce.core.RedisClient") && LettuceClient.isOf(application)) {
+			return LettuceClient.derive(application, timeout);
+		}
+		logger.warn("Locks share the connections of " + application.getClass().getName()
+				+ ", which is neither Jedis' nor Lettuce's factory: its own command timeout holds instead of "
+				+ timeout.toMillis() + " ms, it may send a command again, and slow commands of the application"
+				+ " may delay the renewal of leases");
+		return SharedConnections.of(application);
+	}
+
+	private static boolean isPresent(String name) {
+		return ClassUtils.isPresent(name, OwnConnections.class.getClassLoader());
+	}
+
+	void close() {
+		this.signals.close();
+		this.commands.close();
+		this.renewals.close();
+	}
+
+}

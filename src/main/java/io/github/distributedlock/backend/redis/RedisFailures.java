@@ -1,0 +1,61 @@
+package io.github.distributedlock.backend.redis;
+
+import org.springframework.dao.DataAccessException;
+
+import io.github.distributedlock.LockBackendException;
+
+/**
+ * Says in the words of locks what a client or a server could not do.
+ */
+final class RedisFailures {
+
+	private RedisFailures() {
+	}
+
+	/**
+	 * Translates a failure.
+	 * @param step what was tried, as in "acquire"
+	 * @param what the lock or locks
+	 * @param failure the client's exception
+	 * @return the exception to throw
+	 */
+	static LockBackendException translate(String step, String what, RuntimeException failure) {
+		if (failure instanceof LockBackendException already) {
+			return already;
+		}
+		keepInterrupt(failure);
+		String begin = "Redis could not " + step + " " + what + ": ";
+		RedisRefusal refusal = RedisRefusal.of(failure);
+		if (refusal != null) {
+			return new LockBackendException(begin + lastWord(failure) + " (" + refusal.remedy() + ")", refusal.passes(),
+					failure);
+		}
+		// Not a word from the server: a time-out, a lost connection, a pool with nothing
+		// left. What the client itself refuses to do, it refuses again.
+		boolean retryable = failure instanceof DataAccessException
+				|| failure instanceof java.util.concurrent.CancellationException;
+		String remedy = retryable ? "check that the server can be reached and answers within the command timeout"
+				: "the connection cannot be used";
+		return new LockBackendException(begin + lastWord(failure) + " (" + remedy + ")", retryable, failure);
+	}
+
+	// A pool that was interrupted while it waited has cleared the flag and wrapped the
+	// exception.
+	private static void keepInterrupt(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof InterruptedException) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private static String lastWord(Throwable failure) {
+		Throwable root = failure;
+		while (root.getCause() != null) {
+			root = root.getCause();
+		}
+		String said = (root.getMessage() != null) ? root.getMessage() : failure.getMessage();
+		return (said != null) ? said.strip() : root.getClass().getSimpleName();
+	}
+
+}

@@ -1,0 +1,184 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStringCommands.SetOption;
+import org.springframework.data.redis.core.types.Expiration;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.WakeListener;
+
+/**
+ * Locks in Redis or Valkey, over Jedis or Lettuce.
+ * <p>
+ * Has connections of its own, derived from those of the application and opened at first
+ * use, so that slow commands of the application cost no lock.
+ */
+public final class RedisLockBackend implements LockBackend {
+
+	/**
+	 * What the names of the Redis keys begin with, if nothing else is said.
+	 */
+	public static final String DEFAULT_PREFIX = "lock";
+
+	/**
+	 * How long a command may take, if nothing else is said.
+	 */
+	public static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
+
+	// A script holds up the server for as long as it runs.
+	private static final int RENEWALS_AT_ONCE = 200;
+
+	private final KeyNames names;
+
+	private final Duration commandTimeout;
+
+	private final OwnConnections connections;
+
+	private final LuaSteps steps;
+
+	private final Map<String, WakeSubscription> subscriptions = new ConcurrentHashMap<>();
+
+	/**
+	 * Creates a backend with the default prefix and command timeout.
+	 * @param applicationFactory the application's way to Redis
+	 */
+	public RedisLockBackend(RedisConnectionFactory applicationFactory) {
+		this(applicationFactory, DEFAULT_PREFIX, DEFAULT_COMMAND_TIMEOUT);
+	}
+
+	/**
+	 * Creates a backend.
+	 * @param applicationFactory the application's way to Redis: server, credentials, TLS
+	 * and database are taken from it
+	 * @param prefix what the names of the Redis keys begin with; without braces
+	 * @param commandTimeout how long one command may take
+	 */
+	public RedisLockBackend(RedisConnectionFactory applicationFactory, String prefix, Duration commandTimeout) {
+		if (commandTimeout.toMillis() < 1) {
+			throw new IllegalArgumentException(
+					"The command timeout is " + commandTimeout + ": give it at least one millisecond");
+		}
+		this.names = new KeyNames(prefix);
+		this.commandTimeout = commandTimeout;
+		this.connections = OwnConnections.derive(applicationFactory, commandTimeout);
+		this.steps = new LuaSteps(this.names, !this.connections.cluster());
+	}
+
+	@Override
+	public Attempt acquire(Claim claim) {
+		return certain(run("acquire", claim.key(), (connection) -> setIfAbsent(connection, claim)));
+	}
+
+	@SuppressWarnings("deprecation") // What replaces it exists since Spring Data 4.1.
+	private Attempt setIfAbsent(RedisConnection connection, Claim claim) {
+		byte[] name = this.names.lock(claim.key());
+		Boolean set = connection.stringCommands()
+			.set(name, KeyNames.bytes(claim.owner()), Expiration.milliseconds(claim.lease().toMillis()),
+					SetOption.ifAbsent());
+		if (Boolean.TRUE.equals(set)) {
+			return Attempt.ACQUIRED;
+		}
+		// Tells who holds it, and fails if it is no lock at all.
+		byte[] holder = connection.stringCommands().get(name);
+		return Attempt.busy((holder != null) ? KeyNames.text(holder) : null);
+	}
+
+	@Override
+	public Attempt acquireOrRegister(Claim claim) {
+		WakeSubscription subscription = this.subscriptions.get(claim.instance());
+		if (subscription != null) {
+			subscription.awaitFirst(this.commandTimeout);
+		}
+		return certain(run("acquire", claim.key(), (connection) -> {
+			String holder = this.steps.acquireOrRegister(connection, claim);
+			return (holder != null) ? Attempt.busy(holder) : Attempt.ACQUIRED;
+		}));
+	}
+
+	@Override
+	public void withdraw(String key, String instance) {
+		run("withdraw from", key, (connection) -> {
+			this.steps.withdraw(connection, key, instance);
+			return null;
+		});
+	}
+
+	@Override
+	public List<Boolean> renew(List<Claim> claims) {
+		List<Boolean> owned = new ArrayList<>(claims.size());
+		for (int from = 0; from < claims.size(); from += RENEWALS_AT_ONCE) {
+			owned.addAll(renewAtOnce(claims.subList(from, Math.min(from + RENEWALS_AT_ONCE, claims.size()))));
+		}
+		return owned;
+	}
+
+	@Override
+	public boolean release(String key, String owner) {
+		return certain(run("release", key, (connection) -> this.steps.release(connection, key, owner)));
+	}
+
+	@Override
+	public boolean park(String key, String owner, Duration rest) {
+		long millis = Math.max(1, rest.toMillis());
+		return certain(run("park", key, (connection) -> this.steps.park(connection, key, owner, millis)));
+	}
+
+	@Override
+	public Listening listen(String instance, WakeListener listener) {
+		WakeSubscription subscription = new WakeSubscription(this.connections.signals(),
+				this.names.channels() + instance, listener, () -> this.subscriptions.remove(instance));
+		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
+			throw new IllegalStateException("Somebody listens for '" + instance + "' already");
+		}
+		return subscription;
+	}
+
+	@Override
+	public void close() {
+		this.subscriptions.values().forEach(WakeSubscription::close);
+		this.connections.close();
+	}
+
+	private <T> @Nullable T run(String step, String key, Lane.Command<T> command) {
+		try {
+			return this.connections.commands().run(command);
+		}
+		catch (RuntimeException ex) {
+			throw RedisFailures.translate(step, describe(key), ex);
+		}
+	}
+
+	private List<Boolean> renewAtOnce(List<Claim> claims) {
+		try {
+			return certain(this.connections.renewals().run((connection) -> this.steps.renew(connection, claims)));
+		}
+		catch (RuntimeException ex) {
+			String others = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
+			throw RedisFailures.translate("renew", describe(claims.get(0).key()) + others, ex);
+		}
+	}
+
+	private String describe(String key) {
+		return "lock '" + key + "' (Redis key '" + KeyNames.text(this.names.lock(key)) + "')";
+	}
+
+	private static <T> T certain(@Nullable T answer) {
+		if (answer == null) {
+			throw new LockBackendException("Redis gave no answer", true, null);
+		}
+		return answer;
+	}
+
+}

@@ -1,0 +1,58 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.concurrent.locks.LockSupport;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.Subscription;
+
+/**
+ * The connections of a factory of which nothing can be derived, as they are. It is the
+ * application's, so it is not closed.
+ */
+final class SharedConnections implements Lane, SignalLine {
+
+	private static final long LOOK_NANOS = 100_000_000;
+
+	private final RedisConnectionFactory factory;
+
+	private SharedConnections(RedisConnectionFactory factory) {
+		this.factory = factory;
+	}
+
+	static OwnConnections of(RedisConnectionFactory factory) {
+		SharedConnections shared = new SharedConnections(factory);
+		// Whether it is a cluster cannot be asked, so nobody is taken for deaf.
+		return new OwnConnections(shared, shared, shared, true);
+	}
+
+	@Override
+	public <T> @Nullable T run(Command<T> command) {
+		try (RedisConnection connection = open()) {
+			return command.on(connection);
+		}
+	}
+
+	@Override
+	public RedisConnection open() {
+		return this.factory.getConnection();
+	}
+
+	@Override
+	public void listen(RedisConnection connection, MessageListener listener, byte[] channel) {
+		connection.subscribe(listener, channel);
+		// Some clients return at once, and do not say when it is over.
+		Subscription subscription = connection.getSubscription();
+		while (subscription != null && subscription.isAlive() && !connection.isClosed()) {
+			LockSupport.parkNanos(LOOK_NANOS);
+		}
+	}
+
+	@Override
+	public void close() {
+	}
+
+}

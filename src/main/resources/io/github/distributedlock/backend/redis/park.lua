@@ -1,0 +1,7 @@
+-- The lock runs out under a value that is nobody's owner token, so that no late renewal revives it.
+-- KEYS: lock. ARGV: owner, rest in ms. Answers whether the owner owned the lock.
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+	return 0
+end
+redis.call('SET', KEYS[1], 'parked:' .. ARGV[1], 'PX', ARGV[2])
+return 1

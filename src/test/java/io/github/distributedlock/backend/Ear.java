@@ -1,0 +1,42 @@
+package io.github.distributedlock.backend;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A listener that remembers what it heard.
+ */
+public class Ear implements WakeListener {
+
+	private final List<String> heard = new CopyOnWriteArrayList<>();
+
+	private final AtomicInteger resubscriptions = new AtomicInteger();
+
+	@Override
+	public void onWake(String key) {
+		this.heard.add(key);
+	}
+
+	@Override
+	public void onResubscribed() {
+		this.resubscriptions.incrementAndGet();
+	}
+
+	/** The keys of the wake-ups, oldest first. */
+	public List<String> heard() {
+		return this.heard;
+	}
+
+	public int resubscriptions() {
+		return this.resubscriptions.get();
+	}
+
+	public void awaitWake(String key) {
+		await("wake-up for " + key).atMost(Duration.ofSeconds(5)).until(() -> this.heard.contains(key));
+	}
+
+}

@@ -1,0 +1,499 @@
+package io.github.distributedlock.backend;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.TestInstance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What every {@link LockBackend} has to do. A backend's own test class extends this one
+ * and says how a backend is made. Time is real and leases are short; nothing waits for a
+ * fixed time and hopes.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+public abstract class LockBackendContractTests {
+
+	private static final Duration LONG = Duration.ofSeconds(30);
+
+	private static final Duration SHORT = Duration.ofMillis(300);
+
+	private final AtomicInteger tokens = new AtomicInteger();
+
+	private final List<LockBackend> open = new ArrayList<>();
+
+	/**
+	 * The stores to run on; one, unless the backend knows several.
+	 * @return their names
+	 */
+	protected Stream<String> stores() {
+		return Stream.of("the store");
+	}
+
+	/**
+	 * Makes a fresh backend.
+	 * @param store one of {@link #stores()}
+	 * @return the backend, which the tests close
+	 */
+	protected abstract LockBackend backend(String store);
+
+	@AfterEach
+	void closeBackends() {
+		this.open.forEach(LockBackend::close);
+		this.open.clear();
+	}
+
+	// Acquire
+
+	@ContractTest
+	void aFreeKeyIsAcquired(String store) {
+		LockBackend backend = open(store);
+		assertThat(backend.acquire(claim(key(), "a")).acquired()).as("acquired").isTrue();
+	}
+
+	@ContractTest
+	void anOwnedKeyIsBusyForOthers(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim holder = held(backend, key, "a");
+		Attempt attempt = backend.acquire(claim(key, "b"));
+		assertThat(attempt.acquired()).as("acquired twice").isFalse();
+		assertThat(attempt.holder()).as("holder, where the store says so").isIn(null, holder.owner());
+	}
+
+	@ContractTest
+	void keysAreIndependent(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		for (String other : List.of(key, "{" + key + "}", key + "}", key + "%7D", "-waiters:" + key, ":" + key)) {
+			assertThat(backend.acquire(claim(other, "a")).acquired()).as("key %s is free", other).isTrue();
+		}
+	}
+
+	@ContractTest
+	void aLeaseRunsOut(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		backend.acquire(claim(key, "a", SHORT));
+		assertThat(backend.acquire(claim(key, "b")).acquired()).as("acquired within the lease").isFalse();
+		await().until(() -> backend.acquire(claim(key, "b")).acquired());
+	}
+
+	// Acquire or register
+
+	@ContractTest
+	void aFreeKeyIsAcquiredInsteadOfWaitedFor(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear a = listen(backend, "a");
+		Claim claim = claim(key, "a");
+		assertThat(backend.acquireOrRegister(claim)).isEqualTo(Attempt.ACQUIRED);
+		assertThat(backend.acquire(claim(key, "b")).acquired()).isFalse();
+		backend.release(key, claim.owner());
+		assertThat(backend.acquire(claim(key, "b")).acquired()).as("free, since nobody registered").isTrue();
+		assertThat(a.heard()).isEmpty();
+	}
+
+	@ContractTest
+	void whoRegistersIsToldTheHolder(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim holder = held(backend, key, "a");
+		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
+		assertThat(attempt.acquired()).isFalse();
+		assertThat(attempt.holder()).as("holder, where the store says so").isIn(null, holder.owner());
+	}
+
+	@ContractTest
+	void busyByTheOwnTokenIsAnAcquisitionWithAFullLease(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim claim = claim(key, "a", SHORT);
+		backend.acquire(claim);
+		Claim again = new Claim(key, claim.owner(), "a", LONG);
+		assertThat(backend.acquireOrRegister(again).acquired()).as("acquired what is its own").isTrue();
+		staysBusy(backend, key);
+		assertThat(backend.release(key, claim.owner())).isTrue();
+	}
+
+	@ContractTest
+	void acquiringEndsTheRegistration(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		backend.acquire(claim(key, "a", SHORT));
+		Claim waiting = claim(key, "b");
+		// The second attempt acquires since the lease ran out, not since it was woken.
+		await().until(() -> backend.acquireOrRegister(waiting).acquired());
+		backend.release(key, waiting.owner());
+		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free, as nobody waits any more").isTrue();
+		assertThat(b.heard()).as("wake-ups of who does not wait").isEmpty();
+	}
+
+	// Release and waking
+
+	@ContractTest
+	void aReleasedKeyIsFree(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim holder = held(backend, key, "a");
+		assertThat(backend.release(key, holder.owner())).as("owned").isTrue();
+		assertThat(backend.acquire(claim(key, "b")).acquired()).as("free after release").isTrue();
+	}
+
+	@ContractTest
+	void onlyTheOwnerReleases(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "b"));
+		assertThat(backend.release(key, claim(key, "a").owner())).as("owned").isFalse();
+		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free by a stranger's release").isFalse();
+		assertThat(backend.renew(List.of(holder))).containsExactly(true);
+		assertThat(b.heard()).isEmpty();
+	}
+
+	@ContractTest
+	void theWaiterIsWokenAndTheKeyIsReservedForIt(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "b"));
+		assertThat(backend.release(key, holder.owner())).isTrue();
+		Attempt barging = backend.acquireOrRegister(claim(key, "a"));
+		Attempt woken = backend.acquireOrRegister(claim(key, "b"));
+		assertThat(barging.acquired()).as("who released takes it again before who waits").isFalse();
+		assertThat(barging.holder()).isIn(null, LockBackend.RESERVED + "b");
+		assertThat(woken.acquired()).as("who was woken gets what is reserved for it").isTrue();
+		b.awaitWake(key);
+		assertThat(b.heard()).containsExactly(key);
+	}
+
+	@ContractTest
+	void aReservationRunsOut(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "b"));
+		backend.release(key, holder.owner());
+		b.awaitWake(key);
+		await().atMost(LockBackend.RESERVATION.multipliedBy(6))
+			.until(() -> backend.acquire(claim(key, "c")).acquired());
+	}
+
+	@ContractTest
+	void exactlyOneIsWokenInTheOrderOfRegistration(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		List<String> instances = List.of("c", "a", "b");
+		List<Ear> ears = instances.stream().map((instance) -> listen(backend, instance)).toList();
+		Claim holder = held(backend, key, "z");
+		instances.forEach((instance) -> backend.acquireOrRegister(claim(key, instance)));
+		backend.acquireOrRegister(claim(key, "c"));
+		for (int i = 0; i < ears.size(); i++) {
+			backend.release(key, holder.owner());
+			ears.get(i).awaitWake(key);
+			assertThat(ears.stream().mapToInt((ear) -> ear.heard().size()).sum()).as("woken so far").isEqualTo(i + 1);
+			holder = claim(key, instances.get(i));
+			assertThat(backend.acquireOrRegister(holder).acquired()).isTrue();
+		}
+	}
+
+	@ContractTest
+	void whoCannotHearIsSkipped(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		IntStream.range(0, 50).forEach((i) -> backend.acquireOrRegister(claim(key, "dead-" + i)));
+		backend.acquireOrRegister(claim(key, "b"));
+		backend.release(key, holder.owner());
+		b.awaitWake(key);
+		assertThat(backend.acquireOrRegister(claim(key, "b")).acquired()).as("reserved for who can hear").isTrue();
+	}
+
+	@ContractTest
+	void withNobodyWhoCanHearTheKeyIsFree(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "dead"));
+		backend.release(key, holder.owner());
+		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free").isTrue();
+	}
+
+	@ContractTest
+	void whoStoppedListeningIsSkipped(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear gone = new Ear();
+		LockBackend.Listening listening = backend.listen("gone", gone);
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "gone"));
+		listening.close();
+		// The store may learn of it a moment later.
+		await().until(() -> {
+			backend.release(key, holder.owner());
+			return backend.acquire(new Claim(key, holder.owner(), "a", LONG)).acquired();
+		});
+		assertThat(gone.heard()).hasSizeLessThan(2);
+	}
+
+	@ContractTest
+	void aReleaseThatFindsTheKeyGoneWakes(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "b"));
+		backend.park(key, holder.owner(), Duration.ofMillis(1));
+		await().until(() -> {
+			assertThat(backend.release(key, holder.owner())).as("owned").isFalse();
+			return b.heard().contains(key);
+		});
+		assertThat(backend.acquireOrRegister(claim(key, "b")).acquired()).as("reserved for who was woken").isTrue();
+	}
+
+	@ContractTest
+	void aWakeUpCarriesTheUsersKey(String store) {
+		LockBackend backend = open(store);
+		Ear b = listen(backend, "b");
+		for (String key : List.of(key() + "}{%", "{" + key() + "}:x", key() + " \u00e9\ud83d\ude00")) {
+			Claim holder = held(backend, key, "a");
+			backend.acquireOrRegister(claim(key, "b"));
+			backend.release(key, holder.owner());
+			b.awaitWake(key);
+		}
+	}
+
+	// Withdraw
+
+	@ContractTest
+	void whoWithdrewIsNotWoken(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Ear c = listen(backend, "c");
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "b"));
+		backend.acquireOrRegister(claim(key, "c"));
+		backend.withdraw(key, "b");
+		assertThat(backend.renew(List.of(holder))).as("still owned").containsExactly(true);
+		backend.release(key, holder.owner());
+		c.awaitWake(key);
+		assertThat(b.heard()).isEmpty();
+	}
+
+	@ContractTest
+	void whoWithdrawsPassesItsWakeUpOn(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		listen(backend, "b");
+		Ear c = listen(backend, "c");
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "b"));
+		backend.acquireOrRegister(claim(key, "c"));
+		backend.release(key, holder.owner());
+		backend.withdraw(key, "b");
+		Attempt barging = backend.acquire(claim(key, "a"));
+		assertThat(barging.acquired()).as("free though the next one waits").isFalse();
+		c.awaitWake(key);
+		assertThat(backend.acquireOrRegister(claim(key, "c")).acquired()).isTrue();
+	}
+
+	@ContractTest
+	void theLastWhoWithdrawsLeavesTheKeyFree(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "b"));
+		backend.release(key, holder.owner());
+		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free before").isFalse();
+		backend.withdraw(key, "b");
+		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free after").isTrue();
+	}
+
+	@ContractTest
+	void aWithdrawalLeavesTheReservationOfAnotherAlone(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		listen(backend, "b");
+		Ear c = listen(backend, "c");
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "b"));
+		backend.acquireOrRegister(claim(key, "c"));
+		backend.release(key, holder.owner());
+		backend.withdraw(key, "c");
+		assertThat(backend.acquireOrRegister(claim(key, "b")).acquired()).as("still reserved for b").isTrue();
+		assertThat(c.heard()).isEmpty();
+	}
+
+	@ContractTest
+	void aWithdrawalFromAFreeKeyWakesTheNext(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear c = listen(backend, "c");
+		Claim holder = held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "b"));
+		backend.acquireOrRegister(claim(key, "c"));
+		backend.park(key, holder.owner(), Duration.ofMillis(1));
+		await().until(() -> {
+			backend.withdraw(key, "b");
+			return c.heard().contains(key);
+		});
+		assertThat(backend.acquireOrRegister(claim(key, "c")).acquired()).as("reserved for who was woken").isTrue();
+	}
+
+	// Renew
+
+	@ContractTest
+	void aRenewedLeaseLasts(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim claim = claim(key, "a", SHORT);
+		backend.acquire(claim);
+		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", LONG)))).containsExactly(true);
+		staysBusy(backend, key);
+	}
+
+	@ContractTest
+	void aRenewalNeverShortens(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim claim = held(backend, key, "a");
+		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", SHORT)))).containsExactly(true);
+		staysBusy(backend, key);
+	}
+
+	@ContractTest
+	void renewalsAreAnsweredOneByOneInOrder(String store) {
+		LockBackend backend = open(store);
+		Claim mine = held(backend, key(), "a");
+		Claim gone = claim(key(), "a");
+		Claim stranger = claim(held(backend, key(), "b").key(), "a");
+		assertThat(backend.renew(List.of(gone, mine, stranger, mine))).containsExactly(false, true, false, true);
+		assertThat(backend.renew(List.of())).isEmpty();
+		assertThat(backend.acquire(claim(gone.key(), "c")).acquired()).as("a renewal makes no key").isTrue();
+	}
+
+	@ContractTest
+	void manyAreRenewedAtOnce(String store) {
+		LockBackend backend = open(store);
+		List<Claim> claims = IntStream.range(0, 450).mapToObj((i) -> held(backend, key(), "a")).toList();
+		Claim lost = claims.get(321);
+		backend.release(lost.key(), lost.owner());
+		List<Boolean> renewed = backend.renew(claims);
+		assertThat(renewed).hasSize(450);
+		assertThat(IntStream.range(0, 450).filter((i) -> !renewed.get(i)).boxed()).containsExactly(321);
+	}
+
+	// Park
+
+	@ContractTest
+	void aParkedKeyRunsOutAndIsNobodys(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim claim = held(backend, key, "a");
+		assertThat(backend.park(key, claim.owner(), SHORT)).as("owned").isTrue();
+		Attempt attempt = backend.acquire(claim(key, "b"));
+		assertThat(attempt.acquired()).as("acquired while parked").isFalse();
+		assertThat(attempt.holder()).isIn(null, LockBackend.PARKED + claim.owner());
+		assertThat(backend.renew(List.of(claim))).as("revived").containsExactly(false);
+		assertThat(backend.release(key, claim.owner())).as("released").isFalse();
+		await().until(() -> backend.acquire(claim(key, "b")).acquired());
+	}
+
+	@ContractTest
+	void onlyTheOwnerParks(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim claim = held(backend, key, "a");
+		assertThat(backend.park(key, claim(key, "a").owner(), SHORT)).as("owned").isFalse();
+		staysBusy(backend, key);
+		assertThat(backend.renew(List.of(claim))).containsExactly(true);
+	}
+
+	// Everything together
+
+	@ContractTest
+	void thereIsNeverMoreThanOneOwner(String store) throws Exception {
+		LockBackend backend = open(store);
+		String key = key();
+		AtomicInteger inside = new AtomicInteger();
+		AtomicInteger rounds = new AtomicInteger();
+		List<String> wrong = new ArrayList<>();
+		List<Thread> threads = Stream.of("a", "b", "c", "d").map((instance) -> {
+			listen(backend, instance);
+			return new Thread(() -> {
+				for (int i = 0; i < 100; i++) {
+					Claim claim = claim(key, instance);
+					await().pollDelay(Duration.ZERO)
+						.pollInterval(Duration.ofMillis(1))
+						.until(() -> backend.acquireOrRegister(claim).acquired());
+					if (inside.incrementAndGet() != 1) {
+						wrong.add(instance);
+					}
+					inside.decrementAndGet();
+					rounds.incrementAndGet();
+					backend.release(key, claim.owner());
+				}
+			});
+		}).toList();
+		threads.forEach(Thread::start);
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		assertThat(wrong).as("who was not alone").isEmpty();
+		assertThat(rounds).hasValue(400);
+	}
+
+	private LockBackend open(String store) {
+		LockBackend backend = backend(store);
+		this.open.add(backend);
+		return backend;
+	}
+
+	private static Ear listen(LockBackend backend, String instance) {
+		Ear ear = new Ear();
+		backend.listen(instance, ear);
+		return ear;
+	}
+
+	private Claim held(LockBackend backend, String key, String instance) {
+		Claim claim = claim(key, instance);
+		assertThat(backend.acquire(claim).acquired()).as("acquired %s", key).isTrue();
+		return claim;
+	}
+
+	private Claim claim(String key, String instance) {
+		return claim(key, instance, LONG);
+	}
+
+	private Claim claim(String key, String instance, Duration lease) {
+		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, lease);
+	}
+
+	// Well beyond the short lease that must not count.
+	private void staysBusy(LockBackend backend, String key) {
+		await().during(SHORT.multipliedBy(2))
+			.atMost(SHORT.multipliedBy(10))
+			.until(() -> !backend.acquire(claim(key, "x")).acquired());
+	}
+
+	private static String key() {
+		return "contract-" + UUID.randomUUID();
+	}
+
+}

@@ -1,0 +1,4 @@
+/**
+ * Real Redis servers for the tests.
+ */
+package io.github.distributedlock.test;
