@@ -79,19 +79,16 @@ public final class LockRequest {
 	 * @return the request
 	 */
 	public static LockRequest of(Collection<String> keys) {
-		if (keys.isEmpty()) {
-			throw new IllegalArgumentException("A lock needs at least one key");
-		}
-		int index = 0;
-		for (@Nullable
-		String key : keys) {
-			if (key == null || key.isBlank()) {
-				throw new IllegalArgumentException("Lock key " + index + " of " + keys + " is "
-						+ ((key != null) ? "blank" : "null") + ": it would lock more, or less, than was meant");
-			}
-			index++;
-		}
-		return new LockRequest(new Draft(List.copyOf(new LinkedHashSet<>(keys))));
+		return new LockRequest(new Draft(distinct(keys)));
+	}
+
+	/**
+	 * The same request for other keys.
+	 * @param keys the keys, neither null nor blank; repeated ones count once
+	 * @return a request for those keys that is like this one otherwise
+	 */
+	public LockRequest keys(Collection<String> keys) {
+		return new LockRequest(new Draft(this, distinct(keys)));
 	}
 
 	/**
@@ -291,6 +288,22 @@ public final class LockRequest {
 				+ (this.fenced ? ", fenced" : "") + "]";
 	}
 
+	private static List<String> distinct(Collection<String> keys) {
+		if (keys.isEmpty()) {
+			throw new IllegalArgumentException("A lock needs at least one key");
+		}
+		int index = 0;
+		for (@Nullable
+		String key : keys) {
+			if (key == null || key.isBlank()) {
+				throw new IllegalArgumentException("Lock key " + index + " of " + keys + " is "
+						+ ((key != null) ? "blank" : "null") + ": it would lock more, or less, than was meant");
+			}
+			index++;
+		}
+		return (keys.size() == 1) ? List.copyOf(keys) : List.copyOf(new LinkedHashSet<>(keys));
+	}
+
 	private static String told(String what, @Nullable Duration duration) {
 		return (duration != null) ? ", " + what + "=" + duration : "";
 	}
@@ -340,7 +353,11 @@ public final class LockRequest {
 		}
 
 		private Draft(LockRequest request) {
-			this.keys = request.keys;
+			this(request, request.keys);
+		}
+
+		private Draft(LockRequest request, List<String> keys) {
+			this.keys = keys;
 			this.waitTime = request.waitTime;
 			this.leaseTime = request.leaseTime;
 			this.maxHoldTime = request.maxHoldTime;

@@ -1,0 +1,184 @@
+package io.github.distributedlock.annotation;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import io.github.distributedlock.LockMode;
+
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Runs a method while holding a lock: of all JVMs that share the store, one at a time.
+ *
+ * <pre class="code">
+ * &#64;DistributedLock(key = "stock:#{#order.sku}", waitTime = "2s")
+ * public Receipt buy(Order order) { … }
+ * </pre>
+ *
+ * <b>Where.</b> On a method of a Spring bean; on a method of an interface; on a class or
+ * an interface, for each public instance method that is declared there or in a subtype
+ * (but not for those inherited from above, nor for {@code equals}, {@code hashCode} and
+ * {@code toString}); on an annotation of your own, whose attributes may be aliases of
+ * these. A method's annotation wins over its class's, the implementation's over the
+ * interface's. One lock annotation per method: for several locks write several keys.
+ * <p>
+ * <b>Mind.</b> The lock is taken by the bean's proxy. A call from inside the same object
+ * ({@code this.buy(order)}) does not pass through the proxy and takes no lock. What
+ * cannot work is refused when the bean is created, with a
+ * {@link io.github.distributedlock.LockDefinitionException} that says why: a private,
+ * static or final method, a wrong expression, duration or fallback, and results that the
+ * lock cannot follow ({@code Future} other than {@code CompletionStage},
+ * {@code Publisher}, {@code Flow}, Kotlin {@code suspend}).
+ * <p>
+ * <b>Results.</b> The lock is held until the method has returned or thrown. A method that
+ * returns a {@link java.util.concurrent.CompletionStage} holds it until that stage
+ * completes, and the caller sees the completion after the release; the calling thread is
+ * no longer inside the lock once the method has returned. Cancelling the returned future
+ * cancels the method's own.
+ * <p>
+ * <b>Transactions.</b> The lock is taken before, and released after, the transaction of a
+ * {@code @Transactional} on the same method. If the caller's transaction is already
+ * running, the lock is kept until that transaction has completed, because nobody else may
+ * see the data before it is committed; this is logged once per method.
+ * <p>
+ * <b>Durations</b> are strings: {@code "2s"}, {@code "1m30s"}, {@code "PT2S"},
+ * {@code "500"} (milliseconds), or a placeholder such as {@code "${orders.wait}"} for one
+ * of these. Empty means not set. From 1 millisecond to 365 days, unless said otherwise.
+ *
+ * @see io.github.distributedlock.DistributedLock
+ */
+@Target({ ElementType.TYPE, ElementType.METHOD })
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+public @interface DistributedLock {
+
+	/**
+	 * Alias for {@link #key()}.
+	 * @return the keys
+	 */
+	@AliasFor("key")
+	String[] value() default {};
+
+	/**
+	 * What to lock: one or more keys, all or none of which are acquired. Default: the
+	 * fully qualified name of the bean's class and the method's name, which overloaded
+	 * methods share.
+	 * <p>
+	 * A string that contains <code>#{</code> is a template,
+	 * <code>"stock:#{#order.sku}"</code>; any other is a SpEL expression,
+	 * {@code "'stock:' + #order.sku"}, so a fixed key needs quotes:
+	 * {@code "'nightly-report'"}. <code>${…}</code> is replaced by the property of that
+	 * name.
+	 * <p>
+	 * Expressions see parameters by name ({@code #order}; the names of the annotated
+	 * declaration and of the implementation) and by position ({@code #p0} or
+	 * {@code #a0}), {@code #root.method}, {@code #root.methodName}, {@code #root.target},
+	 * {@code #root.targetClass}, {@code #root.args}, and beans ({@code @bean}).
+	 * <p>
+	 * A value must be text, a number, a boolean, an enum constant, a {@code UUID} or
+	 * another plain value of the JDK that reads the same in every JVM. A collection or
+	 * array of them gives one key for each element, in a template too. A value that is
+	 * {@code null}, blank, empty or of another type fails the call with an
+	 * {@link IllegalArgumentException} before anything is locked.
+	 * @return the keys
+	 */
+	@AliasFor("value")
+	String[] key() default {};
+
+	/**
+	 * How long to wait for the lock, at most; {@code "0"} is one attempt. Default:
+	 * {@code distributed-lock.wait-time} (5 s), but no wait with {@link IfBusy#SKIP}.
+	 * Then {@link io.github.distributedlock.LockNotAcquiredException} is thrown, or what
+	 * {@link #ifBusy()} or {@link #fallback()} says.
+	 * @return the time
+	 */
+	String waitTime() default "";
+
+	/**
+	 * A fixed lease: the lock expires so long after it was acquired, even if the method
+	 * still runs. At least 100 ms. Default: none, the lease is renewed until the method
+	 * ends.
+	 * @return the time
+	 */
+	String leaseTime() default "";
+
+	/**
+	 * The longest time that the lease is renewed for; then the lock expires, even if the
+	 * method still runs. At least 100 ms. Default: no limit.
+	 * @return the time
+	 */
+	String maxHoldTime() default "";
+
+	/**
+	 * The shortest time that the lock keeps others out, even if the method ends earlier;
+	 * for scheduled jobs choose more than the clocks of the machines differ. Not longer
+	 * than {@link #leaseTime()} or {@link #maxHoldTime()}. Default: none.
+	 * @return the time
+	 */
+	String minHoldTime() default "";
+
+	/**
+	 * Who may hold the lock together. Only {@link LockMode#EXCLUSIVE} is supported yet.
+	 * @return the mode
+	 */
+	LockMode mode() default LockMode.EXCLUSIVE;
+
+	/**
+	 * Whether requests are served strictly in the order of their arrival, across all
+	 * JVMs. Not supported yet.
+	 * @return whether it is fair
+	 */
+	boolean fair() default false;
+
+	/**
+	 * Whether to ask for a
+	 * {@linkplain io.github.distributedlock.LockHandle#fencingToken() fencing token}. Not
+	 * supported yet.
+	 * @return whether there is a token
+	 */
+	boolean fenced() default false;
+
+	/**
+	 * What to do when the lock is busy. {@link IfBusy#SKIP} is refused for a method with
+	 * a primitive result.
+	 * @return throw, or skip the call
+	 */
+	IfBusy ifBusy() default IfBusy.THROW;
+
+	/**
+	 * The name of a method to call instead when the lock could not be acquired: of the
+	 * same class, a superclass or an interface, also a private one, with the same
+	 * parameters and a result that fits. It may have one more, last parameter that says
+	 * what it is for and tells why it was called:
+	 * {@link io.github.distributedlock.LockNotAcquiredException} the lock is busy (also
+	 * without that parameter), {@link io.github.distributedlock.LockBackendException} the
+	 * store failed, {@link io.github.distributedlock.LockException} either. What it
+	 * throws reaches the caller as it is. Not with {@link IfBusy#SKIP}. Default: none.
+	 * @return the method's name
+	 */
+	String fallback() default "";
+
+	/**
+	 * What to do when the lock is lost while the method runs. Only {@link OnLost#REPORT}
+	 * is supported yet.
+	 * @return what to do
+	 */
+	OnLost onLost() default OnLost.REPORT;
+
+	/**
+	 * Whether the lock is given back when the method ends, or left to run out.
+	 * @return when the lock becomes free
+	 */
+	ReleaseOn releaseOn() default ReleaseOn.RETURN;
+
+	/**
+	 * The name of this lock in events and meters; it may contain <code>${…}</code>.
+	 * Default: {@code SimpleClassName.method}.
+	 * @return the name
+	 */
+	String name() default "";
+
+}

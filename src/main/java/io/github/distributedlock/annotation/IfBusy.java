@@ -1,0 +1,23 @@
+package io.github.distributedlock.annotation;
+
+/**
+ * What a call does when the lock is busy.
+ */
+public enum IfBusy {
+
+	/**
+	 * Wait as long as {@link DistributedLock#waitTime()} says, then throw
+	 * {@link io.github.distributedlock.LockNotAcquiredException}, or call the
+	 * {@link DistributedLock#fallback()}.
+	 */
+	THROW,
+
+	/**
+	 * Do not run the method and return nothing: {@code null}, an empty {@code Optional},
+	 * collection, map, stream or array, or a future that is completed with {@code null}.
+	 * Does not wait unless {@link DistributedLock#waitTime()} is set. A store that fails
+	 * is not busy: its exception is thrown.
+	 */
+	SKIP
+
+}

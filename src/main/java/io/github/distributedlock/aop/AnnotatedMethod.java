@@ -1,0 +1,71 @@
+package io.github.distributedlock.aop;
+
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.stream.Collectors;
+
+import io.github.distributedlock.LockDefinitionException;
+import io.github.distributedlock.annotation.DistributedLock;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.util.ClassUtils;
+
+/**
+ * A method with its annotation, and how both are called in a message.
+ *
+ * @param method the method that runs: the implementation, where there is one
+ * @param beanClass the class of the bean, not of its proxy
+ * @param declaration what carries the annotation: this method, one that it overrides, or
+ * a class
+ * @param annotation the annotation with its aliases resolved
+ */
+record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement declaration, DistributedLock annotation) {
+
+	/**
+	 * The class that a person and another JVM know this bean by. Proxies and lambdas have
+	 * names that are made up when the program runs.
+	 */
+	Class<?> namedClass() {
+		if (!Proxy.isProxyClass(this.beanClass) && !this.beanClass.isHidden()) {
+			return this.beanClass;
+		}
+		return (this.declaration instanceof Method method) ? method.getDeclaringClass() : (Class<?>) this.declaration;
+	}
+
+	String shortName() {
+		Class<?> type = namedClass();
+		String simple = type.getSimpleName();
+		return (simple.isEmpty() ? ClassUtils.getShortName(type) : simple) + "." + this.method.getName();
+	}
+
+	Class<?> resultType() {
+		return GenericTypeResolver.resolveReturnType(this.method, this.beanClass);
+	}
+
+	LockDefinitionException refuse(String whyAndRemedy) {
+		return new LockDefinitionException(this + ": " + whyAndRemedy, null);
+	}
+
+	LockDefinitionException refuse(String attribute, Object value, String whyAndRemedy, @Nullable Throwable cause) {
+		return new LockDefinitionException(told(attribute, value) + " " + whyAndRemedy, cause);
+	}
+
+	String told(String attribute, Object value) {
+		return this + ": " + attribute + " = " + ((value instanceof String) ? "\"" + value + "\"" : value);
+	}
+
+	@Override
+	public String toString() {
+		return "@DistributedLock on " + namedClass().getName() + "." + signature(this.method);
+	}
+
+	static String signature(Method method) {
+		return method.getName() + Arrays.stream(method.getParameterTypes())
+			.map(Class::getSimpleName)
+			.collect(Collectors.joining(", ", "(", ")"));
+	}
+
+}

@@ -1,0 +1,98 @@
+package io.github.distributedlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.DistributedLock;
+import org.aopalliance.aop.Advice;
+
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.Pointcut;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.PropertyResolver;
+
+/**
+ * Puts the lock around methods with
+ * {@link io.github.distributedlock.annotation.DistributedLock @DistributedLock}, for an
+ * auto-proxy creator to find.
+ * <p>
+ * Asking its pointcut about a class checks all lock annotations of that class, and throws
+ * {@link io.github.distributedlock.LockDefinitionException} if one of them cannot work.
+ */
+public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
+
+	/**
+	 * The order unless {@linkplain #setOrder(int) set}: inside {@code @Async},
+	 * {@code @Retryable} and {@code @ConcurrencyLimit}, which come first whatever the
+	 * order, and outside {@code @Cacheable} and {@code @Transactional}, which come last:
+	 * {@value}.
+	 */
+	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1000;
+
+	private final Pointcut pointcut;
+
+	private final LockInterceptor advice;
+
+	private int order = DEFAULT_ORDER;
+
+	/**
+	 * Creates the advisor.
+	 * @param lock gives the lock when the first annotated method is called, and not
+	 * before: an advisor is made before ordinary beans are
+	 * @param beanFactory for {@code @bean} in expressions
+	 * @param properties for <code>${…}</code> in attributes; usually the environment
+	 */
+	public DistributedLockAdvisor(Supplier<DistributedLock> lock, BeanFactory beanFactory,
+			PropertyResolver properties) {
+		LockDefinitionSource definitions = new LockDefinitionSource(beanFactory, properties);
+		this.pointcut = new AnnotationPointcut(definitions);
+		this.advice = new LockInterceptor(definitions, lock);
+	}
+
+	@Override
+	public Pointcut getPointcut() {
+		return this.pointcut;
+	}
+
+	@Override
+	public Advice getAdvice() {
+		return this.advice;
+	}
+
+	@Override
+	public int getOrder() {
+		return this.order;
+	}
+
+	/**
+	 * Sets the order among advisors.
+	 * @param order the order, lower is further outside
+	 */
+	public void setOrder(int order) {
+		this.order = order;
+	}
+
+	private static final class AnnotationPointcut extends StaticMethodMatcherPointcut {
+
+		private final LockDefinitionSource definitions;
+
+		private AnnotationPointcut(LockDefinitionSource definitions) {
+			this.definitions = definitions;
+		}
+
+		@Override
+		public ClassFilter getClassFilter() {
+			return this.definitions::has;
+		}
+
+		@Override
+		public boolean matches(Method method, Class<?> targetClass) {
+			return this.definitions.find(method, targetClass) != null;
+		}
+
+	}
+
+}

@@ -1,0 +1,127 @@
+package io.github.distributedlock.aop;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.ParserContext;
+import org.springframework.expression.common.CompositeStringExpression;
+import org.springframework.expression.common.LiteralExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+
+/**
+ * One string of the {@code key} attribute, parsed. The parts of a template are evaluated
+ * one by one, because Spring's own template turns a part that is null into text.
+ */
+final class KeyExpression {
+
+	private static final SpelExpressionParser PARSER = new SpelExpressionParser();
+
+	private final AnnotatedMethod annotated;
+
+	private final String written;
+
+	private final List<Expression> parts;
+
+	private KeyExpression(AnnotatedMethod annotated, String written, List<Expression> parts) {
+		this.annotated = annotated;
+		this.written = written;
+		this.parts = parts;
+	}
+
+	/**
+	 * Parses a string of the annotation.
+	 * @param written the string as it is in the source
+	 * @param resolved the string with its placeholders replaced
+	 * @throws io.github.distributedlock.LockDefinitionException if it can only fail
+	 */
+	static KeyExpression parse(AnnotatedMethod annotated, String written, String resolved, ExpressionRules rules) {
+		// Decided by what the author wrote: a property's value must not turn text into
+		// code.
+		boolean template = written.contains("#{");
+		KeyExpression key;
+		try {
+			Expression expression = template ? PARSER.parseExpression(resolved, ParserContext.TEMPLATE_EXPRESSION)
+					: PARSER.parseExpression(resolved);
+			key = new KeyExpression(annotated, written, (expression instanceof CompositeStringExpression composite)
+					? List.of(composite.getExpressions()) : List.of(expression));
+		}
+		catch (ParseException | IllegalStateException ex) {
+			throw annotated.refuse("key", written, "is not a valid SpEL " + (template ? "template" : "expression")
+					+ " (" + ex.getMessage() + ")" + (template ? "" : quotes(written)), ex);
+		}
+		for (Expression part : key.parts) {
+			String fault = rules.findFault(part);
+			if (fault != null) {
+				throw annotated.refuse("key", written, fault + (template ? "" : quotes(written)), null);
+			}
+		}
+		return key;
+	}
+
+	private static String quotes(String written) {
+		return (written.indexOf('\'') >= 0 || written.indexOf('#') >= 0) ? ""
+				: "; if it is a fixed key write \"'" + written + "'\" in quotes";
+	}
+
+	boolean isConstant() {
+		return this.parts.stream().allMatch(ExpressionRules::isConstant);
+	}
+
+	/**
+	 * The keys for one call.
+	 * @throws IllegalArgumentException if a part fails, is null, blank, empty or of a
+	 * type that cannot be a key
+	 */
+	List<String> evaluate(EvaluationContext context) {
+		if (this.parts.size() == 1) {
+			return texts(this.parts.get(0), context);
+		}
+		List<String> keys = List.of("");
+		for (Expression part : this.parts) {
+			keys = combine(keys, texts(part, context));
+		}
+		return keys;
+	}
+
+	private static List<String> combine(List<String> beginnings, List<String> ends) {
+		if (beginnings.size() == 1 && ends.size() == 1) {
+			return List.of(beginnings.get(0).concat(ends.get(0)));
+		}
+		List<String> combined = new ArrayList<>(beginnings.size() * ends.size());
+		for (String beginning : beginnings) {
+			for (String end : ends) {
+				combined.add(beginning.concat(end));
+			}
+		}
+		return combined;
+	}
+
+	private List<String> texts(Expression part, EvaluationContext context) {
+		if (part instanceof LiteralExpression literal) {
+			return List.of(literal.getExpressionString());
+		}
+		Object value;
+		try {
+			value = part.getValue(context);
+		}
+		catch (RuntimeException ex) {
+			throw failed(part, "could not be evaluated (" + ex.getMessage() + ")", ex);
+		}
+		try {
+			return KeyText.of(value);
+		}
+		catch (IllegalArgumentException ex) {
+			throw failed(part, String.valueOf(ex.getMessage()), ex);
+		}
+	}
+
+	private IllegalArgumentException failed(Expression part, String why, RuntimeException cause) {
+		String text = part.getExpressionString();
+		return new IllegalArgumentException(this.annotated.told("key", this.written)
+				+ (text.equals(this.written) ? "" : ", of which " + text) + " " + why, cause);
+	}
+
+}

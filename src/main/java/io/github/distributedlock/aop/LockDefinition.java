@@ -1,0 +1,37 @@
+package io.github.distributedlock.aop;
+
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.LockRequest;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.env.PropertyResolver;
+import org.springframework.expression.EvaluationContext;
+
+/**
+ * All that an annotation means, resolved and checked once.
+ *
+ * @param annotated the method
+ * @param keys the keys
+ * @param template the request, complete if the keys are constant
+ * @param skipped the result of a skipped call, or {@code null} if a busy lock is thrown
+ * @param fallback what to call if the lock cannot be acquired, or {@code null}
+ */
+record LockDefinition(AnnotatedMethod annotated, KeyExpressions keys, LockRequest template,
+		@Nullable Supplier<@Nullable Object> skipped, @Nullable FallbackMethod fallback) {
+
+	static LockDefinition of(AnnotatedMethod annotated, PropertyResolver properties, EvaluationContext shared) {
+		MethodRules.check(annotated);
+		KeyExpressions keys = new KeyExpressions(annotated, properties, shared);
+		List<String> constant = keys.ifConstant();
+		LockRequest template = RequestTemplate.of(annotated, properties,
+				(constant != null) ? constant : List.of(annotated.annotation().key()));
+		return new LockDefinition(annotated, keys, template, SkippedResult.of(annotated), FallbackMethod.of(annotated));
+	}
+
+	LockRequest request(Object target, Object[] args) {
+		return (this.keys.ifConstant() != null) ? this.template : this.template.keys(this.keys.evaluate(target, args));
+	}
+
+}

@@ -1,0 +1,83 @@
+package io.github.distributedlock.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.core.env.PropertyResolver;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Knows the definition of each annotated method. A class is resolved and checked as a
+ * whole when it is first asked about, which is when the bean is created.
+ */
+class LockDefinitionSource {
+
+	private final Map<Class<?>, Map<Method, LockDefinition>> definitions = new ConcurrentHashMap<>();
+
+	private final AnnotatedMethods annotatedMethods = new AnnotatedMethods();
+
+	private final StandardEvaluationContext shared = new StandardEvaluationContext();
+
+	private final PropertyResolver properties;
+
+	LockDefinitionSource(BeanFactory beanFactory, PropertyResolver properties) {
+		this.properties = properties;
+		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
+	}
+
+	/**
+	 * Whether a class has annotated methods.
+	 * @throws io.github.distributedlock.LockDefinitionException if one of them cannot
+	 * work
+	 */
+	boolean has(Class<?> targetClass) {
+		return !in(targetClass).isEmpty();
+	}
+
+	/**
+	 * The definition of a method.
+	 * @param method the method that is called, also one of an interface or a bridge
+	 * @param targetClass the class of the object that it is called on
+	 * @return the definition, or {@code null} if the method is not annotated
+	 */
+	@Nullable LockDefinition find(Method method, Class<?> targetClass) {
+		Map<Method, LockDefinition> known = in(targetClass);
+		LockDefinition definition = known.get(method);
+		if (definition == null && !known.isEmpty() && !Proxy.isProxyClass(targetClass)) {
+			definition = known.get(AopUtils.getMostSpecificMethod(method, ClassUtils.getUserClass(targetClass)));
+			if (definition != null) {
+				known.put(method, definition);
+			}
+		}
+		return definition;
+	}
+
+	private Map<Method, LockDefinition> in(Class<?> targetClass) {
+		Map<Method, LockDefinition> known = this.definitions.get(targetClass);
+		if (known == null) {
+			known = resolve(ClassUtils.getUserClass(targetClass));
+			this.definitions.put(targetClass, known);
+		}
+		return known;
+	}
+
+	private Map<Method, LockDefinition> resolve(Class<?> beanClass) {
+		Map<Method, LockDefinition> resolved = Map.of();
+		for (AnnotatedMethod annotated : this.annotatedMethods.of(beanClass)) {
+			if (resolved.isEmpty()) {
+				resolved = new ConcurrentHashMap<>();
+			}
+			resolved.put(annotated.method(), LockDefinition.of(annotated, this.properties, this.shared));
+		}
+		return resolved;
+	}
+
+}

@@ -1,0 +1,112 @@
+package io.github.distributedlock.aop;
+
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockRequest;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs an annotated method inside its lock.
+ */
+class LockInterceptor implements MethodInterceptor {
+
+	private final LockDefinitionSource definitions;
+
+	private final Supplier<DistributedLock> supplier;
+
+	private final TransactionBinding transactions = new TransactionBinding();
+
+	private volatile @Nullable DistributedLock lock;
+
+	LockInterceptor(LockDefinitionSource definitions, Supplier<DistributedLock> supplier) {
+		this.definitions = definitions;
+		this.supplier = supplier;
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Object target = Objects.requireNonNull(invocation.getThis(), "An annotated method needs an object to run on");
+		LockDefinition definition = this.definitions.find(invocation.getMethod(), target.getClass());
+		if (definition == null) {
+			return invocation.proceed();
+		}
+		LockRequest request = definition.request(target, invocation.getArguments());
+		Supplier<@Nullable Object> skipped = definition.skipped();
+		if (skipped != null) {
+			Optional<LockHandle> handle = lock().tryAcquire(request);
+			return handle.isPresent() ? proceed(invocation, definition, handle.get()) : skipped.get();
+		}
+		LockHandle handle;
+		try {
+			handle = lock().acquire(request);
+		}
+		catch (LockNotAcquiredException | LockBackendException ex) {
+			return fallBack(invocation, target, definition, ex);
+		}
+		return proceed(invocation, definition, handle);
+	}
+
+	private @Nullable Object fallBack(MethodInvocation invocation, Object target, LockDefinition definition,
+			LockException failure) throws Throwable {
+		FallbackMethod fallback = definition.fallback();
+		if (fallback == null || !fallback.handles(failure)) {
+			throw failure;
+		}
+		return fallback.invoke(target, invocation.getArguments(), failure);
+	}
+
+	private @Nullable Object proceed(MethodInvocation invocation, LockDefinition definition, LockHandle handle)
+			throws Throwable {
+		PendingRelease release = new PendingRelease(handle);
+		boolean leavesThread = false;
+		Object result;
+		try {
+			boolean inTransaction = this.transactions.join(release, definition.annotated());
+			result = invocation.proceed();
+			if (result instanceof CompletionStage<?> stage && StageBinding.isPending(stage)) {
+				result = StageBinding.attach(stage, definition.annotated().resultType(), release);
+				leavesThread = !inTransaction;
+			}
+		}
+		catch (Throwable ex) {
+			close(release, ex);
+			throw ex;
+		}
+		if (leavesThread) {
+			release.doneHere();
+		}
+		else {
+			release.done();
+		}
+		return result;
+	}
+
+	private static void close(PendingRelease release, Throwable thrown) {
+		try {
+			release.done();
+		}
+		catch (RuntimeException ex) {
+			thrown.addSuppressed(ex);
+		}
+	}
+
+	private DistributedLock lock() {
+		DistributedLock known = this.lock;
+		if (known == null) {
+			known = this.supplier.get();
+			this.lock = known;
+		}
+		return known;
+	}
+
+}

@@ -1,0 +1,87 @@
+package io.github.distributedlock.aop;
+
+import java.lang.reflect.Array;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.annotation.IfBusy;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.CollectionFactory;
+
+/**
+ * What a skipped call returns: nothing, in the form that the method's result type has for
+ * it.
+ */
+final class SkippedResult {
+
+	private static final Map<Class<?>, Supplier<Object>> EMPTY = Map.ofEntries(
+			Map.entry(Optional.class, Optional::empty), Map.entry(OptionalInt.class, OptionalInt::empty),
+			Map.entry(OptionalLong.class, OptionalLong::empty), Map.entry(OptionalDouble.class, OptionalDouble::empty),
+			Map.entry(Stream.class, Stream::empty), Map.entry(IntStream.class, IntStream::empty),
+			Map.entry(LongStream.class, LongStream::empty), Map.entry(DoubleStream.class, DoubleStream::empty),
+			Map.entry(Iterable.class, ArrayList::new), Map.entry(CompletionStage.class, SkippedResult::future),
+			Map.entry(CompletableFuture.class, SkippedResult::future));
+
+	private SkippedResult() {
+	}
+
+	/**
+	 * The result of skipped calls.
+	 * @return a supplier, asked at each skipped call because streams are for one use and
+	 * collections may be changed, or {@code null} if calls are never skipped
+	 */
+	static @Nullable Supplier<@Nullable Object> of(AnnotatedMethod annotated) {
+		if (annotated.annotation().ifBusy() != IfBusy.SKIP) {
+			return null;
+		}
+		Class<?> type = annotated.resultType();
+		if (type.isPrimitive() && type != void.class) {
+			throw annotated.refuse("ifBusy", IfBusy.SKIP,
+					"has no result to return for a skipped call of a method that returns " + type
+							+ ": return an object (null then says skipped), or use a fallback",
+					null);
+		}
+		Supplier<Object> empty = EMPTY.get(type);
+		if (empty != null) {
+			return empty::get;
+		}
+		if (type.isArray()) {
+			return () -> Array.newInstance(type.getComponentType(), 0);
+		}
+		if (Collection.class.isAssignableFrom(type)) {
+			return ifPossible(() -> CollectionFactory.createCollection(type, 0));
+		}
+		if (Map.class.isAssignableFrom(type)) {
+			return ifPossible(() -> CollectionFactory.createMap(type, 0));
+		}
+		return () -> null;
+	}
+
+	private static Object future() {
+		return CompletableFuture.completedFuture(null);
+	}
+
+	private static Supplier<@Nullable Object> ifPossible(Supplier<Object> empty) {
+		try {
+			empty.get();
+			return empty::get;
+		}
+		catch (RuntimeException ex) {
+			return () -> null; // a collection type that nobody can make an instance of
+		}
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.github.distributedlock.aop;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a lock until the stage that the method returned has completed.
+ */
+final class StageBinding {
+
+	private StageBinding() {
+	}
+
+	/**
+	 * Lets a stage take part in the release, instead of the method that returned it.
+	 * @param stage the method's result, not null
+	 * @param resultType the declared type of the result
+	 * @return what to return: where the type allows, a future that completes as the stage
+	 * does, but after the release, so that who waits for it finds the lock free
+	 */
+	static CompletionStage<?> attach(CompletionStage<?> stage, Class<?> resultType, PendingRelease release) {
+		boolean replaceable = resultType.isAssignableFrom(CompletableFuture.class);
+		AfterRelease after = new AfterRelease(stage);
+		release.join();
+		try {
+			stage.whenComplete((value, failure) -> {
+				try {
+					release.done();
+				}
+				finally {
+					after.completeAs(value, failure);
+				}
+			});
+		}
+		catch (RuntimeException ex) {
+			release.done();
+			throw ex;
+		}
+		return replaceable ? after : stage;
+	}
+
+	static boolean isPending(CompletionStage<?> stage) {
+		return !(stage instanceof CompletableFuture<?> future && future.isDone());
+	}
+
+	/**
+	 * Completes with the very exception of its source, which a dependent stage would
+	 * wrap, and passes a cancellation on.
+	 */
+	private static final class AfterRelease extends CompletableFuture<@Nullable Object> {
+
+		private final CompletionStage<?> source;
+
+		private AfterRelease(CompletionStage<?> source) {
+			this.source = source;
+		}
+
+		private void completeAs(@Nullable Object value, @Nullable Throwable failure) {
+			if (failure != null) {
+				completeExceptionally(failure);
+			}
+			else {
+				complete(value);
+			}
+		}
+
+		@Override
+		public boolean cancel(boolean mayInterruptIfRunning) {
+			if (this.source instanceof Future<?> future) {
+				future.cancel(mayInterruptIfRunning);
+			}
+			return super.cancel(mayInterruptIfRunning);
+		}
+
+		@Override
+		public <U> CompletableFuture<U> newIncompleteFuture() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+}

@@ -1,0 +1,84 @@
+package io.github.distributedlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Keeps a lock that was taken inside a transaction until that transaction has completed:
+ * released earlier, somebody else would read what is not yet committed.
+ */
+final class TransactionBinding {
+
+	private static final Log logger = LogFactory.getLog(DistributedLockAdvisor.class);
+
+	private final Set<Method> warned = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * Lets the running transaction, if there is one, take part in the release. After its
+	 * completion callbacks have begun there is nothing left to wait for, and Spring says
+	 * so: synchronization is not active there.
+	 * @return whether there is one
+	 */
+	boolean join(PendingRelease release, AnnotatedMethod annotated) {
+		if (!TransactionSynchronizationManager.isActualTransactionActive()
+				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
+			return false;
+		}
+		TransactionSynchronizationManager.registerSynchronization(new Registration(release));
+		release.join();
+		if (this.warned.add(annotated.method())) {
+			logger.warn(annotated + ": called inside a running transaction, so that the lock is held until that "
+					+ "transaction has completed; to hold it for the method alone, call it before the transaction "
+					+ "begins");
+		}
+		return true;
+	}
+
+	/**
+	 * Synchronizations of the same order run as they were registered, and by default all
+	 * of them say that they are last. So the one that releases is registered at the last
+	 * moment. A lock that is taken after the commit has missed that moment and is
+	 * released from here.
+	 */
+	private static final class Registration implements TransactionSynchronization {
+
+		private final PendingRelease release;
+
+		private boolean passedOn;
+
+		private Registration(PendingRelease release) {
+			this.release = release;
+		}
+
+		@Override
+		public void beforeCompletion() {
+			TransactionSynchronizationManager.registerSynchronization(new Release(this.release));
+			this.passedOn = true;
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			if (!this.passedOn) {
+				this.release.doneHere();
+			}
+		}
+
+	}
+
+	private record Release(PendingRelease release) implements TransactionSynchronization {
+
+		@Override
+		public void afterCompletion(int status) {
+			this.release.doneHere();
+		}
+
+	}
+
+}
