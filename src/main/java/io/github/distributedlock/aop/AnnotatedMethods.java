@@ -116,10 +116,20 @@ class AnnotatedMethods {
 	private boolean carries(Class<?> type) {
 		Boolean known = this.carriers.get(type);
 		if (known == null) {
-			known = AnnotationUtils.isCandidateClass(type, DistributedLock.class) && looksAnnotated(type);
+			known = !isOfSpring(type) && AnnotationUtils.isCandidateClass(type, DistributedLock.class)
+					&& looksAnnotated(type);
 			this.carriers.put(type, known);
 		}
 		return known;
+	}
+
+	/*
+	 * Most beans of a small application are Spring's own, and reading all their methods
+	 * is most of what this class would cost at start-up. Samples are applications.
+	 */
+	private static boolean isOfSpring(Class<?> type) {
+		return type.getName().startsWith("org.springframework.")
+				&& !type.getName().startsWith("org.springframework.samples.");
 	}
 
 	private static boolean looksAnnotated(Class<?> type) {

@@ -4,11 +4,13 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -120,10 +122,8 @@ final class FallbackMethod {
 		return annotated.refuse("fallback", annotated.annotation().fallback(), whyAndRemedy, null);
 	}
 
-	private static String told(Iterable<Method> methods) {
-		List<String> told = new ArrayList<>();
-		methods.forEach((method) -> told.add(AnnotatedMethod.signature(method)));
-		return String.join(" and ", told);
+	private static String told(Collection<Method> methods) {
+		return methods.stream().map(AnnotatedMethod::signature).sorted().collect(Collectors.joining(" and "));
 	}
 
 	boolean handles(LockException failure) {

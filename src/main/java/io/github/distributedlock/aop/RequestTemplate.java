@@ -42,8 +42,8 @@ final class RequestTemplate {
 		template.set("leaseTime", annotation.leaseTime(), (time) -> template.request.leaseTime(time));
 		template.set("maxHoldTime", annotation.maxHoldTime(), (time) -> template.request.maxHoldTime(time));
 		template.set("minHoldTime", annotation.minHoldTime(), (time) -> template.request.minHoldTime(time));
-		String name = Placeholders.resolve(annotated, "name", annotation.name(), properties);
-		return template.request.name(name.isBlank() ? annotated.shortName() : name)
+		String name = Placeholders.resolve(annotated, "name", annotation.name(), properties).trim();
+		return template.request.name(name.isEmpty() ? annotated.shortName() : name)
 			.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY);
 	}
 

@@ -138,6 +138,13 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
+	 * Whether any key is held, waited for or withdrawn from here.
+	 */
+	boolean hasQueues() {
+		return !this.queue.isEmpty();
+	}
+
+	/**
 	 * Serves requests again after {@link #stop()}.
 	 */
 	public void start() {

@@ -22,6 +22,11 @@ final class Renewal {
 
 	private volatile long at;
 
+	/**
+	 * How much earlier it may be, to share a command with others.
+	 */
+	private volatile long slack;
+
 	Renewal(Hold hold) {
 		this.hold = hold;
 		Lease first = hold.lease();
@@ -34,6 +39,7 @@ final class Renewal {
 	 */
 	void plan(Moment sent, long nanos) {
 		this.at = sent.nanos() + this.hold.terms.lease() / 3;
+		this.slack = this.hold.terms.lease() / 30;
 		this.planned = this.hold.terms.renewed() && nanos >= this.hold.terms.lease()
 				&& this.hold.maxHoldLeft(sent.nanos()) > nanos;
 		this.underWay = false;
@@ -44,6 +50,7 @@ final class Renewal {
 	 */
 	void retry(long now) {
 		this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.hold.terms.lease() / 20));
+		this.slack = 0;
 		this.underWay = false;
 	}
 
@@ -56,12 +63,11 @@ final class Renewal {
 	}
 
 	/**
-	 * Whether to renew now: a little early, to share a command with others; or since the
-	 * machine may have been suspended.
+	 * Whether to renew now: it is time, or the machine may have been suspended.
 	 */
 	boolean isDue(Moment now) {
 		return this.planned && !this.underWay
-				&& (this.at - now.nanos() <= this.hold.terms.lease() / 30 || this.hold.lease().isSuspect(now));
+				&& (this.at - now.nanos() <= this.slack || this.hold.lease().isSuspect(now));
 	}
 
 	/**

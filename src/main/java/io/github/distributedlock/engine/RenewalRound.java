@@ -93,7 +93,7 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 		}
 		else if (hold.isLost() && hold.lossReason() != Reason.SHUTDOWN) {
 			// We gave it up before this was carried out: nobody would ever free it.
-			this.sweeper.release(hold, 0);
+			this.sweeper.cleanUp(hold.key, hold.owner, hold.terms.lease());
 		}
 	}
 

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
+import redis.clients.jedis.Jedis;
 import redis.embedded.RedisServer;
 import redis.embedded.core.ExecutableProvider;
 
@@ -109,6 +110,14 @@ public final class RedisServers {
 
 		public int port() {
 			return this.port;
+		}
+
+		/**
+		 * A connection for a test to look at the server with, or to change it.
+		 * @return the connection, to be closed
+		 */
+		public Jedis admin() {
+			return new Jedis("localhost", this.port, 10_000);
 		}
 
 		public void start() {

@@ -94,6 +94,7 @@ final class LettuceLane implements Lane {
 	 */
 	private record Link(RedisConnection connection, @Nullable StatefulConnection<?, ?> channel) {
 
+		@SuppressWarnings("deprecation") // What replaces it exists only for other kinds.
 		static Link over(RedisConnection connection) {
 			return new Link(connection, (connection.getNativeConnection() instanceof RedisAsyncCommands<?, ?> commands)
 					? commands.getStatefulConnection() : null);

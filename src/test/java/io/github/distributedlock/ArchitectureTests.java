@@ -1,0 +1,163 @@
+package io.github.distributedlock;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Holds the packages to their one job each: imports point left only.
+ */
+class ArchitectureTests {
+
+	private static final String ROOT = DistributedLock.class.getPackageName();
+
+	/**
+	 * What a package may use besides itself, by the names that follow the root's; the
+	 * root's own is empty. A backend is any {@code backend.*}.
+	 */
+	private static final Map<String, Set<String>> MAY_USE = Map.of( //
+			"", Set.of(), //
+			"backend", Set.of(""), //
+			"backend.*", Set.of("", "backend"), //
+			"engine", Set.of("", "backend"), //
+			"annotation", Set.of(""), //
+			"aop", Set.of("", "annotation"), //
+			"observability", Set.of("", "backend"));
+
+	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.memory",
+			ROOT + ".engine.." };
+
+	private static final Set<String> NAMES_THAT_SAY_NOTHING = Set.of("impl", "internal", "util", "common", "support");
+
+	private static final int MOST_PUBLIC_TYPES = 25;
+
+	// By location, since the tests share the root's name, and each line of Spring Boot
+	// has directories of its own.
+	private static final JavaClasses LIBRARY = new ClassFileImporter()
+		.importUrl(DistributedLock.class.getProtectionDomain().getCodeSource().getLocation());
+
+	@Test
+	void importsPointLeftOnly() {
+		classes().should(useOnlyWhatTheirPackageMay()).check(LIBRARY);
+	}
+
+	@Test
+	void theCoreKnowsNoSpring() {
+		noClasses().that()
+			.resideInAnyPackage(WITHOUT_SPRING)
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("org.springframework..")
+			.allowEmptyShould(true)
+			.check(LIBRARY);
+	}
+
+	@Test
+	void onlyTheRedisBackendAndItsWiringKnowRedis() {
+		noClasses().that()
+			.resideOutsideOfPackages(ROOT + ".backend.redis", ROOT + ".autoconfigure")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("org.springframework.data..", "redis.clients..", "io.lettuce..")
+			.check(LIBRARY);
+	}
+
+	@Test
+	void everyPackageHasAJobAndAName() {
+		assertThat(packages()).allSatisfy((name) -> {
+			assertThat(name.split("\\.")).doesNotContainAnyElementsOf(NAMES_THAT_SAY_NOTHING);
+			assertThat(isKnown(name)).as("package '%s' stands in DESIGN.md and in MAY_USE", name).isTrue();
+		});
+	}
+
+	@Test
+	void everyPackageIsNullMarked() {
+		assertThat(packages()).allSatisfy((name) -> {
+			String full = name.isEmpty() ? ROOT : ROOT + "." + name;
+			assertThat(LIBRARY.getPackage(full).isAnnotatedWith(NullMarked.class))
+				.as("package-info of %s says @NullMarked", full)
+				.isTrue();
+		});
+	}
+
+	@Test
+	void fewTypesArePublic() {
+		List<String> types = LIBRARY.stream()
+			.filter((type) -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
+			// LockException counts with its kinds as one.
+			.filter((type) -> type.getRawSuperclass()
+				.filter((above) -> above.isAssignableTo(LockException.class))
+				.isEmpty())
+			.map(JavaClass::getName)
+			.sorted()
+			.toList();
+		assertThat(types).hasSizeLessThanOrEqualTo(MOST_PUBLIC_TYPES);
+	}
+
+	private static ArchCondition<JavaClass> useOnlyWhatTheirPackageMay() {
+		return new ArchCondition<>("use only what their package may") {
+
+			@Override
+			public void check(JavaClass type, ConditionEvents events) {
+				for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+					if (!isAllowed(dependency)) {
+						events.add(SimpleConditionEvent.violated(dependency, dependency.getDescription()));
+					}
+				}
+			}
+
+		};
+	}
+
+	private static boolean isAllowed(Dependency dependency) {
+		JavaClass target = dependency.getTargetClass().getBaseComponentType();
+		if (!isOurs(target.getPackageName())) {
+			return true;
+		}
+		String from = shortName(dependency.getOriginClass().getPackageName());
+		String to = shortName(target.getPackageName());
+		return from.equals(to) || from.equals("autoconfigure")
+				|| MAY_USE.getOrDefault(generalName(from), Set.of()).contains(to);
+	}
+
+	private static boolean isKnown(String shortName) {
+		return shortName.equals("autoconfigure") || MAY_USE.containsKey(generalName(shortName));
+	}
+
+	private static String generalName(String shortName) {
+		return shortName.matches("backend\\.\\w+") ? "backend.*" : shortName;
+	}
+
+	private static Set<String> packages() {
+		return Stream.concat(Stream.of(ROOT), LIBRARY.stream().map(JavaClass::getPackageName))
+			.map(ArchitectureTests::shortName)
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static boolean isOurs(String packageName) {
+		return packageName.equals(ROOT) || packageName.startsWith(ROOT + ".");
+	}
+
+	private static String shortName(String packageName) {
+		return packageName.equals(ROOT) ? "" : packageName.substring(ROOT.length() + 1);
+	}
+
+}

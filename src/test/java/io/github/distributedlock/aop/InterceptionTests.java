@@ -1,0 +1,124 @@
+package io.github.distributedlock.aop;
+
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.annotation.DistributedLock;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.core.env.StandardEnvironment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * The call itself: lock, method, release.
+ */
+class InterceptionTests {
+
+	@Test
+	void methodRunsInsideTheLock() {
+		try (LockContext context = LockContext.of(Service.class)) {
+			context.get(Service.class).run(() -> {
+				assertThat(context.lock().events).containsExactly("acquire");
+				assertThat(LockHandle.current()).map(LockHandle::keys).hasValue(context.lock().keys());
+			});
+			assertThat(context.lock().events).containsExactly("acquire", "release");
+			assertThat(LockHandle.current()).isEmpty();
+		}
+	}
+
+	@Test
+	void exceptionOfTheMethodIsUnchangedAndReleases() {
+		try (LockContext context = LockContext.of(Service.class)) {
+			IOException thrown = new IOException("mine");
+			assertThatThrownBy(() -> context.get(Service.class).fail(thrown)).isSameAs(thrown);
+			assertThat(context.lock().events).containsExactly("acquire", "release");
+		}
+	}
+
+	@Test
+	void exceptionOfTheReleaseDoesNotHideTheMethods() {
+		try (LockContext context = LockContext.of(Service.class)) {
+			IOException thrown = new IOException("mine");
+			context.lock().failureOnClose = new IllegalStateException("theirs");
+			assertThatThrownBy(() -> context.get(Service.class).fail(thrown)).isSameAs(thrown)
+				.satisfies((ex) -> assertThat(ex.getSuppressed()).containsExactly(context.lock().failureOnClose));
+		}
+	}
+
+	@Test
+	void busyLockIsThrownAndTheMethodDoesNotRun() {
+		try (LockContext context = LockContext.of(Service.class)) {
+			context.lock().busy = true;
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> context.get(Service.class).run(() -> {
+					throw new AssertionError("ran unlocked");
+				}));
+		}
+	}
+
+	@Test
+	void lockIsAskedForAtTheFirstCallAndOnce() {
+		AtomicInteger asked = new AtomicInteger();
+		DistributedLockAdvisor advisor = new DistributedLockAdvisor(() -> {
+			asked.incrementAndGet();
+			return new RecordingLock();
+		}, new StaticListableBeanFactory(), new StandardEnvironment());
+		ProxyFactory proxy = new ProxyFactory(new Service());
+		proxy.addAdvisor(advisor);
+		Service service = (Service) proxy.getProxy();
+		assertThat(asked).hasValue(0);
+		service.run(() -> {
+		});
+		service.run(() -> {
+		});
+		assertThat(asked).hasValue(1);
+	}
+
+	@Test
+	void wrongDefinitionEndsTheStartAndSaysWhichBean() {
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> LockContext.of(Wrong.class))
+			.withMessageContaining("Error creating bean with name")
+			.withMessageContaining("@DistributedLock on " + Wrong.class.getName() + ".run(): key = \"word\"");
+	}
+
+	@Test
+	void advisorHasItsOrderAndTakesAnother() {
+		DistributedLockAdvisor advisor = new DistributedLockAdvisor(RecordingLock::new, new StaticListableBeanFactory(),
+				new StandardEnvironment());
+		assertThat(advisor.getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
+		advisor.setOrder(5);
+		assertThat(advisor.getOrder()).isEqualTo(5);
+	}
+
+	static class Service {
+
+		@DistributedLock
+		public void run(Runnable action) {
+			action.run();
+		}
+
+		@DistributedLock
+		public Optional<String> fail(IOException failure) throws IOException {
+			throw failure;
+		}
+
+	}
+
+	static class Wrong {
+
+		@DistributedLock(key = "word")
+		public void run() {
+		}
+
+	}
+
+}

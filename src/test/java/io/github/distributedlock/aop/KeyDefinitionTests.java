@@ -1,0 +1,240 @@
+package io.github.distributedlock.aop;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+import io.github.distributedlock.annotation.DistributedLock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Keys that can only fail are refused at start-up, with the remedy.
+ */
+class KeyDefinitionTests {
+
+	@Test
+	void bareWord() {
+		LockContext.refusal(BareWordJobs.class)
+			.hasMessageContaining(
+					"Jobs.run(): key = \"nightly-report\" reads the word nightly as a property of nothing")
+			.hasMessageContaining("write \"'nightly-report'\" in quotes");
+	}
+
+	@Test
+	void bareWordsThatDoNotParse() {
+		LockContext.refusal(BareWordsThatDoNotParseJobs.class)
+			.hasMessageContaining("key = \"nightly report\" is not a valid SpEL expression")
+			.hasMessageContaining("write \"'nightly report'\" in quotes")
+			.cause()
+			.isInstanceOf(org.springframework.expression.ParseException.class);
+	}
+
+	@Test
+	void parameterWithoutHash() {
+		LockContext.refusal(ParameterWithoutHashStock.class)
+			.hasMessageContaining("Stock.buy(String): key = \"stock:#{sku}\" reads the word sku")
+			.hasMessageContaining("#sku for the parameter");
+	}
+
+	@Test
+	void bareWordInsideAnArgumentIsFoundButNotOneInsideAProjectionOrAMapIndex() {
+		try (LockContext context = LockContext
+			.of(BareWordInsideAnArgumentIsFoundButNotOneInsideAProjectionOrAMapIndexFine.class)) {
+			context.get(BareWordInsideAnArgumentIsFoundButNotOneInsideAProjectionOrAMapIndexFine.class)
+				.buy(List.of(new Order("a")), Map.of("sku", "b"));
+		}
+		catch (IllegalArgumentException ex) {
+			// Elements of the selection are no keys; the definition is what counts here.
+			assertThat(ex).hasMessageContaining(Order.class.getName());
+		}
+		LockContext.refusal(BareWordInsideAnArgumentIsFoundButNotOneInsideAProjectionOrAMapIndexWrong.class)
+			.hasMessageContaining("reads the word suffix");
+	}
+
+	@Test
+	void methodOfNothing() {
+		LockContext.refusal(MethodOfNothingStock.class).hasMessageContaining("write #root.target.tenant()");
+	}
+
+	@Test
+	void unknownParameter() {
+		LockContext.refusal(UnknownParameterStock.class)
+			.hasMessageContaining(
+					"Stock.buy(List): key = \"#skus.![#this + #suffix]\" names the unknown parameter #suffix")
+			.hasMessageContaining("write one of #skus, #p0");
+	}
+
+	@Test
+	void unknownPosition() {
+		LockContext.refusal(UnknownPositionStock.class).hasMessageContaining("names the unknown parameter #p1");
+	}
+
+	@Test
+	void unknownFunction() {
+		LockContext.refusal(UnknownFunctionStock.class).hasMessageContaining("calls the unknown function #hash(#sku)");
+	}
+
+	@Test
+	void parameterNamesThatAreNotInTheClassFile(@TempDir Path directory) throws Exception {
+		String source = """
+				import io.github.distributedlock.annotation.DistributedLock;
+				public class %s {
+					@DistributedLock(key = "%s")
+					public void buy(String sku) { }
+				}
+				""";
+		Class<?> unnamed = Sources.compile(directory, "Unnamed", Map.of("Unnamed", source.formatted("Unnamed", "#sku"),
+				"Positional", source.formatted("Positional", "#p0")));
+		LockContext.refusal(unnamed)
+			.hasMessageContaining("Unnamed.buy(String): key = \"#sku\" names the unknown parameter #sku")
+			.hasMessageContaining("compile it with -parameters, or write #p0");
+		Class<?> positional = unnamed.getClassLoader().loadClass("Positional");
+		try (LockContext context = LockContext.of(positional)) {
+			positional.getMethod("buy", String.class).invoke(context.get(positional), "a-1");
+			assertThat(context.lock().keys()).containsExactly("a-1");
+		}
+	}
+
+	@Test
+	void constantThatIsNoKey() {
+		LockContext.refusal(ConstantThatIsNoKeyBlank.class).hasMessageContaining("key = \"' '\" is blank");
+		LockContext.refusal(ConstantThatIsNoKeyNull.class).hasMessageContaining("key = \"null\" is null");
+		LockContext.refusal(ConstantThatIsNoKeyEmpty.class)
+			.hasMessageContaining("key = \"\" is blank: write an expression");
+	}
+
+	@Test
+	void placeholderWithoutProperty() {
+		LockContext.refusal(PlaceholderWithoutPropertyStock.class)
+			.hasMessageContaining("key = \"${shop.region}:#{#sku}\" has a placeholder that cannot be resolved")
+			.hasMessageContaining("write a default, ${name:default}");
+	}
+
+	@Test
+	void keyAndValueThatDiffer() {
+		org.assertj.core.api.Assertions.assertThatThrownBy(() -> LockContext.of(KeyAndValueThatDifferStock.class))
+			.rootCause()
+			.hasMessageContaining("key")
+			.hasMessageContaining("value");
+	}
+
+	record Order(String sku) {
+	}
+
+	static class BareWordJobs {
+
+		@DistributedLock(key = "nightly-report")
+		public void run() {
+		}
+
+	}
+
+	static class BareWordsThatDoNotParseJobs {
+
+		@DistributedLock("nightly report")
+		public void run() {
+		}
+
+	}
+
+	static class ParameterWithoutHashStock {
+
+		@DistributedLock(key = "stock:#{sku}")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class BareWordInsideAnArgumentIsFoundButNotOneInsideAProjectionOrAMapIndexFine {
+
+		@DistributedLock(
+				key = { "#orders.![sku]", "#prices[sku]", "#orders.?[#this != null and sku != #root.methodName]" })
+		public void buy(List<Order> orders, Map<String, String> prices) {
+		}
+
+	}
+
+	static class BareWordInsideAnArgumentIsFoundButNotOneInsideAProjectionOrAMapIndexWrong {
+
+		@DistributedLock(key = "#sku.concat(suffix)")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class MethodOfNothingStock {
+
+		@DistributedLock(key = "tenant()")
+		public void buy() {
+		}
+
+	}
+
+	static class UnknownParameterStock {
+
+		@DistributedLock(key = { "'a'", "#skus.![#this + #suffix]" })
+		public void buy(List<String> skus) {
+		}
+
+	}
+
+	static class UnknownPositionStock {
+
+		@DistributedLock(key = "#p1")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class UnknownFunctionStock {
+
+		@DistributedLock(key = "#hash(#sku)")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class ConstantThatIsNoKeyBlank {
+
+		@DistributedLock(key = "' '")
+		public void run() {
+		}
+
+	}
+
+	static class ConstantThatIsNoKeyNull {
+
+		@DistributedLock(key = "null")
+		public void run() {
+		}
+
+	}
+
+	static class ConstantThatIsNoKeyEmpty {
+
+		@DistributedLock(key = "")
+		public void run() {
+		}
+
+	}
+
+	static class PlaceholderWithoutPropertyStock {
+
+		@DistributedLock(key = "${shop.region}:#{#sku}")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class KeyAndValueThatDifferStock {
+
+		@DistributedLock(key = "'a'", value = "'b'")
+		public void buy() {
+		}
+
+	}
+
+}

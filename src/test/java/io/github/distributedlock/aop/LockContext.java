@@ -1,0 +1,109 @@
+package io.github.distributedlock.aop;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockDefinitionException;
+import org.assertj.core.api.AbstractThrowableAssert;
+
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.MapPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * A Spring context with the advisor, as the auto-configuration wires it, and a lock that
+ * records.
+ */
+final class LockContext implements AutoCloseable {
+
+	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+
+	private final Map<String, Object> properties = new HashMap<>();
+
+	private boolean classProxies = true;
+
+	LockContext property(String name, String value) {
+		this.properties.put(name, value);
+		return this;
+	}
+
+	LockContext interfaceProxies() {
+		this.classProxies = false;
+		return this;
+	}
+
+	LockContext start(Class<?>... components) {
+		this.context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", this.properties));
+		this.context.setClassLoader(components[0].getClassLoader());
+		this.context.register(LockConfiguration.class);
+		this.context.register(components);
+		AopConfigUtils.registerAutoProxyCreatorIfNecessary(this.context);
+		if (this.classProxies) {
+			AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(this.context);
+		}
+		this.context.refresh();
+		return this;
+	}
+
+	static LockContext of(Class<?>... components) {
+		return new LockContext().start(components);
+	}
+
+	/**
+	 * Asserts that a context with these components does not start, because an annotation
+	 * cannot work.
+	 */
+	static AbstractThrowableAssert<?, ? extends Throwable> refusal(Class<?>... components) {
+		return new LockContext().refuses(components);
+	}
+
+	AbstractThrowableAssert<?, ? extends Throwable> refuses(Class<?>... components) {
+		try (this) {
+			return assertThatThrownBy(() -> start(components)).isInstanceOf(BeanCreationException.class)
+				.cause()
+				.isInstanceOf(LockDefinitionException.class);
+		}
+	}
+
+	<T> T get(Class<T> type) {
+		return this.context.getBean(type);
+	}
+
+	RecordingLock lock() {
+		return get(RecordingLock.class);
+	}
+
+	@Override
+	public void close() {
+		this.context.close();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LockConfiguration {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static DistributedLockAdvisor distributedLockAdvisor(ObjectProvider<DistributedLock> lock,
+				BeanFactory beanFactory, Environment environment) {
+			return new DistributedLockAdvisor(lock::getObject, beanFactory, environment);
+		}
+
+		@Bean
+		RecordingLock recordingLock() {
+			return new RecordingLock();
+		}
+
+	}
+
+}

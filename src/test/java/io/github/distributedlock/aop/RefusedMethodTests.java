@@ -1,0 +1,270 @@
+package io.github.distributedlock.aop;
+
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.OnLost;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Methods that would run unlocked, or for longer than their lock, are refused at
+ * start-up.
+ */
+class RefusedMethodTests {
+
+	@Test
+	void privateMethod() {
+		LockContext.refusal(PrivateMethod.class)
+			.hasMessageContaining(
+					"@DistributedLock on " + PrivateMethod.class.getName() + ".run(): the method is private")
+			.hasMessageContaining("it would run unlocked: make it public");
+	}
+
+	@Test
+	void privateMethodOfASuperclass() {
+		LockContext.refusal(BelowPrivateMethod.class).hasMessageContaining("the method is private");
+	}
+
+	@Test
+	void staticMethod() {
+		LockContext.refusal(StaticMethod.class).hasMessageContaining("run(): the method is static");
+	}
+
+	@Test
+	void finalMethod() {
+		LockContext.refusal(FinalMethod.class)
+			.hasMessageContaining("run(): the method is final")
+			.hasMessageContaining("remove final (in Kotlin: open");
+	}
+
+	@Test
+	void finalMethodOfAnAnnotatedClassAndOfAnAnnotatedInterface() {
+		LockContext.refusal(FinalMethodOfClass.class).hasMessageContaining("run(): the method is final");
+		LockContext.refusal(FinalMethodOfInterface.class).hasMessageContaining("run(): the method is final");
+	}
+
+	@Test
+	void finalClass() {
+		LockContext.refusal(FinalClass.class).hasMessageContaining("run(): the method is in a final class");
+	}
+
+	@Test
+	void methodThatOnlyAnotherPackageCanOverride(@TempDir Path directory) {
+		Class<?> type = Sources.compile(directory, "far.Below", Map.of("near.Above", """
+				package near;
+				public class Above {
+					@io.github.distributedlock.annotation.DistributedLock
+					void run() { }
+				}
+				""", "far.Below", """
+				package far;
+				public class Below extends near.Above { }
+				"""));
+		LockContext.refusal(type)
+			.hasMessageContaining("far.Below.run(): the method is visible only in the package of near.Above")
+			.hasMessageContaining("make it public or protected");
+	}
+
+	@Test
+	void publisher() {
+		LockContext.refusal(FlowPublisher.class)
+			.hasMessageContaining("run(): the method returns a reactive stream (java.util.concurrent.Flow$Publisher)")
+			.hasMessageContaining("return CompletableFuture");
+	}
+
+	@Test
+	void futureThatDoesNotTell() {
+		LockContext.refusal(PlainFuture.class)
+			.hasMessageContaining("returns java.util.concurrent.Future, which does not tell when it completes");
+	}
+
+	@Test
+	void publisherThatAGenericInterfaceHides() {
+		LockContext.refusal(GenericPublisher.class).hasMessageContaining("returns a reactive stream");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "org.reactivestreams.Publisher", "kotlinx.coroutines.flow.Flow", "kotlinx.coroutines.Job",
+			"io.reactivex.rxjava3.core.SingleSource", "io.smallrye.mutiny.Uni" })
+	void resultsOfLibraries(String library, @TempDir Path directory) {
+		int dot = library.lastIndexOf('.');
+		Class<?> type = Sources.compile(directory, "acme.Service", Map.of(library, """
+				package %s;
+				public interface %s { }
+				""".formatted(library.substring(0, dot), library.substring(dot + 1)), "acme.Service", """
+				package acme;
+				public class Service {
+					public interface Special extends %s { }
+					@io.github.distributedlock.annotation.DistributedLock
+					public Special run() { return null; }
+				}
+				""".formatted(library)));
+		LockContext.refusal(type)
+			.hasMessageContaining("acme.Service.run(): the method returns a ")
+			.hasMessageContaining("(acme.Service$Special)");
+	}
+
+	@Test
+	void suspendFunction(@TempDir Path directory) {
+		Class<?> type = Sources.compile(directory, "acme.Service", Map.of("kotlin.coroutines.Continuation", """
+				package kotlin.coroutines;
+				public interface Continuation<T> { }
+				""", "acme.Service", """
+				package acme;
+				public class Service {
+					@io.github.distributedlock.annotation.DistributedLock
+					public Object run(String sku, kotlin.coroutines.Continuation<String> rest) { return null; }
+				}
+				"""));
+		LockContext.refusal(type)
+			.hasMessageContaining("acme.Service.run(String, Continuation): the method is a suspend");
+	}
+
+	@Test
+	void whatIsNotSupportedYet() {
+		LockContext.refusal(Shared.class)
+			.hasMessageContaining("run(): mode = SHARED is not supported yet: leave it out");
+		LockContext.refusal(Fair.class).hasMessageContaining("fair = true is not supported yet");
+		LockContext.refusal(Fenced.class).hasMessageContaining("fenced = true is not supported yet");
+		LockContext.refusal(Interrupting.class).hasMessageContaining("onLost = INTERRUPT is not supported yet");
+		LockContext.refusal(Throwing.class).hasMessageContaining("onLost = THROW is not supported yet");
+	}
+
+	static class PrivateMethod {
+
+		@DistributedLock
+		private void run() {
+		}
+
+	}
+
+	static class BelowPrivateMethod extends PrivateMethod {
+
+	}
+
+	static class StaticMethod {
+
+		@DistributedLock
+		public static void run() {
+		}
+
+	}
+
+	static class FinalMethod {
+
+		@DistributedLock
+		public final void run() {
+		}
+
+	}
+
+	@DistributedLock
+	static class FinalMethodOfClass {
+
+		public final void run() {
+		}
+
+	}
+
+	interface Job {
+
+		@DistributedLock
+		void run();
+
+	}
+
+	static class FinalMethodOfInterface implements Job {
+
+		@Override
+		public final void run() {
+		}
+
+	}
+
+	static final class FinalClass {
+
+		@DistributedLock
+		public void run() {
+		}
+
+	}
+
+	static class FlowPublisher {
+
+		@DistributedLock
+		public Flow.Publisher<String> run() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class PlainFuture {
+
+		@DistributedLock
+		public Future<String> run() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class Base<R> {
+
+		@DistributedLock
+		public R run() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class GenericPublisher extends Base<Flow.Publisher<String>> {
+
+	}
+
+	static class Shared {
+
+		@DistributedLock(mode = LockMode.SHARED)
+		public void run() {
+		}
+
+	}
+
+	static class Fair {
+
+		@DistributedLock(fair = true)
+		public void run() {
+		}
+
+	}
+
+	static class Fenced {
+
+		@DistributedLock(fenced = true)
+		public void run() {
+		}
+
+	}
+
+	static class Interrupting {
+
+		@DistributedLock(onLost = OnLost.INTERRUPT)
+		public void run() {
+		}
+
+	}
+
+	static class Throwing {
+
+		@DistributedLock(onLost = OnLost.THROW)
+		public void run() {
+		}
+
+	}
+
+}

@@ -1,0 +1,175 @@
+package io.github.distributedlock.aop;
+
+import java.time.Duration;
+
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.ReleaseOn;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Which request the attributes make, and which values are refused at start-up.
+ */
+class RequestTests {
+
+	@Test
+	void whatIsNotSetIsLeftToTheLock() {
+		try (LockContext context = LockContext.of(Service.class)) {
+			context.get(Service.class).nothingSet("a");
+			LockRequest request = context.lock().request();
+			assertThat(request.waitTime()).isNull();
+			assertThat(request.leaseTime()).isNull();
+			assertThat(request.maxHoldTime()).isNull();
+			assertThat(request.minHoldTime()).isNull();
+			assertThat(request.expireOnClose()).isFalse();
+			assertThat(request.name()).isEqualTo("Service.nothingSet");
+		}
+	}
+
+	@Test
+	void durationsInEachNotation() {
+		try (LockContext context = new LockContext().property("lock.lease", " 1m30s ").start(Service.class)) {
+			context.get(Service.class).allSet("a");
+			LockRequest request = context.lock().request();
+			assertThat(request.keys()).containsExactly("a");
+			assertThat(request.waitTime()).isEqualTo(Duration.ofMillis(500));
+			assertThat(request.leaseTime()).isEqualTo(Duration.ofSeconds(90));
+			assertThat(request.maxHoldTime()).isEqualTo(Duration.ofMinutes(2));
+			assertThat(request.minHoldTime()).isEqualTo(Duration.ofSeconds(2));
+			assertThat(request.expireOnClose()).isTrue();
+			assertThat(request.name()).isEqualTo("checkout- 1m30s");
+		}
+	}
+
+	@Test
+	void zeroWaitIsOneAttemptAndAnEmptyPlaceholderIsNotSet() {
+		try (LockContext context = LockContext.of(Service.class)) {
+			context.get(Service.class).noWait();
+			assertThat(context.lock().request().waitTime()).isZero();
+			assertThat(context.lock().request().leaseTime()).isNull();
+		}
+	}
+
+	@Test
+	void textThatIsNoDuration() {
+		LockContext.refusal(NoDuration.class)
+			.hasMessageContaining("NoDuration.run(): waitTime = \"soon\" is not a duration: write \"2s\", \"PT2S\" or");
+		new LockContext().property("lock.wait", "soon")
+			.refuses(NoDurationInProperty.class)
+			.hasMessageContaining("waitTime = \"${lock.wait}\" (soon) is not a duration");
+	}
+
+	@Test
+	void durationOutOfRange() {
+		LockContext.refusal(NegativeWait.class)
+			.hasMessageContaining("run(): waitTime = \"-1s\" cannot be: waitTime PT-1S");
+		LockContext.refusal(ZeroLease.class)
+			.hasMessageContaining("leaseTime = \"0\" cannot be")
+			.hasMessageContaining("100 ms");
+		LockContext.refusal(ZeroMinimum.class).hasMessageContaining("minHoldTime = \"0s\" cannot be");
+		LockContext.refusal(LongMaximum.class)
+			.hasMessageContaining("maxHoldTime = \"366d\" cannot be")
+			.hasMessageContaining("at most 365 days");
+		LockContext.refusal(Overflow.class).hasMessageContaining("leaseTime = \"9999999999999999d\" is not a duration");
+	}
+
+	@Test
+	void minimumLongerThanTheLeaseOrTheMaximum() {
+		LockContext.refusal(LongerThanLease.class)
+			.hasMessageContaining("run(): minHoldTime = \"10s\" cannot be")
+			.hasMessageContaining("is longer than its leaseTime PT5S");
+		LockContext.refusal(LongerThanMaximum.class).hasMessageContaining("is longer than its maxHoldTime PT5S");
+	}
+
+	static class Service {
+
+		@DistributedLock(key = "#sku")
+		public void nothingSet(String sku) {
+		}
+
+		@DistributedLock(key = "#sku", waitTime = "500", leaseTime = "${lock.lease:}", maxHoldTime = "2m",
+				minHoldTime = "PT2S", releaseOn = ReleaseOn.EXPIRY, name = "checkout-${lock.lease:}")
+		public void allSet(String sku) {
+		}
+
+		@DistributedLock(waitTime = "0", leaseTime = "${absent:}")
+		public void noWait() {
+		}
+
+	}
+
+	static class NoDuration {
+
+		@DistributedLock(waitTime = "soon")
+		public void run() {
+		}
+
+	}
+
+	static class NoDurationInProperty {
+
+		@DistributedLock(waitTime = "${lock.wait}")
+		public void run() {
+		}
+
+	}
+
+	static class NegativeWait {
+
+		@DistributedLock(waitTime = "-1s")
+		public void run() {
+		}
+
+	}
+
+	static class ZeroLease {
+
+		@DistributedLock(leaseTime = "0")
+		public void run() {
+		}
+
+	}
+
+	static class ZeroMinimum {
+
+		@DistributedLock(minHoldTime = "0s")
+		public void run() {
+		}
+
+	}
+
+	static class LongMaximum {
+
+		@DistributedLock(maxHoldTime = "366d")
+		public void run() {
+		}
+
+	}
+
+	static class Overflow {
+
+		@DistributedLock(leaseTime = "9999999999999999d")
+		public void run() {
+		}
+
+	}
+
+	static class LongerThanLease {
+
+		@DistributedLock(minHoldTime = "10s", leaseTime = "5s")
+		public void run() {
+		}
+
+	}
+
+	static class LongerThanMaximum {
+
+		@DistributedLock(minHoldTime = "10s", maxHoldTime = "5s")
+		public void run() {
+		}
+
+	}
+
+}

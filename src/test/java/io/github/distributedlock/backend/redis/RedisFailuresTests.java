@@ -1,0 +1,75 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.concurrent.CancellationException;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.dao.InvalidDataAccessApiUsageException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.RedisSystemException;
+
+import io.github.distributedlock.LockBackendException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link RedisFailures} with what servers really say.
+ */
+class RedisFailuresTests {
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					LOADING Redis is loading the dataset in memory | true | loading
+					BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE. | true | SCRIPT KILL
+					READONLY You can't write against a read only replica. | true | replica
+					MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'. | true | master
+					CLUSTERDOWN The cluster is down | true | cluster
+					TRYAGAIN Multiple keys request during rehashing of slot | true | slot
+					NOREPLICAS Not enough good replicas to write. | true | min-replicas-to-write
+					MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. | true | disk
+					OOM command not allowed when used memory > 'maxmemory'. | true | maxmemory
+					ERR Error running script (call to f_1): @user_script:7: -READONLY You can't write against a read only replica. | true | replica
+					ERR max number of clients reached | true | reached
+					WRONGTYPE Operation against a key holding the wrong kind of value | false | key prefix
+					ERR Error running script (call to f_1): @user_script:4: WRONGTYPE Operation against a key | false | key prefix
+					NOPERM this user has no permissions to run the 'set' command | false | ACL SETUSER
+					ERR Error running script: @user_script: 5: The user executing the script can't run this command | false | ACL SETUSER
+					NOAUTH Authentication required. | false | password
+					WRONGPASS invalid username-password pair or user is disabled. | false | password
+					ERR unknown command 'EVALSHA', with args beginning with: | false | see what the server says
+					""")
+	void whatTheServerSays(String said, boolean retryable, String remedy) {
+		LockBackendException jedis = RedisFailures.translate("release", "lock 'k'",
+				new InvalidDataAccessApiUsageException(said, new IllegalStateException(said)));
+		LockBackendException lettuce = RedisFailures.translate("release", "lock 'k'",
+				new RedisSystemException("Error in execution", new IllegalStateException(said)));
+		for (LockBackendException failure : new LockBackendException[] { jedis, lettuce }) {
+			assertThat(failure).hasMessageStartingWith("Redis could not release lock 'k': " + said)
+				.hasMessageContaining(remedy);
+			assertThat(failure.isRetryable()).as("retryable").isEqualTo(retryable);
+		}
+	}
+
+	@Test
+	void whatTheServerDoesNotSayMayPass() {
+		assertThat(translate(new QueryTimeoutException("Redis command timed out")).isRetryable()).isTrue();
+		assertThat(translate(new RedisConnectionFailureException("Connection refused")).isRetryable()).isTrue();
+		assertThat(translate(new CancellationException()).isRetryable()).isTrue();
+		assertThat(translate(new IllegalStateException("the lock backend is closed")).isRetryable()).isFalse();
+	}
+
+	@Test
+	void anInterruptThatWasSwallowedIsRestored() {
+		translate(new RedisConnectionFailureException("Could not get a resource", new InterruptedException()));
+		assertThat(Thread.interrupted()).as("interrupt flag").isTrue();
+	}
+
+	private static LockBackendException translate(RuntimeException failure) {
+		return RedisFailures.translate("renew", "lock 'k'", failure);
+	}
+
+}

@@ -1,0 +1,213 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientPauseMode;
+import redis.clients.jedis.params.ClientKillParams;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.test.RedisServers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link RedisLockBackend} on a server that stalls, goes away and comes back.
+ */
+class RedisLockBackendOutageTests {
+
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+	private final AtomicInteger tokens = new AtomicInteger();
+
+	private RedisServers.Server server;
+
+	private RedisLockBackend backend;
+
+	@BeforeEach
+	void startServer() {
+		this.server = RedisServers.start(RedisServers.EMBEDDED);
+	}
+
+	@AfterEach
+	void stopServer() {
+		this.backend.close();
+		this.server.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void nothingIsSentBeforeTheFirstUse(Factories client) {
+		this.server.stop();
+		open(client);
+		this.backend.listen("a", new Ear()).close();
+		this.server.start();
+		assertThat(this.backend.acquire(claim("k")).acquired()).isTrue();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aServerThatIsDownIsAnErrorThatPasses(Factories client) {
+		open(client);
+		this.server.stop();
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
+			.withMessageContaining("Redis could not acquire lock 'k'")
+			.withMessageContaining("check that the server can be reached")
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
+		this.server.start();
+		assertThat(this.backend.acquire(claim("k")).acquired()).isTrue();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRestartedServerCostsAtMostOneCommand(Factories client) throws Exception {
+		open(client);
+		long since = System.nanoTime();
+		useManyConnections();
+		this.server.stop();
+		this.server.start();
+		// A pool that is younger than the timeout is not replaced.
+		await().until(() -> System.nanoTime() - since > TIMEOUT.toNanos());
+		int failures = 0;
+		for (int i = 0; i < 20; i++) {
+			try {
+				assertThat(this.backend.acquire(claim("after-" + i)).acquired()).isTrue();
+			}
+			catch (LockBackendException ex) {
+				assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue();
+				failures++;
+			}
+		}
+		assertThat(failures).as("commands lost to dead connections").isLessThanOrEqualTo(1);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aStalledServerIsGivenUpAfterTheCommandTimeout(Factories client) {
+		open(client);
+		this.backend.acquire(claim("warm"));
+		try (Jedis admin = this.server.admin()) {
+			admin.clientPause(2_000, ClientPauseMode.WRITE);
+			long begin = System.nanoTime();
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
+			Duration taken = Duration.ofNanos(System.nanoTime() - begin);
+			assertThat(taken).isBetween(TIMEOUT.minusMillis(20), TIMEOUT.multipliedBy(3));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aCommandUnderWayIsNotSentAgain(Factories client) throws Exception {
+		open(client);
+		this.backend.acquire(claim("warm"));
+		ExecutorService executor = Executors.newSingleThreadExecutor();
+		try (Jedis admin = this.server.admin()) {
+			admin.clientPause(10_000, ClientPauseMode.WRITE);
+			Claim claim = claim("k");
+			Future<?> attempt = executor.submit(() -> this.backend.acquire(claim));
+			await().until(() -> admin.clientList().matches("(?s).*flags=b .*cmd=set .*"));
+			admin.clientKill(new ClientKillParams().type(redis.clients.jedis.args.ClientType.NORMAL)
+				.skipMe(ClientKillParams.SkipMe.YES));
+			assertThatExceptionOfType(java.util.concurrent.ExecutionException.class).isThrownBy(attempt::get)
+				.withCauseInstanceOf(LockBackendException.class);
+			admin.clientUnpause();
+			// Its own command comes after anything that would have been sent again.
+			assertThat(this.backend.acquire(claim("other")).acquired()).isTrue();
+			assertThat(admin.exists("lock:{k}")).as("acquired by a command that was sent again").isFalse();
+		}
+		finally {
+			executor.shutdown();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aThreadThatIsInterruptedAlreadyCanStillGiveItsLockBack(Factories client) {
+		open(client);
+		Claim claim = claim("k");
+		this.backend.acquire(claim);
+		Thread.currentThread().interrupt();
+		try {
+			assertThat(this.backend.release("k", claim.owner())).isTrue();
+		}
+		finally {
+			assertThat(Thread.interrupted()).as("interrupt flag").isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void anInterruptDuringACommandKeepsTheFlag(Factories client) throws Exception {
+		open(client);
+		this.backend.acquire(claim("warm"));
+		AtomicReference<Object> outcome = new AtomicReference<>();
+		AtomicBoolean flag = new AtomicBoolean();
+		try (Jedis admin = this.server.admin()) {
+			admin.clientPause(3_000, ClientPauseMode.WRITE);
+			Thread thread = new Thread(() -> {
+				try {
+					outcome.set(this.backend.acquire(claim("k")));
+				}
+				catch (LockBackendException ex) {
+					outcome.set(ex);
+				}
+				flag.set(Thread.currentThread().isInterrupted());
+			});
+			thread.start();
+			await().until(() -> admin.clientList().matches("(?s).*flags=b .*cmd=set .*"));
+			thread.interrupt();
+			thread.join();
+		}
+		assertThat(outcome.get()).isInstanceOf(LockBackendException.class);
+		assertThat(((LockBackendException) outcome.get()).isRetryable()).as("retryable").isTrue();
+		assertThat(flag).as("interrupt flag").isTrue();
+	}
+
+	private void open(Factories client) {
+		this.backend = new RedisLockBackend(client.to(this.server.port()), "lock", TIMEOUT);
+	}
+
+	private void useManyConnections() throws Exception {
+		ExecutorService executor = Executors.newFixedThreadPool(8);
+		CountDownLatch ready = new CountDownLatch(8);
+		List<Callable<Void>> tasks = new ArrayList<>();
+		for (int i = 0; i < 8; i++) {
+			tasks.add(() -> {
+				ready.countDown();
+				ready.await();
+				for (int n = 0; n < 50; n++) {
+					this.backend.acquire(claim("before"));
+				}
+				return null;
+			});
+		}
+		for (Future<Void> done : executor.invokeAll(tasks)) {
+			done.get();
+		}
+		executor.shutdown();
+	}
+
+	private Claim claim(String key) {
+		return new Claim(key, "a:" + this.tokens.incrementAndGet(), "a", Duration.ofSeconds(30));
+	}
+
+}

@@ -1,0 +1,312 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.test.RedisServers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Tests for what {@link RedisLockBackend} leaves in Redis and asks of it.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class RedisLockBackendTests {
+
+	private static final Pattern CALLS = Pattern.compile("cmdstat_(\\S+):calls=(\\d+)");
+
+	private static RedisServers.Server server;
+
+	private final List<AutoCloseable> open = new ArrayList<>();
+
+	private final AtomicInteger tokens = new AtomicInteger();
+
+	private Jedis admin;
+
+	@BeforeAll
+	static void startServer() {
+		server = RedisServers.start(RedisServers.EMBEDDED);
+	}
+
+	@AfterAll
+	static void stopServer() {
+		server.close();
+	}
+
+	@BeforeEach
+	void connect() {
+		this.admin = server.admin();
+		this.admin.flushAll();
+		this.open.add(this.admin);
+	}
+
+	@AfterEach
+	void close() throws Exception {
+		for (AutoCloseable closeable : this.open) {
+			closeable.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void anUncontendedCycleIsTwoCommands(Factories client) {
+		LockBackend backend = backend(client);
+		cycle(backend);
+		this.admin.configResetStat();
+		for (int i = 0; i < 5; i++) {
+			cycle(backend);
+		}
+		// Beside the two, the statistics count what the script does.
+		assertThat(clientCommands()).containsExactlyInAnyOrder("set=5", "evalsha=5", "get=5", "del=5", "zpopmin=5");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aLockIsWhatTheManualSays(Factories client) {
+		LockBackend backend = backend(client);
+		Claim holder = claim("stock:1", "a");
+		backend.acquire(holder);
+		backend.acquireOrRegister(claim("stock:1", "b"));
+		assertThat(this.admin.keys("*")).containsExactlyInAnyOrder("lock:{stock:1}", "lock-waiters:{stock:1}");
+		assertThat(this.admin.get("lock:{stock:1}")).isEqualTo(holder.owner());
+		assertThat(this.admin.pttl("lock:{stock:1}")).as("lease").isBetween(20_000L, 30_000L);
+		assertThat(this.admin.pttl("lock-waiters:{stock:1}")).as("waiters expire by themselves")
+			.isBetween(5_000L, 10_000L);
+		List<String> time = this.admin.time();
+		double now = Double.parseDouble(time.get(0)) * 1e6 + Double.parseDouble(time.get(1));
+		assertThat(this.admin.zscore("lock-waiters:{stock:1}", "b")).as("microseconds of the server")
+			.isBetween(now - 10e6, now);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void scriptsAreSentAgainAfterAFlush(Factories client) {
+		LockBackend backend = backend(client);
+		cycle(backend);
+		this.admin.scriptFlush();
+		cycle(backend);
+		this.admin.configResetStat();
+		cycle(backend);
+		assertThat(clientCommands()).as("the script is kept again").contains("evalsha=1").doesNotContain("eval=1");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aKeyOfAForeignTypeIsAnErrorThatNamesIt(Factories client) {
+		LockBackend backend = backend(client);
+		this.admin.rpush("lock:{mine}", "something else");
+		Claim claim = claim("mine", "a");
+		for (Function<LockBackend, Object> step : List.<Function<LockBackend, Object>>of((it) -> it.acquire(claim),
+				(it) -> it.acquireOrRegister(claim), (it) -> it.release("mine", claim.owner()),
+				(it) -> it.park("mine", claim.owner(), Duration.ofSeconds(1)))) {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> step.apply(backend))
+				.withMessageContaining("'mine'")
+				.withMessageContaining("lock:{mine}")
+				.withMessageContaining("WRONGTYPE")
+				.withMessageContaining("remove or rename it, or choose another key prefix")
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
+		}
+		assertThat(this.admin.lrange("lock:{mine}", 0, -1)).as("left alone").containsExactly("something else");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aKeyOfAForeignTypeHarmsNoOtherRenewal(Factories client) {
+		LockBackend backend = backend(client);
+		Claim good = claim("good", "a");
+		backend.acquire(good);
+		this.admin.rpush("lock:{bad}", "something else");
+		assertThat(backend.renew(List.of(claim("bad", "a"), good))).containsExactly(false, true);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aForeignKeyInPlaceOfTheWaitersDoesNotKeepTheLock(Factories client) {
+		LockBackend backend = backend(client);
+		Claim claim = claim("k", "a");
+		backend.acquire(claim);
+		this.admin.set("lock-waiters:{k}", "something else");
+		assertThat(backend.release("k", claim.owner())).isTrue();
+		assertThat(this.admin.exists("lock:{k}")).as("still locked").isFalse();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void withPublishDeniedTheLockIsReservedAllTheSame(Factories client) {
+		LockBackend backend = restricted(client, "-publish");
+		Claim holder = claim("k", "a");
+		backend.listen("b", new Ear());
+		backend.acquire(holder);
+		backend.acquireOrRegister(claim("k", "b"));
+		assertThat(backend.release("k", holder.owner())).isTrue();
+		assertThat(this.admin.get("lock:{k}")).isEqualTo("reserved:b");
+		assertThat(backend.acquireOrRegister(claim("k", "b")).acquired()).as("the poll finds it").isTrue();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void withSubscribeDeniedWaitersPollAndTheLogSaysSoOnce(Factories client, CapturedOutput output) {
+		LockBackend backend = restricted(client, "-subscribe");
+		Claim holder = claim("k", "a");
+		backend.listen("b", new Ear());
+		backend.acquire(holder);
+		for (int i = 0; i < 3; i++) {
+			assertThat(backend.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
+		}
+		assertThat(this.admin.zrange("lock-waiters:{k}", 0, -1)).containsExactly("b");
+		backend.release("k", holder.owner());
+		assertThat(backend.acquireOrRegister(claim("k", "b")).acquired()).as("the poll finds it").isTrue();
+		assertThat(output.toString().split("Wake-ups of locks do not arrive", -1)).as("warnings").hasSize(2);
+		assertThat(output).contains("polls").contains("ACL SETUSER");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aDeniedCommandIsAnErrorThatStays(Factories client) {
+		LockBackend backend = restricted(client, "-set");
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("k", "a")))
+			.withMessageContaining("acquire lock 'k'")
+			.withMessageContaining("ACL SETUSER")
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> backend.acquireOrRegister(claim("k", "a")))
+			.withMessageContaining("ACL SETUSER")
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable, from a script").isFalse());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void theServersCredentialsAndDatabaseAreThoseOfTheApplication(Factories client) {
+		this.admin.aclSetUser("app", "on", ">secret", "+@all", "~*", "&*");
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", server.port());
+		configuration.setUsername("app");
+		configuration.setPassword("secret");
+		configuration.setDatabase(3);
+		LockBackend backend = opened(new RedisLockBackend(client.to(configuration)));
+		backend.acquire(claim("k", "a"));
+		backend.renew(List.of(claim("k", "a")));
+		assertThat(this.admin.clientList()).contains("user=app");
+		this.admin.select(3);
+		assertThat(this.admin.exists("lock:{k}")).as("in database 3").isTrue();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aWrongPasswordIsAnErrorThatStays(Factories client) {
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", server.port());
+		configuration.setUsername("nobody");
+		configuration.setPassword("wrong");
+		LockBackend backend = opened(new RedisLockBackend(client.to(configuration)));
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("k", "a")))
+			.withMessageContaining("correct the user name and password")
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
+	}
+
+	@Test
+	void aFactoryOfAnotherKindIsUsedAsItIsWithAWarning(CapturedOutput output) {
+		JedisConnectionFactory jedis = new JedisConnectionFactory(
+				new RedisStandaloneConfiguration("localhost", server.port()));
+		jedis.afterPropertiesSet();
+		jedis.start();
+		this.open.add(jedis::destroy);
+		RedisConnectionFactory other = (RedisConnectionFactory) java.lang.reflect.Proxy.newProxyInstance(
+				getClass().getClassLoader(), new Class<?>[] { RedisConnectionFactory.class },
+				(proxy, method, arguments) -> method.invoke(jedis, arguments));
+		LockBackend backend = opened(new RedisLockBackend(other));
+		assertThat(output).contains("its own command timeout holds instead of 1000 ms");
+		cycle(backend);
+		assertThat(backend.renew(List.of(claim("k", "a")))).containsExactly(false);
+		Ear ear = new Ear();
+		backend.listen("b", ear);
+		Claim holder = claim("k", "a");
+		backend.acquire(holder);
+		backend.acquireOrRegister(claim("k", "b"));
+		backend.release("k", holder.owner());
+		ear.awaitWake("k");
+		backend.close();
+		assertThat(jedis.isRunning()).as("the application's factory runs on").isTrue();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void afterCloseNothingOpensConnectionsAgain(Factories client) {
+		LockBackend backend = backend(client);
+		cycle(backend);
+		backend.close();
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("k", "a")))
+			.withMessageContaining("closed")
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
+	}
+
+	@Test
+	void aTimeoutThatIsNoneIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new RedisLockBackend(Factories.JEDIS.to(1), "lock", Duration.ZERO))
+			.withMessageContaining("command timeout");
+	}
+
+	private LockBackend restricted(Factories client, String rule) {
+		String user = "u" + UUID.randomUUID();
+		this.admin.aclSetUser(user, "on", "nopass", "+@all", "~*", "&*", rule);
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", server.port());
+		configuration.setUsername(user);
+		configuration.setPassword("any");
+		return opened(new RedisLockBackend(client.to(configuration)));
+	}
+
+	private LockBackend backend(Factories client) {
+		return opened(new RedisLockBackend(client.to(server.port())));
+	}
+
+	private LockBackend opened(LockBackend backend) {
+		this.open.add(backend);
+		return backend;
+	}
+
+	private void cycle(LockBackend backend) {
+		Claim claim = claim("cycle", "a");
+		assertThat(backend.acquire(claim).acquired()).isTrue();
+		assertThat(backend.release(claim.key(), claim.owner())).isTrue();
+	}
+
+	private Claim claim(String key, String instance) {
+		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, Duration.ofSeconds(30));
+	}
+
+	private List<String> clientCommands() {
+		return CALLS.matcher(this.admin.info("commandstats"))
+			.results()
+			.map((MatchResult match) -> match.group(1) + "=" + match.group(2))
+			.filter((calls) -> !calls.startsWith("info") && !calls.startsWith("config"))
+			.toList();
+	}
+
+}

@@ -1,0 +1,168 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientType;
+import redis.clients.jedis.params.ClientKillParams;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.test.RedisServers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link WakeSubscription}.
+ */
+class WakeSubscriptionTests {
+
+	private final AtomicInteger tokens = new AtomicInteger();
+
+	private final Ear ear = new Ear();
+
+	private RedisServers.Server server;
+
+	private Jedis admin;
+
+	private RedisLockBackend backend;
+
+	@BeforeEach
+	void startServer() {
+		this.server = RedisServers.start(RedisServers.EMBEDDED);
+		this.admin = this.server.admin();
+	}
+
+	@AfterEach
+	void stopServer() {
+		this.backend.close();
+		this.admin.close();
+		this.server.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void isAcknowledgedBeforeTheRegistrationAndNotBegunEarlier(Factories client) {
+		open(client);
+		this.backend.listen("b", this.ear);
+		this.backend.acquire(claim("k", "a"));
+		assertThat(this.admin.pubsubChannels()).as("channels before the first registration").isEmpty();
+		this.backend.acquireOrRegister(claim("k", "b"));
+		assertThat(this.admin.pubsubChannels()).containsExactly("lock-wake:b");
+		assertThat(this.ear.resubscriptions()).as("the first one is no resubscription").isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void isRenewedAndReportedAfterItsConnectionWasLost(Factories client) {
+		open(client);
+		this.backend.listen("b", this.ear);
+		this.backend.acquireOrRegister(claim("warm", "b"));
+		for (int round = 1; round <= 3; round++) {
+			this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
+			int expected = round;
+			await().atMost(Duration.ofSeconds(5)).until(() -> this.ear.resubscriptions() == expected);
+			wakes("k" + round);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void isRenewedAfterARestartOfTheServer(Factories client) {
+		open(client);
+		this.backend.listen("b", this.ear);
+		this.backend.acquireOrRegister(claim("warm", "b"));
+		this.server.stop();
+		this.server.start();
+		await().atMost(Duration.ofSeconds(10)).until(() -> this.ear.resubscriptions() == 1);
+		// The connection for commands was lost as well.
+		await().ignoreExceptions().until(() -> this.backend.acquire(claim("other", "a")).acquired());
+		wakes("k");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRegistrationDoesNotWaitTwiceForAServerThatDoesNotAcknowledge(Factories client) {
+		this.admin.aclSetUser("default", "-subscribe");
+		open(client);
+		this.backend.listen("b", this.ear);
+		this.backend.acquire(claim("k", "a"));
+		this.backend.acquireOrRegister(claim("k", "b"));
+		assertThat(this.admin.zrange("lock-waiters:{k}", 0, -1)).containsExactly("b");
+		assertThat(this.ear.resubscriptions()).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void survivesAListenerThatThrows(Factories client) {
+		open(client);
+		AtomicInteger calls = new AtomicInteger();
+		this.backend.listen("b", new WakeListener() {
+
+			@Override
+			public void onWake(String key) {
+				calls.incrementAndGet();
+				throw new IllegalStateException("thrown by the test");
+			}
+
+			@Override
+			public void onResubscribed() {
+				WakeSubscriptionTests.this.ear.onResubscribed();
+			}
+
+		});
+		for (int i = 1; i <= 3; i++) {
+			wake("k" + i);
+			int expected = i;
+			await().until(() -> calls.get() == expected);
+		}
+		assertThat(this.ear.resubscriptions()).as("resubscriptions").isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void endsWithItsThreadAndItsConnection(Factories client) {
+		open(client);
+		LockBackend.Listening listening = this.backend.listen("b", this.ear);
+		this.backend.acquireOrRegister(claim("k", "b"));
+		listening.close();
+		await().until(() -> this.admin.pubsubChannels().isEmpty());
+		await().until(() -> Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.noneMatch((thread) -> thread.getName().equals("distributed-lock-wake")));
+		this.backend.listen("b", this.ear);
+		wakes("again");
+		this.backend.close();
+		await("no connection is left but the test's").until(() -> this.admin.clientList().lines().count() == 1);
+	}
+
+	private void wakes(String key) {
+		wake(key);
+		this.ear.awaitWake(key);
+	}
+
+	private void wake(String key) {
+		Claim holder = claim(key, "a");
+		this.backend.acquire(holder);
+		this.backend.acquireOrRegister(claim(key, "b"));
+		this.backend.release(key, holder.owner());
+	}
+
+	private void open(Factories client) {
+		this.backend = new RedisLockBackend(client.to(this.server.port()));
+	}
+
+	private Claim claim(String key, String instance) {
+		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, Duration.ofSeconds(30));
+	}
+
+}

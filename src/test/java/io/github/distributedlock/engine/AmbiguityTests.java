@@ -1,0 +1,188 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.backend.Claim;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Contracts 8 (outcomes that are not known) and 9 (release).
+ */
+class AmbiguityTests extends EngineFixture {
+
+	@Test
+	void acquireWhoseReplyWasLostIsRecognisedAsOurOwn() {
+		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
+		this.backend.next("acquire", (step) -> step.get());
+		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", Duration.ofSeconds(2)));
+		this.time.advance(Duration.ofMillis(25));
+		LockHandle handle = succeeded(acquiring);
+		assertThat(valueOf("k")).isEqualTo(handle.owner());
+	}
+
+	@Test
+	void acquireWhoseReplyWasLostIsCleanedUpIfItIsGivenUp() {
+		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"));
+		assertThat(valueOf("k")).isNotNull();
+		this.time.advance(Duration.ZERO);
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void acquireThatIsCarriedOutLateIsCleanedUpUntilOneLeaseAfterTheFirstAnswer() {
+		Claim[] late = new Claim[1];
+		this.backend.onAcquire((claim) -> late[0] = claim);
+		this.backend.next("acquire", ScriptedBackend.LOST_REQUEST);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"));
+		this.time.advance(Duration.ofSeconds(20));
+		assertThat(this.store.acquire(late[0]).acquired()).isTrue();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(valueOf("k")).as("an orphan lasts a second").isNull();
+		this.time.advance(Duration.ofSeconds(10));
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofMinutes(5));
+		assertThat(this.backend.steps()).as("the clean-up ends").isEmpty();
+	}
+
+	@Test
+	void cleanUpThatIsNotAnsweredGoesOn() {
+		this.backend.breaks(ScriptedBackend.LOST_REPLY);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"));
+		this.time.advance(Duration.ofMinutes(2));
+		this.backend.works();
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(this.backend.steps()).contains("release k");
+	}
+
+	@Test
+	void storeThatIsDownIsNotAskedMoreOftenTheMoreThereIsToCleanUp() {
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		for (int i = 0; i < 500; i++) {
+			String key = "k" + i;
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(key));
+		}
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofSeconds(10));
+		assertThat(this.backend.steps()).hasSizeBetween(50, 101);
+	}
+
+	@Test
+	void earlierSendThatWasNotAnsweredIsCleanedUpAfterTheRelease() {
+		Claim[] late = new Claim[1];
+		this.backend.onAcquire((claim) -> late[0] = claim);
+		this.backend.next("acquire", ScriptedBackend.LOST_REQUEST);
+		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", Duration.ofSeconds(2)));
+		this.time.advance(Duration.ofMillis(25));
+		LockHandle handle = succeeded(acquiring);
+		this.time.advance(Duration.ofSeconds(15));
+		assertThat(this.backend.steps()).as("not while it is held").doesNotContain("release k");
+		handle.close();
+		assertThat(this.store.acquire(late[0]).acquired()).isTrue();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void refusalThatDidNothingIsNotCleanedUp() {
+		this.backend.next("acquire", ScriptedBackend.REFUSED);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"));
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(this.backend.steps()).containsExactly("acquire k");
+	}
+
+	@Test
+	void releaseNeverThrowsAndIsRetriedUntilTheStoreAnswers() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		handle.close();
+		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(1);
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(valueOf("k")).isNotNull();
+		this.backend.works();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(valueOf("k")).isNull();
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
+	void releaseIsNotRetriedAfterTheLeaseHasRunOut() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		handle.close();
+		this.time.advance(LEASE.plusSeconds(1));
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
+	void deferredReleaseLetsTheNextOneOfThisJvmAsk() {
+		LockHandle handle = this.engine.acquire("k");
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", Duration.ofSeconds(20)));
+		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		handle.close();
+		Awaitility.await().until(() -> this.backend.steps().contains("register k"));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(succeeded(next).isHeld()).isTrue();
+	}
+
+	@Test
+	void keyThatWasGoneAtTheReleaseIsReportedAsLost() {
+		LockHandle handle = this.engine.acquire("k");
+		this.store.release("k", handle.owner());
+		handle.close();
+		assertThat(events(LockEvent.Lost.class)).singleElement()
+			.extracting(LockEvent.Lost::reason)
+			.isEqualTo(Reason.TAKEN);
+		assertThat(events(LockEvent.Released.class)).isEmpty();
+	}
+
+	@Test
+	void closingTwiceAndFromAnotherThreadReleasesOnce() {
+		LockHandle handle = this.engine.acquire("k");
+		inThread(() -> {
+			handle.close();
+			return true;
+		}).join();
+		handle.close();
+		assertThat(this.backend.steps()).containsExactly("acquire k", "release k");
+	}
+
+	@Test
+	void closingAfterTheLossSendsNothing() {
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		this.time.advance(Duration.ofSeconds(2));
+		this.backend.forgetSteps();
+		handle.close();
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
+	void listenerThatThrowsHarmsNobody() {
+		LockEngine other = new LockEngine(LockEngine.builder(this.store).listener((event) -> {
+			throw new IllegalStateException("mine");
+		}), this.time, this.time, () -> {
+		});
+		other.acquire("k").close();
+		assertThat(valueOf("k")).isNull();
+	}
+
+	private static LockHandle succeeded(CompletableFuture<LockHandle> acquiring) {
+		assertThat(acquiring).succeedsWithin(Duration.ofSeconds(5));
+		return acquiring.join();
+	}
+
+}

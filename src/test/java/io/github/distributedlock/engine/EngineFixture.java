@@ -1,0 +1,126 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An engine on a fake clock and a scripted store, and other JVMs beside it: engines, or
+ * bare owners, on the same store.
+ */
+abstract class EngineFixture {
+
+	static final Duration LEASE = Duration.ofSeconds(30);
+
+	final FakeTime time = new FakeTime();
+
+	final InMemoryLockBackend store = new InMemoryLockBackend(this.time::nanoTime);
+
+	final ScriptedBackend backend = new ScriptedBackend(this.store);
+
+	final List<LockEvent> events = new CopyOnWriteArrayList<>();
+
+	final LockEngine engine = engine(this.backend, "us");
+
+	private final List<Thread> threads = new ArrayList<>();
+
+	LockEngine engine(io.github.distributedlock.backend.LockBackend backend, String application) {
+		LockEngineBuilder builder = LockEngine.builder(backend)
+			.application(application)
+			.leaseTime(LEASE)
+			.listener(this.events::add);
+		return new LockEngine(builder, this.time, this.time, () -> {
+		});
+	}
+
+	static LockRequest request(String key) {
+		return LockRequest.of(key);
+	}
+
+	static LockRequest waiting(String key, Duration waitTime) {
+		return LockRequest.of(key).waitTime(waitTime);
+	}
+
+	/**
+	 * Another JVM owns the key.
+	 */
+	void ownedElsewhere(String key, Duration lease) {
+		assertThat(this.store.acquire(new Claim(key, "other#1:1", "other#1", lease)).acquired()).isTrue();
+	}
+
+	void releasedElsewhere(String key) {
+		assertThat(this.store.release(key, "other#1:1")).isTrue();
+	}
+
+	/**
+	 * Whose value stands at the key, or {@code null}.
+	 */
+	String valueOf(String key) {
+		Attempt attempt = this.store.acquire(new Claim(key, "probe#1:1", "probe#1", Duration.ofMillis(1)));
+		if (attempt.acquired()) {
+			this.store.park(key, "probe#1:1", Duration.ZERO);
+			return null;
+		}
+		return attempt.holder();
+	}
+
+	/**
+	 * Runs something that may wait, on a thread of its own.
+	 */
+	<T> CompletableFuture<T> inThread(Supplier<T> action) {
+		CompletableFuture<T> future = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				future.complete(action.get());
+			}
+			catch (Throwable ex) {
+				future.completeExceptionally(ex);
+			}
+		});
+		this.threads.add(thread);
+		thread.start();
+		return future;
+	}
+
+	CompletableFuture<LockHandle> acquiring(LockRequest request) {
+		int before = this.time.waiting();
+		CompletableFuture<LockHandle> acquiring = inThread(() -> this.engine.acquire(request));
+		Awaitility.await().until(() -> acquiring.isDone() || this.time.waiting() > before);
+		return acquiring;
+	}
+
+	Thread lastThread() {
+		return this.threads.get(this.threads.size() - 1);
+	}
+
+	void untilWaiting(int threads) {
+		Awaitility.await().until(() -> this.time.waiting() == threads);
+	}
+
+	<T extends LockEvent> List<T> events(Class<T> type) {
+		return this.events.stream().filter(type::isInstance).map(type::cast).toList();
+	}
+
+	@AfterEach
+	void nothingIsLeftBehind() {
+		CurrentLock.all().forEach(CurrentLock::unbind);
+		this.threads.forEach(Thread::interrupt);
+		Awaitility.await().until(() -> this.threads.stream().noneMatch(Thread::isAlive));
+	}
+
+}

@@ -1,0 +1,157 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Time that stands still until a test moves it. What is due runs on the test's thread, in
+ * order; so do the workers' tasks, at once, unless a test holds them back.
+ */
+final class FakeTime implements EngineTime, Workers {
+
+	private record Task(long at, int number, Runnable action) {
+	}
+
+	private final PriorityQueue<Task> tasks = new PriorityQueue<>(
+			Comparator.comparingLong(Task::at).thenComparingInt(Task::number));
+
+	private final AtomicInteger waiting = new AtomicInteger();
+
+	private final List<Runnable> heldBack = new ArrayList<>();
+
+	private boolean holdBackRenewals;
+
+	private int number;
+
+	private long nanos = 1_000_000_000L;
+
+	private long suspended;
+
+	@Override
+	public synchronized long nanoTime() {
+		return this.nanos;
+	}
+
+	@Override
+	public synchronized long wallNanos() {
+		return 1_700_000_000_000_000_000L + this.nanos + this.suspended;
+	}
+
+	@Override
+	public boolean await(Semaphore signal, long nanos) throws InterruptedException {
+		if (signal.tryAcquire()) {
+			return true;
+		}
+		AtomicBoolean timedOut = new AtomicBoolean();
+		Alarm alarm = schedule(() -> {
+			timedOut.set(true);
+			signal.release();
+		}, nanos);
+		this.waiting.incrementAndGet();
+		try {
+			signal.acquire();
+		}
+		finally {
+			this.waiting.decrementAndGet();
+			alarm.cancel();
+		}
+		return !timedOut.get();
+	}
+
+	@Override
+	public synchronized Alarm schedule(Runnable action, long delayNanos) {
+		Task task = new Task(this.nanos + delayNanos, this.number++, action);
+		this.tasks.add(task);
+		return () -> {
+			synchronized (this) {
+				this.tasks.remove(task);
+			}
+		};
+	}
+
+	@Override
+	public void renewal(Runnable task) {
+		if (this.holdBackRenewals) {
+			this.heldBack.add(task);
+		}
+		else {
+			task.run();
+		}
+	}
+
+	@Override
+	public void background(Runnable task) {
+		task.run();
+	}
+
+	@Override
+	public void callback(Runnable task) {
+		task.run();
+	}
+
+	/**
+	 * How many threads wait for a signal.
+	 */
+	int waiting() {
+		return this.waiting.get();
+	}
+
+	void advance(Duration duration) {
+		long end = nanoTime() + duration.toNanos();
+		for (Task task = next(end); task != null; task = next(end)) {
+			task.action().run();
+		}
+		synchronized (this) {
+			this.nanos = Math.max(this.nanos, end);
+		}
+	}
+
+	private synchronized Task next(long end) {
+		Task task = this.tasks.peek();
+		if (task == null || task.at() > end) {
+			return null;
+		}
+		this.tasks.remove();
+		this.nanos = Math.max(this.nanos, task.at());
+		return task;
+	}
+
+	/**
+	 * Lets time pass within a step, so that nothing that is due runs.
+	 */
+	synchronized void pass(Duration duration) {
+		this.nanos += duration.toNanos();
+	}
+
+	/**
+	 * Lets wall time pass while the monotonic clock stands still.
+	 */
+	synchronized void suspend(Duration duration) {
+		this.suspended += duration.toNanos();
+	}
+
+	void holdBackRenewals() {
+		this.holdBackRenewals = true;
+	}
+
+	/**
+	 * Runs the renewals that were held back.
+	 */
+	void runHeldBack() {
+		this.holdBackRenewals = false;
+		List<Runnable> renewals = List.copyOf(this.heldBack);
+		this.heldBack.clear();
+		renewals.forEach(Runnable::run);
+	}
+
+	List<Runnable> heldBack() {
+		return this.heldBack;
+	}
+
+}

@@ -1,0 +1,166 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Contracts 13 (parked locks) and 15 (shutdown).
+ */
+class ParkingAndShutdownTests extends EngineFixture {
+
+	@Test
+	void lockThatIsGivenBackEarlyBlocksOthersForItsMinHoldTime() {
+		LockHandle handle = this.engine.acquire(request("k").minHoldTime(Duration.ofMinutes(1)));
+		this.time.advance(Duration.ofSeconds(1));
+		handle.close();
+		assertThat(valueOf("k")).isEqualTo("parked:" + handle.owner());
+		this.time.advance(Duration.ofSeconds(58));
+		assertThat(valueOf("k")).isNotNull();
+		this.time.advance(Duration.ofMillis(1100));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void lockThatIsGivenBackLateIsFreeAtOnce() {
+		LockHandle handle = this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(2)));
+		this.time.advance(Duration.ofSeconds(2));
+		handle.close();
+		assertThat(valueOf("k")).isNull();
+		assertThat(this.backend.steps()).endsWith("release k");
+	}
+
+	@Test
+	void lockMayBeLeftToRunOut() {
+		LockHandle handle = this.engine.acquire(request("k").expireOnClose(true));
+		this.time.advance(Duration.ofSeconds(5));
+		handle.close();
+		assertThat(valueOf("k")).startsWith("parked:");
+		this.time.advance(Duration.ofSeconds(24));
+		assertThat(valueOf("k")).isNotNull();
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void lateRenewalDoesNotReviveAParkedLock() {
+		LockHandle handle = this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(2)));
+		handle.close();
+		assertThat(this.store.renew(java.util.List.of(new Claim("k", handle.owner(), "us", LEASE))))
+			.containsExactly(false);
+		this.time.advance(Duration.ofMillis(2100));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void parkedLockThatTheStoreDidNotHearOfIsParkedLater() {
+		LockHandle handle = this.engine.acquire(request("k").minHoldTime(Duration.ofMinutes(1)));
+		this.backend.next("park", ScriptedBackend.LOST_REQUEST);
+		handle.close();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(valueOf("k")).startsWith("parked:");
+	}
+
+	@Test
+	void sameThreadDoesNotReenterAParkedLock() {
+		this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(2))).close();
+		assertThat(this.engine.tryAcquire("k")).isEmpty();
+	}
+
+	@Test
+	void stopFailsThoseWhoWait() {
+		ownedElsewhere("k", LEASE);
+		LockHandle held = this.engine.acquire("local");
+		CompletableFuture<LockHandle> atTheStore = acquiring(request("k"));
+		CompletableFuture<LockHandle> inTheQueue = acquiring(request("local"));
+		this.engine.stop();
+		for (CompletableFuture<LockHandle> waiter : java.util.List.of(atTheStore, inTheQueue)) {
+			assertThat(waiter).failsWithin(Duration.ofSeconds(5))
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(LockBackendException.class)
+				.withMessageContaining("the lock engine is stopped");
+		}
+		Awaitility.await().until(() -> this.backend.steps().contains("withdraw k"));
+		held.close();
+	}
+
+	@Test
+	void stopLeavesTheKeyOfARunningMethodToRunOut() {
+		LockHandle handle = this.engine.acquire("k");
+		this.engine.stop();
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(events(LockEvent.Lost.class)).singleElement()
+			.extracting(LockEvent.Lost::reason)
+			.isEqualTo(Reason.SHUTDOWN);
+		handle.close();
+		assertThat(valueOf("k")).as("nothing is deleted under it").isEqualTo(handle.owner());
+		this.time.advance(LEASE);
+		assertThat(valueOf("k")).isNull();
+		assertThat(this.backend.steps()).containsExactly("acquire k");
+	}
+
+	@Test
+	void stoppedEngineRefusesAndAStartedOneServes() {
+		this.engine.stop();
+		assertThat(this.engine.isRunning()).isFalse();
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"))
+			.withMessageContaining("Lock 'k' cannot be acquired: the lock engine is stopped");
+		assertThat(this.backend.steps()).isEmpty();
+		this.engine.start();
+		assertThat(this.engine.tryAcquire("k")).isPresent();
+	}
+
+	@Test
+	void requestThatWaitedAcrossAStopAndAStartFails() {
+		LockHandle held = this.engine.acquire("k");
+		CompletableFuture<LockHandle> waiter = acquiring(request("k"));
+		this.engine.stop();
+		this.engine.start();
+		assertThat(waiter).failsWithin(Duration.ofSeconds(5));
+		held.close();
+		assertThat(this.engine.hasQueues()).isFalse();
+	}
+
+	@Test
+	void lockThatIsGrantedDuringTheStopIsGivenBack() {
+		this.backend.next("acquire", (step) -> {
+			Object granted = step.get();
+			this.engine.stop();
+			return granted;
+		});
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire("k"));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void whatIsNotSupportedYetIsRefusedBeforeAnyIo() {
+		for (LockRequest request : java.util.List.of(request("k").fair(true), request("k").fenced(true),
+				request("k").mode(io.github.distributedlock.LockMode.SHARED))) {
+			assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.engine.acquire(request))
+				.withMessageContaining("does not support yet");
+		}
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
+	void keyThatIsTooLongIsRefusedBeforeAnyIo() {
+		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.engine.acquire("ä".repeat(513)))
+			.withMessageContaining("has 1026 bytes, but at most 1024 are allowed");
+		assertThat(this.engine.tryAcquire("ä".repeat(512))).isPresent();
+		assertThat(this.backend.steps()).hasSize(1);
+	}
+
+}

@@ -1,0 +1,143 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Contract 3, and what is current where.
+ */
+class ReentrancyTests extends EngineFixture {
+
+	@Test
+	void reenteringTakesNoCommandAndTheLastHandleReleases() {
+		LockHandle outer = this.engine.acquire("k");
+		LockHandle inner = this.engine.acquire("k");
+		assertThat(inner.owner()).isEqualTo(outer.owner());
+		inner.close();
+		assertThat(outer.isHeld()).isTrue();
+		assertThat(this.backend.steps()).containsExactly("acquire k");
+		outer.close();
+		assertThat(this.backend.steps()).containsExactly("acquire k", "release k");
+		assertThat(events(LockEvent.Acquired.class)).hasSize(1);
+	}
+
+	@Test
+	void outerHandleClosedFirstLeavesTheLockToTheInnerOne() {
+		LockHandle outer = this.engine.acquire("k");
+		LockHandle inner = this.engine.acquire("k");
+		outer.close();
+		assertThat(inner.isHeld()).isTrue();
+		assertThat(valueOf("k")).isNotNull();
+		inner.close();
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void innerRequestDoesNotChangeTheOuterLease() {
+		LockHandle outer = this.engine.acquire("k");
+		Duration before = outer.remaining();
+		LockHandle inner = this.engine.acquire(request("k").leaseTime(Duration.ofMillis(200)));
+		assertThat(outer.remaining()).isEqualTo(before);
+		this.time.advance(Duration.ofMinutes(5));
+		assertThat(inner.isHeld()).isTrue();
+	}
+
+	@Test
+	void innerMinHoldTimeIsKept() {
+		LockHandle outer = this.engine.acquire("k");
+		this.time.advance(Duration.ofSeconds(5));
+		this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(3))).close();
+		outer.close();
+		assertThat(valueOf("k")).startsWith("parked:");
+		this.time.advance(Duration.ofMillis(3100));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void reentersSomeKeysAndAcquiresOthers() {
+		LockHandle outer = this.engine.acquire("a");
+		LockHandle both = this.engine.acquire(LockRequest.of("a", "b"));
+		assertThat(this.backend.steps()).containsExactly("acquire a", "acquire b");
+		both.close();
+		assertThat(this.backend.steps()).containsExactly("acquire a", "acquire b", "release b");
+		assertThat(outer.isHeld()).isTrue();
+	}
+
+	@Test
+	void anotherThreadDoesNotReenter() {
+		LockHandle handle = this.engine.acquire("k");
+		assertThat(inThread(() -> this.engine.tryAcquire("k").isPresent()).join()).isFalse();
+		handle.close();
+	}
+
+	@Test
+	void pooledThreadDoesNotReenterWhatWasTakenAwayFromIt() {
+		LockHandle handle = this.engine.acquire("k");
+		CurrentLock.unbind(handle);
+		assertThat(LockHandle.current()).isEmpty();
+		assertThat(this.engine.tryAcquire("k")).isEmpty();
+		handle.close();
+	}
+
+	@Test
+	void threadThatTheHandleIsBoundToReenters() {
+		LockHandle handle = this.engine.acquire("k");
+		boolean entered = inThread(() -> {
+			try (CurrentLock binding = CurrentLock.bind(handle)) {
+				assertThat(LockHandle.current()).containsSame(handle);
+				this.engine.acquire("k").close();
+				return handle.isHeld();
+			}
+		}).join();
+		assertThat(entered).isTrue();
+		handle.close();
+	}
+
+	@Test
+	void lostHandleIsNotReentered() {
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		this.time.advance(Duration.ofSeconds(2));
+		LockHandle fresh = this.engine.tryAcquire("k").orElseThrow();
+		assertThat(fresh.owner()).isNotEqualTo(handle.owner());
+		assertThat(handle.isHeld()).isFalse();
+	}
+
+	@Test
+	void closedHandleIsNotReentered() {
+		LockHandle handle = this.engine.acquire("k");
+		inThread(() -> {
+			handle.close();
+			return true;
+		}).join();
+		LockHandle fresh = this.engine.tryAcquire("k").orElseThrow();
+		assertThat(fresh.owner()).isNotEqualTo(handle.owner());
+	}
+
+	@Test
+	void handleOfAnotherEngineIsNotReentered() {
+		LockEngine other = engine(this.store, "other");
+		try (LockHandle handle = this.engine.acquire("k")) {
+			assertThat(other.tryAcquire("k")).isEmpty();
+		}
+	}
+
+	@Test
+	void currentIsTheInnermostOpenHandle() {
+		assertThat(LockHandle.current()).isEmpty();
+		try (LockHandle outer = this.engine.acquire("a")) {
+			try (LockHandle inner = this.engine.acquire("b")) {
+				assertThat(LockHandle.current()).containsSame(inner);
+			}
+			assertThat(LockHandle.current()).containsSame(outer);
+		}
+		assertThat(LockHandle.current()).isEmpty();
+	}
+
+}

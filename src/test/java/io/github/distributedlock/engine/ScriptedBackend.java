@@ -1,0 +1,161 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.WakeListener;
+
+/**
+ * A store that does what it does, but whose steps are noted, and go wrong where a test
+ * says so.
+ */
+final class ScriptedBackend implements LockBackend {
+
+	/**
+	 * What happens to a step, instead of just carrying it out.
+	 */
+	interface Fault {
+
+		Object apply(Supplier<?> step);
+
+	}
+
+	static final Fault LOST_REQUEST = (step) -> {
+		throw new LockBackendException("timed out", true, null);
+	};
+
+	static final Fault LOST_REPLY = (step) -> {
+		step.get();
+		throw new LockBackendException("timed out", true, null);
+	};
+
+	static final Fault REFUSED = (step) -> {
+		throw new LockBackendException("not allowed", false, null);
+	};
+
+	private final List<String> steps = new CopyOnWriteArrayList<>();
+
+	private final Map<String, Queue<Fault>> faults = new ConcurrentHashMap<>();
+
+	private final Map<String, Fault> always = new ConcurrentHashMap<>();
+
+	private final LockBackend delegate;
+
+	private volatile WakeListener listener;
+
+	private volatile Consumer<Claim> claims = (claim) -> {
+	};
+
+	ScriptedBackend(LockBackend delegate) {
+		this.delegate = delegate;
+	}
+
+	/**
+	 * The steps so far, such as {@code acquire k}.
+	 */
+	List<String> steps() {
+		return this.steps;
+	}
+
+	void forgetSteps() {
+		this.steps.clear();
+	}
+
+	/**
+	 * The next step of that name goes wrong; the one after the next with a further call.
+	 */
+	void next(String step, Fault fault) {
+		this.faults.computeIfAbsent(step, (s) -> new ConcurrentLinkedQueue<>()).add(fault);
+	}
+
+	/**
+	 * Every step goes wrong until {@link #works()}.
+	 */
+	void breaks(Fault fault) {
+		this.always.put("", fault);
+	}
+
+	void works() {
+		this.always.clear();
+	}
+
+	void onAcquire(Consumer<Claim> claims) {
+		this.claims = claims;
+	}
+
+	WakeListener listener() {
+		return this.listener;
+	}
+
+	@SuppressWarnings("unchecked")
+	private <T> T step(String step, String key, Supplier<T> action) {
+		this.steps.add(step + " " + key);
+		Queue<Fault> queue = this.faults.get(step);
+		Fault fault = (queue != null) ? queue.poll() : null;
+		fault = (fault != null) ? fault : this.always.get("");
+		return (T) ((fault != null) ? fault.apply(action) : action.get());
+	}
+
+	@Override
+	public Attempt acquire(Claim claim) {
+		this.claims.accept(claim);
+		return step("acquire", claim.key(), () -> this.delegate.acquire(claim));
+	}
+
+	@Override
+	public Attempt acquireOrRegister(Claim claim) {
+		return step("register", claim.key(), () -> this.delegate.acquireOrRegister(claim));
+	}
+
+	@Override
+	public void withdraw(String key, String instance) {
+		step("withdraw", key, () -> {
+			this.delegate.withdraw(key, instance);
+			return true;
+		});
+	}
+
+	@Override
+	public List<Boolean> renew(List<Claim> claims) {
+		String keys = (claims.size() == 1) ? claims.get(0).key() : String.valueOf(claims.size());
+		return step("renew", keys, () -> this.delegate.renew(claims));
+	}
+
+	@Override
+	public boolean release(String key, String owner) {
+		return step("release", key, () -> this.delegate.release(key, owner));
+	}
+
+	@Override
+	public boolean park(String key, String owner, Duration rest) {
+		return step("park", key, () -> this.delegate.park(key, owner, rest));
+	}
+
+	@Override
+	public Listening listen(String instance, WakeListener listener) {
+		this.listener = listener;
+		return this.delegate.listen(instance, listener);
+	}
+
+	@Override
+	public Object node(String key) {
+		return key.startsWith("node-") ? key.substring(0, 6) : "";
+	}
+
+	@Override
+	public void close() {
+		this.delegate.close();
+	}
+
+}

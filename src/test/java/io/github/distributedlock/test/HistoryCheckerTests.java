@@ -1,0 +1,88 @@
+package io.github.distributedlock.test;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+
+import io.github.distributedlock.test.History.Hold;
+import io.github.distributedlock.test.HistoryChecker.Overlap;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class HistoryCheckerTests {
+
+	@Test
+	void nothingIsExclusive() {
+		HistoryChecker.assertExclusive(List.of());
+	}
+
+	@Test
+	void oneAfterTheOtherIsExclusive() {
+		HistoryChecker.assertExclusive(List.of(hold("k", "b", 20, 30), hold("k", "a", 10, 20), hold("k", "a", 31, 40)));
+	}
+
+	@Test
+	void differentKeysMayOverlap() {
+		HistoryChecker.assertExclusive(List.of(hold("k", "a", 10, 20), hold("l", "b", 10, 20)));
+	}
+
+	@Test
+	void oneNanosecondIsAnOverlap() {
+		Hold first = hold("k", "a", 10, 20);
+		Hold second = hold("k", "b", 19, 30);
+		assertThat(HistoryChecker.overlaps(List.of(second, first))).containsExactly(new Overlap(first, second));
+	}
+
+	@Test
+	void theSameOwnerTwiceIsAnOverlap() {
+		assertThat(HistoryChecker.overlaps(List.of(hold("k", "a", 10, 20), hold("k", "a", 15, 18)))).hasSize(1);
+	}
+
+	@Test
+	void holdsThatBeginTogetherOverlap() {
+		assertThat(HistoryChecker.overlaps(List.of(hold("k", "a", 10, 20), hold("k", "b", 10, 11)))).hasSize(1);
+	}
+
+	@Test
+	void aLongHoldOverlapsAlsoTheSecondThatBeginsWithinIt() {
+		Hold whole = hold("k", "a", 0, 100);
+		Hold first = hold("k", "b", 10, 20);
+		Hold second = hold("k", "c", 30, 40);
+		assertThat(HistoryChecker.overlaps(List.of(whole, first, second))).containsExactly(new Overlap(whole, first),
+				new Overlap(whole, second));
+	}
+
+	@Test
+	void oneOverlapAmongManyHoldsIsFound() {
+		List<Hold> holds = new ArrayList<>();
+		for (int i = 0; i < 10_000; i++) {
+			holds.add(hold("k" + i % 5, "a", i * 10L, i * 10L + 50));
+		}
+		Collections.shuffle(holds, new Random(1));
+		HistoryChecker.assertExclusive(holds);
+		holds.add(hold("k3", "b", 50_049, 50_051));
+		assertThat(HistoryChecker.overlaps(holds)).isNotEmpty()
+			.allMatch((overlap) -> overlap.first().owner().equals("b") || overlap.second().owner().equals("b"));
+	}
+
+	@Test
+	void theMessageShowsBothHolds() {
+		Hold first = new Hold("stock:1", "shop@h/1#x:1", 5_000_000, 8_500_000, false);
+		Hold second = hold("stock:1", "shop@h/2#y:7", 8_000_000, 9_000_000);
+		assertThatExceptionOfType(AssertionError.class)
+			.isThrownBy(() -> HistoryChecker.assertExclusive(List.of(first, second)))
+			.withMessage("""
+					1 of 2 holds overlap an earlier one
+					key 'stock:1' was held twice for 0.500 ms:
+					  from        0.000 ms  to        3.500 ms (its deadline)  by shop@h/1#x:1
+					  from        3.000 ms  to        4.000 ms (given back)  by shop@h/2#y:7""");
+	}
+
+	private static Hold hold(String key, String owner, long from, long until) {
+		return new Hold(key, owner, from, until, true);
+	}
+
+}
