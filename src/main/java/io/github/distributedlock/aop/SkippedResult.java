@@ -4,6 +4,7 @@ import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalInt;
@@ -76,7 +77,7 @@ final class SkippedResult {
 
 	private static Supplier<@Nullable Object> ifPossible(Supplier<Object> empty) {
 		try {
-			empty.get();
+			Objects.requireNonNull(empty.get());
 			return empty::get;
 		}
 		catch (RuntimeException ex) {
