@@ -11,15 +11,18 @@ import org.springframework.context.annotation.Import;
 /**
  * Auto-configuration for distributed locks.
  */
-// Both names of one class: it moved in Spring Boot 4.
+// Both names of each: they moved in Spring Boot 4.
 @AutoConfiguration(afterName = { "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
-		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration" })
+		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+		"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration" })
 public final class DistributedLockAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
 	@EnableConfigurationProperties(DistributedLockProperties.class)
-	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class })
+	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class,
+			MeterConfiguration.class })
 	static class Enabled {
 
 	}
