@@ -1,0 +1,26 @@
+package io.github.distributedlock.autoconfigure;
+
+import io.github.distributedlock.observability.LockMeters;
+import io.micrometer.core.instrument.MeterRegistry;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Meters, where the application has a registry for them.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean(MeterRegistry.class)
+class MeterConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	LockMeters distributedLockMeters(MeterRegistry registry) {
+		return new LockMeters(registry);
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.github.distributedlock.observability;
+
+import java.util.Locale;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockListener;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Meter.MeterProvider;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+
+/**
+ * Counts and times locks. Every meter has the tag {@code name}, the name of the request.
+ * <ul>
+ * <li>{@code distributed.lock.acquire}: how long requests waited; {@code outcome} is
+ * {@code acquired} or {@code busy}. A request that fails is neither.</li>
+ * <li>{@code distributed.lock.held}: from having a key to giving it back.</li>
+ * <li>{@code distributed.lock.lost}: keys no longer held although nobody gave them back,
+ * by {@code reason}.</li>
+ * <li>{@code distributed.lock.renewed.late}: leases nearly lost.</li>
+ * <li>{@code distributed.lock.release.deferred}: keys that could not be given back at
+ * once.</li>
+ * </ul>
+ */
+public final class LockMeters implements LockListener {
+
+	private static final String NAME = "name";
+
+	private final MeterProvider<Timer> acquire;
+
+	private final MeterProvider<Timer> held;
+
+	private final MeterProvider<Counter> lost;
+
+	private final MeterProvider<Counter> renewedLate;
+
+	private final MeterProvider<Counter> releaseDeferred;
+
+	/**
+	 * Creates the meters.
+	 * @param registry where they are kept
+	 */
+	public LockMeters(MeterRegistry registry) {
+		this.acquire = Timer.builder("distributed.lock.acquire")
+			.description("How long requests for locks waited")
+			.withRegistry(registry);
+		this.held = Timer.builder("distributed.lock.held")
+			.description("How long locks were held")
+			.withRegistry(registry);
+		this.lost = Counter.builder("distributed.lock.lost")
+			.description("Locks that were lost while they were held")
+			.withRegistry(registry);
+		this.renewedLate = Counter.builder("distributed.lock.renewed.late")
+			.description("Leases that were renewed later than planned")
+			.withRegistry(registry);
+		this.releaseDeferred = Counter.builder("distributed.lock.release.deferred")
+			.description("Locks that could not be given back at once")
+			.withRegistry(registry);
+	}
+
+	@Override
+	public void onEvent(LockEvent event) {
+		String name = event.name();
+		if (event instanceof LockEvent.Acquired acquired) {
+			this.acquire.withTags(NAME, name, "outcome", "acquired").record(acquired.waited());
+		}
+		else if (event instanceof LockEvent.NotAcquired notAcquired) {
+			this.acquire.withTags(NAME, name, "outcome", "busy").record(notAcquired.waited());
+		}
+		else if (event instanceof LockEvent.Released released) {
+			this.held.withTag(NAME, name).record(released.held());
+		}
+		else if (event instanceof LockEvent.Lost lost) {
+			String reason = lost.reason().name().toLowerCase(Locale.ROOT);
+			this.lost.withTags(NAME, name, "reason", reason).increment();
+		}
+		else if (event instanceof LockEvent.RenewedLate) {
+			this.renewedLate.withTag(NAME, name).increment();
+		}
+		else if (event instanceof LockEvent.ReleaseDeferred) {
+			this.releaseDeferred.withTag(NAME, name).increment();
+		}
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.github.distributedlock.autoconfigure;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.observability.LockMeters;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link MeterConfiguration}.
+ */
+class MeterConfigurationTests {
+
+	private final ApplicationContextRunner contextRunner = Contexts.inMemory();
+
+	@Test
+	void metersLocksWhereThereIsARegistry() {
+		this.contextRunner.withBean(SimpleMeterRegistry.class).withBean(Greeter.class).run((context) -> {
+			context.getBean(Greeter.class).heldKeys();
+			assertThat(context.getBean(MeterRegistry.class)
+				.get("distributed.lock.acquire")
+				.tag("name", "Greeter.heldKeys")
+				.timer()
+				.count()).isOne();
+		});
+	}
+
+	@Test
+	void doesWithoutARegistry() {
+		this.contextRunner.run((context) -> {
+			assertThat(context).hasSingleBean(DistributedLock.class);
+			assertThat(context).doesNotHaveBean(LockMeters.class);
+		});
+	}
+
+	@Test
+	void doesWithoutMicrometer() {
+		this.contextRunner.withClassLoader(new FilteredClassLoader("io.micrometer.core"))
+			.run((context) -> assertThat(context).hasSingleBean(DistributedLock.class));
+	}
+
+	@Test
+	void isOffWithTheLocks() {
+		this.contextRunner.withBean(SimpleMeterRegistry.class)
+			.withPropertyValues("distributed-lock.enabled=false")
+			.run((context) -> assertThat(context).doesNotHaveBean(LockMeters.class));
+	}
+
+	@Test
+	void comesAfterTheRegistryOfEitherSpringBoot() {
+		assertThat(DistributedLockAutoConfiguration.class.getAnnotation(AutoConfiguration.class).afterName()).contains(
+				"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+				"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration");
+	}
+
+}

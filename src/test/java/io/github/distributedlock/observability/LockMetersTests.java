@@ -1,0 +1,79 @@
+package io.github.distributedlock.observability;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LockMeters}.
+ */
+class LockMetersTests {
+
+	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+	private final LockMeters meters = new LockMeters(this.registry);
+
+	@Test
+	void timeWaitingAndHolding() {
+		this.meters.onEvent(new LockEvent.Acquired("sale", List.of("a", "b"), "owner", Duration.ofMillis(20)));
+		this.meters.onEvent(new LockEvent.NotAcquired("sale", List.of("a"), Duration.ofMillis(300), null));
+		this.meters.onEvent(new LockEvent.Released("sale", "a", "owner", Duration.ofMillis(4000)));
+		assertThat(millis("distributed.lock.acquire", "outcome", "acquired")).isEqualTo(20);
+		assertThat(millis("distributed.lock.acquire", "outcome", "busy")).isEqualTo(300);
+		assertThat(millis("distributed.lock.held")).isEqualTo(4000);
+	}
+
+	@Test
+	void countWhatGoesWrong() {
+		this.meters.onEvent(new LockEvent.Lost("sale", "a", "owner", Reason.NOT_RENEWED, Duration.ofSeconds(30)));
+		this.meters.onEvent(new LockEvent.Lost("sale", "b", "owner", Reason.NOT_RENEWED, Duration.ofSeconds(30)));
+		this.meters.onEvent(new LockEvent.RenewedLate("sale", "a", "owner", Duration.ofSeconds(1)));
+		this.meters
+			.onEvent(new LockEvent.ReleaseDeferred("sale", "a", "owner", new LockBackendException("down", true, null)));
+		assertThat(count("distributed.lock.lost", "reason", "not_renewed")).isEqualTo(2);
+		assertThat(count("distributed.lock.renewed.late")).isOne();
+		assertThat(count("distributed.lock.release.deferred")).isOne();
+	}
+
+	@Test
+	void seeWhatAnEngineDoes() {
+		InMemoryLockBackend store = new InMemoryLockBackend();
+		LockRequest request = LockRequest.of("key").name("sale");
+		try (LockEngine engine = LockEngine.builder(store).listener(this.meters).build();
+				LockEngine other = LockEngine.builder(store).build()) {
+			engine.acquire(request).close();
+			try (LockHandle handle = other.acquire("key")) {
+				assertThat(engine.tryAcquire(request)).isEmpty();
+			}
+		}
+		assertThat(timer("distributed.lock.acquire", "outcome", "acquired").count()).isOne();
+		assertThat(timer("distributed.lock.acquire", "outcome", "busy").count()).isOne();
+		assertThat(timer("distributed.lock.held").count()).isOne();
+	}
+
+	private double millis(String meter, String... tags) {
+		return timer(meter, tags).totalTime(TimeUnit.MILLISECONDS);
+	}
+
+	private Timer timer(String meter, String... tags) {
+		return this.registry.get(meter).tag("name", "sale").tags(tags).timer();
+	}
+
+	private double count(String meter, String... tags) {
+		return this.registry.get(meter).tag("name", "sale").tags(tags).counter().count();
+	}
+
+}
