@@ -4,8 +4,8 @@ import java.lang.reflect.Method;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -16,7 +16,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class TransactionBinding {
 
-	private static final Log logger = LogFactory.getLog(DistributedLockAdvisor.class);
+	private static final Logger logger = LoggerFactory.getLogger(DistributedLockAdvisor.class);
 
 	private final Set<Method> warned = ConcurrentHashMap.newKeySet();
 
@@ -34,9 +34,9 @@ final class TransactionBinding {
 		TransactionSynchronizationManager.registerSynchronization(new Registration(release));
 		release.join();
 		if (this.warned.add(annotated.method())) {
-			logger.warn(annotated + ": called inside a running transaction, so that the lock is held until that "
+			logger.warn("{}: called inside a running transaction, so that the lock is held until that "
 					+ "transaction has completed; to hold it for the method alone, call it before the transaction "
-					+ "begins");
+					+ "begins", annotated);
 		}
 		return true;
 	}

@@ -4,9 +4,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
-import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 
 import org.springframework.data.redis.connection.MessageListener;

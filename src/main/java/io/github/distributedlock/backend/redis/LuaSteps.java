@@ -3,13 +3,12 @@ package io.github.distributedlock.backend.redis;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
-
-import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
 
 /**
  * Steps that are atomic because the server runs each as one script.

@@ -2,8 +2,8 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.util.ClassUtils;
@@ -19,7 +19,7 @@ import org.springframework.util.ClassUtils;
  */
 record OwnConnections(Lane commands, Lane renewals, SignalLine signals, boolean cluster) {
 
-	private static final Log logger = LogFactory.getLog(OwnConnections.class);
+	private static final Logger logger = LoggerFactory.getLogger(OwnConnections.class);
 
 	// The classes of a client are touched only if it is there: either may be missing.
 	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {
@@ -29,10 +29,9 @@ record OwnConnections(Lane commands, Lane renewals, SignalLine signals, boolean 
 		if (isPresent("io.lettuce.core.RedisClient") && LettuceClient.isOf(application)) {
 			return LettuceClient.derive(application, timeout);
 		}
-		logger.warn("Locks share the connections of " + application.getClass().getName()
-				+ ", which is neither Jedis' nor Lettuce's factory: its own command timeout holds instead of "
-				+ timeout.toMillis() + " ms, it may send a command again, and slow commands of the application"
-				+ " may delay the renewal of leases");
+		logger.warn("Locks share the connections of {}, which is neither Jedis' nor Lettuce's factory: its own"
+				+ " command timeout holds instead of {} ms, it may send a command again, and slow commands of the application"
+				+ " may delay the renewal of leases", application.getClass().getName(), timeout.toMillis());
 		return SharedConnections.of(application);
 	}
 

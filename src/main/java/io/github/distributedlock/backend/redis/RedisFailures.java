@@ -1,8 +1,8 @@
 package io.github.distributedlock.backend.redis;
 
-import org.springframework.dao.DataAccessException;
-
 import io.github.distributedlock.LockBackendException;
+
+import org.springframework.dao.DataAccessException;
 
 /**
  * Says in the words of locks what a client or a server could not do.

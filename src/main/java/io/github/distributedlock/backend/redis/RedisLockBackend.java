@@ -6,18 +6,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.WakeListener;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStringCommands.SetOption;
 import org.springframework.data.redis.core.types.Expiration;
-
-import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.Attempt;
-import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.WakeListener;
 
 /**
  * Locks in Redis or Valkey, over Jedis or Lettuce.

@@ -10,19 +10,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.WakeListener;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.Message;
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.SubscriptionListener;
-
-import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.WakeListener;
 
 /**
  * The subscription of one instance to its wake-ups.
@@ -35,7 +34,7 @@ import io.github.distributedlock.backend.WakeListener;
  */
 final class WakeSubscription implements LockBackend.Listening, MessageListener, SubscriptionListener {
 
-	private static final Log logger = LogFactory.getLog(WakeSubscription.class);
+	private static final Logger logger = LoggerFactory.getLogger(WakeSubscription.class);
 
 	private static final long PAUSE_MILLIS = 100;
 
@@ -222,7 +221,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	// Once for each time that it is lost, however often it fails until it is back.
 	private void warn(String reason, @Nullable Throwable failure) {
 		if (this.warned.compareAndSet(false, true)) {
-			logger.warn("Wake-ups of locks do not arrive, so who waits polls: " + reason);
+			logger.warn("Wake-ups of locks do not arrive, so who waits polls: {}", reason);
 		}
 		logger.debug("Subscription failed", failure);
 	}

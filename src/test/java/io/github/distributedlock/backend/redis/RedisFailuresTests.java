@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.concurrent.CancellationException;
 
+import io.github.distributedlock.LockBackendException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -10,8 +11,6 @@ import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
-
-import io.github.distributedlock.LockBackendException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

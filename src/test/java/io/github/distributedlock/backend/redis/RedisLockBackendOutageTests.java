@@ -11,6 +11,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,11 +27,6 @@ import redis.clients.jedis.params.ClientKillParams;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
-
-import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.Ear;
-import io.github.distributedlock.test.RedisServers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;

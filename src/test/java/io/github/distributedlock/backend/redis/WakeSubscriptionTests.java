@@ -3,6 +3,11 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -10,12 +15,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
-
-import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.Ear;
-import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.WakeListener;
-import io.github.distributedlock.test.RedisServers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
