@@ -1,0 +1,37 @@
+package io.github.distributedlock.demo;
+
+import java.nio.file.Path;
+import java.util.function.BooleanSupplier;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.test.History;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.stereotype.Component;
+
+/**
+ * Writes down when the lock was held, so that it can be checked later that it was never
+ * held twice at a time.
+ */
+@Component
+class Witness {
+
+	private final History history;
+
+	Witness(@Value("${flash-sale.history}") Path file) {
+		this.history = History.write(file);
+	}
+
+	boolean watch(BooleanSupplier sale) {
+		// Without a lock there is nothing to be written: the missing entry will be found.
+		History.Entry entry = LockHandle.current().map(this.history::acquired).orElse(() -> {
+		});
+		try {
+			return sale.getAsBoolean();
+		}
+		finally {
+			entry.end();
+		}
+	}
+
+}

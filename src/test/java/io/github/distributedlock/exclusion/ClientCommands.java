@@ -1,0 +1,97 @@
+package io.github.distributedlock.exclusion;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import io.github.distributedlock.test.RedisServers;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisMonitor;
+import redis.clients.jedis.exceptions.JedisException;
+
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Counts the commands that clients send to a server, by {@code MONITOR}. Unlike
+ * {@code INFO commandstats} it tells them from those that a script runs inside of the
+ * server, which cost no round trip.
+ */
+final class ClientCommands implements AutoCloseable {
+
+	/**
+	 * {@code 1700000000.123456 [0 127.0.0.1:4711] "set" "k" "v"}; in place of the address
+	 * there is {@code lua} if a script does it.
+	 */
+	private static final Pattern LINE = Pattern.compile("\\S+ \\[\\d+ (?!lua\\b)\\S+] \"(\\w+)\".*", Pattern.DOTALL);
+
+	private static final String MARK = "echo";
+
+	private final List<String> lines = new CopyOnWriteArrayList<>();
+
+	private final Jedis monitor;
+
+	private final Jedis marker;
+
+	ClientCommands(RedisServers.Server server) {
+		this.monitor = server.admin();
+		this.marker = server.admin();
+		Thread reader = new Thread(this::read, "monitor");
+		reader.setDaemon(true);
+		reader.start();
+	}
+
+	private void read() {
+		try {
+			this.monitor.monitor(new JedisMonitor() {
+
+				@Override
+				public void onCommand(String line) {
+					ClientCommands.this.lines.add(line);
+				}
+
+			});
+		}
+		catch (JedisException ex) {
+			// Closed.
+		}
+	}
+
+	/**
+	 * Counts what is sent while something runs.
+	 * @param action what to run
+	 * @return how often each command was sent, by its name in small letters
+	 */
+	Map<String, Long> during(Runnable action) {
+		int from = mark("begin " + this.lines.size());
+		action.run();
+		int to = mark("end " + this.lines.size());
+		return this.lines.subList(from, to)
+			.stream()
+			.map(LINE::matcher)
+			.filter(Matcher::matches)
+			.map((matcher) -> matcher.group(1).toLowerCase(Locale.ROOT))
+			.filter((command) -> !command.equals(MARK))
+			.collect(Collectors.groupingBy((command) -> command, TreeMap::new, Collectors.counting()));
+	}
+
+	// All that came before the mark is in the list when the mark is.
+	private int mark(String mark) {
+		await().until(() -> {
+			this.marker.echo(mark);
+			return this.lines.stream().anyMatch((line) -> line.contains(mark));
+		});
+		return this.lines.size();
+	}
+
+	@Override
+	public void close() {
+		this.monitor.close();
+		this.marker.close();
+	}
+
+}
