@@ -1,0 +1,39 @@
+package io.github.distributedlock.autoconfigure;
+
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+/**
+ * Auto-configuration for distributed locks.
+ */
+// Both names of one class: it moved in Spring Boot 4.
+@AutoConfiguration(afterName = { "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
+		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration" })
+public final class DistributedLockAutoConfiguration {
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+	@EnableConfigurationProperties(DistributedLockProperties.class)
+	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class })
+	static class Enabled {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", havingValue = false)
+	static class Disabled {
+
+		Disabled() {
+			LoggerFactory.getLogger(DistributedLockAutoConfiguration.class)
+				.warn("Distributed locks are off (distributed-lock.enabled=false):"
+						+ " methods with @DistributedLock run WITHOUT their locks, and there is no DistributedLock bean");
+		}
+
+	}
+
+}

@@ -1,0 +1,64 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.distributedlock.aop.DistributedLockAdvisor;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * What can be configured about distributed locks. Checked where it is used, at start-up.
+ *
+ * @param enabled Whether locks are set up at all. If not, annotated methods run without
+ * their locks.
+ * @param backend Where locks are kept.
+ * @param waitTime How long a request waits for a busy lock if it does not say so itself.
+ * Zero means one attempt.
+ * @param leaseTime How long a lock outlives the JVM that holds it. Renewed for as long as
+ * the lock is held, and at least 1 second.
+ * @param maxKeyBytes Longest key of a lock, in bytes of UTF-8.
+ * @param warnHeldAfter Logs a warning, with the stack that acquired it, for each lock
+ * that is held longer than this. Not set means never.
+ * @param order Where the lock is among the advice of a method. By default inside of
+ * '@Async' and retries, and outside of '@Cacheable' and '@Transactional'.
+ * @param redis How locks are kept in Redis.
+ */
+@ConfigurationProperties("distributed-lock")
+public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Backend backend,
+		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration leaseTime,
+		@DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,
+		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis) {
+
+	/**
+	 * Where locks are kept.
+	 */
+	public enum Backend {
+
+		/**
+		 * In Redis or Valkey, for all JVMs that share it.
+		 */
+		REDIS,
+
+		/**
+		 * In the memory of this JVM, for tests and applications of one JVM.
+		 */
+		MEMORY
+
+	}
+
+	/**
+	 * How locks are kept in Redis.
+	 *
+	 * @param prefix What the names of the Redis keys begin with. Without braces.
+	 * @param commandTimeout How long a command to Redis may take. Counts for the
+	 * connections of the locks only.
+	 * @param connectionFactory Name of the RedisConnectionFactory bean that leads to the
+	 * Redis of the locks. Needed only if there are several, none of them primary.
+	 */
+	public record Redis(@DefaultValue("lock") String prefix, @DefaultValue("1s") Duration commandTimeout,
+			@Nullable String connectionFactory) {
+	}
+
+}

@@ -1,0 +1,34 @@
+package io.github.distributedlock.autoconfigure;
+
+import io.github.distributedlock.annotation.DistributedLock;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aot.hint.MemberCategory;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
+
+/**
+ * What a native image cannot see by itself: the scripts, that annotations found on other
+ * annotations are made into one, and that a client's configuration is overridden by a
+ * proxy.
+ */
+class DistributedLockRuntimeHints implements RuntimeHintsRegistrar {
+
+	private static final String CONNECTION = "org.springframework.data.redis.connection.";
+
+	private static final String[] CLIENT_CONFIGURATIONS = { CONNECTION + "jedis.JedisClientConfiguration",
+			CONNECTION + "lettuce.LettuceClientConfiguration" };
+
+	@Override
+	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+		hints.resources().registerPattern("io/github/distributedlock/backend/redis/*.lua");
+		hints.reflection().registerType(DistributedLock.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+		hints.proxies().registerJdkProxy(DistributedLock.class);
+		for (String configuration : CLIENT_CONFIGURATIONS) {
+			hints.reflection().registerTypeIfPresent(classLoader, configuration, MemberCategory.INVOKE_PUBLIC_METHODS);
+			hints.proxies().registerJdkProxy(TypeReference.of(configuration));
+		}
+	}
+
+}

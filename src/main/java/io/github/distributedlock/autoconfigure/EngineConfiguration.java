@@ -1,0 +1,56 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockListener;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.engine.LockEngineBuilder;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+
+/**
+ * The engine, unless the user has a {@link DistributedLock}, and its lifecycle.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnMissingBean(DistributedLock.class)
+class EngineConfiguration {
+
+	@Bean
+	LockEngine distributedLockEngine(LockBackend backend, DistributedLockProperties properties, Environment environment,
+			ObjectProvider<LockListener> listeners, ApplicationEventPublisher events) {
+		LockEngineBuilder builder = LockEngine.builder(backend);
+		CheckedProperty.of("wait-time", properties.waitTime()).to(builder::waitTime);
+		CheckedProperty.of("lease-time", properties.leaseTime()).to(builder::leaseTime);
+		CheckedProperty.of("max-key-bytes", properties.maxKeyBytes()).to(builder::maxKeyBytes);
+		Duration warnHeldAfter = properties.warnHeldAfter();
+		if (warnHeldAfter != null) {
+			CheckedProperty.of("warn-held-after", warnHeldAfter).to((limit) -> warnHeldAfter(builder, limit));
+		}
+		String application = environment.getProperty("spring.application.name", "");
+		if (!application.isBlank()) {
+			builder.application(application);
+		}
+		listeners.orderedStream().forEach(builder::listener);
+		return builder.listener(new LostEventPublisher(events)).build();
+	}
+
+	private static LockEngineBuilder warnHeldAfter(LockEngineBuilder builder, Duration limit) {
+		if (limit.isNegative() || limit.isZero()) {
+			throw new IllegalArgumentException("it must be longer than zero; leave it out for no warning");
+		}
+		return builder.warnHeldAfter(limit);
+	}
+
+	@Bean
+	EngineLifecycle distributedLockLifecycle(LockEngine engine) {
+		return new EngineLifecycle(engine);
+	}
+
+}

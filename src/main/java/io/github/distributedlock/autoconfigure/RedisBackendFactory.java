@@ -1,0 +1,97 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+
+import io.github.distributedlock.autoconfigure.DistributedLockProperties.Redis;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.engine.LockEngineBuilder;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.util.StringUtils;
+
+/**
+ * Finds the application's way to Redis and keeps the locks there. Apart from the
+ * configuration, since an application may do without Spring Data Redis.
+ */
+final class RedisBackendFactory {
+
+	private static final String NAME_PROPERTY = "distributed-lock.redis.connection-factory";
+
+	private final ListableBeanFactory beanFactory;
+
+	private final List<String> candidates;
+
+	private RedisBackendFactory(ListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+		this.candidates = Arrays
+			.asList(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, RedisConnectionFactory.class));
+	}
+
+	static LockBackend create(DistributedLockProperties properties, ListableBeanFactory beanFactory) {
+		Redis redis = properties.redis();
+		Duration commandTimeout = CheckedProperty.of("redis.command-timeout", redis.commandTimeout())
+			.to((timeout) -> requireBounded(timeout, properties.leaseTime()));
+		RedisConnectionFactory connectionFactory = new RedisBackendFactory(beanFactory)
+			.connectionFactory(redis.connectionFactory());
+		return CheckedProperty.of("redis.prefix", redis.prefix())
+			.to((prefix) -> new RedisLockBackend(connectionFactory, prefix, commandTimeout));
+	}
+
+	private static Duration requireBounded(Duration timeout, Duration lease) {
+		if (timeout.compareTo(Duration.ofMillis(1)) < 0) {
+			throw new IllegalArgumentException("it is below 1 ms; 1s is a good value");
+		}
+		// The engine refuses a lease below its least.
+		boolean leaseIsPossible = lease.toMillis() >= LockEngineBuilder.SHORTEST_RENEWED_LEASE_MILLIS;
+		if (leaseIsPossible && timeout.compareTo(lease) > 0) {
+			throw new IllegalArgumentException("it is longer than distributed-lock.lease-time (" + lease
+					+ "), so that one command without an answer costs a lock; choose at most a third of that");
+		}
+		return timeout;
+	}
+
+	private RedisConnectionFactory connectionFactory(@Nullable String name) {
+		if (StringUtils.hasText(name)) {
+			return named(name);
+		}
+		RedisConnectionFactory unique = this.beanFactory.getBeanProvider(RedisConnectionFactory.class).getIfUnique();
+		if (unique != null) {
+			return unique;
+		}
+		if (this.candidates.isEmpty()) {
+			throw new LockBackendMissingException(
+					"Locks are kept in Redis (distributed-lock.backend=redis),"
+							+ " but the application has no RedisConnectionFactory bean.",
+					"Let Spring Boot's Redis auto-configuration define one (do not exclude it, and set spring.data.redis.host),"
+							+ " or define a RedisConnectionFactory or a LockBackend bean yourself."
+							+ " For tests, and applications of a single JVM, set distributed-lock.backend=memory.");
+		}
+		throw new LockBackendMissingException(
+				"The application has several RedisConnectionFactory beans, none of them primary: " + candidateNames()
+						+ ".",
+				"Name the one that leads to the Redis of the locks, for example " + NAME_PROPERTY + "="
+						+ this.candidates.get(0) + ", or mark it with @Primary.");
+	}
+
+	private RedisConnectionFactory named(String name) {
+		if (this.candidates.contains(name)) {
+			return this.beanFactory.getBean(name, RedisConnectionFactory.class);
+		}
+		throw new LockBackendMissingException(
+				"There is no RedisConnectionFactory bean '" + name + "', which " + NAME_PROPERTY + " names.",
+				this.candidates.isEmpty()
+						? "Define that bean, or remove the property to use the one that Spring Boot defines."
+						: "Name one of " + candidateNames() + ", or define that bean.");
+	}
+
+	private String candidateNames() {
+		return String.join(", ", this.candidates);
+	}
+
+}

@@ -1,0 +1,257 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockListener;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.context.annotation.ImportCandidates;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.env.Environment;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Tests for {@link DistributedLockAutoConfiguration}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class DistributedLockAutoConfigurationTests {
+
+	private final ApplicationContextRunner inMemory = Contexts.inMemory();
+
+	@Test
+	void isFoundBySpringBoot() {
+		assertThat(ImportCandidates.load(AutoConfiguration.class, getClass().getClassLoader()))
+			.contains(DistributedLockAutoConfiguration.class.getName());
+	}
+
+	@Test
+	void keepsLocksInRedisByDefault() {
+		Contexts.withRedis().run((context) -> {
+			assertThat(context).hasSingleBean(RedisLockBackend.class);
+			assertThat(context).getBean(DistributedLock.class).isInstanceOf(LockEngine.class);
+			assertThat(context).hasSingleBean(DistributedLockAdvisor.class);
+		});
+	}
+
+	@Test
+	void comesAfterRedisAlthoughItsPackageSortsBefore() {
+		new ApplicationContextRunner().withUserConfiguration(Everything.class).run((context) -> {
+			List<String> names = Arrays.asList(context.getBeanDefinitionNames());
+			assertThat(names).contains("redisConnectionFactory", "distributedLockBackend");
+			assertThat(names.indexOf("distributedLockBackend")).isGreaterThan(names.indexOf("redisConnectionFactory"));
+		});
+	}
+
+	@Test
+	void keepsLocksInMemoryWithoutRedis() {
+		this.inMemory.run((context) -> {
+			assertThat(context).hasSingleBean(InMemoryLockBackend.class);
+			assertThat(context).doesNotHaveBean(RedisConnectionFactory.class);
+			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("key")) {
+				assertThat(handle.isHeld()).isTrue();
+			}
+		});
+	}
+
+	@Test
+	void publishesNoBeanOfSpringData() {
+		Contexts.withRedis().run((context) -> {
+			assertThat(context).hasSingleBean(RedisConnectionFactory.class);
+			for (String name : context.getBeanDefinitionNames()) {
+				if (name.startsWith("distributedLock") || name.startsWith("io.github.distributedlock")) {
+					assertThat(context.getType(name).getName()).as(name).startsWith("io.github.distributedlock");
+				}
+			}
+		});
+	}
+
+	@Test
+	void backsOffForAnotherDistributedLockAndNeedsNoBackendThen() {
+		DistributedLock own = mock();
+		Contexts.withoutRedis()
+			.withBean("own", DistributedLock.class, () -> own)
+			.withBean(Greeter.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context).getBean(DistributedLock.class).isSameAs(own);
+				assertThat(context).doesNotHaveBean(EngineLifecycle.class);
+				assertThat(AopUtils.isAopProxy(context.getBean(Greeter.class))).isTrue();
+			});
+	}
+
+	@Test
+	void backsOffForAnotherBackendAndLocksWithIt() {
+		InMemoryLockBackend own = new InMemoryLockBackend();
+		Contexts.withoutRedis().withBean("own", LockBackend.class, () -> own).run((context) -> {
+			assertThat(context).getBean(LockBackend.class).isSameAs(own);
+			try (LockEngine other = LockEngine.builder(own).build(); LockHandle handle = other.acquire("key")) {
+				assertThat(context.getBean(DistributedLock.class).tryAcquire("key")).isEmpty();
+			}
+		});
+	}
+
+	@Test
+	void backsOffForAnotherAdvisor() {
+		this.inMemory.withUserConfiguration(OwnAdvisor.class).withBean(Greeter.class).run((context) -> {
+			assertThat(context).hasSingleBean(DistributedLockAdvisor.class);
+			assertThat(context).hasBean("ownAdvisor");
+			assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting");
+			assertThat(context.getBean(OwnAdvisor.class).used).isTrue();
+		});
+	}
+
+	@Test
+	void leavesTheNameDistributedLockToTheApplication() {
+		this.inMemory.withBean("distributedLock", String.class, () -> "a home-made lock")
+			.run((context) -> assertThat(context).hasSingleBean(LockEngine.class));
+	}
+
+	@Test
+	void locksAnnotatedMethods() {
+		this.inMemory.withBean(Greeter.class)
+			.run((context) -> assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting"));
+	}
+
+	@Test
+	void whenDisabledHasNothingAndSaysOnceThatMethodsRunUnlocked(CapturedOutput output) {
+		Contexts.withRedis()
+			.withPropertyValues("distributed-lock.enabled=false")
+			.withBean(Greeter.class)
+			.run((context) -> {
+				assertThat(context).doesNotHaveBean(DistributedLock.class);
+				assertThat(context).doesNotHaveBean(LockBackend.class);
+				assertThat(context).doesNotHaveBean(Advisor.class);
+				assertThat(context).doesNotHaveBean(DistributedLockProperties.class);
+				assertThat(context).doesNotHaveBean(EngineLifecycle.class);
+				assertThat(context.getBean(Greeter.class).heldKeys()).isEmpty();
+			});
+		assertThat(output).containsOnlyOnce("Distributed locks are off (distributed-lock.enabled=false):"
+				+ " methods with @DistributedLock run WITHOUT their locks");
+	}
+
+	@Test
+	void whenEnabledDoesNotSaySo(CapturedOutput output) {
+		this.inMemory.withPropertyValues("distributed-lock.enabled=true")
+			.run((context) -> assertThat(context).hasSingleBean(DistributedLock.class));
+		assertThat(output).doesNotContain("Distributed locks are off");
+	}
+
+	@Test
+	void tellsTheListenersInTheirOrder() {
+		this.inMemory.withUserConfiguration(Listeners.class).run((context) -> {
+			context.getBean(DistributedLock.class).acquire("key").close();
+			assertThat(context.getBean(Listeners.class).heard).containsExactly("first Acquired", "second Acquired",
+					"first Released", "second Released");
+		});
+	}
+
+	@Test
+	void namesTheApplicationInOwnerTokens() {
+		this.inMemory.withPropertyValues("spring.application.name=flash-sale").run((context) -> {
+			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("key")) {
+				assertThat(handle.owner()).startsWith("flash-sale@");
+			}
+		});
+	}
+
+	@Test
+	void doesWithoutANameOfTheApplication() {
+		this.inMemory.withPropertyValues("spring.application.name=").run((context) -> {
+			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("key")) {
+				assertThat(handle.owner()).startsWith("app@");
+			}
+		});
+	}
+
+	@Test
+	void hasNoThreadBeforeTheFirstLock() {
+		List<Thread> before = lockThreads();
+		this.inMemory.withBean(Greeter.class).run((context) -> {
+			assertThat(lockThreads()).isSubsetOf(before);
+			context.getBean(Greeter.class).heldKeys();
+			assertThat(lockThreads()).hasSizeLessThanOrEqualTo(before.size() + 3);
+		});
+	}
+
+	@Test
+	void makesNoBeanTooEarlyToBeProcessed(CapturedOutput output) {
+		Contexts.withRedis()
+			.withBean(Greeter.class)
+			.run((context) -> assertThat(context.getBean(Greeter.class)).isNotNull());
+		assertThat(output).doesNotContain("is not eligible for getting processed by all BeanPostProcessors");
+	}
+
+	private static List<Thread> lockThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("lock-"))
+			.toList();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class Everything {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class OwnAdvisor {
+
+		private boolean used;
+
+		@Bean
+		DistributedLockAdvisor ownAdvisor(ObjectProvider<DistributedLock> lock, BeanFactory beanFactory,
+				Environment environment) {
+			return new DistributedLockAdvisor(() -> {
+				this.used = true;
+				return lock.getObject();
+			}, beanFactory, environment);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Listeners {
+
+		private final List<String> heard = new CopyOnWriteArrayList<>();
+
+		@Bean
+		@Order(2)
+		LockListener second() {
+			return (event) -> this.heard.add("second " + event.getClass().getSimpleName());
+		}
+
+		@Bean
+		@Order(1)
+		LockListener first() {
+			return (event) -> this.heard.add("first " + event.getClass().getSimpleName());
+		}
+
+	}
+
+}

@@ -1,0 +1,196 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.Map;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
+import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link DistributedLockProperties}, and for what comes of them.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class DistributedLockPropertiesTests {
+
+	@Test
+	void haveDefaults() {
+		Contexts.withRedis().run((context) -> {
+			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
+			assertThat(properties).isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofSeconds(5),
+					Duration.ofSeconds(30), 1024, null, Integer.MAX_VALUE - 1000,
+					new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), null)));
+			assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
+		});
+	}
+
+	@Test
+	void areBound() {
+		Contexts.withRedis()
+			.withPropertyValues("distributed-lock.wait-time=1m", "distributed-lock.lease-time=20s",
+					"distributed-lock.max-key-bytes=10", "distributed-lock.warn-held-after=1h",
+					"distributed-lock.order=7", "distributed-lock.redis.prefix=shop",
+					"distributed-lock.redis.command-timeout=300",
+					"distributed-lock.redis.connection-factory=redisConnectionFactory")
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
+				.isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofMinutes(1),
+						Duration.ofSeconds(20), 10, Duration.ofHours(1), 7, new DistributedLockProperties.Redis("shop",
+								Duration.ofMillis(300), "redisConnectionFactory"))));
+	}
+
+	@Test
+	void waitTimeIsHowLongARequestWaits() {
+		Contexts.inMemory().withPropertyValues("distributed-lock.wait-time=30ms").run((context) -> {
+			DistributedLock lock = context.getBean(DistributedLock.class);
+			try (LockEngine other = LockEngine.builder(context.getBean(LockBackend.class)).build();
+					LockHandle handle = other.acquire("key")) {
+				assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> lock.acquire("key"))
+					.withMessageContaining("(waitTime 30 ms)");
+			}
+		});
+	}
+
+	@Test
+	void leaseTimeIsHowLongALockIsHeldWithoutRenewal() {
+		Contexts.inMemory().withPropertyValues("distributed-lock.lease-time=7s").run((context) -> {
+			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("key")) {
+				assertThat(handle.remaining()).isBetween(Duration.ofSeconds(5), Duration.ofSeconds(7));
+			}
+		});
+	}
+
+	@Test
+	void maxKeyBytesIsTheLongestKey() {
+		Contexts.inMemory().withPropertyValues("distributed-lock.max-key-bytes=50").run((context) -> {
+			DistributedLock lock = context.getBean(DistributedLock.class);
+			lock.acquire("k".repeat(50)).close();
+			assertThatIllegalArgumentException().isThrownBy(() -> lock.acquire("k".repeat(51)))
+				.withMessageContaining("has 51 bytes, but at most 50 are allowed");
+		});
+	}
+
+	@Test
+	void warnHeldAfterWarnsWithTheStack(CapturedOutput output) {
+		Contexts.inMemory().withPropertyValues("distributed-lock.warn-held-after=20ms").run((context) -> {
+			try (LockHandle handle = context.getBean(DistributedLock.class).acquire(LockRequest.of("slow"))) {
+				await().atMost(Duration.ofSeconds(5))
+					.untilAsserted(() -> assertThat(output).contains("Lock [slow] has been held for")
+						.contains("warnHeldAfterWarnsWithTheStack"));
+			}
+		});
+	}
+
+	@Test
+	void orderIsThatOfTheAdvisor() {
+		Contexts.inMemory()
+			.withPropertyValues("distributed-lock.order=42")
+			.run((context) -> assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(42));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			wait-time       | -1s       | PT-1S      | waitTime
+			wait-time       | 400d      | PT9600H    | 365 days
+			lease-time      | 0         | PT0S       | leaseTime
+			lease-time      | 999ms     | PT0.999S   | choose at least 1000 ms
+			max-key-bytes   | 0         | 0          | must be at least 1
+			warn-held-after | 0         | PT0S       | leave it out for no warning
+			warn-held-after | -1s       | PT-1S      | leave it out for no warning
+			redis.prefix    | a{b       | a{b        | use a prefix without '{' and '}'
+			redis.prefix    | ''        | ''         | use a name such as 'lock'
+			redis.command-timeout | 0   | PT0S       | 1s is a good value
+			redis.command-timeout | -1s | PT-1S      | 1s is a good value
+			redis.command-timeout | 31s | PT31S      | longer than distributed-lock.lease-time (PT30S)
+			""")
+	void areRefusedWithNameValueAndRemedy(String name, String value, String bound, String remedy,
+			CapturedOutput output) {
+		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock." + name + "=" + value))
+			.contains("'distributed-lock." + name + "'")
+			.contains("Invalid value '" + value + "'")
+			.contains(remedy);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "backend, mongo, REDIS", "lease-time, soon, java.time.Duration", "order, first, Integer",
+			"wait-time, 9999999999999999d, java.time.Duration" })
+	void areRefusedIfTheyCannotBeRead(String name, String value, String expected, CapturedOutput output) {
+		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock." + name + "=" + value))
+			.contains("distributed-lock." + name)
+			.contains(value)
+			.contains(expected);
+	}
+
+	@Test
+	void allHaveATypeAndADescriptionInTheMetadata() throws IOException {
+		List<Map<String, Object>> properties = metadata();
+		assertThat(properties).extracting((property) -> property.get("name"))
+			.containsExactlyInAnyOrder("distributed-lock.enabled", "distributed-lock.backend",
+					"distributed-lock.wait-time", "distributed-lock.lease-time", "distributed-lock.max-key-bytes",
+					"distributed-lock.warn-held-after", "distributed-lock.order", "distributed-lock.redis.prefix",
+					"distributed-lock.redis.command-timeout", "distributed-lock.redis.connection-factory");
+		assertThat(properties).allSatisfy((property) -> {
+			assertThat((String) property.get("description")).isNotBlank().endsWith(".");
+			assertThat((String) property.get("type")).matches("[\\w.$]+");
+		});
+	}
+
+	@Test
+	void haveTheirDefaultsInTheMetadata() throws IOException {
+		assertThat(metadata()).filteredOn((property) -> !property.containsKey("defaultValue"))
+			.extracting((property) -> property.get("name"))
+			.containsExactlyInAnyOrder("distributed-lock.warn-held-after", "distributed-lock.redis.connection-factory");
+		assertThat(metadata()).filteredOn((property) -> property.get("name").equals("distributed-lock.order"))
+			.extracting((property) -> ((Number) property.get("defaultValue")).intValue())
+			.containsExactly(Integer.MAX_VALUE - 1000);
+	}
+
+	@SuppressWarnings("unchecked")
+	private static List<Map<String, Object>> metadata() throws IOException {
+		Enumeration<URL> files = DistributedLockProperties.class.getClassLoader()
+			.getResources("META-INF/spring-configuration-metadata.json");
+		while (files.hasMoreElements()) {
+			try (InputStream file = files.nextElement().openStream()) {
+				String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
+				if (text.contains(DistributedLockProperties.class.getName())) {
+					return (List<Map<String, Object>>) JsonParserFactory.getJsonParser()
+						.parseMap(text)
+						.get("properties");
+				}
+			}
+		}
+		throw new AssertionError("No metadata of " + DistributedLockProperties.class);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class OnRedis {
+
+	}
+
+}

@@ -1,0 +1,66 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.io.IOException;
+
+import io.github.distributedlock.annotation.DistributedLock;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link DistributedLockRuntimeHints}.
+ */
+class DistributedLockRuntimeHintsTests {
+
+	private static final String SCRIPTS = "io/github/distributedlock/backend/redis/";
+
+	private final RuntimeHints hints = new RuntimeHints();
+
+	@BeforeEach
+	void registerAllThatAreFound() {
+		SpringFactoriesLoader.forResourceLocation("META-INF/spring/aot.factories")
+			.load(RuntimeHintsRegistrar.class)
+			.stream()
+			.filter(DistributedLockRuntimeHints.class::isInstance)
+			.forEach((registrar) -> registrar.registerHints(this.hints, getClass().getClassLoader()));
+	}
+
+	@Test
+	void keepTheScripts() throws IOException {
+		Resource[] scripts = new PathMatchingResourcePatternResolver().getResources("classpath*:" + SCRIPTS + "*.lua");
+		assertThat(scripts).hasSizeGreaterThanOrEqualTo(4)
+			.extracting(Resource::getFilename)
+			.allSatisfy((name) -> assertThat(RuntimeHintsPredicates.resource().forResource(SCRIPTS + name))
+				.accepts(this.hints));
+	}
+
+	@Test
+	@SuppressWarnings("removal") // What replaces it exists since Spring Framework 7.
+	void letTheAnnotationBeSynthesized() throws NoSuchMethodException {
+		assertThat(RuntimeHintsPredicates.proxies().forInterfaces(DistributedLock.class)).accepts(this.hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethod(DistributedLock.class.getMethod("key")).invoke())
+			.accepts(this.hints);
+	}
+
+	@ParameterizedTest
+	@SuppressWarnings("removal")
+	@ValueSource(classes = { JedisClientConfiguration.class, LettuceClientConfiguration.class })
+	void letAClientsConfigurationBeOverridden(Class<?> configuration) throws NoSuchMethodException {
+		assertThat(RuntimeHintsPredicates.proxies().forInterfaces(configuration)).accepts(this.hints);
+		assertThat(RuntimeHintsPredicates.reflection().onMethod(configuration.getMethod("isUseSsl")).invoke())
+			.accepts(this.hints);
+	}
+
+}

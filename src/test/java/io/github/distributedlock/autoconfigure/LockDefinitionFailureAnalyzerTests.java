@@ -1,0 +1,48 @@
+package io.github.distributedlock.autoconfigure;
+
+import io.github.distributedlock.annotation.DistributedLock;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LockDefinitionFailureAnalyzer}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LockDefinitionFailureAnalyzerTests {
+
+	@Test
+	void saysWhichAnnotationIsWrongAndWhatToWrite(CapturedOutput output) {
+		assertThat(FailedStart.report(output, BareWord.class)).contains("BareWord$Report.write")
+			.contains("nightly-report")
+			.contains("'nightly-report'")
+			.contains("Correct the annotation as described above");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	static class BareWord {
+
+		@Bean
+		Report report() {
+			return new Report();
+		}
+
+		static class Report {
+
+			@DistributedLock("nightly-report")
+			void write() {
+			}
+
+		}
+
+	}
+
+}

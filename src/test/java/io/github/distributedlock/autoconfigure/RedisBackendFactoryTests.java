@@ -1,0 +1,123 @@
+package io.github.distributedlock.autoconfigure;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link RedisBackendFactory}.
+ */
+class RedisBackendFactoryTests {
+
+	private static final int PORT = RedisServers.shared(RedisServers.EMBEDDED).port();
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jedis", "lettuce" })
+	void locksInTheApplicationsRedis(String client) {
+		Contexts.withRedis()
+			.withPropertyValues("spring.data.redis.port=" + PORT, "spring.data.redis.client-type=" + client,
+					"distributed-lock.redis.prefix=" + client)
+			.run((context) -> {
+				StringRedisTemplate redis = context.getBean(StringRedisTemplate.class);
+				try (LockHandle handle = context.getBean(DistributedLock.class).acquire("key")) {
+					assertThat(redis.opsForValue().get(client + ":{key}")).isEqualTo(handle.owner());
+				}
+				assertThat(redis.hasKey(client + ":{key}")).isFalse();
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jedis", "lettuce" })
+	void connectsOnlyForTheFirstLock(String client) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
+			Contexts.withRedis()
+				.withPropertyValues("spring.data.redis.port=" + server.port(),
+						"spring.data.redis.client-type=" + client)
+				.run((context) -> {
+					try (Jedis probe = new Jedis("localhost", server.port())) {
+						assertThat(probe.clientList().lines()).hasSize(1);
+						context.getBean(DistributedLock.class).acquire("key").close();
+						assertThat(probe.clientList().lines()).hasSizeGreaterThan(1);
+					}
+				});
+		}
+	}
+
+	@Test
+	void takesTheNamedOneOfSeveral() {
+		locksInDatabase(Two.class, "distributed-lock.redis.connection-factory=second", 2);
+	}
+
+	@Test
+	void takesThePrimaryOneOfSeveral() {
+		locksInDatabase(TwoWithPrimary.class, "distributed-lock.redis.connection-factory=", 1);
+	}
+
+	private static void locksInDatabase(Class<?> configuration, String property, int database) {
+		Contexts.withoutRedis().withUserConfiguration(configuration).withPropertyValues(property).run((context) -> {
+			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("several")) {
+				assertThat(exists(1, "lock:{several}")).isEqualTo(database == 1);
+				assertThat(exists(2, "lock:{several}")).isEqualTo(database == 2);
+			}
+		});
+	}
+
+	private static boolean exists(int database, String key) {
+		try (Jedis jedis = new Jedis("localhost", PORT)) {
+			jedis.select(database);
+			return jedis.exists(key);
+		}
+	}
+
+	private static JedisConnectionFactory database(int database) {
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", PORT);
+		configuration.setDatabase(database);
+		return new JedisConnectionFactory(configuration);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Two {
+
+		@Bean
+		RedisConnectionFactory first() {
+			return database(1);
+		}
+
+		@Bean
+		RedisConnectionFactory second() {
+			return database(2);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class TwoWithPrimary {
+
+		@Bean
+		@Primary
+		RedisConnectionFactory first() {
+			return database(1);
+		}
+
+		@Bean
+		RedisConnectionFactory second() {
+			return database(2);
+		}
+
+	}
+
+}
