@@ -1,0 +1,36 @@
+package io.github.distributedlock.docs;
+
+import io.github.distributedlock.test.RedisServers.Server;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * An application with the README's classes. Started twice on one Redis, its instances
+ * have as little in common as two JVMs.
+ */
+@SpringBootApplication
+class DocsApplication {
+
+	@Bean
+	Migrated migrated() {
+		return new Migrated();
+	}
+
+	@Bean
+	PriceSource priceSource() {
+		return (sku) -> "price of " + sku;
+	}
+
+	static ConfigurableApplicationContext start(Server redis, String... properties) {
+		return new SpringApplicationBuilder(DocsApplication.class).web(WebApplicationType.NONE)
+			.properties(properties)
+			.properties("spring.data.redis.port=" + redis.port(), "spring.main.banner-mode=off",
+					"logging.level.root=warn")
+			.run();
+	}
+
+}

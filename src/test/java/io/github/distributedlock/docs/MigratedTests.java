@@ -1,0 +1,162 @@
+package io.github.distributedlock.docs;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.context.ConfigurableApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What home-made locks do, done with ours: one application works, another is in its way.
+ */
+class MigratedTests {
+
+	private static final Duration WATCHDOG = Duration.ofSeconds(1);
+
+	private static RedisServers.Server redis;
+
+	private static ConfigurableApplicationContext application;
+
+	private static ConfigurableApplicationContext other;
+
+	private static Jedis admin;
+
+	@BeforeAll
+	static void start() {
+		redis = RedisServers.start(RedisServers.EMBEDDED);
+		String[] properties = { "distributed-lock.lease-time=" + WATCHDOG.toMillis() + "ms",
+				"distributed-lock.redis.command-timeout=900ms" };
+		application = DocsApplication.start(redis, properties);
+		other = DocsApplication.start(redis, properties);
+		admin = redis.admin();
+	}
+
+	@AfterAll
+	static void stop() {
+		admin.close();
+		other.close();
+		application.close();
+		redis.close();
+	}
+
+	private final Migrated migrated = application.getBean(Migrated.class);
+
+	private final DistributedLock otherJvm = other.getBean(DistributedLock.class);
+
+	// lockKey, lockTime, waitTime
+
+	@Test
+	void fixedLeaseFailsOnceItHasWaitedForABusyKey() {
+		try (LockHandle held = this.otherJvm.acquire("order:1")) {
+			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> fixedLease("1", () -> {
+				throw new AssertionError("ran without the lock");
+			})).satisfies((busy) -> {
+				assertThat(busy.waited()).isBetween(Duration.ofMillis(900), Duration.ofSeconds(4));
+				assertThat(busy.holder()).contains(held.owner());
+				assertThat(busy.keys()).containsExactly("order:1");
+			});
+		}
+	}
+
+	@Test
+	void fixedLeaseGetsAKeyThatComesFreeWhileItWaits() {
+		LockHandle held = this.otherJvm.acquire("order:2");
+		CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> fixedLease("2", () -> {
+		}));
+		await().until(() -> admin.exists("lock-waiters:{order:2}"));
+		assertThat(waiting).isNotDone();
+		held.close();
+		assertThat(waiting).succeedsWithin(Duration.ofSeconds(30));
+		assertThat(admin.exists("lock:{order:2}")).isFalse();
+	}
+
+	@Test
+	void fixedLeaseIsNotRenewed() {
+		fixedLease("3", () -> {
+			LockHandle handle = LockHandle.current().orElseThrow();
+			assertThat(admin.pttl("lock:{order:3}")).isBetween(WATCHDOG.toMillis(), 3000L);
+			await().until(() -> !handle.isHeld());
+			await().until(() -> this.otherJvm.tryAcquire("order:3").map((taken) -> {
+				taken.close();
+				return true;
+			}).orElse(false));
+		});
+	}
+
+	private void fixedLease(String id, Runnable work) {
+		this.migrated.work().add(work);
+		try {
+			this.migrated.fixedLease(id);
+		}
+		finally {
+			this.migrated.work().remove(work);
+		}
+	}
+
+	// keepMills, action, retryTimes, sleepMills
+
+	@Test
+	void givesUpAtOnceOrGoesOnTrying() {
+		LockHandle held = this.otherJvm.acquire("busy");
+		this.migrated.giveUp("busy");
+		AtomicBoolean ran = new AtomicBoolean();
+		this.migrated.work().add(() -> ran.set(true));
+		CompletableFuture<Void> trying = CompletableFuture.runAsync(() -> this.migrated.goOnTrying("busy"));
+		await().until(() -> admin.exists("lock-waiters:{busy}"));
+		held.close();
+		assertThat(trying).succeedsWithin(Duration.ofSeconds(30));
+		assertThat(ran).isTrue();
+	}
+
+	// lockWatchdogTimeout, maxRenewTimes, ifExpireWhenFinish
+
+	@Test
+	void watchdogKeepsTheLockBeyondALeaseButNotBeyondTheLongestHold() {
+		AtomicBoolean lost = new AtomicBoolean();
+		this.migrated.work().add(() -> {
+			LockHandle handle = LockHandle.current().orElseThrow();
+			handle.onLost(() -> lost.set(true));
+			LockRequest patient = LockRequest.of("watched").waitTime(Duration.ofSeconds(2));
+			// Twice the lease: without a watchdog, the key would have run out.
+			assertThat(this.otherJvm.tryAcquire(patient)).isEmpty();
+			assertThat(handle.isHeld()).isTrue();
+			await().until(() -> !handle.isHeld());
+			await().untilTrue(lost);
+			try (LockHandle next = this.otherJvm.acquire(patient)) {
+				assertThat(next.isHeld()).isTrue();
+			}
+		});
+		this.migrated.watchdog("watched");
+	}
+
+	@Test
+	void watchdogLeavesTheKeyToRunOut() {
+		CountDownLatch ran = new CountDownLatch(1);
+		this.migrated.work().add(ran::countDown);
+		this.migrated.watchdog("left");
+		assertThat(ran.getCount()).isZero();
+		// Still blocked, by nobody, and no longer renewed.
+		assertThat(this.otherJvm.tryAcquire("left")).isEmpty();
+		assertThat(admin.get("lock:{left}")).startsWith("parked:");
+		LockRequest patient = LockRequest.of("left").waitTime(WATCHDOG.multipliedBy(10));
+		try (LockHandle next = this.otherJvm.acquire(patient)) {
+			assertThat(next.isHeld()).isTrue();
+		}
+	}
+
+}

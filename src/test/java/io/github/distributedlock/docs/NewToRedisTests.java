@@ -1,0 +1,81 @@
+package io.github.distributedlock.docs;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.cache.CacheManager;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.data.redis.cache.RedisCacheManager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What Spring Boot does once Redis is there, and the three properties of the README that
+ * stop it.
+ */
+class NewToRedisTests {
+
+	@Test
+	void springBootUsesRedisForMoreThanLocks() {
+		try (ConfigurableApplicationContext context = start(List.of())) {
+			assertThat(context.getBean(CacheManager.class)).isInstanceOf(RedisCacheManager.class);
+			assertThat(redisBeans(context)).containsExactly("keyValueMappingContext", "redisHealthContributor");
+		}
+	}
+
+	@Test
+	void threePropertiesStopIt() throws IOException {
+		List<String> properties = new ArrayList<>();
+		for (String block : Readme.blocks("yaml")) {
+			if (block.contains("repositories")) {
+				EnumerablePropertySource<?> source = (EnumerablePropertySource<?>) new YamlPropertySourceLoader()
+					.load("README", new ByteArrayResource(block.getBytes(StandardCharsets.UTF_8)))
+					.get(0);
+				for (String name : source.getPropertyNames()) {
+					properties.add(name + "=" + source.getProperty(name));
+				}
+			}
+		}
+		assertThat(properties).hasSize(3);
+		try (ConfigurableApplicationContext context = start(properties)) {
+			assertThat(context.getBean(CacheManager.class)).isInstanceOf(ConcurrentMapCacheManager.class);
+			assertThat(redisBeans(context)).isEmpty();
+		}
+	}
+
+	private static List<String> redisBeans(ConfigurableApplicationContext context) {
+		return Arrays.stream(context.getBeanDefinitionNames())
+			.filter((name) -> name.equals("redisHealthContributor") || name.equals("keyValueMappingContext"))
+			.sorted()
+			.toList();
+	}
+
+	private static ConfigurableApplicationContext start(List<String> properties) {
+		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.properties(properties.toArray(String[]::new))
+			.properties("spring.main.banner-mode=off", "logging.level.root=warn")
+			.run();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableCaching
+	static class Application {
+
+	}
+
+}

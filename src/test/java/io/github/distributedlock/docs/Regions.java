@@ -1,0 +1,72 @@
+package io.github.distributedlock.docs;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * What the classes of this package hold between {@code tag::name[]} and
+ * {@code end::name[]}.
+ */
+final class Regions {
+
+	private static final Path SOURCES = Path.of("src/test/java", Regions.class.getPackageName().replace('.', '/'));
+
+	private static final Pattern MARK = Pattern.compile("\\s*// (tag|end)::([\\w-]+)\\[]");
+
+	private Regions() {
+	}
+
+	/**
+	 * All regions by name. One that begins again goes on.
+	 */
+	static Map<String, String> all() {
+		Map<String, String> regions = new TreeMap<>();
+		for (String source : sources()) {
+			String open = null;
+			for (String line : source.split("\n")) {
+				Matcher mark = MARK.matcher(line);
+				if (mark.matches()) {
+					open = mark.group(1).equals("tag") ? mark.group(2) : null;
+				}
+				else if (open != null) {
+					regions.merge(open, line + "\n", String::concat);
+				}
+			}
+		}
+		return regions;
+	}
+
+	static List<String> sources() {
+		try (Stream<Path> files = Files.list(SOURCES)) {
+			return files.sorted().map(Regions::read).toList();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * A text whatever its lay-out.
+	 */
+	static String normal(String text) {
+		return text.strip().replaceAll("\\s+", " ");
+	}
+
+	private static String read(Path file) {
+		try {
+			return Files.readString(file);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}
