@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -137,7 +138,10 @@ final class Hold {
 		if (!this.terms.renewed()) {
 			return Reason.LEASE_EXPIRED;
 		}
-		return (maxHoldLeft(this.time.nanoTime()) <= this.terms.margin()) ? Reason.MAX_HOLD_TIME : Reason.NOT_RENEWED;
+		// The last lease was asked for in whole milliseconds, and may end almost one
+		// early.
+		long early = this.terms.margin() + TimeUnit.MILLISECONDS.toNanos(1);
+		return (maxHoldLeft(this.time.nanoTime()) <= early) ? Reason.MAX_HOLD_TIME : Reason.NOT_RENEWED;
 	}
 
 	/**

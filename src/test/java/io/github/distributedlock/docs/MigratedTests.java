@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.test.RedisServers;
@@ -137,6 +138,8 @@ class MigratedTests {
 			assertThat(handle.isHeld()).isTrue();
 			await().until(() -> !handle.isHeld());
 			await().untilTrue(lost);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::checkHeld)
+				.withMessageContaining("its maxHoldTime of 4000 ms was reached");
 			try (LockHandle next = this.otherJvm.acquire(patient)) {
 				assertThat(next.isHeld()).isTrue();
 			}

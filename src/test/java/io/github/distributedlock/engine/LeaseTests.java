@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
@@ -219,6 +220,19 @@ class LeaseTests extends EngineFixture {
 			.isEqualTo(Reason.MAX_HOLD_TIME);
 		this.time.advance(Duration.ofMillis(300));
 		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void longestHoldIsTheReasonAlsoBetweenTwoMilliseconds() {
+		this.backend.next("renew", (step) -> {
+			this.time.pass(Duration.ofNanos(300_000));
+			throw new LockBackendException("down", true, null);
+		});
+		this.engine.acquire(request("k").maxHoldTime(Duration.ofSeconds(45)));
+		this.time.advance(Duration.ofSeconds(45));
+		assertThat(events(LockEvent.Lost.class)).singleElement()
+			.extracting(LockEvent.Lost::reason)
+			.isEqualTo(Reason.MAX_HOLD_TIME);
 	}
 
 	@Test
