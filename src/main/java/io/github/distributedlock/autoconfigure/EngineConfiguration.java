@@ -31,7 +31,7 @@ class EngineConfiguration {
 		CheckedProperty.of("max-key-bytes", properties.maxKeyBytes()).to(builder::maxKeyBytes);
 		Duration warnHeldAfter = properties.warnHeldAfter();
 		if (warnHeldAfter != null) {
-			CheckedProperty.of("warn-held-after", warnHeldAfter).to((limit) -> warnHeldAfter(builder, limit));
+			CheckedProperty.of("warn-held-after", warnHeldAfter).to(builder::warnHeldAfter);
 		}
 		String application = environment.getProperty("spring.application.name", "");
 		if (!application.isBlank()) {
@@ -39,13 +39,6 @@ class EngineConfiguration {
 		}
 		listeners.orderedStream().forEach(builder::listener);
 		return builder.listener(new LostEventPublisher(events)).build();
-	}
-
-	private static LockEngineBuilder warnHeldAfter(LockEngineBuilder builder, Duration limit) {
-		if (limit.isNegative() || limit.isZero()) {
-			throw new IllegalArgumentException("it must be longer than zero; leave it out for no warning");
-		}
-		return builder.warnHeldAfter(limit);
 	}
 
 	@Bean

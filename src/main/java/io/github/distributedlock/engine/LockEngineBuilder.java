@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Objects;
 
 import io.github.distributedlock.LockListener;
-import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 
@@ -55,8 +54,7 @@ public final class LockEngineBuilder {
 	 * @return this builder
 	 */
 	public LockEngineBuilder waitTime(Duration waitTime) {
-		LockRequest.of("check").waitTime(waitTime);
-		this.waitTime = waitTime;
+		this.waitTime = requireInRange("waitTime", waitTime, 0);
 		return this;
 	}
 
@@ -67,12 +65,7 @@ public final class LockEngineBuilder {
 	 * @return this builder
 	 */
 	public LockEngineBuilder leaseTime(Duration leaseTime) {
-		LockRequest.of("check").leaseTime(leaseTime);
-		if (leaseTime.toMillis() < SHORTEST_RENEWED_LEASE_MILLIS) {
-			throw new IllegalArgumentException("leaseTime " + leaseTime + " is too short to be renewed in time:"
-					+ " choose at least " + SHORTEST_RENEWED_LEASE_MILLIS + " ms");
-		}
-		this.leaseTime = leaseTime;
+		this.leaseTime = requireInRange("leaseTime", leaseTime, SHORTEST_RENEWED_LEASE_MILLIS);
 		return this;
 	}
 
@@ -92,10 +85,14 @@ public final class LockEngineBuilder {
 	/**
 	 * Logs a warning with the acquiring stack for each handle that is open longer than
 	 * this. Off by default, since taking the stack costs some microseconds.
-	 * @param warnHeldAfter the time, or {@code null} for no warning
+	 * @param warnHeldAfter the time, from 1 millisecond to 365 days, or {@code null} for
+	 * no warning
 	 * @return this builder
 	 */
 	public LockEngineBuilder warnHeldAfter(@Nullable Duration warnHeldAfter) {
+		if (warnHeldAfter != null) {
+			requireInRange("warnHeldAfter", warnHeldAfter, 1);
+		}
 		this.warnHeldAfter = warnHeldAfter;
 		return this;
 	}
@@ -117,6 +114,14 @@ public final class LockEngineBuilder {
 	public LockEngine build() {
 		EngineThreads threads = new EngineThreads();
 		return new LockEngine(this, threads, threads, threads::close);
+	}
+
+	private static Duration requireInRange(String what, Duration duration, long leastMillis) {
+		if (duration.compareTo(Duration.ofMillis(leastMillis)) < 0 || duration.compareTo(Duration.ofDays(365)) > 0) {
+			throw new IllegalArgumentException(
+					what + " " + duration + " is out of range: at least " + leastMillis + " ms, at most 365 days");
+		}
+		return duration;
 	}
 
 }

@@ -51,8 +51,8 @@ final class Requests {
 		if (key.length() > this.maxKeyBytes / 3) {
 			int bytes = key.getBytes(StandardCharsets.UTF_8).length;
 			if (bytes > this.maxKeyBytes) {
-				throw new IllegalArgumentException("Lock key '" + key.substring(0, 40) + "…' has " + bytes
-						+ " bytes, but at most " + this.maxKeyBytes
+				throw new IllegalArgumentException("Lock key '" + key.substring(0, Math.min(40, key.length()))
+						+ "…' has " + bytes + " bytes, but at most " + this.maxKeyBytes
 						+ " are allowed. Lock by an identifier, not by content, or raise max-key-bytes");
 			}
 		}

@@ -3,6 +3,7 @@ package io.github.distributedlock.autoconfigure;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
@@ -19,6 +20,7 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.annotation.ImportCandidates;
@@ -198,11 +200,14 @@ class DistributedLockAutoConfigurationTests {
 	}
 
 	@Test
-	void makesNoBeanTooEarlyToBeProcessed(CapturedOutput output) {
-		Contexts.withRedis()
-			.withBean(Greeter.class)
-			.run((context) -> assertThat(context.getBean(Greeter.class)).isNotNull());
-		assertThat(output).doesNotContain("is not eligible for getting processed by all BeanPostProcessors");
+	void theAdvisorNeedsNoOtherBean() {
+		Contexts.withRedis().withBean(Greeter.class).withBean(SecondBean.class).run((context) -> {
+			assertThat(context.getBean(SecondBean.class).before).contains("distributedLockAdvisor")
+				.doesNotContain("redisConnectionFactory")
+				.filteredOn((name) -> name.matches("(?i).*distributed-?lock.*"))
+				.containsExactlyInAnyOrder("distributedLockAdvisor", "distributedLockAdvisorRole");
+			assertThat(context).hasSingleBean(LockEngine.class);
+		});
 	}
 
 	private static List<Thread> lockThreads() {
@@ -216,6 +221,16 @@ class DistributedLockAutoConfigurationTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Everything {
+
+	}
+
+	static class SecondBean {
+
+		private final List<String> before;
+
+		SecondBean(ConfigurableListableBeanFactory beanFactory) {
+			this.before = Stream.of(beanFactory.getSingletonNames()).toList();
+		}
 
 	}
 

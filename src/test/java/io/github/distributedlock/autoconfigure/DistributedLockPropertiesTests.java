@@ -118,10 +118,10 @@ class DistributedLockPropertiesTests {
 			wait-time       | -1s       | PT-1S      | waitTime
 			wait-time       | 400d      | PT9600H    | 365 days
 			lease-time      | 0         | PT0S       | leaseTime
-			lease-time      | 999ms     | PT0.999S   | choose at least 1000 ms
+			lease-time      | 999ms     | PT0.999S   | at least 1000 ms
 			max-key-bytes   | 0         | 0          | must be at least 1
-			warn-held-after | 0         | PT0S       | leave it out for no warning
-			warn-held-after | -1s       | PT-1S      | leave it out for no warning
+			warn-held-after | 0         | PT0S       | at least 1 ms
+			warn-held-after | -1s       | PT-1S      | at least 1 ms
 			redis.prefix    | a{b       | a{b        | use a prefix without '{' and '}'
 			redis.prefix    | ''        | ''         | use a name such as 'lock'
 			redis.command-timeout | 0   | PT0S       | 1s is a good value

@@ -32,8 +32,10 @@ class LockEngineTests {
 	void settingsThatCannotWorkAreRefused() {
 		LockEngineBuilder builder = LockEngine.builder(new InMemoryLockBackend());
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.leaseTime(Duration.ofMillis(999)))
-			.withMessage("leaseTime PT0.999S is too short to be renewed in time: choose at least 1000 ms");
+			.withMessage("leaseTime PT0.999S is out of range: at least 1000 ms, at most 365 days");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.waitTime(Duration.ofMillis(-1)));
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.warnHeldAfter(Duration.ZERO))
+			.withMessageContaining("at least 1 ms");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.maxKeyBytes(0))
 			.withMessage("maxKeyBytes 0 must be at least 1");
 	}

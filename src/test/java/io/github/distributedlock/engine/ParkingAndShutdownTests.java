@@ -160,6 +160,10 @@ class ParkingAndShutdownTests extends EngineFixture {
 		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.engine.acquire("ä".repeat(513)))
 			.withMessageContaining("has 1026 bytes, but at most 1024 are allowed");
 		assertThat(this.engine.tryAcquire("ä".repeat(512))).isPresent();
+		LockEngine strict = new LockEngine(LockEngine.builder(this.store).maxKeyBytes(3), this.time, this.time, () -> {
+		});
+		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> strict.acquire("four"))
+			.withMessageContaining("'four…' has 4 bytes, but at most 3");
 		assertThat(this.backend.steps()).hasSize(1);
 	}
 

@@ -80,13 +80,14 @@ class CommandStatisticsTests {
 				waiters.forEach(Thread::start);
 				await().until(() -> admin.zcard("lock-waiters:{k}") == 1 && waiters.stream().allMatch(this::isParked));
 
-				long start = System.nanoTime();
 				Map<String, Long> sent = commands.during(() -> pause(WINDOW));
-				double seconds = (System.nanoTime() - start) / (double) TimeUnit.SECONDS.toNanos(1);
 
-				double perSecond = sent.values().stream().mapToLong(Long::longValue).sum() / seconds;
-				System.out.printf("%d waiters of one JVM (%s): %.1f commands/s, %s in %.1f s%n", WAITERS, client,
-						perSecond, sent, seconds);
+				// It was counted for a little longer than the window: the rate is less
+				// than this.
+				double perSecond = sent.values().stream().mapToLong(Long::longValue).sum()
+						/ (double) WINDOW.toSeconds();
+				System.out.printf("%d waiters of one JVM (%s): at most %.1f commands/s, %s in %s%n", WAITERS, client,
+						perSecond, sent, WINDOW);
 				assertThat(perSecond).isLessThanOrEqualTo(MOST_PER_SECOND);
 				assertThat(sent).as("the one who asks for all still asks").containsKey("evalsha");
 			}

@@ -65,6 +65,8 @@ public final class JvmProcess implements AutoCloseable {
 		command.addAll(List.of(arguments));
 		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
 		builder.environment().put("CLASSPATH", classPath());
+		// What somebody has set for their own applications must not lead to their Redis.
+		builder.environment().keySet().removeIf((name) -> name.matches("(SPRING|DISTRIBUTED_LOCK)_.*"));
 		try {
 			return new JvmProcess(builder.start());
 		}
