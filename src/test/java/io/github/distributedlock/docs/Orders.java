@@ -1,10 +1,9 @@
 package io.github.distributedlock.docs;
 
+// tag::annotation[]
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 
-// tag::annotation[]
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
@@ -17,31 +16,31 @@ public class Orders {
 	// One at a time for each order. Waits 5 s, then throws LockNotAcquiredException.
 	@DistributedLock(key = "order:#{#order.id}")
 	public String pay(Order order) {
-		return done("paid " + order.getId());
+		return "paid " + order.getId();
 	}
 
 	// Both accounts or none. Two transfers in opposite directions cannot deadlock.
 	@DistributedLock(key = { "account:#{#from}", "account:#{#to}" }, waitTime = "2s")
 	public String transfer(String from, String to) {
-		return done("transferred from " + from + " to " + to);
+		return "transferred from " + from + " to " + to;
 	}
 
 	// One key for each element of the list.
 	@DistributedLock(key = "item:#{#items}")
 	public String reserve(List<String> items) {
-		return done("reserved " + items);
+		return "reserved " + items;
 	}
 
-	// Somebody does it already? Then this call does nothing.
+	// Somebody does it already? Then this call does nothing, and returns null.
 	@DistributedLock(key = "'price-list'", ifBusy = IfBusy.SKIP)
-	public void refreshPrices() {
-		done("refreshed");
+	public String refreshPrices() {
+		return "refreshed";
 	}
 
 	// Somebody does it already? Then another method answers.
 	@DistributedLock(key = "'close:' + #year", fallback = "closing")
 	public String close(int year) {
-		return done("closed " + year);
+		return "closed " + year;
 	}
 
 	private String closing(int year, LockNotAcquiredException busy) {
@@ -51,23 +50,8 @@ public class Orders {
 	// Held until the future completes, but never for more than 10 minutes.
 	@DistributedLock(key = "'export'", maxHoldTime = "10m")
 	public CompletableFuture<String> export() {
-		return CompletableFuture.supplyAsync(() -> done("exported"));
+		return CompletableFuture.supplyAsync(() -> "exported");
 	}
-
-	// end::annotation[]
-
-	private final List<String> log = new CopyOnWriteArrayList<>();
-
-	public List<String> log() {
-		return this.log;
-	}
-
-	private String done(String what) {
-		this.log.add(what);
-		return what;
-	}
-
-	// tag::annotation[]
 
 }
 // end::annotation[]

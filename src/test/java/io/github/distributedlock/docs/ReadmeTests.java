@@ -6,6 +6,7 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -16,8 +17,16 @@ import java.util.stream.Collectors;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockListener;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties;
+import io.github.distributedlock.observability.LockMeters;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
@@ -117,6 +126,26 @@ class ReadmeTests {
 	}
 
 	@Test
+	void tableOfMetersIsWhatIsMetered() {
+		Map<String, String> told = new TreeMap<>();
+		for (List<String> row : Readme.table("meter", "tags")) {
+			told.put(plain(row.get(0)), plain(row.get(1)));
+		}
+		MeterRegistry registry = new SimpleMeterRegistry();
+		LockListener meters = new LockMeters(registry);
+		Duration time = Duration.ofSeconds(1);
+		meters.onEvent(new LockEvent.Acquired("n", List.of("k"), "o", time));
+		meters.onEvent(new LockEvent.Released("n", "k", "o", time));
+		meters.onEvent(new LockEvent.RenewedLate("n", "k", "o", time));
+		meters.onEvent(new LockEvent.Lost("n", "k", "o", LockEvent.Lost.Reason.TAKEN, time));
+		meters.onEvent(new LockEvent.ReleaseDeferred("n", "k", "o", new LockBackendException("down", true, null)));
+		Map<String, String> ours = registry.getMeters()
+			.stream()
+			.collect(Collectors.toMap((meter) -> meter.getId().getName(), ReadmeTests::tagsOf));
+		assertThat(told).isEqualTo(new TreeMap<>(ours));
+	}
+
+	@Test
 	void linksLeadSomewhere() {
 		assertThat(Readme.lines().stream().flatMap((line) -> LINK.matcher(line).results()))
 			.extracting((MatchResult link) -> link.group(1))
@@ -127,6 +156,15 @@ class ReadmeTests {
 
 	private static String plain(String cell) {
 		return cell.replace("`", "");
+	}
+
+	private static String tagsOf(Meter meter) {
+		return meter.getId()
+			.getTags()
+			.stream()
+			.map(Tag::getKey)
+			.filter((tag) -> !tag.equals("name"))
+			.collect(Collectors.joining(", "));
 	}
 
 	private static String defaultOf(Method attribute) {
