@@ -52,6 +52,7 @@ public final class CurrentLock implements AutoCloseable {
 	 */
 	public static CurrentLock bind(LockHandle handle) {
 		CurrentLock binding = new CurrentLock(Objects.requireNonNull(handle, "handle"));
+		prune(null);
 		Deque<CurrentLock> bindings = BINDINGS.get();
 		if (bindings == null) {
 			bindings = new ArrayDeque<>(2);

@@ -3,8 +3,8 @@ package io.github.distributedlock.autoconfigure;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Import;
 public final class DistributedLockAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", matchIfMissing = true)
+	@Conditional(LocksEnabled.class)
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class,
 			MeterConfiguration.class })
@@ -28,7 +28,7 @@ public final class DistributedLockAutoConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnBooleanProperty(name = "distributed-lock.enabled", havingValue = false)
+	@Conditional(LocksEnabled.Not.class)
 	static class Disabled {
 
 		Disabled() {

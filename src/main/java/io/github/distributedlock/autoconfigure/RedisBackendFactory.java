@@ -44,11 +44,12 @@ final class RedisBackendFactory {
 	}
 
 	private static Duration requireBounded(Duration timeout, Duration lease) {
-		if (timeout.compareTo(Duration.ofMillis(1)) < 0) {
-			throw new IllegalArgumentException("it is below 1 ms; 1s is a good value");
+		if (timeout.compareTo(Duration.ofMillis(1)) < 0 || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
+			throw new IllegalArgumentException("it is not from 1 ms to 1 minute; 1s is a good value");
 		}
 		// The engine refuses a lease below its least.
-		boolean leaseIsPossible = lease.toMillis() >= LockEngineBuilder.SHORTEST_RENEWED_LEASE_MILLIS;
+		boolean leaseIsPossible = lease
+			.compareTo(Duration.ofMillis(LockEngineBuilder.SHORTEST_RENEWED_LEASE_MILLIS)) >= 0;
 		if (leaseIsPossible && timeout.compareTo(lease) > 0) {
 			throw new IllegalArgumentException("it is longer than distributed-lock.lease-time (" + lease
 					+ "), so that one command without an answer costs a lock; choose at most a third of that");

@@ -52,8 +52,12 @@ final class Acquirer {
 	@Nullable Hold acquire(String key, String owner, Terms terms, Wait wait) throws InterruptedException {
 		int era = this.lifecycle.era();
 		this.lifecycle.require(era, key);
+		if (wait.isAllowed() && wait.isOver()) {
+			return null;
+		}
 		Turn turn = this.queue.enter(key, wait.isAllowed());
 		if (turn == null) {
+			requireNoFailure(key, this.queue.failure(key), wait);
 			return null;
 		}
 		Hold hold = null;
@@ -79,13 +83,23 @@ final class Acquirer {
 		}
 		boolean granted = this.time.await(turn.granted, wait.isAllowed() ? wait.left() : LONGEST_WITHDRAWAL)
 				&& !(wait.isAllowed() && wait.isOver());
-		LockBackendException failure = turn.failure();
-		if (!granted && failure != null) {
-			throw new LockBackendException("Lock '" + turn.key + "' could not be asked for within "
-					+ Text.of(wait.waited()) + ", since the store failed meanwhile: " + failure.getMessage(), true,
-					failure);
+		if (!granted) {
+			requireNoFailure(turn.key, turn.failure(), wait);
+			if (!wait.isAllowed()) {
+				throw new LockBackendException("Lock '" + turn.key + "' could not be asked for: the store has not"
+						+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here", true, null);
+			}
 		}
 		return granted;
+	}
+
+	/**
+	 * Who queues here while the store fails must not be told that the lock is busy.
+	 */
+	private static void requireNoFailure(String key, @Nullable LockBackendException failure, Wait wait) {
+		if (failure != null) {
+			throw Failures.inAllThatTime(key, wait, failure);
+		}
 	}
 
 }

@@ -141,11 +141,23 @@ final class EngineHandle implements LockHandle {
 		}
 		this.binding.close();
 		this.heldTooLong.cancel();
-		for (int i = this.holds.size() - 1; i >= 0; i--) {
-			Hold hold = this.holds.get(i);
+		close(this.holds.size() - 1);
+	}
+
+	/**
+	 * Gives back the last one first, and each whatever happens to the one before.
+	 */
+	private void close(int index) {
+		Hold hold = this.holds.get(index);
+		try {
 			hold.detach(this);
 			if (hold.exit()) {
 				this.parts.releaser().release(hold);
+			}
+		}
+		finally {
+			if (index > 0) {
+				close(index - 1);
 			}
 		}
 	}

@@ -5,7 +5,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One owner-checked release that the store may not have heard. Confined to the sweep.
+ * One owner-checked release that the store may not have heard. Its schedule is confined
+ * to the sweep.
  */
 final class Errand {
 
@@ -17,10 +18,7 @@ final class Errand {
 
 	final String owner;
 
-	/**
-	 * For how much longer the key is to block others, or 0.
-	 */
-	final long rest;
+	private final long restEnd;
 
 	/**
 	 * For how long it is repeated after the first answer.
@@ -35,16 +33,24 @@ final class Errand {
 
 	/**
 	 * Creates an errand that is due now.
+	 * @param rest for how much longer the key is to block others, or 0
 	 * @param end when it need not be run any more, {@code null} if not known before the
 	 * first answer
 	 */
 	Errand(String key, String owner, long rest, long now, @Nullable Long end, long settling) {
 		this.key = key;
 		this.owner = owner;
-		this.rest = rest;
+		this.restEnd = now + rest;
 		this.due = now;
 		this.end = end;
 		this.settling = settling;
+	}
+
+	/**
+	 * For how much longer the key is to block others, or 0.
+	 */
+	long restAt(long now) {
+		return Math.max(0, this.restEnd - now);
 	}
 
 	boolean isDone(long now) {

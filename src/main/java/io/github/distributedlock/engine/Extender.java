@@ -53,12 +53,17 @@ final class Extender {
 			return hold.isHeld();
 		}
 		Claim claim = new Claim(hold.key, hold.owner, this.instance.id(), lease);
+		boolean unsettled = hold.unsettled;
+		hold.unsettled = true; // The key may stay ours for so long without our hearing of
+								// it.
 		if (!Interrupts.deferredDuring(() -> ask(claim))) {
 			this.losses.declare(hold, Reason.TAKEN);
 			return false;
 		}
 		hold.confirmed(sent, lease.toMillis() * 1_000_000);
-		return this.losses.isStillHeld(hold);
+		boolean held = this.losses.isStillHeld(hold);
+		hold.unsettled = unsettled || !held;
+		return held;
 	}
 
 	private boolean ask(Claim claim) {

@@ -19,4 +19,12 @@ final class Failures {
 				"The lock store failed at '" + step + "' of lock '" + key + "': " + ex, true, ex);
 	}
 
+	/**
+	 * The exception for a request that waited, but for a store that worked.
+	 */
+	static LockBackendException inAllThatTime(String key, Wait wait, LockBackendException last) {
+		return new LockBackendException("Lock '" + key + "' could not be asked for in " + Text.of(wait.waited())
+				+ ", since the store failed: " + last.getMessage(), true, last);
+	}
+
 }

@@ -42,10 +42,10 @@ final class Hold {
 	final Turn turn;
 
 	/**
-	 * Whether an earlier send of the acquire was never answered, and may be carried out
-	 * after this hold is released.
+	 * Whether a command was sent for this owner that was never answered, or too late, so
+	 * that it may keep the key, or take it again, after this hold has ended.
 	 */
-	final boolean unsettled;
+	volatile boolean unsettled;
 
 	private final EngineTime time;
 
@@ -172,14 +172,17 @@ final class Hold {
 	}
 
 	/**
-	 * Counts one more handle of the same thread, unless the last one is closed already.
+	 * Counts one more handle, unless the last one is closed already.
 	 */
-	boolean reenter(Terms inner) {
-		if (!isHeld() || isOver() || this.entries.getAndUpdate((count) -> (count > 0) ? count + 1 : 0) == 0) {
-			return false;
-		}
-		this.minHold = Math.max(this.minHold, this.time.nanoTime() - this.acquired + inner.minHold());
-		return true;
+	boolean reenter() {
+		return this.entries.getAndUpdate((count) -> (count > 0) ? count + 1 : 0) > 0;
+	}
+
+	/**
+	 * Keeps others out for at least so long from now.
+	 */
+	synchronized void keepAtLeast(long nanos) {
+		this.minHold = Math.max(this.minHold, this.time.nanoTime() - this.acquired + nanos);
 	}
 
 	/**

@@ -42,7 +42,7 @@ final class Holds {
 		boolean complete = false;
 		try {
 			for (String key : keys) {
-				Hold hold = reenter(key, terms);
+				Hold hold = reenter(key);
 				if (hold == null) {
 					owner = (owner != null) ? owner : this.instance.nextOwner();
 					hold = this.acquirer.acquire(key, owner, terms, wait);
@@ -55,6 +55,7 @@ final class Holds {
 			if (owner != null) {
 				this.events.publish(new LockEvent.Acquired(terms.name(), keys, owner, wait.waited()));
 			}
+			holds.forEach((hold) -> hold.keepAtLeast(terms.minHold()));
 			complete = true;
 			return holds;
 		}
@@ -65,11 +66,11 @@ final class Holds {
 		}
 	}
 
-	private @Nullable Hold reenter(String key, Terms terms) {
+	private @Nullable Hold reenter(String key) {
 		for (LockHandle handle : CurrentLock.all()) {
 			if (handle instanceof EngineHandle outer && outer.isOf(this.losses)) {
 				for (Hold hold : outer.holds()) {
-					if (hold.key.equals(key) && this.losses.isStillHeld(hold) && hold.reenter(terms)) {
+					if (hold.key.equals(key) && this.losses.isStillHeld(hold) && hold.reenter()) {
 						return hold;
 					}
 				}
@@ -78,10 +79,13 @@ final class Holds {
 		return null;
 	}
 
-	private void giveBack(List<Hold> holds) {
+	/**
+	 * Gives back what a handle could not be opened for.
+	 */
+	void giveBack(List<Hold> holds) {
 		for (int i = holds.size() - 1; i >= 0; i--) {
 			if (holds.get(i).exit()) {
-				this.releaser.release(holds.get(i));
+				this.releaser.undo(holds.get(i));
 			}
 		}
 	}

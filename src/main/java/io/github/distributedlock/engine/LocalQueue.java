@@ -5,6 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
+import io.github.distributedlock.LockBackendException;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,20 +89,19 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Lets every current turn ask the store once more.
+	 * Lets every current turn ask the store once more, or notice that the engine was
+	 * stopped; those that wait behind it follow one by one.
 	 */
 	void wakeAll() {
 		forEach(KeyQueue::wake);
 	}
 
 	/**
-	 * Lets all who wait look around, since the engine was stopped.
+	 * What the store's last answer about a key was, if it was a failure.
 	 */
-	void interruptAll() {
-		forEach((queue) -> {
-			queue.waiting.forEach((turn) -> turn.granted.release());
-			queue.wake();
-		});
+	@Nullable LockBackendException failure(String key) {
+		KeyQueue queue = this.queues.get(key);
+		return (queue != null) ? queue.failure : null;
 	}
 
 	boolean isEmpty() {
@@ -120,7 +121,17 @@ final class LocalQueue {
 	private void startWithdrawal(@Nullable KeyQueue queue) {
 		Turn current = (queue != null) ? queue.current : null;
 		if (current != null && current.withdrawal && current.granted.tryAcquire()) {
-			this.withdrawals.accept(this, current);
+			boolean started = false;
+			try {
+				this.withdrawals.accept(this, current);
+				started = true;
+			}
+			finally {
+				if (!started) {
+					current.settled();
+					leave(current);
+				}
+			}
 		}
 	}
 

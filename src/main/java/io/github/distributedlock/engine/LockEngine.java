@@ -117,7 +117,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				this.events.publish(new LockEvent.NotAcquired(terms.name(), keys, wait.waited(), wait.holder()));
 				return null;
 			}
-			return this.handles.open(holds);
+			return open(holds);
 		}
 		catch (InterruptedException ex) {
 			interrupted = true;
@@ -129,6 +129,16 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}
+		}
+	}
+
+	private LockHandle open(List<Hold> holds) {
+		try {
+			return this.handles.open(holds);
+		}
+		catch (RuntimeException | Error ex) {
+			this.holds.giveBack(holds);
+			throw ex;
 		}
 	}
 
@@ -161,7 +171,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 */
 	public void stop() {
 		if (this.lifecycle.stop()) {
-			this.queue.interruptAll();
+			this.queue.wakeAll();
 			this.watchdog.guarded().forEach((hold) -> this.losses.declare(hold, Reason.SHUTDOWN));
 		}
 	}

@@ -65,8 +65,12 @@ final class Negotiation {
 				hold = ask();
 			}
 			while (hold == null && mayAskAgain());
+			if (hold == null) {
+				this.parts.lifecycle.require(this.era, this.turn.key);
+			}
 			if (hold == null && this.failure != null) {
-				throw this.failure;
+				throw this.wait.isAllowed() ? Failures.inAllThatTime(this.turn.key, this.wait, this.failure)
+						: this.failure;
 			}
 			return hold;
 		}
@@ -79,9 +83,14 @@ final class Negotiation {
 
 	private @Nullable Hold ask() throws InterruptedException {
 		Moment sent = Moment.now(this.parts.time);
+		boolean settled = !this.unsettled;
 		try {
-			Attempt attempt = send();
+			boolean registers = registers();
+			this.unsettled = true; // Until the answer is read.
+			Attempt attempt = send(registers);
+			this.unsettled = !settled;
 			this.failure = null;
+			this.retry = FIRST_RETRY;
 			this.turn.answered();
 			this.wait.sawHolder(attempt.holder());
 			this.refused = true;
@@ -91,9 +100,9 @@ final class Negotiation {
 			this.failure = Failures.asBackendException("acquire", this.turn.key, ex);
 			this.turn.failed(this.failure);
 			if (!this.failure.isRetryable()) {
+				this.unsettled = !settled; // The store refused, and did nothing.
 				throw this.failure;
 			}
-			this.unsettled = true;
 			if (Thread.interrupted()) {
 				throw new InterruptedException("interrupted while the store was asked");
 			}
@@ -101,8 +110,15 @@ final class Negotiation {
 		}
 	}
 
-	private Attempt send() {
-		if (this.wait.isAllowed() && (this.refused || this.turn.isRegistered())) {
+	/**
+	 * Whether to register as a waiter, which also recognises what was granted unheard.
+	 */
+	private boolean registers() {
+		return this.wait.isAllowed() && (this.refused || this.unsettled || this.turn.isRegistered());
+	}
+
+	private Attempt send(boolean registers) {
+		if (registers) {
 			this.turn.registering();
 			return this.parts.backend.acquireOrRegister(this.claim);
 		}
@@ -119,13 +135,18 @@ final class Negotiation {
 			return null;
 		}
 		this.turn.acquired();
-		this.parts.watchdog.guard(hold);
-		if (!this.parts.lifecycle.isRunningSince(this.era)) {
-			this.parts.watchdog.unguard(hold);
-			this.unsettled = true;
-			return null;
+		boolean kept = false;
+		try {
+			this.parts.watchdog.guard(hold);
+			kept = this.parts.lifecycle.isRunningSince(this.era);
+			return kept ? hold : null;
 		}
-		return hold;
+		finally {
+			if (!kept) {
+				this.parts.watchdog.unguard(hold);
+				this.unsettled = true;
+			}
+		}
 	}
 
 	/**

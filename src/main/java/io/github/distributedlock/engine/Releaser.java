@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.backend.LockBackend;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,37 +39,47 @@ final class Releaser {
 		this.events = events;
 	}
 
+	/**
+	 * Gives back a hold whose last handle was closed.
+	 */
 	void release(Hold hold) {
+		long rest = hold.rest();
+		end(hold, rest, new LockEvent.Released(hold.terms.name(), hold.key, hold.owner, hold.held()));
+	}
+
+	/**
+	 * Gives back a hold that nobody ever had a handle of.
+	 */
+	void undo(Hold hold) {
+		end(hold, 0, null);
+	}
+
+	private void end(Hold hold, long rest, LockEvent.@Nullable Released event) {
+		boolean told = false;
 		if (this.losses.isStillHeld(hold) && hold.beginRelease()) {
 			this.watchdog.unguard(hold);
-			giveBack(hold);
+			try {
+				told = Interrupts.deferredDuring(() -> tell(hold, rest));
+			}
+			finally {
+				this.queue.leave(hold.turn);
+			}
 		}
 		if (hold.unsettled && !hold.isLeftToRunOut()) {
 			this.sweeper.cleanUp(hold.key, hold.owner, hold.terms.lease());
 		}
-	}
-
-	private void giveBack(Hold hold) {
-		try {
-			Interrupts.deferredDuring(() -> {
-				tell(hold);
-				return null;
-			});
-		}
-		finally {
-			this.queue.leave(hold.turn);
+		if (told && event != null) {
+			this.events.publish(event);
 		}
 	}
 
-	private void tell(Hold hold) {
-		long rest = hold.rest();
+	private boolean tell(Hold hold, long rest) {
 		try {
-			if (tell(this.backend, hold.key, hold.owner, rest)) {
-				this.events.publish(new LockEvent.Released(hold.terms.name(), hold.key, hold.owner, hold.held()));
-			}
-			else {
+			boolean owned = tell(this.backend, hold.key, hold.owner, rest);
+			if (!owned) {
 				this.losses.discoveredAtRelease(hold);
 			}
+			return owned;
 		}
 		catch (RuntimeException ex) {
 			logger.warn("Could not release lock '{}' of {}, trying again until its lease has run out in {}", hold.key,
@@ -76,6 +87,7 @@ final class Releaser {
 			this.sweeper.release(hold, rest);
 			this.events.publish(new LockEvent.ReleaseDeferred(hold.terms.name(), hold.key, hold.owner,
 					Failures.asBackendException("release", hold.key, ex)));
+			return false;
 		}
 	}
 

@@ -20,6 +20,8 @@ final class Renewal {
 
 	private volatile boolean underWay;
 
+	private volatile boolean retrying;
+
 	private volatile long at;
 
 	/**
@@ -40,6 +42,7 @@ final class Renewal {
 	void plan(Moment sent, long nanos) {
 		this.at = sent.nanos() + this.hold.terms.lease() / 3;
 		this.slack = this.hold.terms.lease() / 30;
+		this.retrying = false;
 		this.planned = this.hold.terms.renewed() && nanos >= this.hold.terms.lease()
 				&& this.hold.maxHoldLeft(sent.nanos()) > nanos;
 		this.underWay = false;
@@ -51,11 +54,21 @@ final class Renewal {
 	void retry(long now) {
 		this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.hold.terms.lease() / 20));
 		this.slack = 0;
+		this.retrying = true;
 		this.underWay = false;
 	}
 
 	void begin() {
 		this.underWay = true;
+	}
+
+	/**
+	 * Plans to try again soon what was begun and came to no end.
+	 */
+	void retryUnlessEnded(long now) {
+		if (this.underWay) {
+			retry(now);
+		}
 	}
 
 	boolean isPlanned() {
@@ -67,7 +80,7 @@ final class Renewal {
 	 */
 	boolean isDue(Moment now) {
 		return this.planned && !this.underWay
-				&& (this.at - now.nanos() <= this.slack || this.hold.lease().isSuspect(now));
+				&& (this.at - now.nanos() <= this.slack || (!this.retrying && this.hold.lease().isSuspect(now)));
 	}
 
 	/**

@@ -77,7 +77,30 @@ final class Sweeper {
 
 	private void start(long delay) {
 		if (this.active.compareAndSet(false, true)) {
-			this.time.schedule(() -> this.workers.background(this::sweep), delay);
+			boolean started = false;
+			try {
+				this.time.schedule(this::startSweep, delay);
+				started = true;
+			}
+			finally {
+				if (!started) {
+					this.active.set(false);
+				}
+			}
+		}
+	}
+
+	private void startSweep() {
+		boolean started = false;
+		try {
+			this.workers.background(this::sweep);
+			started = true;
+		}
+		finally {
+			if (!started) {
+				this.active.set(false);
+				start(PAUSE);
+			}
 		}
 	}
 
@@ -102,7 +125,7 @@ final class Sweeper {
 
 	private boolean run(Errand errand) {
 		try {
-			Releaser.tell(this.backend, errand.key, errand.owner, errand.rest);
+			Releaser.tell(this.backend, errand.key, errand.owner, errand.restAt(this.time.nanoTime()));
 			errand.answered(this.time.nanoTime());
 			return true;
 		}

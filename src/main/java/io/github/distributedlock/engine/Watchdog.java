@@ -125,7 +125,7 @@ final class Watchdog {
 				this.guarded.remove(hold);
 			}
 			else if (renewal.isDue(now)) {
-				due.computeIfAbsent(this.backend.node(hold.key), (node) -> new ArrayList<>()).add(renewal);
+				due.computeIfAbsent(node(hold), (node) -> new ArrayList<>()).add(renewal);
 				nap = Math.min(nap, hold.lease().monotonicLeft(now));
 			}
 			else {
@@ -133,6 +133,15 @@ final class Watchdog {
 			}
 		}
 		return nap;
+	}
+
+	private Object node(Hold hold) {
+		try {
+			return this.backend.node(hold.key);
+		}
+		catch (RuntimeException ex) {
+			return hold.key; // Renewed alone, so that it costs no other.
+		}
 	}
 
 	/**
@@ -148,15 +157,30 @@ final class Watchdog {
 			return;
 		}
 		due.forEach(Renewal::begin);
-		this.workers.renewal(() -> {
-			try {
-				this.round.accept(due);
+		boolean started = false;
+		try {
+			this.workers.renewal(() -> {
+				try {
+					this.round.accept(due);
+				}
+				finally {
+					ended(node, due);
+				}
+			});
+			started = true;
+		}
+		finally {
+			if (!started) {
+				ended(node, due);
 			}
-			finally {
-				this.busyNodes.remove(node);
-				setAlarm(0);
-			}
-		});
+		}
+	}
+
+	private void ended(Object node, List<Renewal> round) {
+		long now = this.time.nanoTime();
+		round.forEach((renewal) -> renewal.retryUnlessEnded(now));
+		this.busyNodes.remove(node);
+		setAlarm(0);
 	}
 
 }

@@ -35,6 +35,7 @@ final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
 			}
 			catch (RuntimeException ex) {
 				logger.debug("Could not withdraw from lock '{}'", turn.key, ex);
+				turn.failed(Failures.asBackendException("withdraw", turn.key, ex));
 			}
 			finally {
 				turn.settled();

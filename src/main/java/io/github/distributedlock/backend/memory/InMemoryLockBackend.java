@@ -26,10 +26,12 @@ public final class InMemoryLockBackend implements LockBackend {
 
 	/*
 	 * Invariant: slots are touched only with the mutex held, which is what makes a step
-	 * atomic; an idle slot is dropped at the end of its step, and at the latest when its
-	 * key is next asked for. Listeners are called without the mutex, so that they may
-	 * come back.
+	 * atomic; a slot that is idle at the end of its step is dropped, one that has become
+	 * so since is dropped by a sweep. Listeners are called without the mutex, so that
+	 * they may come back.
 	 */
+	private static final int STEPS_BETWEEN_SWEEPS = 1024;
+
 	private final ReentrantLock mutex = new ReentrantLock();
 
 	private final Map<String, Slot> slots = new HashMap<>();
@@ -37,6 +39,8 @@ public final class InMemoryLockBackend implements LockBackend {
 	private final Map<String, WakeListener> listeners = new ConcurrentHashMap<>();
 
 	private final LongSupplier nanoTime;
+
+	private long steps;
 
 	/**
 	 * Creates an empty store.
@@ -68,7 +72,12 @@ public final class InMemoryLockBackend implements LockBackend {
 	private Attempt attempt(Claim claim, Predicate<@Nullable String> takes, boolean registers) {
 		return step(claim.key(), (slot, value) -> {
 			if (takes.test(value)) {
-				slot.set(claim.owner(), expiry(claim.lease()));
+				if (claim.owner().equals(value)) {
+					slot.extend(expiry(claim.lease()));
+				}
+				else {
+					slot.set(claim.owner(), expiry(claim.lease()));
+				}
 				slot.unregister(claim.instance());
 				return Attempt.ACQUIRED;
 			}
@@ -104,12 +113,15 @@ public final class InMemoryLockBackend implements LockBackend {
 			}
 			slot.clear();
 			String waiter = slot.pollWaiter();
-			while (waiter != null && !this.listeners.containsKey(waiter)) {
-				waiter = slot.pollWaiter();
-			}
-			if (waiter != null) {
-				slot.set(RESERVED + waiter, expiry(RESERVATION));
-				woken.add(this.listeners.get(waiter));
+			while (waiter != null && woken.isEmpty()) {
+				WakeListener listener = this.listeners.get(waiter);
+				if (listener != null) {
+					slot.set(RESERVED + waiter, expiry(RESERVATION));
+					woken.add(listener);
+				}
+				else {
+					waiter = slot.pollWaiter();
+				}
 			}
 			return value != null;
 		});
@@ -153,9 +165,13 @@ public final class InMemoryLockBackend implements LockBackend {
 	private <T> T step(String key, Step<T> step) {
 		this.mutex.lock();
 		try {
+			long now = this.nanoTime.getAsLong();
+			if (++this.steps % STEPS_BETWEEN_SWEEPS == 0) {
+				this.slots.values().removeIf((slot) -> slot.isIdleAt(now));
+			}
 			Slot slot = this.slots.computeIfAbsent(key, (k) -> new Slot());
-			T result = step.apply(slot, slot.valueAt(this.nanoTime.getAsLong()));
-			if (slot.isIdle()) {
+			T result = step.apply(slot, slot.valueAt(now));
+			if (slot.isIdleAt(now)) {
 				this.slots.remove(key);
 			}
 			return result;

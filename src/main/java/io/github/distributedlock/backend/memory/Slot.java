@@ -53,8 +53,8 @@ final class Slot {
 		return oldest;
 	}
 
-	boolean isIdle() {
-		return this.value == null && this.waiters.isEmpty();
+	boolean isIdleAt(long now) {
+		return valueAt(now) == null && this.waiters.isEmpty();
 	}
 
 }

@@ -22,7 +22,8 @@ import org.springframework.data.redis.core.types.Expiration;
  * Locks in Redis or Valkey, over Jedis or Lettuce.
  * <p>
  * Has connections of its own, derived from those of the application and opened at first
- * use, so that slow commands of the application cost no lock.
+ * use, so that slow commands of the application cost no lock. Safe for use by many
+ * threads.
  */
 public final class RedisLockBackend implements LockBackend {
 
@@ -35,6 +36,8 @@ public final class RedisLockBackend implements LockBackend {
 	 * How long a command may take, if nothing else is said.
 	 */
 	public static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
+
+	private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(1);
 
 	// A script holds up the server for as long as it runs.
 	private static final int RENEWALS_AT_ONCE = 200;
@@ -50,7 +53,8 @@ public final class RedisLockBackend implements LockBackend {
 	private final Map<String, WakeSubscription> subscriptions = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates a backend with the default prefix and command timeout.
+	 * Creates a backend with the default prefix, {@value #DEFAULT_PREFIX}, and command
+	 * timeout, 1 second.
 	 * @param applicationFactory the application's way to Redis
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory) {
@@ -62,12 +66,13 @@ public final class RedisLockBackend implements LockBackend {
 	 * @param applicationFactory the application's way to Redis: server, credentials, TLS
 	 * and database are taken from it
 	 * @param prefix what the names of the Redis keys begin with; without braces
-	 * @param commandTimeout how long one command may take
+	 * @param commandTimeout how long one command may take, from 1 millisecond to 1 minute
+	 * @throws IllegalArgumentException if the prefix or the timeout cannot be
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory, String prefix, Duration commandTimeout) {
-		if (commandTimeout.toMillis() < 1) {
+		if (commandTimeout.compareTo(Duration.ofMillis(1)) < 0 || commandTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
 			throw new IllegalArgumentException(
-					"The command timeout is " + commandTimeout + ": give it at least one millisecond");
+					"The command timeout " + commandTimeout + " is out of range: at least 1 ms, at most 1 minute");
 		}
 		this.names = new KeyNames(prefix);
 		this.commandTimeout = commandTimeout;

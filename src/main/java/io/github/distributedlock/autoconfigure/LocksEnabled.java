@@ -1,0 +1,34 @@
+package io.github.distributedlock.autoconfigure;
+
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+
+/**
+ * Matches unless {@code distributed-lock.enabled} says no. Asks Boot's binder, so that
+ * every way to write yes or no counts, and one that is neither stops the start: Boot's
+ * own condition for booleans would take it for neither, and switch locks off without a
+ * word.
+ */
+class LocksEnabled implements Condition {
+
+	@Override
+	public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+		return !Boolean.FALSE
+			.equals(Binder.get(context.getEnvironment()).bind("distributed-lock.enabled", Boolean.class).orElse(true));
+	}
+
+	/**
+	 * Matches if it says no.
+	 */
+	static class Not extends LocksEnabled {
+
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			return !super.matches(context, metadata);
+		}
+
+	}
+
+}

@@ -1,0 +1,386 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What a review found: orphans, failures told as busy, and errors that must not damage
+ * the engine for ever.
+ */
+class RobustnessTests extends EngineFixture {
+
+	private static final Duration HOUR = Duration.ofHours(1);
+
+	private final AtomicBoolean noTimer = new AtomicBoolean();
+
+	private final AtomicBoolean noWorker = new AtomicBoolean();
+
+	// Orphans
+
+	@Test
+	void extensionThatIsAnsweredAfterTheLossIsCleanedUp() {
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		this.backend.next("renew", (step) -> {
+			Object answer = step.get();
+			this.time.advance(Duration.ofMillis(995));
+			return answer;
+		});
+		assertThat(handle.extend(HOUR)).isFalse();
+		handle.close();
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void extensionThatIsNeverAnsweredIsCleanedUp() {
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		this.backend.next("renew", ScriptedBackend.LOST_REPLY);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> handle.extend(HOUR));
+		this.time.advance(Duration.ofSeconds(2));
+		handle.close();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void extensionThatIsNeverAnsweredIsCleanedUpAlsoByADeferredRelease() {
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(5)));
+		this.backend.next("renew", ScriptedBackend.LOST_REPLY);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> handle.extend(HOUR));
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		handle.close();
+		this.time.advance(Duration.ofSeconds(10));
+		this.backend.works();
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void lateRegistrationDoesNotShortenAnExtendedLease() {
+		AtomicReference<Supplier<?>> late = new AtomicReference<>();
+		ownedElsewhere("k", Duration.ofMillis(300));
+		this.backend.next("register", (step) -> {
+			late.set(step);
+			return ScriptedBackend.LOST_REQUEST.apply(step);
+		});
+		CompletableFuture<LockHandle> acquiring = acquiring(
+				waiting("k", Duration.ofSeconds(5)).leaseTime(Duration.ofSeconds(1)));
+		this.time.advance(Duration.ofMillis(600));
+		assertThat(acquiring).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(acquiring.join().extend(Duration.ofMinutes(1))).isTrue();
+		late.get().get();
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(acquiring.join().isHeld()).isTrue();
+		assertThat(this.store.acquire(new Claim("k", "other#1:9", "other#1", LEASE)).acquired()).as("two holders")
+			.isFalse();
+	}
+
+	@Test
+	void keysOfAFailedRequestAreNotParked() {
+		ownedElsewhere("b", LEASE);
+		LockRequest both = LockRequest.of("a", "b");
+		assertThat(this.engine.tryAcquire(both.minHoldTime(Duration.ofMinutes(1)))).isEmpty();
+		assertThat(valueOf("a")).isNull();
+		assertThat(this.engine.tryAcquire(both.expireOnClose(true))).isEmpty();
+		assertThat(valueOf("a")).isNull();
+		assertThat(events(LockEvent.Released.class)).as("nobody had it").isEmpty();
+	}
+
+	@Test
+	void failedInnerRequestLeavesTheOuterOneAsItWas() {
+		ownedElsewhere("b", LEASE);
+		LockHandle outer = this.engine.acquire("a");
+		assertThat(this.engine.tryAcquire(LockRequest.of("a", "b").minHoldTime(Duration.ofMinutes(1)))).isEmpty();
+		outer.close();
+		assertThat(valueOf("a")).isNull();
+	}
+
+	@Test
+	void parkedLockThatTheStoreHeardOfLateBlocksNoLonger() {
+		LockHandle handle = this.engine.acquire(request("k").expireOnClose(true));
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		handle.close();
+		this.time.advance(Duration.ofSeconds(25));
+		this.backend.works();
+		this.time.advance(Duration.ofSeconds(6));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void bindingsThatOtherThreadsEndDoNotPileUp() {
+		LockHandle handle = this.engine.acquire("outer");
+		for (int i = 0; i < 3; i++) {
+			LockHandle inner = this.engine.acquire("k" + i);
+			CompletableFuture.runAsync(inner::close).join();
+		}
+		CurrentLock.bind(handle);
+		assertThat(CurrentLock.all()).containsExactly(handle, handle);
+	}
+
+	// Failures that are not busy, and deadlines
+
+	@Test
+	void grantDuringTheStopIsNotBusy() {
+		this.backend.next("acquire", (step) -> {
+			Object granted = step.get();
+			this.engine.stop();
+			return granted;
+		});
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"))
+			.withMessageContaining("the lock engine is stopped");
+	}
+
+	@Test
+	void requestThatMayNotWaitIsNotToldBusyWhileTheStoreFails() {
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		acquiring(waiting("k", Duration.ofSeconds(60)));
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"))
+			.withMessageContaining("since the store failed");
+	}
+
+	@Test
+	void whoIsServedAgainAfterAFailureIsToldBusy() {
+		ownedElsewhere("k", LEASE);
+		this.backend.next("acquire", ScriptedBackend.LOST_REQUEST);
+		acquiring(waiting("k", Duration.ofSeconds(60)));
+		this.time.advance(Duration.ofMillis(25));
+		Awaitility.await().until(() -> this.backend.steps().contains("register k") && this.time.waiting() == 1);
+		assertThat(this.engine.tryAcquire("k")).isEmpty();
+	}
+
+	@Test
+	void requestBehindAWithdrawalThatHangsIsNotToldBusy() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(1)));
+		CompletableFuture<LockHandle> trying = new CompletableFuture<>();
+		this.backend.next("withdraw", (step) -> {
+			inThread(() -> this.engine.tryAcquire("k").orElse(null)).whenComplete((handle, failure) -> {
+				if (failure != null) {
+					trying.completeExceptionally(failure);
+				}
+				else {
+					trying.complete(handle);
+				}
+			});
+			untilWaiting(1);
+			this.time.advance(Duration.ofSeconds(1));
+			Awaitility.await().until(trying::isDone);
+			return ScriptedBackend.LOST_REQUEST.apply(step);
+		});
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
+		assertThat(trying).failsWithin(Duration.ofSeconds(5))
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBackendException.class);
+	}
+
+	@Test
+	void grantThatWasNotHeardIsRecognisedAtTheDeadline() {
+		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
+		this.backend.next("register", (step) -> {
+			Object granted = step.get();
+			this.time.pass(Duration.ofSeconds(2));
+			return granted;
+		});
+		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", Duration.ofSeconds(2)));
+		this.time.advance(Duration.ofMillis(25));
+		assertThat(acquiring).succeedsWithin(Duration.ofSeconds(5));
+	}
+
+	@Test
+	void furtherKeysAreNotAskedForAfterTheDeadline() {
+		this.backend.next("acquire", (step) -> {
+			Object granted = step.get();
+			this.time.pass(Duration.ofMillis(1100));
+			return granted;
+		});
+		LockRequest request = LockRequest.of("a", "b", "c").waitTime(Duration.ofSeconds(1));
+		assertThat(this.engine.tryAcquire(request)).isEmpty();
+		assertThat(this.backend.steps()).containsExactly("acquire a", "release a");
+	}
+
+	@Test
+	void listenerOfAReleaseFindsTheLockFree() {
+		AtomicReference<LockEngine> listening = new AtomicReference<>();
+		AtomicReference<Boolean> free = new AtomicReference<>();
+		listening.set(new LockEngine(LockEngine.builder(this.backend).listener((event) -> {
+			if (event instanceof LockEvent.Released && free.get() == null) {
+				free.set(false);
+				free.set(listening.get().tryAcquire("k").isPresent());
+			}
+		}), this.time, this.time, () -> {
+		}));
+		listening.get().acquire("k").close();
+		assertThat(free).hasValue(true);
+	}
+
+	// Errors
+
+	@Test
+	void clockThatIsSetForwardDoesNotMakeRenewalsSpin() {
+		this.engine.acquire("k");
+		AtomicInteger renewals = new AtomicInteger();
+		this.time.suspend(Duration.ofMillis(400));
+		this.backend.breaks((step) -> {
+			if (renewals.incrementAndGet() > 1000) {
+				this.time.pass(HOUR); // Else this would never end.
+			}
+			return ScriptedBackend.LOST_REQUEST.apply(step);
+		});
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(renewals).hasValueBetween(1, 20);
+	}
+
+	@Test
+	void errorInARenewalDoesNotEndRenewing() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.next("renew", (step) -> {
+			throw new StackOverflowError("test");
+		});
+		ignoringErrors(() -> this.time.advance(Duration.ofSeconds(11)));
+		this.time.advance(Duration.ofMinutes(2));
+		assertThat(handle.isHeld()).isTrue();
+	}
+
+	@Test
+	void errorAfterTheSendIsCleanedUp() {
+		this.backend.next("acquire", (step) -> {
+			step.get();
+			throw new StackOverflowError("test");
+		});
+		ignoringErrors(() -> this.engine.tryAcquire("k"));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(valueOf("k")).isNull();
+		assertThat(this.engine.hasQueues()).isFalse();
+	}
+
+	@Test
+	void errorInOneReleaseDoesNotKeepTheOtherKeys() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("a", "b"));
+		this.backend.next("release", (step) -> {
+			throw new NoClassDefFoundError("test");
+		});
+		ignoringErrors(handle::close);
+		assertThat(valueOf("a")).isNull();
+		this.time.advance(LEASE);
+		assertThat(valueOf("b")).as("is not renewed").isNull();
+	}
+
+	@Test
+	void lockForWhichNoAlarmCouldBeSetIsGivenBack() {
+		LockEngine shortOfThreads = shortOfThreads();
+		this.noTimer.set(true);
+		ignoringErrors(() -> shortOfThreads.tryAcquire("k"));
+		this.time.advance(Duration.ofSeconds(1));
+		shortOfThreads.acquire("other");
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void renewalThatGotNoThreadIsTriedAgain() {
+		LockHandle handle = shortOfThreads().acquire("k");
+		this.noWorker.set(true);
+		ignoringErrors(() -> this.time.advance(Duration.ofSeconds(11)));
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(handle.isHeld()).isTrue();
+	}
+
+	@Test
+	void cleanUpThatGotNoThreadIsTriedAgain() {
+		LockEngine shortOfThreads = shortOfThreads();
+		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		shortOfThreads.acquire("k").close();
+		this.noWorker.set(true);
+		ignoringErrors(() -> this.time.advance(Duration.ofSeconds(1)));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	/**
+	 * An engine that once cannot get a thread, when told so.
+	 */
+	private LockEngine shortOfThreads() {
+		FakeTime time = this.time;
+		EngineTime clock = new EngineTime() {
+
+			@Override
+			public long nanoTime() {
+				return time.nanoTime();
+			}
+
+			@Override
+			public long wallNanos() {
+				return time.wallNanos();
+			}
+
+			@Override
+			public boolean await(Semaphore signal, long nanos) throws InterruptedException {
+				return time.await(signal, nanos);
+			}
+
+			@Override
+			public Alarm schedule(Runnable task, long delayNanos) {
+				failOnce(RobustnessTests.this.noTimer);
+				return time.schedule(task, delayNanos);
+			}
+
+		};
+		Workers workers = new Workers() {
+
+			@Override
+			public void renewal(Runnable task) {
+				failOnce(RobustnessTests.this.noWorker);
+				time.renewal(task);
+			}
+
+			@Override
+			public void background(Runnable task) {
+				failOnce(RobustnessTests.this.noWorker);
+				time.background(task);
+			}
+
+			@Override
+			public void callback(Runnable task) {
+				time.callback(task);
+			}
+
+		};
+		return new LockEngine(LockEngine.builder(this.backend).leaseTime(LEASE), clock, workers, () -> {
+		});
+	}
+
+	private static void failOnce(AtomicBoolean noThread) {
+		if (noThread.getAndSet(false)) {
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		}
+	}
+
+	private static void ignoringErrors(Runnable action) {
+		try {
+			action.run();
+		}
+		catch (Error ex) {
+			assertThat(ex).hasMessageContaining("test");
+		}
+	}
+
+}
