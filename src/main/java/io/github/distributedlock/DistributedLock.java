@@ -53,6 +53,8 @@ public interface DistributedLock {
 	 * Acquires one key with every default.
 	 * @param key the key
 	 * @return a handle that must be closed
+	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
+	 * @throws LockBackendException if the store failed or refused
 	 * @see #acquire(LockRequest)
 	 */
 	default LockHandle acquire(String key) {
@@ -63,6 +65,7 @@ public interface DistributedLock {
 	 * Tries to acquire one key without waiting.
 	 * @param key the key
 	 * @return a handle that must be closed, or empty if the key is busy
+	 * @throws LockBackendException if the store failed or refused
 	 * @see #tryAcquire(LockRequest)
 	 */
 	default Optional<LockHandle> tryAcquire(String key) {
@@ -75,6 +78,8 @@ public interface DistributedLock {
 	 * @param request the keys and how to lock them
 	 * @param action what to run
 	 * @return the action's result
+	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
+	 * @throws LockBackendException if the store failed or refused
 	 * @see #acquire(LockRequest)
 	 */
 	default <T extends @Nullable Object> T execute(LockRequest request, Supplier<T> action) {
@@ -89,6 +94,8 @@ public interface DistributedLock {
 	 * @param key the key
 	 * @param action what to run
 	 * @return the action's result
+	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
+	 * @throws LockBackendException if the store failed or refused
 	 * @see #acquire(String)
 	 */
 	default <T extends @Nullable Object> T execute(String key, Supplier<T> action) {
@@ -99,6 +106,8 @@ public interface DistributedLock {
 	 * Runs an action while holding a lock.
 	 * @param request the keys and how to lock them
 	 * @param action what to run
+	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
+	 * @throws LockBackendException if the store failed or refused
 	 * @see #acquire(LockRequest)
 	 */
 	default void run(LockRequest request, Runnable action) {
@@ -111,6 +120,8 @@ public interface DistributedLock {
 	 * Runs an action while holding a lock on one key.
 	 * @param key the key
 	 * @param action what to run
+	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
+	 * @throws LockBackendException if the store failed or refused
 	 * @see #acquire(String)
 	 */
 	default void run(String key, Runnable action) {

@@ -73,7 +73,8 @@ public interface LockHandle extends AutoCloseable {
 	 * much is left already, nothing is sent.
 	 * @param lease the time from now, at least 100 milliseconds
 	 * @return {@code false} if the lock is not held any more
-	 * @throws LockBackendException if the store failed; the lease is as it was
+	 * @throws LockBackendException if the store failed; count on the lease as it was
+	 * @throws IllegalStateException if this handle is closed
 	 * @throws IllegalArgumentException if the time is out of range, or past the
 	 * {@linkplain LockRequest#maxHoldTime(Duration) longest hold}
 	 */

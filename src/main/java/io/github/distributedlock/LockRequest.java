@@ -121,7 +121,8 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Who may hold the lock together; exclusive by default.
+	 * Who may hold the lock together; exclusive by default. Locks do not support
+	 * {@link LockMode#SHARED} yet, and refuse it.
 	 * @param mode the mode
 	 * @return a request in that mode
 	 */
@@ -132,7 +133,7 @@ public final class LockRequest {
 
 	/**
 	 * Serves requests for the key strictly in the order of their arrival, across all
-	 * JVMs.
+	 * JVMs. Locks do not support this yet, and refuse it.
 	 * @param fair whether to do so
 	 * @return a request that is fair, or not
 	 */
@@ -141,7 +142,8 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Asks for a {@linkplain LockHandle#fencingToken() fencing token}.
+	 * Asks for a {@linkplain LockHandle#fencingToken() fencing token}. Locks do not
+	 * support this yet, and refuse it.
 	 * @param fenced whether to ask for one
 	 * @return a request with a token, or without
 	 */
@@ -155,7 +157,7 @@ public final class LockRequest {
 	 * @return a request of that name
 	 */
 	public LockRequest name(String name) {
-		if (name.isBlank()) {
+		if (Objects.requireNonNull(name, "name").isBlank()) {
 			throw new IllegalArgumentException("The name of a lock request must not be blank");
 		}
 		return with((values) -> values.name = name);
@@ -262,6 +264,7 @@ public final class LockRequest {
 	}
 
 	private static Duration between(String what, Duration duration, Duration least) {
+		Objects.requireNonNull(duration, what);
 		if (duration.compareTo(least) < 0 || duration.compareTo(LONGEST) > 0) {
 			throw new IllegalArgumentException(
 					what + " " + duration + " is out of range: at least " + least.toMillis() + " ms, at most 365 days");
@@ -270,7 +273,7 @@ public final class LockRequest {
 	}
 
 	private static List<String> distinct(Collection<String> keys) {
-		if (keys.isEmpty()) {
+		if (Objects.requireNonNull(keys, "keys").isEmpty()) {
 			throw new IllegalArgumentException("A lock needs at least one key");
 		}
 		int index = 0;

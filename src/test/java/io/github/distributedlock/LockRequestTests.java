@@ -75,7 +75,15 @@ class LockRequestTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.leaseTime(Duration.ZERO))
 			.withMessage("leaseTime PT0S is out of range: at least 100 ms, at most 365 days");
 		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.leaseTime(Duration.ofMillis(99)));
-		assertThatNullPointerException().isThrownBy(() -> REQUEST.leaseTime(null));
+	}
+
+	@Test
+	void whatIsNullIsNamed() {
+		DURATIONS.forEach((what, wither) -> assertThatNullPointerException().isThrownBy(() -> wither.apply(null))
+			.withMessage(what));
+		assertThatNullPointerException().isThrownBy(() -> REQUEST.name(null)).withMessage("name");
+		assertThatNullPointerException().isThrownBy(() -> REQUEST.mode(null)).withMessage("mode");
+		assertThatNullPointerException().isThrownBy(() -> REQUEST.keys(null)).withMessage("keys");
 	}
 
 	@Test

@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 import io.github.distributedlock.DistributedLock;
@@ -99,7 +100,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	@Override
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
-		Duration waitTime = request.waitTime();
+		Duration waitTime = Objects.requireNonNull(request, "request").waitTime();
 		Wait wait = new Wait(this.time, (waitTime != null) ? waitTime : Duration.ZERO);
 		return Optional.ofNullable(acquire(request, wait));
 	}

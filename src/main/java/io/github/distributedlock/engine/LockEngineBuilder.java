@@ -44,7 +44,7 @@ public final class LockEngineBuilder {
 	 * @return this builder
 	 */
 	public LockEngineBuilder application(String application) {
-		this.application = application;
+		this.application = Objects.requireNonNull(application, "application");
 		return this;
 	}
 
@@ -117,6 +117,7 @@ public final class LockEngineBuilder {
 	}
 
 	private static Duration requireInRange(String what, Duration duration, long leastMillis) {
+		Objects.requireNonNull(duration, what);
 		if (duration.compareTo(Duration.ofMillis(leastMillis)) < 0 || duration.compareTo(Duration.ofDays(365)) > 0) {
 			throw new IllegalArgumentException(
 					what + " " + duration + " is out of range: at least " + leastMillis + " ms, at most 365 days");

@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
@@ -25,6 +26,7 @@ final class Requests {
 	}
 
 	Duration waitTime(LockRequest request) {
+		Objects.requireNonNull(request, "request");
 		Duration own = request.waitTime();
 		return (own != null) ? own : this.waitTime;
 	}
@@ -53,7 +55,8 @@ final class Requests {
 			if (bytes > this.maxKeyBytes) {
 				throw new IllegalArgumentException("Lock key '" + key.substring(0, Math.min(40, key.length()))
 						+ "…' has " + bytes + " bytes, but at most " + this.maxKeyBytes
-						+ " are allowed. Lock by an identifier, not by content, or raise max-key-bytes");
+						+ " are allowed. Lock by an identifier, not by content, or raise the engine's"
+						+ " maxKeyBytes (distributed-lock.max-key-bytes)");
 			}
 		}
 	}

@@ -14,6 +14,8 @@ import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.aop.Advisor;
@@ -153,6 +155,33 @@ class DistributedLockAutoConfigurationTests {
 			});
 		assertThat(output).containsOnlyOnce("Distributed locks are off (distributed-lock.enabled=false):"
 				+ " methods with @DistributedLock run WITHOUT their locks");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "false", "no", "off", "0", "FALSE" })
+	void everyWayToSayNoIsTold(String no, CapturedOutput output) {
+		this.inMemory.withPropertyValues("distributed-lock.enabled=" + no)
+			.run((context) -> assertThat(context).doesNotHaveBean(DistributedLock.class));
+		assertThat(output).containsOnlyOnce("Distributed locks are off");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "true", "yes", "on", "1" })
+	void everyWayToSayYesLocks(String yes, CapturedOutput output) {
+		this.inMemory.withPropertyValues("distributed-lock.enabled=" + yes)
+			.withBean(Greeter.class)
+			.run((context) -> assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting"));
+		assertThat(output).doesNotContain("Distributed locks are off");
+	}
+
+	@Test
+	void whatIsNeitherYesNorNoStopsTheStart() {
+		this.inMemory.withPropertyValues("distributed-lock.enabled=ture")
+			.run((context) -> assertThat(context).hasFailed()
+				.getFailure()
+				.rootCause()
+				.hasMessageContaining("Invalid boolean value 'ture'"));
+		this.inMemory.withPropertyValues("distributed-lock.enabled=").run((context) -> assertThat(context).hasFailed());
 	}
 
 	@Test

@@ -119,6 +119,7 @@ class DistributedLockPropertiesTests {
 			wait-time       | 400d      | PT9600H    | 365 days
 			lease-time      | 0         | PT0S       | leaseTime
 			lease-time      | 999ms     | PT0.999S   | at least 1000 ms
+			lease-time      | PT9223372036854775807S | PT2562047788015215H30M7S | 365 days
 			max-key-bytes   | 0         | 0          | must be at least 1
 			warn-held-after | 0         | PT0S       | at least 1 ms
 			warn-held-after | -1s       | PT-1S      | at least 1 ms
@@ -126,6 +127,7 @@ class DistributedLockPropertiesTests {
 			redis.prefix    | ''        | ''         | use a name such as 'lock'
 			redis.command-timeout | 0   | PT0S       | 1s is a good value
 			redis.command-timeout | -1s | PT-1S      | 1s is a good value
+			redis.command-timeout | 2m  | PT2M       | 1s is a good value
 			redis.command-timeout | 31s | PT31S      | longer than distributed-lock.lease-time (PT30S)
 			""")
 	void areRefusedWithNameValueAndRemedy(String name, String value, String bound, String remedy,

@@ -102,6 +102,13 @@ final class FakeTime implements EngineTime, Workers {
 		return this.waiting.get();
 	}
 
+	/**
+	 * How many tasks are due some time.
+	 */
+	synchronized int scheduled() {
+		return this.tasks.size();
+	}
+
 	void advance(Duration duration) {
 		long end = nanoTime() + duration.toNanos();
 		for (Task task = next(end); task != null; task = next(end)) {

@@ -315,6 +315,69 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
+	void deadlineCountsFromBeforeARenewalOrExtensionWasSent() {
+		LockHandle renewed = this.engine.acquire("renewed");
+		this.backend.next("renew", (step) -> {
+			Object answer = step.get();
+			this.time.pass(Duration.ofMillis(400));
+			return answer;
+		});
+		this.time.advance(Duration.ofSeconds(9));
+		assertThat(renewed.remaining()).isEqualTo(Duration.ofMillis(29_300));
+		LockHandle extended = this.engine.acquire(request("extended").leaseTime(Duration.ofSeconds(1)));
+		this.backend.next("renew", (step) -> {
+			Object answer = step.get();
+			this.time.pass(Duration.ofMillis(400));
+			return answer;
+		});
+		assertThat(extended.extend(Duration.ofSeconds(5))).isTrue();
+		assertThat(extended.remaining()).isEqualTo(Duration.ofMillis(4_590));
+	}
+
+	@Test
+	void renewalDoesNotShortenAnExtension() {
+		LockHandle handle = this.engine.acquire("k");
+		assertThat(handle.extend(Duration.ofMinutes(5))).isTrue();
+		this.time.advance(Duration.ofSeconds(10));
+		assertThat(this.backend.steps()).filteredOn("renew k"::equals).hasSizeGreaterThan(1);
+		assertThat(handle.remaining()).isGreaterThan(Duration.ofMinutes(4));
+	}
+
+	@Test
+	void deadlineBetweenTwoLooksIsKeptWhileTheNodeIsBusy() {
+		LockHandle handle = this.engine.acquire("k");
+		this.time.advance(Duration.ofMillis(350));
+		LockHandle other = this.engine.acquire("other");
+		this.time.holdBackRenewals();
+		this.time.advance(Duration.ofMillis(29_699));
+		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent.Lost::key).containsExactly("k");
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent.Lost::key).containsExactly("k", "other");
+		assertThat(handle.isHeld() || other.isHeld()).isFalse();
+	}
+
+	@Test
+	void renewalsThatAreNearlyDueShareACommand() {
+		this.engine.acquire("first");
+		this.time.advance(Duration.ofMillis(300));
+		this.engine.acquire("a");
+		this.time.advance(Duration.ofMillis(300));
+		this.engine.acquire("b");
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofSeconds(10));
+		assertThat(this.backend.steps()).containsExactly("renew first", "renew 2");
+		assertThat(events(LockEvent.RenewedLate.class)).as("in time").isEmpty();
+	}
+
+	@Test
+	void suspendedMachineIsNoticedWithoutAnybodyAsking() {
+		this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(5)));
+		this.time.suspend(Duration.ofSeconds(6));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(events(LockEvent.Lost.class)).hasSize(1);
+	}
+
+	@Test
 	void lossActionThatThrowsHarmsNobody() {
 		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
 		List<String> told = new ArrayList<>();

@@ -112,6 +112,45 @@ class ParkingAndShutdownTests extends EngineFixture {
 	}
 
 	@Test
+	void stoppedEngineSendsNothingForWhatItLeavesToRunOut() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.next("renew", (step) -> {
+			this.engine.stop();
+			return step.get();
+		});
+		this.time.advance(Duration.ofSeconds(20));
+		handle.close();
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(this.backend.steps()).containsExactly("acquire k", "renew k");
+	}
+
+	@Test
+	void closedEngineListensNoLonger() {
+		ownedElsewhere("k", LEASE);
+		String us = this.engine.acquire("probe").owner().replaceAll(":\\d+$", "");
+		this.store.acquireOrRegister(new Claim("k", us + ":77", us, LEASE));
+		this.engine.close();
+		releasedElsewhere("k");
+		assertThat(valueOf("k")).as("reserved for nobody").isNull();
+	}
+
+	@Test
+	void handleThatIsClosedIsNotHeldTooLong() {
+		LockEngine warning = new LockEngine(
+				LockEngine.builder(this.store).leaseTime(LEASE).warnHeldAfter(Duration.ofSeconds(5)), this.time,
+				this.time, () -> {
+				});
+		int before = this.time.scheduled();
+		LockHandle handle = warning.acquire("k");
+		assertThat(this.time.scheduled()).isGreaterThan(before);
+		LockHandle second = warning.acquire("k");
+		int both = this.time.scheduled();
+		second.close();
+		assertThat(this.time.scheduled()).isEqualTo(both - 1);
+		handle.close();
+	}
+
+	@Test
 	void stoppedEngineRefusesAndAStartedOneServes() {
 		this.engine.stop();
 		assertThat(this.engine.isRunning()).isFalse();
