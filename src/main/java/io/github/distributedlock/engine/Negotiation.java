@@ -83,12 +83,12 @@ final class Negotiation {
 
 	private @Nullable Hold ask() throws InterruptedException {
 		Moment sent = Moment.now(this.parts.time);
-		boolean settled = !this.unsettled;
+		boolean unsettledBefore = this.unsettled;
 		try {
 			boolean registers = registers();
 			this.unsettled = true; // Until the answer is read.
 			Attempt attempt = send(registers);
-			this.unsettled = !settled;
+			this.unsettled = unsettledBefore;
 			this.failure = null;
 			this.retry = FIRST_RETRY;
 			this.turn.answered();
@@ -100,7 +100,7 @@ final class Negotiation {
 			this.failure = Failures.asBackendException("acquire", this.turn.key, ex);
 			this.turn.failed(this.failure);
 			if (!this.failure.isRetryable()) {
-				this.unsettled = !settled; // The store refused, and did nothing.
+				this.unsettled = unsettledBefore; // The store refused, and did nothing.
 				throw this.failure;
 			}
 			if (Thread.interrupted()) {
