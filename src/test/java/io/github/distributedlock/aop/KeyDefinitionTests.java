@@ -7,6 +7,8 @@ import java.util.Map;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,6 +32,33 @@ class KeyDefinitionTests {
 			.hasMessageContaining("write \"'nightly report'\" in quotes")
 			.cause()
 			.isInstanceOf(org.springframework.expression.ParseException.class);
+	}
+
+	@ParameterizedTest
+	@CsvSource(quoteCharacter = '`', delimiter = ';',
+			value = { "TextAndValue; stock:#sku; write \"stock:#{#sku}\", or \"'stock:' + #sku\"",
+					"TextMinusValue; stock-#sku; write \"stock-#{#sku}\", or \"'stock-' + #sku\"",
+					"ValueAndText; #sku/eu; write \"#{#sku}/eu\"",
+					"TextAndPath; ${region:eu}:#sku.length():#sku; write \"${region:eu}:#{#sku.length()}:#{#sku}\"" })
+	void textAndValueWithoutTemplate(String name, String written, String remedy) throws Exception {
+		LockContext.refusal(Class.forName(KeyDefinitionTests.class.getName() + "$" + name))
+			.hasMessageContaining("key = \"" + written + "\"")
+			.hasMessageEndingWith("; for text with a value in it " + remedy);
+	}
+
+	@Test
+	void operationIsNotTakenForText() {
+		LockContext.refusal(Operation.class)
+			.hasMessageContaining("key = \"#sku.concat(#sku\" is not a valid SpEL expression")
+			.message()
+			.doesNotContain("for text with a value in it");
+	}
+
+	@Test
+	void templateThatIsNotClosed() {
+		LockContext.refusal(TemplateThatIsNotClosed.class)
+			.hasMessageContaining("key = \"a#{#sku\" is not a valid SpEL template")
+			.hasMessageEndingWith("; close it with }");
 	}
 
 	@Test
@@ -130,6 +159,54 @@ class KeyDefinitionTests {
 
 		@DistributedLock("nightly report")
 		public void run() {
+		}
+
+	}
+
+	static class TextAndValue {
+
+		@DistributedLock(key = "stock:#sku")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class TextMinusValue {
+
+		@DistributedLock(key = "stock-#sku")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class ValueAndText {
+
+		@DistributedLock(key = "#sku/eu")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class TextAndPath {
+
+		@DistributedLock(key = "${region:eu}:#sku.length():#sku")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class Operation {
+
+		@DistributedLock(key = "#sku.concat(#sku")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class TemplateThatIsNotClosed {
+
+		@DistributedLock(key = "a#{#sku")
+		public void buy(String sku) {
 		}
 
 	}
