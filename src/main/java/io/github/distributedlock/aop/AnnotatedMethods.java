@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
 
@@ -36,42 +37,52 @@ class AnnotatedMethods {
 	 */
 	private final Map<Class<?>, Boolean> carriers = new ConcurrentHashMap<>();
 
-	Collection<AnnotatedMethod> of(Class<?> beanClass) {
+	/**
+	 * Finds the annotated methods.
+	 * @param refusals takes those whose annotation says nothing clear
+	 */
+	Collection<AnnotatedMethod> of(Class<?> beanClass, Refusals refusals) {
 		Set<Class<?>> types = hierarchy(beanClass);
 		boolean candidate = false;
 		for (Class<?> type : types) {
 			candidate |= carries(type);
 		}
-		return candidate ? find(beanClass, types) : List.of();
+		return candidate ? find(beanClass, types, refusals) : List.of();
 	}
 
 	/*
 	 * An annotation on any declaration of a method wins over one on any class, hence two
 	 * passes.
 	 */
-	private Collection<AnnotatedMethod> find(Class<?> beanClass, Set<Class<?>> types) {
+	private Collection<AnnotatedMethod> find(Class<?> beanClass, Set<Class<?>> types, Refusals refusals) {
 		Map<Method, AnnotatedMethod> found = new LinkedHashMap<>();
 		visit(beanClass, types, (method, specific) -> {
-			add(found, specific, beanClass, specific);
-			add(found, specific, beanClass, method);
+			add(found, refusals, specific, beanClass, specific);
+			add(found, refusals, specific, beanClass, method);
 		});
 		visit(beanClass, types, (method, specific) -> {
 			if (Modifier.isPublic(specific.getModifiers()) && !Modifier.isStatic(specific.getModifiers())
 					&& !ReflectionUtils.isObjectMethod(specific)) {
-				add(found, specific, beanClass, specific.getDeclaringClass());
-				add(found, specific, beanClass, method.getDeclaringClass());
+				add(found, refusals, specific, beanClass, specific.getDeclaringClass());
+				add(found, refusals, specific, beanClass, method.getDeclaringClass());
 			}
 		});
 		return found.values();
 	}
 
-	private static void add(Map<Method, AnnotatedMethod> found, Method specific, Class<?> beanClass,
+	private static void add(Map<Method, AnnotatedMethod> found, Refusals refusals, Method specific, Class<?> beanClass,
 			AnnotatedElement element) {
-		if (!found.containsKey(specific)) {
+		if (found.containsKey(specific) || refusals.has(specific)) {
+			return;
+		}
+		try {
 			AnnotatedMethod annotated = annotated(specific, beanClass, element);
 			if (annotated != null) {
 				found.put(specific, annotated);
 			}
+		}
+		catch (LockDefinitionException ex) {
+			refusals.add(specific, ex);
 		}
 	}
 
