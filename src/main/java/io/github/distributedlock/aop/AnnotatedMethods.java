@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -87,8 +88,13 @@ class AnnotatedMethods {
 	}
 
 	private static @Nullable AnnotatedMethod annotated(Method specific, Class<?> beanClass, AnnotatedElement element) {
-		MergedAnnotation<DistributedLock> annotation = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
-			.get(DistributedLock.class);
+		MergedAnnotation<DistributedLock> annotation;
+		try {
+			annotation = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(DistributedLock.class);
+		}
+		catch (AnnotationConfigurationException ex) {
+			throw contradiction(specific, beanClass, element, ex);
+		}
 		if (!annotation.isPresent()) {
 			return null;
 		}
@@ -99,6 +105,18 @@ class AnnotatedMethods {
 					+ ", of which one would be ignored: write one with several keys");
 		}
 		return annotated;
+	}
+
+	private static LockDefinitionException contradiction(Method specific, Class<?> beanClass, AnnotatedElement element,
+			AnnotationConfigurationException ex) {
+		String message = String.valueOf(ex.getMessage());
+		// The one pair of aliases that the annotation has; others are the user's own.
+		String remedy = message.contains("[" + DistributedLock.class.getName() + "]")
+				? ": key and value are two names of one attribute: write one of them" : "";
+		AnnotatedMethod named = new AnnotatedMethod(specific, beanClass, element,
+				AnnotationUtils.synthesizeAnnotation(DistributedLock.class));
+		return new LockDefinitionException(named + ": the attributes contradict each other (" + message + ")" + remedy,
+				ex);
 	}
 
 	private static void visit(Class<?> beanClass, Set<Class<?>> types, Visitor visitor) {

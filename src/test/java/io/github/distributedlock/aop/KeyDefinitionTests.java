@@ -1,5 +1,7 @@
 package io.github.distributedlock.aop;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.core.annotation.AnnotationConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -138,10 +143,21 @@ class KeyDefinitionTests {
 
 	@Test
 	void keyAndValueThatDiffer() {
-		org.assertj.core.api.Assertions.assertThatThrownBy(() -> LockContext.of(KeyAndValueThatDifferStock.class))
-			.rootCause()
-			.hasMessageContaining("key")
-			.hasMessageContaining("value");
+		LockContext.refusal(KeyAndValueThatDifferStock.class)
+			.hasMessageStartingWith(
+					"@DistributedLock on " + KeyAndValueThatDifferStock.class.getName() + ".buy(): the attributes")
+			.hasMessageContaining("values of [{'a'}] and [{'b'}]")
+			.hasMessageEndingWith("): key and value are two names of one attribute: write one of them")
+			.hasCauseInstanceOf(AnnotationConfigurationException.class);
+	}
+
+	@Test
+	void aliasesOfTheUserThatDiffer() {
+		LockContext.refusal(AliasesThatDiffer.class)
+			.hasMessageStartingWith("@DistributedLock on " + AliasesThatDiffer.class.getName() + ".buy(): ")
+			.hasMessageContaining("the attributes contradict each other")
+			.message()
+			.doesNotContain("write one of them");
 	}
 
 	record Order(String sku) {
@@ -303,6 +319,26 @@ class KeyDefinitionTests {
 	static class KeyAndValueThatDifferStock {
 
 		@DistributedLock(key = "'a'", value = "'b'")
+		public void buy() {
+		}
+
+	}
+
+	@DistributedLock
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface StockLock {
+
+		@AliasFor("article")
+		String sku() default "";
+
+		@AliasFor("sku")
+		String article() default "";
+
+	}
+
+	static class AliasesThatDiffer {
+
+		@StockLock(sku = "a", article = "b")
 		public void buy() {
 		}
 
