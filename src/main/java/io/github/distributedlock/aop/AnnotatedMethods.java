@@ -12,11 +12,13 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
@@ -36,48 +38,63 @@ class AnnotatedMethods {
 	 */
 	private final Map<Class<?>, Boolean> carriers = new ConcurrentHashMap<>();
 
-	Collection<AnnotatedMethod> of(Class<?> beanClass) {
+	/**
+	 * Finds the annotated methods.
+	 * @param refusals takes those whose annotation says nothing clear
+	 */
+	Collection<AnnotatedMethod> of(Class<?> beanClass, Refusals refusals) {
 		Set<Class<?>> types = hierarchy(beanClass);
 		boolean candidate = false;
 		for (Class<?> type : types) {
 			candidate |= carries(type);
 		}
-		return candidate ? find(beanClass, types) : List.of();
+		return candidate ? find(beanClass, types, refusals) : List.of();
 	}
 
 	/*
 	 * An annotation on any declaration of a method wins over one on any class, hence two
 	 * passes.
 	 */
-	private Collection<AnnotatedMethod> find(Class<?> beanClass, Set<Class<?>> types) {
+	private Collection<AnnotatedMethod> find(Class<?> beanClass, Set<Class<?>> types, Refusals refusals) {
 		Map<Method, AnnotatedMethod> found = new LinkedHashMap<>();
 		visit(beanClass, types, (method, specific) -> {
-			add(found, specific, beanClass, specific);
-			add(found, specific, beanClass, method);
+			add(found, refusals, specific, beanClass, specific);
+			add(found, refusals, specific, beanClass, method);
 		});
 		visit(beanClass, types, (method, specific) -> {
 			if (Modifier.isPublic(specific.getModifiers()) && !Modifier.isStatic(specific.getModifiers())
 					&& !ReflectionUtils.isObjectMethod(specific)) {
-				add(found, specific, beanClass, specific.getDeclaringClass());
-				add(found, specific, beanClass, method.getDeclaringClass());
+				add(found, refusals, specific, beanClass, specific.getDeclaringClass());
+				add(found, refusals, specific, beanClass, method.getDeclaringClass());
 			}
 		});
 		return found.values();
 	}
 
-	private static void add(Map<Method, AnnotatedMethod> found, Method specific, Class<?> beanClass,
+	private static void add(Map<Method, AnnotatedMethod> found, Refusals refusals, Method specific, Class<?> beanClass,
 			AnnotatedElement element) {
-		if (!found.containsKey(specific)) {
+		if (found.containsKey(specific) || refusals.has(specific)) {
+			return;
+		}
+		try {
 			AnnotatedMethod annotated = annotated(specific, beanClass, element);
 			if (annotated != null) {
 				found.put(specific, annotated);
 			}
 		}
+		catch (LockDefinitionException ex) {
+			refusals.add(specific, ex);
+		}
 	}
 
 	private static @Nullable AnnotatedMethod annotated(Method specific, Class<?> beanClass, AnnotatedElement element) {
-		MergedAnnotation<DistributedLock> annotation = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
-			.get(DistributedLock.class);
+		MergedAnnotation<DistributedLock> annotation;
+		try {
+			annotation = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(DistributedLock.class);
+		}
+		catch (AnnotationConfigurationException ex) {
+			throw contradiction(specific, beanClass, element, ex);
+		}
 		if (!annotation.isPresent()) {
 			return null;
 		}
@@ -88,6 +105,18 @@ class AnnotatedMethods {
 					+ ", of which one would be ignored: write one with several keys");
 		}
 		return annotated;
+	}
+
+	private static LockDefinitionException contradiction(Method specific, Class<?> beanClass, AnnotatedElement element,
+			AnnotationConfigurationException ex) {
+		String message = String.valueOf(ex.getMessage());
+		// The one pair of aliases that the annotation has; others are the user's own.
+		String remedy = message.contains("[" + DistributedLock.class.getName() + "]")
+				? ": key and value are two names of one attribute: write one of them" : "";
+		AnnotatedMethod named = new AnnotatedMethod(specific, beanClass, element,
+				AnnotationUtils.synthesizeAnnotation(DistributedLock.class));
+		return new LockDefinitionException(named + ": the attributes contradict each other (" + message + ")" + remedy,
+				ex);
 	}
 
 	private static void visit(Class<?> beanClass, Set<Class<?>> types, Visitor visitor) {

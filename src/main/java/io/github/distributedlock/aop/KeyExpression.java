@@ -2,6 +2,8 @@ package io.github.distributedlock.aop;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
@@ -18,6 +20,10 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 final class KeyExpression {
 
 	private static final SpelExpressionParser PARSER = new SpelExpressionParser();
+
+	private static final Pattern REFERENCE = Pattern.compile("#\\w+(?:\\??\\.\\w+(?:\\(\\))?|\\[\\w+])*");
+
+	private static final Pattern TEXT = Pattern.compile("[^#'\"()\\[\\]!?+*=<>]+");
 
 	private final AnnotatedMethod annotated;
 
@@ -50,20 +56,46 @@ final class KeyExpression {
 		}
 		catch (ParseException | IllegalStateException ex) {
 			throw annotated.refuse("key", written, "is not a valid SpEL " + (template ? "template" : "expression")
-					+ " (" + ex.getMessage() + ")" + (template ? "" : quotes(written)), ex);
+					+ " (" + ex.getMessage() + ")" + (template ? suffix(resolved) : remedy(written)), ex);
 		}
 		for (Expression part : key.parts) {
 			String fault = rules.findFault(part);
 			if (fault != null) {
-				throw annotated.refuse("key", written, fault + (template ? "" : quotes(written)), null);
+				throw annotated.refuse("key", written, fault + (template ? "" : remedy(written)), null);
 			}
 		}
 		return key;
 	}
 
-	private static String quotes(String written) {
-		return (written.indexOf('\'') >= 0 || written.indexOf('#') >= 0) ? ""
+	private static String suffix(String resolved) {
+		return (resolved.indexOf('}', resolved.lastIndexOf("#{")) < 0) ? "; close it with }" : "";
+	}
+
+	private static String remedy(String written) {
+		if (written.indexOf('\'') >= 0) {
+			return "";
+		}
+		return (written.indexOf('#') >= 0) ? textWithValues(written)
 				: "; if it is a fixed key write \"'" + written + "'\" in quotes";
+	}
+
+	/*
+	 * Only for what is text between references: in an operation such as #a * (#b) the
+	 * text is not text.
+	 */
+	private static String textWithValues(String written) {
+		Matcher reference = REFERENCE.matcher(written);
+		String text = reference.replaceAll("");
+		if (!TEXT.matcher(text).matches() || text.isBlank()) {
+			return "";
+		}
+		String remedy = "; for text with a value in it write \"" + reference.replaceAll("#{$0}") + "\"";
+		reference.reset();
+		// One after some text, so that the plus cannot add numbers.
+		if (reference.find() && reference.start() > 0 && reference.end() == written.length()) {
+			remedy += ", or \"'" + written.substring(0, reference.start()) + "' + " + reference.group() + "\"";
+		}
+		return remedy;
 	}
 
 	boolean isConstant() {

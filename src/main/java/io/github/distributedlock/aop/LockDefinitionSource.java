@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.distributedlock.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -34,7 +35,7 @@ class LockDefinitionSource {
 
 	/**
 	 * Whether a class has annotated methods.
-	 * @throws io.github.distributedlock.LockDefinitionException if one of them cannot
+	 * @throws io.github.distributedlock.LockDefinitionException if any of them cannot
 	 * work
 	 */
 	boolean has(Class<?> targetClass) {
@@ -70,12 +71,19 @@ class LockDefinitionSource {
 
 	private Map<Method, LockDefinition> resolve(Class<?> beanClass) {
 		Map<Method, LockDefinition> resolved = Map.of();
-		for (AnnotatedMethod annotated : this.annotatedMethods.of(beanClass)) {
+		Refusals refusals = new Refusals();
+		for (AnnotatedMethod annotated : this.annotatedMethods.of(beanClass, refusals)) {
 			if (resolved.isEmpty()) {
 				resolved = new ConcurrentHashMap<>();
 			}
-			resolved.put(annotated.method(), LockDefinition.of(annotated, this.properties, this.shared));
+			try {
+				resolved.put(annotated.method(), LockDefinition.of(annotated, this.properties, this.shared));
+			}
+			catch (LockDefinitionException ex) {
+				refusals.add(annotated.method(), ex);
+			}
 		}
+		refusals.throwIfAny(beanClass);
 		return resolved;
 	}
 

@@ -1,5 +1,7 @@
 package io.github.distributedlock.aop;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -7,6 +9,11 @@ import java.util.Map;
 import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.core.annotation.AliasFor;
+import org.springframework.core.annotation.AnnotationConfigurationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,6 +37,33 @@ class KeyDefinitionTests {
 			.hasMessageContaining("write \"'nightly report'\" in quotes")
 			.cause()
 			.isInstanceOf(org.springframework.expression.ParseException.class);
+	}
+
+	@ParameterizedTest
+	@CsvSource(quoteCharacter = '`', delimiter = ';',
+			value = { "TextAndValue; stock:#sku; write \"stock:#{#sku}\", or \"'stock:' + #sku\"",
+					"TextMinusValue; stock-#sku; write \"stock-#{#sku}\", or \"'stock-' + #sku\"",
+					"ValueAndText; #sku/eu; write \"#{#sku}/eu\"",
+					"TextAndPath; ${region:eu}:#sku.length():#sku; write \"${region:eu}:#{#sku.length()}:#{#sku}\"" })
+	void textAndValueWithoutTemplate(String name, String written, String remedy) throws Exception {
+		LockContext.refusal(Class.forName(KeyDefinitionTests.class.getName() + "$" + name))
+			.hasMessageContaining("key = \"" + written + "\"")
+			.hasMessageEndingWith("; for text with a value in it " + remedy);
+	}
+
+	@Test
+	void operationIsNotTakenForText() {
+		LockContext.refusal(Operation.class)
+			.hasMessageContaining("key = \"#sku.concat(#sku\" is not a valid SpEL expression")
+			.message()
+			.doesNotContain("for text with a value in it");
+	}
+
+	@Test
+	void templateThatIsNotClosed() {
+		LockContext.refusal(TemplateThatIsNotClosed.class)
+			.hasMessageContaining("key = \"a#{#sku\" is not a valid SpEL template")
+			.hasMessageEndingWith("; close it with }");
 	}
 
 	@Test
@@ -109,10 +143,21 @@ class KeyDefinitionTests {
 
 	@Test
 	void keyAndValueThatDiffer() {
-		org.assertj.core.api.Assertions.assertThatThrownBy(() -> LockContext.of(KeyAndValueThatDifferStock.class))
-			.rootCause()
-			.hasMessageContaining("key")
-			.hasMessageContaining("value");
+		LockContext.refusal(KeyAndValueThatDifferStock.class)
+			.hasMessageStartingWith(
+					"@DistributedLock on " + KeyAndValueThatDifferStock.class.getName() + ".buy(): the attributes")
+			.hasMessageContaining("values of [{'a'}] and [{'b'}]")
+			.hasMessageEndingWith("): key and value are two names of one attribute: write one of them")
+			.hasCauseInstanceOf(AnnotationConfigurationException.class);
+	}
+
+	@Test
+	void aliasesOfTheUserThatDiffer() {
+		LockContext.refusal(AliasesThatDiffer.class)
+			.hasMessageStartingWith("@DistributedLock on " + AliasesThatDiffer.class.getName() + ".buy(): ")
+			.hasMessageContaining("the attributes contradict each other")
+			.message()
+			.doesNotContain("write one of them");
 	}
 
 	record Order(String sku) {
@@ -130,6 +175,54 @@ class KeyDefinitionTests {
 
 		@DistributedLock("nightly report")
 		public void run() {
+		}
+
+	}
+
+	static class TextAndValue {
+
+		@DistributedLock(key = "stock:#sku")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class TextMinusValue {
+
+		@DistributedLock(key = "stock-#sku")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class ValueAndText {
+
+		@DistributedLock(key = "#sku/eu")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class TextAndPath {
+
+		@DistributedLock(key = "${region:eu}:#sku.length():#sku")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class Operation {
+
+		@DistributedLock(key = "#sku.concat(#sku")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class TemplateThatIsNotClosed {
+
+		@DistributedLock(key = "a#{#sku")
+		public void buy(String sku) {
 		}
 
 	}
@@ -226,6 +319,26 @@ class KeyDefinitionTests {
 	static class KeyAndValueThatDifferStock {
 
 		@DistributedLock(key = "'a'", value = "'b'")
+		public void buy() {
+		}
+
+	}
+
+	@DistributedLock
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface StockLock {
+
+		@AliasFor("article")
+		String sku() default "";
+
+		@AliasFor("sku")
+		String article() default "";
+
+	}
+
+	static class AliasesThatDiffer {
+
+		@StockLock(sku = "a", article = "b")
 		public void buy() {
 		}
 

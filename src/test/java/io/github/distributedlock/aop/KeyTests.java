@@ -186,6 +186,14 @@ class KeyTests {
 				"of which #order.sku could not be evaluated", "null");
 	}
 
+	@Test
+	void assignmentIsRefused() {
+		Account account = new Account();
+		assertFailsUnlocked(() -> this.keys.assignment(account), "key = \"#account.id = 5\" could not be evaluated");
+		assertFailsUnlocked(() -> this.keys.increment(account), "key = \"#account.id++\" could not be evaluated");
+		assertThat(account.id).isEqualTo(1);
+	}
+
 	private void assertFailsUnlocked(Runnable call, String... messages) {
 		assertThatIllegalArgumentException().isThrownBy(call::run).satisfies((ex) -> {
 			assertThat(ex).hasMessageStartingWith("@DistributedLock on " + Keys.class.getName());
@@ -202,6 +210,12 @@ class KeyTests {
 		public String toString() {
 			return "order";
 		}
+
+	}
+
+	static class Account {
+
+		public int id = 1;
 
 	}
 
@@ -309,6 +323,16 @@ class KeyTests {
 
 		@DistributedLock
 		public void noKey(int overloaded) {
+			this.calls++;
+		}
+
+		@DistributedLock(key = "#account.id = 5")
+		public void assignment(Account account) {
+			this.calls++;
+		}
+
+		@DistributedLock(key = "#account.id++")
+		public void increment(Account account) {
 			this.calls++;
 		}
 

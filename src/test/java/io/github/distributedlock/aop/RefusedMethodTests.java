@@ -1,10 +1,13 @@
 package io.github.distributedlock.aop;
 
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.OnLost;
@@ -13,6 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Methods that would run unlocked, or for longer than their lock, are refused at
@@ -49,6 +54,21 @@ class RefusedMethodTests {
 	void finalMethodOfAnAnnotatedClassAndOfAnAnnotatedInterface() {
 		LockContext.refusal(FinalMethodOfClass.class).hasMessageContaining("run(): the method is final");
 		LockContext.refusal(FinalMethodOfInterface.class).hasMessageContaining("run(): the method is final");
+	}
+
+	@Test
+	void severalMethodsOfAClassAreToldTogether() {
+		String start = "@DistributedLock on " + SeveralMistakes.class.getName() + ".";
+		LockContext.refusal(SeveralMistakes.class).satisfies((ex) -> {
+			assertThat(ex.getMessage().lines()).hasSize(4)
+				.satisfiesExactly(
+						(line) -> assertThat(line)
+							.isEqualTo("3 lock annotations of " + SeveralMistakes.class.getName() + " cannot work:"),
+						(line) -> assertThat(line).startsWith(start + "buy(): there are several lock annotations"),
+						(line) -> assertThat(line).startsWith(start + "count(): the method is private"),
+						(line) -> assertThat(line).startsWith(start + "sell(String): key = \"sku\" reads the word"));
+			assertThat(ex.getSuppressed()).hasSize(3).allMatch(LockDefinitionException.class::isInstance);
+		});
 	}
 
 	@Test
@@ -161,6 +181,33 @@ class RefusedMethodTests {
 
 		@DistributedLock
 		public static void run() {
+		}
+
+	}
+
+	@DistributedLock
+	@Retention(RetentionPolicy.RUNTIME)
+	@interface AnotherLock {
+
+	}
+
+	static class SeveralMistakes {
+
+		@DistributedLock(key = "sku")
+		public void sell(String sku) {
+		}
+
+		@DistributedLock
+		public void fine() {
+		}
+
+		@AnotherLock
+		@DistributedLock
+		public void buy() {
+		}
+
+		@DistributedLock
+		private void count() {
 		}
 
 	}

@@ -1,0 +1,134 @@
+package io.github.distributedlock.aop;
+
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockListener;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.IfBusy;
+import io.github.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A job that two applications schedule runs in one of them at a time, and the other skips
+ * it without a word.
+ */
+class SchedulerTests {
+
+	private static final int RUNS = 20;
+
+	private final Plant plant = new Plant();
+
+	private final ApplicationContextRunner application = new ApplicationContextRunner()
+		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class, AopAutoConfiguration.class))
+		.withBean(LockBackend.class, () -> this.plant.backend, (definition) -> definition.setDestroyMethodName(""))
+		.withBean(Plant.class, () -> this.plant)
+		.withUserConfiguration(Schedule.class, Job.class);
+
+	@Test
+	void jobRunsInOneApplicationWhileTheOtherSkipsIt() {
+		this.application.run((one) -> this.application.run((two) -> {
+			assertThat(one).hasNotFailed();
+			assertThat(two).hasNotFailed();
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(30))
+				.until(() -> this.plant.runs.get() >= RUNS || !this.plant.faults.isEmpty());
+			assertThat(this.plant.faults).isEmpty();
+		}));
+	}
+
+	/**
+	 * What the two applications share, and what they did.
+	 */
+	static class Plant {
+
+		final LockBackend backend = new InMemoryLockBackend();
+
+		final Semaphore skipped = new Semaphore(0);
+
+		final AtomicInteger inside = new AtomicInteger();
+
+		final AtomicInteger runs = new AtomicInteger();
+
+		final Queue<Object> faults = new ConcurrentLinkedQueue<>();
+
+		void run() {
+			if (this.inside.incrementAndGet() > 1) {
+				this.faults.add("two runs overlap");
+			}
+			try {
+				// Of this run, not of one before.
+				this.skipped.drainPermits();
+				if (!this.skipped.tryAcquire(10, TimeUnit.SECONDS)) {
+					this.faults.add("nobody skipped the job while it ran");
+				}
+				this.runs.incrementAndGet();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt(); // the application stops
+			}
+			finally {
+				this.inside.decrementAndGet();
+			}
+		}
+
+	}
+
+	static class Job {
+
+		private final Plant plant;
+
+		Job(Plant plant) {
+			this.plant = plant;
+		}
+
+		@Scheduled(fixedDelay = 20)
+		@DistributedLock(key = "'nightly-report'", ifBusy = IfBusy.SKIP)
+		public void run() {
+			this.plant.run();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableScheduling
+	static class Schedule {
+
+		@Bean
+		ThreadPoolTaskScheduler taskScheduler(Plant plant) {
+			ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+			scheduler.setErrorHandler(plant.faults::add);
+			return scheduler;
+		}
+
+		@Bean
+		LockListener skips(Plant plant) {
+			return (event) -> {
+				if (event instanceof LockEvent.NotAcquired) {
+					plant.skipped.release();
+				}
+			};
+		}
+
+	}
+
+}
