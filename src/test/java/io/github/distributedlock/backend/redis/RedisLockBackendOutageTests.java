@@ -115,6 +115,22 @@ class RedisLockBackendOutageTests {
 		}
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void aConnectionThatIsDroppedSilentlyCostsAtMostOneCommand(Factories client) throws Exception {
+		try (Relay relay = new Relay(this.server.port())) {
+			this.backend = new RedisLockBackend(client.to(relay.port()), "lock", TIMEOUT);
+			this.backend.acquire(claim("warm"));
+			relay.swallow();
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
+			for (int i = 0; i < 3; i++) {
+				assertThat(this.backend.acquire(claim("after-" + i)).acquired()).isTrue();
+			}
+			await().untilAsserted(() -> assertThat(relay.swallowing()).as("dead connections still open").isZero());
+		}
+	}
+
 	@Test
 	@SuppressWarnings("deprecation") // The name that both lines of Spring Data know.
 	void theTimeoutIsOursWhateverTheApplicationCustomizes() {
