@@ -48,6 +48,18 @@ abstract class OwnershipContractTests extends ContractBench {
 		await().until(() -> backend.acquire(claim(key, "b")).acquired());
 	}
 
+	@ContractTest
+	void aSecondAttemptOfTheOwnerNeverShortens(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim claim = claim(key, "a", SHORT);
+		assertThat(backend.acquireOrRegister(claim).acquired()).isTrue();
+		Claim extended = new Claim(key, claim.owner(), "a", LONG);
+		assertThat(backend.renew(List.of(extended))).containsExactly(true);
+		assertThat(backend.acquireOrRegister(claim).acquired()).as("its own").isTrue();
+		staysOwned(backend, extended);
+	}
+
 	// Renew
 
 	@ContractTest

@@ -2,12 +2,14 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -17,7 +19,11 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * <p>
  * It does not reconnect by itself. Whoever finds it closed opens another; the others wait
  * for that no longer than one command timeout, even if the server does not answer at all.
- * Nobody closes a connection that is open.
+ * <p>
+ * Nobody closes a connection that is open, unless a command on it got no answer in time,
+ * as nothing else tells a connection that was dropped silently. Who opens the next closes
+ * that one. Answers come in order, so the others' commands on it wait behind the one that
+ * timed out. A cluster connection is left alone.
  */
 final class LettuceLane implements Lane {
 
@@ -27,7 +33,7 @@ final class LettuceLane implements Lane {
 
 	private final ReentrantLock opening = new ReentrantLock();
 
-	private volatile @Nullable Link link;
+	private final AtomicReference<@Nullable Link> link = new AtomicReference<>();
 
 	LettuceLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
 		this.factory = factory;
@@ -40,16 +46,29 @@ final class LettuceLane implements Lane {
 		// such a thread could not even give its lock back.
 		boolean interrupted = Thread.interrupted();
 		try {
-			Link link = this.link;
+			Link link = this.link.get();
 			if (link == null || !link.isOpen()) {
 				link = open();
 			}
-			return command.on(link.connection);
+			return run(command, link);
 		}
 		finally {
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}
+		}
+	}
+
+	private <T> @Nullable T run(Command<T> command, Link link) {
+		try {
+			return command.on(link.connection);
+		}
+		catch (QueryTimeoutException ex) {
+			// Not one that another thread has opened meanwhile.
+			if (link.channel != null) {
+				this.link.compareAndSet(link, null);
+			}
+			throw ex;
 		}
 	}
 
@@ -63,14 +82,14 @@ final class LettuceLane implements Lane {
 			throw new RedisConnectionFailureException("interrupted while the connection was being opened", ex);
 		}
 		try {
-			Link link = this.link;
+			Link link = this.link.get();
 			if (link != null && link.isOpen()) {
 				return link;
 			}
 			LettuceConnectionFactory factory = this.factory.get();
-			factory.resetConnection();
+			factory.resetConnection(); // Closes the one before.
 			link = Link.over(factory.getConnection());
-			this.link = link;
+			this.link.set(link);
 			return link;
 		}
 		finally {
@@ -81,7 +100,7 @@ final class LettuceLane implements Lane {
 	@Override
 	public void close() {
 		this.factory.end();
-		this.link = null;
+		this.link.set(null);
 	}
 
 	/**

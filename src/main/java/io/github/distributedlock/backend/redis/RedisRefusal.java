@@ -30,11 +30,15 @@ enum RedisRefusal {
 	ERR(false, "see what the server says");
 
 	// Older servers wrap the error of a command in a script, and say this without a code.
-	private static final Pattern DENIED_IN_SCRIPT = Pattern.compile("can't run this command|ACL failure in script");
+	private static final Pattern DENIED_IN_SCRIPT = Pattern
+		.compile("[^'\"]*(?:can't run this command|ACL failure in script)");
 
-	private static final Pattern TOO_MANY = Pattern.compile("max number of clients");
+	private static final Pattern TOO_MANY = Pattern.compile("ERR max number of clients");
 
-	private final Pattern word = Pattern.compile("\\b" + name() + "\\b");
+	// A message begins with its code. Older servers put that of a command in a script
+	// further back, after the place in the script; never after a name, which is quoted
+	// and may look like a code.
+	private final Pattern code = Pattern.compile((name().equals("ERR") ? "" : "(?:[^'\"]*: )?") + "-?" + name() + " ");
 
 	private final boolean passing;
 
@@ -58,7 +62,7 @@ enum RedisRefusal {
 	}
 
 	boolean isIn(Throwable failure) {
-		return matches(failure, this.word);
+		return matches(failure, this.code);
 	}
 
 	/**
@@ -89,7 +93,7 @@ enum RedisRefusal {
 
 	private static boolean matches(Throwable failure, Pattern pattern) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-			if (cause.getMessage() != null && pattern.matcher(cause.getMessage()).find()) {
+			if (cause.getMessage() != null && pattern.matcher(cause.getMessage()).lookingAt()) {
 				return true;
 			}
 		}

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisFailuresTests {
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
+	@CsvSource(delimiter = '|', quoteCharacter = '`',
 			textBlock = """
 					LOADING Redis is loading the dataset in memory | true | loading
 					BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE. | true | SCRIPT KILL
@@ -39,7 +39,16 @@ class RedisFailuresTests {
 					ERR Error running script: @user_script: 5: The user executing the script can't run this command | false | ACL SETUSER
 					NOAUTH Authentication required. | false | password
 					WRONGPASS invalid username-password pair or user is disabled. | false | password
+					ERR Error running script (call to f_1): @user_script:6: @user_script: 6: -OOM command not allowed when used memory > 'maxmemory'. | true | maxmemory
+					OOM command not allowed when used memory > 'maxmemory'. script: 1, on @user_script:6. | true | maxmemory
+					ERR max number of clients + cluster connections reached | true | reached
+					ERR ACL failure in script: User u has no permissions to run the 'set' command | false | ACL SETUSER
+					DENIED Redis is running in protected mode because protected mode is enabled | false | protected mode
 					ERR unknown command 'EVALSHA', with args beginning with: | false | see what the server says
+					ERR unknown command 'EVALSHA', with args beginning with: 'abc' '2' 'lock:{BUSY}' | false | see what the server says
+					ERR unknown command 'EVALSHA', with args beginning with: 'abc' '2' 'lock:{a: BUSY b}' | false | see what the server says
+					ERR unknown command 'EVALSHA', with args beginning with: 'abc' '2' 'lock:{max number of clients}' | false | see what the server says
+					ERR unknown command 'EVALSHA', with args beginning with: 'abc' '2' 'lock:{ACL failure in script}' | false | see what the server says
 					""")
 	void whatTheServerSays(String said, boolean retryable, String remedy) {
 		LockBackendException jedis = RedisFailures.translate("release", "lock 'k'",
@@ -57,6 +66,11 @@ class RedisFailuresTests {
 	void whatTheServerDoesNotSayMayPass() {
 		assertThat(translate(new QueryTimeoutException("Redis command timed out")).isRetryable()).isTrue();
 		assertThat(translate(new RedisConnectionFailureException("Connection refused")).isRetryable()).isTrue();
+		for (String message : new String[] { "Unable to connect to DENIED.example",
+				"Unable to connect to DENIED example", "Unable to connect to ERR example",
+				"Connection of NOAUTH-user lost", "Unable to connect to: ERR example" }) {
+			assertThat(translate(new RedisConnectionFailureException(message)).isRetryable()).as(message).isTrue();
+		}
 		assertThat(translate(new CancellationException()).isRetryable()).isTrue();
 		assertThat(translate(new IllegalStateException("the lock backend is closed")).isRetryable()).isFalse();
 	}

@@ -115,6 +115,51 @@ class RedisLockBackendOutageTests {
 		}
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void aConnectionThatIsDroppedSilentlyCostsAtMostOneCommand(Factories client) throws Exception {
+		try (Relay relay = new Relay(this.server.port())) {
+			this.backend = new RedisLockBackend(client.to(relay.port()), "lock", TIMEOUT);
+			this.backend.acquire(claim("warm"));
+			relay.swallow();
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
+			for (int i = 0; i < 3; i++) {
+				assertThat(this.backend.acquire(claim("after-" + i)).acquired()).isTrue();
+			}
+			await().untilAsserted(() -> assertThat(relay.swallowing()).as("dead connections still open").isZero());
+		}
+	}
+
+	@Test
+	void whoWaitsForAnExhaustedPoolWaitsNoLongerThanTheCommandTimeout() throws Exception {
+		open(Factories.JEDIS);
+		this.backend.acquire(claim("warm"));
+		// Several times as many as there are connections, so that one who waited for
+		// those before would wait for several timeouts.
+		int callers = 5 * 64;
+		ExecutorService executor = Executors.newFixedThreadPool(callers);
+		try (Jedis admin = this.server.admin()) {
+			admin.clientPause(60_000, ClientPauseMode.WRITE);
+			long begin = System.nanoTime();
+			List<Future<?>> attempts = new ArrayList<>();
+			for (int i = 0; i < callers; i++) {
+				attempts.add(executor.submit(() -> this.backend.acquire(claim("k"))));
+			}
+			for (Future<?> attempt : attempts) {
+				assertThatExceptionOfType(java.util.concurrent.ExecutionException.class).isThrownBy(attempt::get)
+					.withCauseInstanceOf(LockBackendException.class)
+					.satisfies((ex) -> assertThat(((LockBackendException) ex.getCause()).isRetryable()).isTrue());
+			}
+			Duration taken = Duration.ofNanos(System.nanoTime() - begin);
+			admin.clientUnpause();
+			assertThat(taken).as("until all had failed").isLessThan(TIMEOUT.multipliedBy(7).dividedBy(2));
+		}
+		finally {
+			executor.shutdown();
+		}
+	}
+
 	@Test
 	@SuppressWarnings("deprecation") // The name that both lines of Spring Data know.
 	void theTimeoutIsOursWhateverTheApplicationCustomizes() {

@@ -160,6 +160,39 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void aForeignKeyInPlaceOfTheWaitersIsRefusedBeforeAnythingIsWritten(Factories client) {
+		LockBackend backend = backend(client);
+		this.admin.set("lock-waiters:{k}", "something else");
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> backend.acquireOrRegister(claim("k", "a")))
+			.withMessageContaining("WRONGTYPE");
+		assertThat(this.admin.exists("lock:{k}")).as("locked by nobody who knows").isFalse();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aServerThatIsOutOfMemoryStillServesThoseWhoHaveALock(Factories client) {
+		try (RedisServers.Server full = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = full.admin()) {
+			LockBackend backend = opened(patient(client.to(full.port())));
+			Claim parked = claim("parked", "a");
+			Claim released = claim("released", "a");
+			backend.acquire(parked);
+			backend.acquire(released);
+			admin.configSet("maxmemory-policy", "noeviction");
+			admin.configSet("maxmemory", "1");
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("k", "a")))
+				.withMessageContaining("raise maxmemory")
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
+			assertThat(backend.renew(List.of(parked, released))).containsExactly(true, true);
+			assertThat(backend.release("released", released.owner())).isTrue();
+			assertThat(backend.park("parked", parked.owner(), Duration.ofSeconds(5))).isTrue();
+			assertThat(admin.get("lock:{parked}")).isEqualTo(LockBackend.PARKED + parked.owner());
+			assertThat(admin.pttl("lock:{parked}")).as("rest").isBetween(1L, 5_000L);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void withPublishDeniedTheLockIsReservedAllTheSame(Factories client) {
 		LockBackend backend = restricted(client, "-publish");
 		Claim holder = claim("k", "a");

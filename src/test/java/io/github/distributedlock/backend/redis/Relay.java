@@ -1,0 +1,115 @@
+package io.github.distributedlock.backend.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * Stands between a client and a server, and can drop connections without a word.
+ */
+final class Relay implements AutoCloseable {
+
+	private final List<Passage> passages = new CopyOnWriteArrayList<>();
+
+	private final ServerSocket door;
+
+	private final int server;
+
+	Relay(int server) throws IOException {
+		this.server = server;
+		this.door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+		daemon(this::accept);
+	}
+
+	int port() {
+		return this.door.getLocalPort();
+	}
+
+	/** From now on nothing passes on the connections that exist. New ones work. */
+	void swallow() {
+		this.passages.forEach((passage) -> passage.swallows = true);
+	}
+
+	/**
+	 * How many connections swallow what the client, which has not closed them, sends.
+	 * @return their number
+	 */
+	long swallowing() {
+		return this.passages.stream().filter((passage) -> passage.swallows && !passage.left).count();
+	}
+
+	private void accept() throws IOException {
+		while (true) {
+			Passage passage = new Passage(this.door.accept(),
+					new Socket(InetAddress.getLoopbackAddress(), this.server));
+			this.passages.add(passage);
+			daemon(() -> passage.pump(passage.client, passage.server));
+			daemon(() -> passage.pump(passage.server, passage.client));
+		}
+	}
+
+	private static void daemon(Task task) {
+		Thread thread = new Thread(() -> {
+			try {
+				task.run();
+			}
+			catch (IOException ex) {
+				// A socket was closed.
+			}
+		}, "relay");
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	@Override
+	public void close() throws IOException {
+		this.door.close();
+		for (Passage passage : this.passages) {
+			passage.client.close();
+			passage.server.close();
+		}
+	}
+
+	private interface Task {
+
+		void run() throws IOException;
+
+	}
+
+	private static final class Passage {
+
+		private final Socket client;
+
+		private final Socket server;
+
+		private volatile boolean swallows;
+
+		private volatile boolean left;
+
+		private Passage(Socket client, Socket server) {
+			this.client = client;
+			this.server = server;
+		}
+
+		private void pump(Socket from, Socket to) throws IOException {
+			byte[] buffer = new byte[8192];
+			try (InputStream in = from.getInputStream(); OutputStream out = to.getOutputStream()) {
+				for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
+					if (!this.swallows) {
+						out.write(buffer, 0, count);
+					}
+				}
+			}
+			finally {
+				this.left |= from == this.client;
+			}
+		}
+
+	}
+
+}
