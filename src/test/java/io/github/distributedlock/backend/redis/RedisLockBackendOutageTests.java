@@ -132,6 +132,35 @@ class RedisLockBackendOutageTests {
 	}
 
 	@Test
+	void whoWaitsForAnExhaustedPoolWaitsNoLongerThanTheCommandTimeout() throws Exception {
+		open(Factories.JEDIS);
+		this.backend.acquire(claim("warm"));
+		// Several times as many as there are connections, so that one who waited for
+		// those before would wait for several timeouts.
+		int callers = 8 * 64;
+		ExecutorService executor = Executors.newFixedThreadPool(callers);
+		try (Jedis admin = this.server.admin()) {
+			admin.clientPause(60_000, ClientPauseMode.WRITE);
+			long begin = System.nanoTime();
+			List<Future<?>> attempts = new ArrayList<>();
+			for (int i = 0; i < callers; i++) {
+				attempts.add(executor.submit(() -> this.backend.acquire(claim("k"))));
+			}
+			for (Future<?> attempt : attempts) {
+				assertThatExceptionOfType(java.util.concurrent.ExecutionException.class).isThrownBy(attempt::get)
+					.withCauseInstanceOf(LockBackendException.class)
+					.satisfies((ex) -> assertThat(((LockBackendException) ex.getCause()).isRetryable()).isTrue());
+			}
+			Duration taken = Duration.ofNanos(System.nanoTime() - begin);
+			admin.clientUnpause();
+			assertThat(taken).as("until all had failed").isLessThan(TIMEOUT.multipliedBy(5));
+		}
+		finally {
+			executor.shutdown();
+		}
+	}
+
+	@Test
 	@SuppressWarnings("deprecation") // The name that both lines of Spring Data know.
 	void theTimeoutIsOursWhateverTheApplicationCustomizes() {
 		JedisClientConfiguration patient = JedisClientConfiguration.builder()
