@@ -6,7 +6,6 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.LockBackendException;
-
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -22,6 +25,8 @@ final class FakeTime implements EngineTime, Workers {
 			Comparator.comparingLong(Task::at).thenComparingInt(Task::number));
 
 	private final AtomicInteger waiting = new AtomicInteger();
+
+	private final Set<Thread> woken = ConcurrentHashMap.newKeySet();
 
 	private final List<Runnable> heldBack = new ArrayList<>();
 
@@ -49,10 +54,13 @@ final class FakeTime implements EngineTime, Workers {
 			return true;
 		}
 		AtomicBoolean timedOut = new AtomicBoolean();
+		Thread waiter = Thread.currentThread();
 		Alarm alarm = schedule(() -> {
 			timedOut.set(true);
+			this.woken.add(waiter);
 			signal.release();
 		}, nanos);
+		this.woken.remove(waiter);
 		this.waiting.incrementAndGet();
 		try {
 			signal.acquire();
@@ -113,9 +121,21 @@ final class FakeTime implements EngineTime, Workers {
 		long end = nanoTime() + duration.toNanos();
 		for (Task task = next(end); task != null; task = next(end)) {
 			task.action().run();
+			letTheWokenAct();
 		}
 		synchronized (this) {
 			this.nanos = Math.max(this.nanos, end);
+		}
+	}
+
+	/**
+	 * Time goes on only when those whose time had come wait again, or have ended: else
+	 * they would act at another time than they were woken for.
+	 */
+	private void letTheWokenAct() {
+		long patience = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+		while (this.woken.stream().anyMatch(Thread::isAlive) && System.nanoTime() < patience) {
+			Thread.yield();
 		}
 	}
 
