@@ -26,7 +26,8 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
  * annotated call costs over a plain proxied one.
  *
  * <pre>
- * ./mvnw -q spring-boot:test-run -Dspring-boot.run.main-class=io.github.distributedlock.benchmark.Figures
+ * ./mvnw -q spring-boot:test-run -Dspring-boot.test-run.optimizedLaunch=false \
+ *     -Dspring-boot.run.main-class=io.github.distributedlock.benchmark.Figures
  * </pre>
  */
 @SuppressWarnings("deprecation") // A pool of Jedis is what both lines of Jedis have.
