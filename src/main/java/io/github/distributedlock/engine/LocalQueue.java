@@ -120,17 +120,10 @@ final class LocalQueue {
 	private void startWithdrawal(@Nullable KeyQueue queue) {
 		Turn current = (queue != null) ? queue.current : null;
 		if (current != null && current.withdrawal && current.granted.tryAcquire()) {
-			boolean started = false;
-			try {
-				this.withdrawals.accept(this, current);
-				started = true;
-			}
-			finally {
-				if (!started) {
-					current.settled();
-					leave(current);
-				}
-			}
+			Undo.ifFails(() -> this.withdrawals.accept(this, current), () -> {
+				current.settled();
+				leave(current);
+			});
 		}
 	}
 

@@ -77,31 +77,15 @@ final class Sweeper {
 
 	private void start(long delay) {
 		if (this.active.compareAndSet(false, true)) {
-			boolean started = false;
-			try {
-				this.time.schedule(this::startSweep, delay);
-				started = true;
-			}
-			finally {
-				if (!started) {
-					this.active.set(false);
-				}
-			}
+			Undo.ifFails(() -> this.time.schedule(this::startSweep, delay), () -> this.active.set(false));
 		}
 	}
 
 	private void startSweep() {
-		boolean started = false;
-		try {
-			this.workers.background(this::sweep);
-			started = true;
-		}
-		finally {
-			if (!started) {
-				this.active.set(false);
-				start(PAUSE);
-			}
-		}
+		Undo.ifFails(() -> this.workers.background(this::sweep), () -> {
+			this.active.set(false);
+			start(PAUSE);
+		});
 	}
 
 	private void sweep() {

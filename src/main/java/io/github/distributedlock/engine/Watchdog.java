@@ -157,23 +157,14 @@ final class Watchdog {
 			return;
 		}
 		due.forEach(Renewal::begin);
-		boolean started = false;
-		try {
-			this.workers.renewal(() -> {
-				try {
-					this.round.accept(due);
-				}
-				finally {
-					ended(node, due);
-				}
-			});
-			started = true;
-		}
-		finally {
-			if (!started) {
+		Undo.ifFails(() -> this.workers.renewal(() -> {
+			try {
+				this.round.accept(due);
+			}
+			finally {
 				ended(node, due);
 			}
-		}
+		}), () -> ended(node, due));
 	}
 
 	private void ended(Object node, List<Renewal> round) {
