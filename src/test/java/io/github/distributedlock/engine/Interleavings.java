@@ -9,14 +9,14 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
  */
 final class Interleavings {
 
-	private static final int ITERATIONS = Integer.getInteger("lock.lincheck.iterations", 30);
+	private static final int ITERATIONS = Integer.getInteger("lock.lincheck.iterations", 10);
 
 	private Interleavings() {
 	}
 
 	static ModelCheckingOptions of(int threads, int operations) {
 		return new ModelCheckingOptions().iterations(ITERATIONS)
-			.invocationsPerIteration(500)
+			.invocationsPerIteration(300)
 			.threads(threads)
 			.actorsPerThread(operations)
 			.actorsBefore(0)

@@ -1,6 +1,5 @@
 package io.github.distributedlock.engine;
 
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -126,39 +125,9 @@ public class WakeUpLincheckTests {
 	}
 
 	private static boolean isWoken(Turn turn) throws InterruptedException {
-		Impatience time = new Impatience();
-		turn.awaitWakeUp(time, 1);
-		return time.woken;
-	}
-
-	/**
-	 * Time that is over at once.
-	 */
-	private static final class Impatience implements EngineTime {
-
-		private boolean woken;
-
-		@Override
-		public long nanoTime() {
-			return 0;
-		}
-
-		@Override
-		public long wallNanos() {
-			return 0;
-		}
-
-		@Override
-		public boolean await(Semaphore signal, long nanos) {
-			this.woken = signal.tryAcquire();
-			return this.woken;
-		}
-
-		@Override
-		public Alarm schedule(Runnable task, long delayNanos) {
-			throw new UnsupportedOperationException();
-		}
-
+		StillTime time = new StillTime();
+		turn.awaitWakeUp(time, 0);
+		return time.wasSignalled();
 	}
 
 }
