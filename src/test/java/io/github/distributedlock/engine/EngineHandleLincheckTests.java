@@ -44,7 +44,11 @@ public class EngineHandleLincheckTests {
 
 	private final LockHandle handle = this.handles.open(List.of(this.hold));
 
+	private final LockHandle inner = reentered();
+
 	private volatile boolean closed;
+
+	private volatile boolean innerClosed;
 
 	@BeforeAll
 	static void noWarnings() {
@@ -79,12 +83,20 @@ public class EngineHandleLincheckTests {
 		this.handle.onLost(runs::incrementAndGet);
 	}
 
+	/**
+	 * Ends a re-entry that began before; another one may come, as long as the hold lasts.
+	 */
+	@Operation
+	public void closeInner() {
+		this.innerClosed = true;
+		this.inner.close();
+	}
+
 	@Operation
 	public void reenter() {
 		if (this.hold.reenter()) {
-			LockHandle inner = this.handles.open(List.of(this.hold));
-			Interleavings.require(this.store.keys().isEmpty(), "given back while a handle is open");
-			inner.close();
+			Interleavings.require(this.store.keys().isEmpty(), "re-entered after it was given back");
+			this.handles.open(List.of(this.hold)).close();
 		}
 	}
 
@@ -95,10 +107,17 @@ public class EngineHandleLincheckTests {
 			Interleavings.require(runs.get() <= (lost ? 1 : 0), "a loss action ran too often");
 			Interleavings.require(this.closed || runs.get() >= (lost ? 1 : 0), "a loss action did not run");
 		}
+		Interleavings.require(this.innerClosed || this.store.keys().isEmpty(), "given back under a handle");
+		this.inner.close();
 		this.handle.close();
 		Interleavings.require(this.store.keys().size() + this.losses.get() == 1, "did not end once");
 		Interleavings.require(this.queue.isEmpty(), "the turn is not left");
 		Interleavings.require(this.hold.handles().isEmpty(), "a handle is left over");
+	}
+
+	private LockHandle reentered() {
+		this.hold.reenter();
+		return this.handles.open(List.of(this.hold));
 	}
 
 	private Handles handles() {

@@ -27,7 +27,14 @@ public class HoldLincheckTests {
 
 	private final Hold hold = new Hold(new Turn("k", false), "us", TERMS, START, false, new StillTime());
 
-	private final int[] entries = { 0, 1, 0, 0 };
+	/**
+	 * How often each thread has entered. The first two share the hold from the start.
+	 */
+	private final int[] entries = { 0, 1, 1, 0 };
+
+	public HoldLincheckTests() {
+		this.hold.reenter();
+	}
 
 	@Test
 	void stepsAreAtomic() {

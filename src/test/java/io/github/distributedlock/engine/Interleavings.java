@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine;
 
+import org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 
 /**
@@ -11,16 +12,23 @@ final class Interleavings {
 
 	private static final int ITERATIONS = Integer.getInteger("lock.lincheck.iterations", 10);
 
+	/**
+	 * Whose own interleavings are the JDK's business.
+	 */
+	private static final String[] ATOMIC = { "java.util.concurrent.ConcurrentLinkedQueue",
+			"java.util.concurrent.CopyOnWriteArrayList", "java.util.ArrayList", "java.util.HashMap" };
+
 	private Interleavings() {
 	}
 
 	static ModelCheckingOptions of(int threads, int operations) {
 		return new ModelCheckingOptions().iterations(ITERATIONS)
-			.invocationsPerIteration(300)
+			.invocationsPerIteration(200)
 			.threads(threads)
 			.actorsPerThread(operations)
 			.actorsBefore(0)
-			.actorsAfter(0);
+			.actorsAfter(0)
+			.addGuarantee(ManagedStrategyGuaranteeKt.forClasses(ATOMIC).allMethods().treatAsAtomic());
 	}
 
 	/**
