@@ -1,5 +1,6 @@
 package io.github.distributedlock.docs;
 
+import io.github.distributedlock.test.NoDatabase;
 import io.github.distributedlock.test.RedisServers.Server;
 
 import org.springframework.boot.WebApplicationType;
@@ -7,12 +8,14 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 
 /**
  * An application with the README's classes. Started twice on one Redis, its instances
  * have as little in common as two JVMs.
  */
 @SpringBootApplication
+@Import(NoDatabase.class)
 class DocsApplication {
 
 	@Bean
