@@ -7,7 +7,6 @@ import java.util.function.Function;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.annotation.ReleaseOn;
 
 import org.springframework.core.env.PropertyResolver;
@@ -57,9 +56,6 @@ final class RequestTemplate {
 		}
 		if (annotation.fenced()) {
 			throw annotated.refuse("fenced", true, NOT_YET, null);
-		}
-		if (annotation.onLost() != OnLost.REPORT) {
-			throw annotated.refuse("onLost", annotation.onLost(), NOT_YET, null);
 		}
 	}
 
