@@ -27,7 +27,7 @@ final class FaultRow {
 
 	private Promise promise = Promise.WHOLE;
 
-	private boolean relayed;
+	private Route route = Route.DIRECT;
 
 	private String[] settings = {};
 
@@ -48,7 +48,13 @@ final class FaultRow {
 
 	/** Puts a {@link RespRelay} between each member and the server. */
 	FaultRow relayed() {
-		this.relayed = true;
+		this.route = Route.RELAYED;
+		return this;
+	}
+
+	/** As {@link #relayed()}, on connections that are the application's. */
+	FaultRow sharing() {
+		this.route = Route.SHARED;
 		return this;
 	}
 
@@ -81,7 +87,7 @@ final class FaultRow {
 	private Outcome tryOut(Fault fault) throws Exception {
 		LoggingSystem logging = LoggingSystem.get(FaultRow.class.getClassLoader());
 		logging.setLogLevel(LIBRARY, LOG_LEVEL);
-		try (Trial trial = Trial.begin(this.client, this.relayed, this.settings)) {
+		try (Trial trial = Trial.begin(this.client, this.route, this.settings)) {
 			return trial.run(fault);
 		}
 		finally {

@@ -9,18 +9,22 @@ import java.util.List;
  * promises; a row in which physics forbids a part of it says so by name.
  *
  * @param exclusive whether certain holds never overlap
+ * @param lossless whether no holder loses its lock
  * @param remark what is to be said about the row
  */
-record Promise(boolean exclusive, String remark) {
+record Promise(boolean exclusive, boolean lossless, String remark) {
 
 	/** All of it. */
-	static final Promise WHOLE = new Promise(true, "");
+	static final Promise WHOLE = new Promise(true, false, "");
+
+	/** All of it, and no holder loses its lock, since the fault is over before that. */
+	static final Promise NOTHING_LOST = new Promise(true, true, "");
 
 	/**
 	 * The server loses what it was told, so that it may give a key away that is held. It
 	 * is noticed at the next renewal.
 	 */
-	static final Promise SERVER_FORGETS = new Promise(false,
+	static final Promise SERVER_FORGETS = new Promise(false, false,
 			"the server forgets who holds: overlap possible until the next renewal");
 
 	/**
@@ -30,7 +34,7 @@ record Promise(boolean exclusive, String remark) {
 	private static final Duration SLACK = Duration.ofMillis(30);
 
 	Promise withRemark(String remark) {
-		return new Promise(this.exclusive, remark);
+		return new Promise(this.exclusive, this.lossless, remark);
 	}
 
 	/**
@@ -49,6 +53,9 @@ record Promise(boolean exclusive, String remark) {
 		requireAtMost("a key stayed that nobody held", outcome.orphan(), Trial.LEASE.plus(late), broken);
 		requireAtMost("an acquire took longer than its waitTime", outcome.overrun(), Trial.COMMAND_TIMEOUT.plus(late),
 				broken);
+		if (this.lossless) {
+			requireNone("locks lost", outcome.losses(), broken);
+		}
 		if (outcome.toldBefore() != null && outcome.toldBefore().compareTo(Duration.ZERO.minus(late)) < 0) {
 			broken.add("the holder was told " + outcome.toldBefore().negated().toMillis()
 					+ " ms after another could have the key, of which " + late.toMillis() + " ms may be noise");
@@ -57,8 +64,8 @@ record Promise(boolean exclusive, String remark) {
 			requireAtMost("the holder was not told that its key is gone", outcome.toldAfter(),
 					Trial.LEASE.dividedBy(3).plus(Trial.COMMAND_TIMEOUT).plus(late), broken);
 		}
-		requireNone("keys that nothing will remove", outcome.keysLeft(), broken);
-		requireNone("threads", outcome.threadsLeft(), broken);
+		requireNone("keys left over that nothing will remove", outcome.keysLeft(), broken);
+		requireNone("threads left over", outcome.threadsLeft(), broken);
 		return broken;
 	}
 
@@ -70,7 +77,7 @@ record Promise(boolean exclusive, String remark) {
 
 	private static void requireNone(String what, int left, List<String> broken) {
 		if (left > 0) {
-			broken.add(left + " " + what + " were left over");
+			broken.add(left + " " + what);
 		}
 	}
 

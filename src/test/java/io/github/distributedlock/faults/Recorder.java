@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.function.BooleanSupplier;
@@ -41,6 +42,10 @@ final class Recorder implements AutoCloseable {
 	private final Set<Held> open = ConcurrentHashMap.newKeySet();
 
 	private final LongAccumulator overrun = new LongAccumulator(Math::max, 0);
+
+	private final LongAccumulator orphan = new LongAccumulator(Math::max, 0);
+
+	private final AtomicInteger losses = new AtomicInteger();
 
 	private final LongAccumulator toldBefore = new LongAccumulator(Math::min, Long.MAX_VALUE);
 
@@ -95,11 +100,16 @@ final class Recorder implements AutoCloseable {
 		this.struck.set(System.nanoTime());
 	}
 
+	/** A key stayed in the server although nobody held it any more. */
+	void orphan(long nanos) {
+		this.orphan.accumulate(nanos);
+	}
+
 	/** Writes down what was seen, with what the trial has found besides. */
-	Outcome outcome(long orphanNanos, int keysLeft, int threadsLeft) {
+	Outcome outcome(int keysLeft, int threadsLeft) {
 		var holds = History.read(this.file);
 		return new Outcome(1, holds.size(), HistoryChecker.overlaps(holds), HistoryChecker.regressions(holds),
-				Duration.ofNanos(orphanNanos), Duration.ofNanos(this.overrun.get()),
+				Duration.ofNanos(this.orphan.get()), Duration.ofNanos(this.overrun.get()), this.losses.get(),
 				told(this.toldBefore, Long.MAX_VALUE), told(this.toldAfter, Long.MIN_VALUE), keysLeft, threadsLeft,
 				Duration.ofNanos(this.noise.get()));
 	}
@@ -185,6 +195,7 @@ final class Recorder implements AutoCloseable {
 				this.handle.checkHeld();
 			}
 			catch (LockLostException ex) {
+				Recorder.this.losses.incrementAndGet();
 				if (ex.reason() == Reason.NOT_RENEWED) {
 					Recorder.this.toldBefore.accumulate(this.entry.until() + MARGIN.toNanos() - now);
 				}

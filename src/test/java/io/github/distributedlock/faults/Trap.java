@@ -1,9 +1,11 @@
 package io.github.distributedlock.faults;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Something that happens to the next request of a kind that passes a {@link RespRelay}.
@@ -39,6 +41,10 @@ final class Trap {
 
 	private final AtomicBoolean armed = new AtomicBoolean(true);
 
+	private final AtomicInteger repetitions = new AtomicInteger();
+
+	private volatile List<String> caught = List.of();
+
 	private final CountDownLatch done = new CountDownLatch(1);
 
 	Trap(Step step, String key, Effect effect, Duration delay) {
@@ -60,8 +66,22 @@ final class Trap {
 	 * Catches a request, if it is the first of the kind.
 	 */
 	boolean catches(RespMessage request) {
-		return this.armed.get() && this.step.isIn(request.words()) && request.words().contains(this.key)
+		if (request.words().equals(this.caught)) {
+			this.repetitions.incrementAndGet();
+		}
+		boolean mine = this.armed.get() && this.step.isIn(request.words()) && request.words().contains(this.key)
 				&& this.armed.compareAndSet(true, false);
+		if (mine) {
+			this.caught = request.words();
+		}
+		return mine;
+	}
+
+	/**
+	 * How often the request that was caught was sent again, word for word.
+	 */
+	int repetitions() {
+		return this.repetitions.get();
 	}
 
 	void done() {

@@ -53,14 +53,14 @@ final class Trial implements AutoCloseable {
 	/**
 	 * Begins the workload.
 	 * @param client the members' client
-	 * @param relayed whether they reach the server through relays
+	 * @param route how they reach the server
 	 * @param settings of the server
 	 * @return the trial, running
 	 */
-	static Trial begin(Client client, boolean relayed, String... settings) {
+	static Trial begin(Client client, Route route, String... settings) {
 		Trial trial = new Trial(RedisServers.start(RedisServers.EMBEDDED, settings));
 		for (int i = 0; i < MEMBERS; i++) {
-			trial.members.add(Member.join(client, trial.server.port(), relayed));
+			trial.members.add(Member.join(client, trial.server.port(), route));
 		}
 		trial.workload.begin(trial.members);
 		trial.workload.awaitProgress("before the fault");
@@ -102,21 +102,26 @@ final class Trial implements AutoCloseable {
 		fault.strike(this);
 		this.workload.awaitProgress("after the fault");
 		this.workload.end();
-		long orphan = awaitNoLocks();
+		measureOrphans("*");
 		this.members.forEach(Member::close);
-		return this.recorder.outcome(orphan, keysLeft(), threadsLeft());
+		return this.recorder.outcome(keysLeft(), threadsLeft());
 	}
 
-	private long awaitNoLocks() throws InterruptedException {
-		long end = System.nanoTime();
-		long last = end;
+	/**
+	 * Measures for how long the lock of a key stays that nobody holds from now on.
+	 * @param key the key; {@code *} for all
+	 */
+	void measureOrphans(String key) throws InterruptedException {
+		long begin = System.nanoTime();
+		long last = begin;
+		String pattern = key.equals("*") ? "lock:*" : "lock:{" + key + "}";
 		try (Jedis admin = this.server.admin()) {
-			while (!admin.keys("lock:*").isEmpty() && last - end < LONGEST_END.toNanos()) {
+			while (!admin.keys(pattern).isEmpty() && last - begin < LONGEST_END.toNanos()) {
 				last = System.nanoTime();
 				Thread.sleep(LOOK_MILLIS);
 			}
 		}
-		return last - end;
+		this.recorder.orphan(last - begin);
 	}
 
 	private int keysLeft() {
