@@ -94,7 +94,7 @@ final class Negotiation {
 			this.turn.answered();
 			this.wait.sawHolder(attempt.holder());
 			this.refused = true;
-			return attempt.acquired() ? hold(sent) : null;
+			return isOurs(attempt) ? hold(sent) : null;
 		}
 		catch (RuntimeException ex) {
 			this.failure = Failures.asBackendException("acquire", this.turn.key, ex);
@@ -108,6 +108,14 @@ final class Negotiation {
 			}
 			return null;
 		}
+	}
+
+	/**
+	 * A client that sends a command again after a reconnect is told that the key is busy,
+	 * by itself.
+	 */
+	private boolean isOurs(Attempt attempt) {
+		return attempt.acquired() || this.claim.owner().equals(attempt.holder());
 	}
 
 	/**

@@ -30,6 +30,18 @@ class AmbiguityTests extends EngineFixture {
 	}
 
 	@Test
+	void acquireThatTheClientSentTwiceIsRecognisedAsOurOwn() {
+		this.backend.next("acquire", (step) -> {
+			step.get();
+			return step.get();
+		});
+		LockHandle handle = this.engine.tryAcquire("k").orElseThrow();
+		assertThat(valueOf("k")).isEqualTo(handle.owner());
+		handle.close();
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
 	void acquireWhoseReplyWasLostIsCleanedUpIfItIsGivenUp() {
 		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"));
