@@ -79,7 +79,8 @@ final class FaultRow {
 		}
 		FaultTable.add(this.fault, this.client, all, broken.isEmpty() ? this.promise.remark() : "**broken**");
 		if (!broken.isEmpty()) {
-			throw new AssertionError(this.fault + " (" + this.client + "): " + String.join("; ", broken));
+			throw new AssertionError(this.fault + " (" + this.client + "): " + String.join("; ", broken),
+					all.culprit());
 		}
 	}
 

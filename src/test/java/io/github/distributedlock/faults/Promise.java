@@ -33,6 +33,10 @@ record Promise(boolean exclusive, boolean lossless, String remark) {
 	 */
 	private static final Duration SLACK = Duration.ofMillis(30);
 
+	static Duration slack(Duration noise) {
+		return SLACK.plus(noise.multipliedBy(2));
+	}
+
 	Promise withRemark(String remark) {
 		return new Promise(this.exclusive, this.lossless, remark);
 	}
@@ -43,7 +47,7 @@ record Promise(boolean exclusive, boolean lossless, String remark) {
 	 */
 	List<String> brokenBy(Outcome outcome) {
 		List<String> broken = new ArrayList<>();
-		Duration late = SLACK.plus(outcome.noise().multipliedBy(2));
+		Duration late = slack(outcome.noise());
 		if (this.exclusive && !outcome.overlaps().isEmpty()) {
 			broken.add("held twice at the same time: " + outcome.overlaps());
 		}

@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.function.BooleanSupplier;
 
@@ -41,7 +40,7 @@ final class Recorder implements AutoCloseable {
 
 	private final Set<Held> open = ConcurrentHashMap.newKeySet();
 
-	private final LongAccumulator overrun = new LongAccumulator(Math::max, 0);
+	private final Overruns overruns = new Overruns();
 
 	private final LongAccumulator orphan = new LongAccumulator(Math::max, 0);
 
@@ -53,7 +52,7 @@ final class Recorder implements AutoCloseable {
 
 	private final LongAccumulator noise = new LongAccumulator(Math::max, 0);
 
-	private final AtomicLong struck = new AtomicLong(System.nanoTime());
+	private volatile long struck = System.nanoTime();
 
 	private final Path file;
 
@@ -78,16 +77,12 @@ final class Recorder implements AutoCloseable {
 	 * nothing special here.
 	 */
 	Optional<Held> acquire(LockEngine engine, LockRequest request) {
-		long begin = System.nanoTime();
-		Optional<LockHandle> handle = Optional.empty();
 		try {
-			handle = engine.tryAcquire(request);
+			return this.overruns.in(request.waitTime(), () -> engine.tryAcquire(request)).map(Held::new);
 		}
 		catch (LockBackendException ex) {
-			// It must not take longer either.
+			return Optional.empty();
 		}
-		this.overrun.accumulate(System.nanoTime() - begin - request.waitTime().toNanos());
-		return handle.map(Held::new);
 	}
 
 	/** Whether somebody holds a key for certain. */
@@ -97,7 +92,8 @@ final class Recorder implements AutoCloseable {
 
 	/** A fault strikes now: what it destroys can be noticed only from now on. */
 	void strikes() {
-		this.struck.set(System.nanoTime());
+		this.overruns.count();
+		this.struck = System.nanoTime();
 	}
 
 	/** A key stayed in the server although nobody held it any more. */
@@ -109,9 +105,13 @@ final class Recorder implements AutoCloseable {
 	Outcome outcome(int keysLeft, int threadsLeft) {
 		var holds = History.read(this.file);
 		return new Outcome(1, holds.size(), HistoryChecker.overlaps(holds), HistoryChecker.regressions(holds),
-				Duration.ofNanos(this.orphan.get()), Duration.ofNanos(this.overrun.get()), this.losses.get(),
-				told(this.toldBefore, Long.MAX_VALUE), told(this.toldAfter, Long.MIN_VALUE), keysLeft, threadsLeft,
-				Duration.ofNanos(this.noise.get()));
+				Duration.ofNanos(this.orphan.get()), this.overruns.longest(), this.overruns.culprit(),
+				this.losses.get(), told(this.toldBefore, Long.MAX_VALUE), told(this.toldAfter, Long.MIN_VALUE),
+				keysLeft, threadsLeft, noise());
+	}
+
+	private Duration noise() {
+		return Duration.ofNanos(this.noise.get());
 	}
 
 	private static Duration told(LongAccumulator nanos, long never) {
@@ -125,6 +125,7 @@ final class Recorder implements AutoCloseable {
 				Thread.sleep(LOOK_MILLIS);
 				this.noise.accumulate(System.nanoTime() - before - TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS));
 				this.open.forEach(Held::look);
+				this.overruns.look(Trial.COMMAND_TIMEOUT.plus(Promise.slack(noise())));
 			}
 		}
 		catch (InterruptedException ex) {
@@ -200,7 +201,7 @@ final class Recorder implements AutoCloseable {
 					Recorder.this.toldBefore.accumulate(this.entry.until() + MARGIN.toNanos() - now);
 				}
 				else {
-					Recorder.this.toldAfter.accumulate(now - Recorder.this.struck.get());
+					Recorder.this.toldAfter.accumulate(now - Recorder.this.struck);
 				}
 			}
 			catch (IllegalStateException ex) {
