@@ -18,18 +18,26 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
  */
 enum Step {
 
-	/** The first attempt to acquire. */
-	ACQUIRE("") {
+	/** The first attempt to acquire: a command or, of a fenced lock, a script. */
+	ACQUIRE("acquire-or-register.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
-			return request.get(0).equalsIgnoreCase("set");
+			return request.get(0).equalsIgnoreCase("set")
+					|| (super.isIn(request) && argument(3, request).equals(DO_NOT_REGISTER));
 		}
 
 	},
 
 	/** An attempt to acquire, and to wait if it is in vain. */
-	REGISTER("acquire-or-register.lua"),
+	REGISTER("acquire-or-register.lua") {
+
+		@Override
+		boolean isIn(List<String> request) {
+			return super.isIn(request) && !argument(3, request).equals(DO_NOT_REGISTER);
+		}
+
+	},
 
 	/** The renewal of leases. */
 	RENEW("renew.lua"),
@@ -39,19 +47,19 @@ enum Step {
 
 		@Override
 		boolean isIn(List<String> request) {
-			return super.isIn(request) && !request.get(OWNER).startsWith(LockBackend.RESERVED);
+			return super.isIn(request) && !argument(0, request).startsWith(LockBackend.RESERVED);
 		}
 
 	};
 
-	private static final int OWNER = 5;
+	private static final String DO_NOT_REGISTER = "0";
 
 	private final String script;
 
 	private final String digest;
 
 	Step(String resource) {
-		this.script = resource.isEmpty() ? "" : read(resource);
+		this.script = read(resource);
 		this.digest = digest(this.script);
 	}
 
@@ -64,6 +72,11 @@ enum Step {
 			case "eval" -> request.get(1).equals(this.script);
 			default -> false;
 		};
+	}
+
+	private static String argument(int number, List<String> request) {
+		int keys = Integer.parseInt(request.get(2));
+		return request.get(3 + keys + number);
 	}
 
 	private static String read(String resource) {

@@ -28,7 +28,8 @@ final class Workload {
 	/** A key with short holds. */
 	static final String SHORT = "short";
 
-	private static final String OTHER = "other";
+	/** Another one, with fencing tokens. */
+	static final String FENCED = "fenced";
 
 	private static final int LONGEST_PAUSE_MILLIS = 8;
 
@@ -56,7 +57,7 @@ final class Workload {
 			start(() -> repeat(member, LONG, (held) -> held.hold(() -> this.over)));
 			await().until(() -> this.acquired.containsKey(LONG));
 			start(() -> repeat(member, SHORT, Workload::holdShortly));
-			start(() -> repeat(member, OTHER, Workload::holdShortly));
+			start(() -> repeat(member, FENCED, Workload::holdShortly));
 		}
 	}
 
@@ -66,7 +67,7 @@ final class Workload {
 	 * @param when to say when it did not happen
 	 */
 	void awaitProgress(String when) {
-		for (String key : List.of(SHORT, OTHER)) {
+		for (String key : List.of(SHORT, FENCED)) {
 			long before = acquired(key);
 			await("'" + key + "' is acquired again " + when).atMost(PATIENCE)
 				.until(() -> acquired(key) >= before + 10 || !this.failures.isEmpty());
@@ -114,7 +115,8 @@ final class Workload {
 		while (!this.over) {
 			// Some may not wait: then one attempt is all.
 			Duration waitTime = (ThreadLocalRandom.current().nextInt(4) == 0) ? Duration.ZERO : WAIT;
-			Optional<Held> held = this.recorder.acquire(member.engine(), LockRequest.of(key).waitTime(waitTime));
+			LockRequest request = LockRequest.of(key).waitTime(waitTime).fenced(key.equals(FENCED));
+			Optional<Held> held = this.recorder.acquire(member.engine(), request);
 			if (held.isPresent()) {
 				try (Held mine = held.get()) {
 					this.acquired.computeIfAbsent(key, (same) -> new LongAdder()).increment();
