@@ -25,7 +25,7 @@ class NotYetTests {
 	private static final List<String> LINES = Readme.lines();
 
 	@ParameterizedTest
-	@ValueSource(classes = { Shared.class, Fair.class, Fenced.class })
+	@ValueSource(classes = { Shared.class, Fair.class })
 	void isRefused(Class<?> type) throws Exception {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.backend=memory")
@@ -58,15 +58,6 @@ class NotYetTests {
 	static class Fair {
 
 		@DistributedLock(fair = true)
-		void work() {
-		}
-
-	}
-
-	@Told("`fenced`")
-	static class Fenced {
-
-		@DistributedLock(fenced = true)
 		void work() {
 		}
 
