@@ -9,6 +9,8 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
  * An application with the README's classes. Started twice on one Redis, its instances
@@ -26,6 +28,14 @@ class DocsApplication {
 	@Bean
 	PriceSource priceSource() {
 		return (sku) -> "price of " + sku;
+	}
+
+	/**
+	 * A database that all instances share, and that is not there before it is used.
+	 */
+	@Bean
+	JdbcTemplate database() {
+		return new JdbcTemplate(new DriverManagerDataSource("jdbc:h2:mem:docs;DB_CLOSE_DELAY=-1"));
 	}
 
 	static ConfigurableApplicationContext start(Server redis, String... properties) {
