@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -54,6 +55,8 @@ final class Hold {
 	 */
 	volatile boolean unsettled;
 
+	final OptionalLong fencingToken;
+
 	private final EngineTime time;
 
 	private final long acquired;
@@ -70,10 +73,12 @@ final class Hold {
 
 	private volatile long minHold;
 
-	Hold(Turn turn, String owner, Terms terms, Moment sent, boolean unsettled, EngineTime time) {
+	Hold(Turn turn, String owner, Terms terms, OptionalLong fencingToken, Moment sent, boolean unsettled,
+			EngineTime time) {
 		this.key = turn.key;
 		this.owner = owner;
 		this.terms = terms;
+		this.fencingToken = fencingToken;
 		this.turn = turn;
 		this.unsettled = unsettled;
 		this.time = time;

@@ -189,14 +189,14 @@ public final class JvmProcess implements AutoCloseable {
 	 * Stops all of its threads until {@link #resume()} (SIGSTOP).
 	 */
 	public void pause() {
-		signal("STOP");
+		Signals.pause(pid());
 	}
 
 	/**
 	 * Lets it go on (SIGCONT).
 	 */
 	public void resume() {
-		signal("CONT");
+		Signals.resume(pid());
 	}
 
 	@Override
@@ -207,22 +207,6 @@ public final class JvmProcess implements AutoCloseable {
 	@Override
 	public String toString() {
 		return "JVM " + pid();
-	}
-
-	// By the shell's own kill: not every machine has the program.
-	private void signal(String name) {
-		try {
-			Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid()).inheritIO().start();
-			if (kill.waitFor() != 0) {
-				throw failure("could not be sent SIG" + name);
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			throw interrupted(ex);
-		}
 	}
 
 	private AssertionError failure(String what) {

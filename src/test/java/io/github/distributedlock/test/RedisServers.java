@@ -3,7 +3,6 @@ package io.github.distributedlock.test;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,7 +11,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import redis.clients.jedis.Jedis;
-import redis.embedded.RedisServer;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisDataException;
 import redis.embedded.core.ExecutableProvider;
 
 /**
@@ -68,44 +68,65 @@ public final class RedisServers {
 	 * @return the server, to be closed
 	 */
 	public static Server start(String name, String... settings) {
-		Server server = new Server(name, freePort(), settings);
-		server.start();
-		return server;
+		List<String> all = new ArrayList<>(List.of("save \"\"", "appendonly no"));
+		all.addAll(List.of(settings));
+		return started(new Server(Ports.next(), executable(name), all));
 	}
 
-	private static int freePort() {
-		try (ServerSocket socket = new ServerSocket(0)) {
-			return socket.getLocalPort();
+	/**
+	 * Starts a Sentinel.
+	 * @param name one of {@link #names()}
+	 * @param settings its configuration
+	 * @return the Sentinel, to be closed
+	 */
+	static Server sentinel(String name, String... settings) {
+		return started(new Server(Ports.next(), executable(name), List.of(settings), "--sentinel"));
+	}
+
+	private static Server started(Server server) {
+		try {
+			server.start();
+			return server;
 		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		catch (RuntimeException | Error ex) {
+			server.close();
+			throw ex;
 		}
 	}
 
-	/** A server on a port of its own. */
-	public static final class Server implements AutoCloseable {
-
-		private final int port;
-
-		private final RedisServer process;
-
-		private Server(String name, int port, String... settings) {
-			this.port = port;
+	private static synchronized File executable(String name) {
+		String executable = EXECUTABLES.get(name);
+		if (executable.isEmpty()) {
 			try {
-				List<String> lines = new ArrayList<>(List.of("save \"\"", "appendonly no"));
-				lines.addAll(List.of(settings));
-				var builder = RedisServer.newRedisServer().port(port);
-				lines.forEach(builder::setting);
-				String executable = EXECUTABLES.get(name);
-				if (!executable.isEmpty()) {
-					ExecutableProvider provider = () -> new File(executable);
-					builder.executableProvider(provider);
-				}
-				this.process = builder.build();
+				// Unpacked once; removed with the JVM.
+				executable = ExecutableProvider.newJarResourceProvider().get().getAbsolutePath();
+				EXECUTABLES.put(name, executable);
 			}
 			catch (IOException ex) {
 				throw new UncheckedIOException(ex);
 			}
+		}
+		return new File(executable);
+	}
+
+	/**
+	 * A server on a port of its own, with a directory of its own that outlasts a restart.
+	 */
+	public static final class Server implements AutoCloseable {
+
+		private static final int QUICK = 1_000;
+
+		private static final int PATIENT = 10_000;
+
+		private final int port;
+
+		private final RedisProcess process;
+
+		private Server(int port, File executable, List<String> settings, String... options) {
+			this.port = port;
+			List<String> configuration = new ArrayList<>(List.of("bind 127.0.0.1", "port " + port));
+			configuration.addAll(settings);
+			this.process = new RedisProcess(executable, configuration, options);
 		}
 
 		public int port() {
@@ -113,34 +134,80 @@ public final class RedisServers {
 		}
 
 		/**
+		 * The id of its process; of the last one if it is down.
+		 * @return the id
+		 */
+		public long pid() {
+			return this.process.pid();
+		}
+
+		/**
 		 * A connection for a test to look at the server with, or to change it.
 		 * @return the connection, to be closed
 		 */
 		public Jedis admin() {
-			return new Jedis("localhost", this.port, 10_000);
+			return new Jedis("localhost", this.port, PATIENT);
 		}
 
+		/**
+		 * Starts it, also again: on the same port with the same settings. What it has
+		 * saved it finds again, which by default is nothing.
+		 */
 		public void start() {
-			try {
-				this.process.start();
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
+			this.process.start(this::answers);
 		}
 
+		/**
+		 * Ends it in order (SIGTERM).
+		 */
 		public void stop() {
-			try {
-				this.process.stop();
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
+			this.process.stop();
+		}
+
+		/**
+		 * Ends it on the spot (SIGKILL).
+		 */
+		public void kill() {
+			this.process.kill();
+		}
+
+		/**
+		 * Stops all of its threads until {@link #resume()} (SIGSTOP). Connections to it
+		 * stay, and can still be opened.
+		 */
+		public void pause() {
+			Signals.pause(pid());
+		}
+
+		/**
+		 * Lets it go on (SIGCONT).
+		 */
+		public void resume() {
+			Signals.resume(pid());
 		}
 
 		@Override
 		public void close() {
-			stop();
+			this.process.delete();
+		}
+
+		@Override
+		public String toString() {
+			return "localhost:" + this.port;
+		}
+
+		private boolean answers() {
+			try (Jedis jedis = new Jedis("localhost", this.port, QUICK)) {
+				jedis.ping();
+				return true;
+			}
+			catch (JedisConnectionException ex) {
+				return false;
+			}
+			catch (JedisDataException ex) {
+				// Any other refusal is an answer.
+				return !String.valueOf(ex.getMessage()).startsWith("LOADING");
+			}
 		}
 
 	}
