@@ -19,6 +19,11 @@ final class StillTime implements EngineTime, Workers {
 
 	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
+	/**
+	 * One alarm at a time, as by a timer's only thread.
+	 */
+	private final Object timer = new Object();
+
 	private volatile boolean signalled;
 
 	@Override
@@ -82,13 +87,15 @@ final class StillTime implements EngineTime, Workers {
 	 * Lets the first alarm ring, if there is one: now, however early that is.
 	 */
 	void ring() {
-		Ring first;
-		synchronized (this) {
-			first = first();
-			this.alarms.remove(first);
-		}
-		if (first != null) {
-			first.action().run();
+		synchronized (this.timer) {
+			Ring first;
+			synchronized (this) {
+				first = first();
+				this.alarms.remove(first);
+			}
+			if (first != null) {
+				first.action().run();
+			}
 		}
 	}
 

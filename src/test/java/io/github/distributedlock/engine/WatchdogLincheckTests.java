@@ -36,11 +36,12 @@ public class WatchdogLincheckTests {
 
 	@Test
 	void everyGuardedHoldHasAnAlarm() {
-		Interleavings.of(2, 2).actorsBefore(2).check(WatchdogLincheckTests.class);
+		Interleavings.of(2, 2).check(WatchdogLincheckTests.class);
 	}
 
 	/**
-	 * A lock is taken, whose renewal is due at once or only later.
+	 * A lock is taken, whose renewal is due at once or only later, while the timer and a
+	 * worker are busy.
 	 */
 	@Operation
 	public void guard(@Param(name = "due") boolean due) {
@@ -49,6 +50,7 @@ public class WatchdogLincheckTests {
 				OptionalLong.empty(), new Moment(sent, sent), false, this.time);
 		this.watchdog.guard(hold);
 		this.holds.add(hold);
+		run();
 	}
 
 	/**
@@ -62,13 +64,12 @@ public class WatchdogLincheckTests {
 		}
 	}
 
-	@Operation(nonParallelGroup = "timer")
-	public void ring() {
-		this.time.ring();
-	}
-
+	/**
+	 * The timer and a worker do what is there to do.
+	 */
 	@Operation
-	public void work() {
+	public void run() {
+		this.time.ring();
 		this.time.work();
 	}
 
@@ -81,8 +82,7 @@ public class WatchdogLincheckTests {
 		for (Hold hold : this.watchdog.guarded()) {
 			Interleavings.require(this.time.firstAlarm() <= Math.max(0, need(hold)), "the alarm is too late");
 		}
-		this.time.ring();
-		this.time.work();
+		run();
 		for (Hold hold : this.holds) {
 			Interleavings.require(need(hold) > 0, "a hold was not renewed");
 		}
