@@ -24,11 +24,11 @@ final class RedisProcess {
 
 	private static final Duration LAST_WORDS = Duration.ofSeconds(3);
 
-	private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+	private static final Set<RedisProcess> KEPT = ConcurrentHashMap.newKeySet();
 
 	static {
 		Runtime.getRuntime()
-			.addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly), "redis-process-reaper"));
+			.addShutdownHook(new Thread(() -> KEPT.forEach(RedisProcess::delete), "redis-process-reaper"));
 	}
 
 	private final Path directory;
@@ -53,6 +53,7 @@ final class RedisProcess {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+		KEPT.add(this);
 	}
 
 	/**
@@ -65,8 +66,6 @@ final class RedisProcess {
 		}
 		try {
 			this.process = this.builder.start();
-			RUNNING.add(this.process);
-			this.process.onExit().thenAccept(RUNNING::remove);
 			Awaitility.await()
 				.pollInSameThread()
 				.pollInterval(Duration.ofMillis(20))
@@ -120,6 +119,7 @@ final class RedisProcess {
 	void delete() {
 		kill();
 		delete(this.directory.toFile());
+		KEPT.remove(this);
 	}
 
 	private static void delete(File file) {
