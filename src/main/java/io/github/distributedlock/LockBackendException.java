@@ -10,8 +10,11 @@ public class LockBackendException extends LockException {
 
 	private final boolean retryable;
 
+	private final boolean refused;
+
 	/**
-	 * Creates the exception for a store that failed or refused.
+	 * Creates the exception for a store that failed, so that nobody knows whether it
+	 * carried out what it was asked.
 	 * @param message what was tried and what came back, with the key and the remedy
 	 * @param retryable whether the same step may succeed a little later (a time-out, a
 	 * lost connection, a server that is loading), so that a request that may wait tries
@@ -19,8 +22,25 @@ public class LockBackendException extends LockException {
 	 * @param cause the client's exception
 	 */
 	public LockBackendException(String message, boolean retryable, @Nullable Throwable cause) {
+		this(message, retryable, false, cause);
+	}
+
+	private LockBackendException(String message, boolean retryable, boolean refused, @Nullable Throwable cause) {
 		super(message, cause);
 		this.retryable = retryable;
+		this.refused = refused;
+	}
+
+	/**
+	 * The store has certainly not carried out what it was asked: it said so, or it could
+	 * not even be asked.
+	 * @param message what was tried and what came back, with the key and the remedy
+	 * @param retryable whether the same step may succeed a little later
+	 * @param cause the client's exception
+	 * @return the exception to throw
+	 */
+	public static LockBackendException refused(String message, boolean retryable, @Nullable Throwable cause) {
+		return new LockBackendException(message, retryable, true, cause);
 	}
 
 	/**
@@ -29,6 +49,14 @@ public class LockBackendException extends LockException {
 	 */
 	public boolean isRetryable() {
 		return this.retryable;
+	}
+
+	/**
+	 * Whether nothing was carried out, so that nothing has to be undone.
+	 * @return {@code false} if that is not known
+	 */
+	public boolean isRefused() {
+		return this.refused;
 	}
 
 }

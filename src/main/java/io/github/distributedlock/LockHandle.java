@@ -41,9 +41,11 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * A number that grows with each acquisition of the key, for a resource that refuses
-	 * writes with an older one.
-	 * @return the fencing token, or empty unless the request was
-	 * {@linkplain LockRequest#fenced(boolean) fenced}
+	 * writes with an older one: {@code UPDATE … SET …, token = ? WHERE … AND token < ?}.
+	 * It is never less than the store's time in microseconds, so that it does not go back
+	 * when the store loses its data.
+	 * @return the fencing token, or empty unless the lock was acquired by a
+	 * {@linkplain LockRequest#fenced(boolean) fenced} request
 	 */
 	OptionalLong fencingToken();
 

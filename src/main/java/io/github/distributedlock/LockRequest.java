@@ -142,9 +142,10 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Asks for a {@linkplain LockHandle#fencingToken() fencing token}. Locks do not
-	 * support this yet, and refuse it.
-	 * @param fenced whether to ask for one
+	 * Asks for a {@linkplain LockHandle#fencingToken() fencing token}, with which the
+	 * resource behind the lock can refuse the late write of a holder that has lost it.
+	 * Only for a single key. A request that re-enters a lock without one is refused.
+	 * @param fenced whether to ask for one; not by default
 	 * @return a request with a token, or without
 	 */
 	public LockRequest fenced(boolean fenced) {

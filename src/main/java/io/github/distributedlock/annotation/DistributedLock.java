@@ -135,8 +135,10 @@ public @interface DistributedLock {
 
 	/**
 	 * Whether to ask for a
-	 * {@linkplain io.github.distributedlock.LockHandle#fencingToken() fencing token}. Not
-	 * supported yet.
+	 * {@linkplain io.github.distributedlock.LockHandle#fencingToken() fencing token},
+	 * with which the resource behind the lock can refuse the late write of a holder that
+	 * has lost it. The method finds it in
+	 * {@link io.github.distributedlock.LockHandle#current()}. Only for a single key.
 	 * @return whether there is a token
 	 */
 	boolean fenced() default false;

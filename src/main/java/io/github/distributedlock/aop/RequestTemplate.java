@@ -35,7 +35,7 @@ final class RequestTemplate {
 	}
 
 	static LockRequest of(AnnotatedMethod annotated, PropertyResolver properties, List<String> keys) {
-		refuseUnsupported(annotated);
+		refuseUnsupported(annotated, keys);
 		DistributedLock annotation = annotated.annotation();
 		RequestTemplate template = new RequestTemplate(annotated, properties, LockRequest.of(keys));
 		template.set("waitTime", annotation.waitTime(), (time) -> template.request.waitTime(time));
@@ -44,10 +44,11 @@ final class RequestTemplate {
 		template.set("minHoldTime", annotation.minHoldTime(), (time) -> template.request.minHoldTime(time));
 		String name = Placeholders.resolve(annotated, "name", annotation.name(), properties).trim();
 		return template.request.name(name.isEmpty() ? annotated.shortName() : name)
+			.fenced(annotation.fenced())
 			.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY);
 	}
 
-	private static void refuseUnsupported(AnnotatedMethod annotated) {
+	private static void refuseUnsupported(AnnotatedMethod annotated, List<String> keys) {
 		DistributedLock annotation = annotated.annotation();
 		if (annotation.mode() != LockMode.EXCLUSIVE) {
 			throw annotated.refuse("mode", annotation.mode(), NOT_YET, null);
@@ -55,8 +56,10 @@ final class RequestTemplate {
 		if (annotation.fair()) {
 			throw annotated.refuse("fair", true, NOT_YET, null);
 		}
-		if (annotation.fenced()) {
-			throw annotated.refuse("fenced", true, NOT_YET, null);
+		if (annotation.fenced() && keys.size() > 1) {
+			throw annotated.refuse("fenced", true,
+					"is not for several keys, since a token is of one: take the other" + " locks around this one",
+					null);
 		}
 		if (annotation.onLost() != OnLost.REPORT) {
 			throw annotated.refuse("onLost", annotation.onLost(), NOT_YET, null);

@@ -1,5 +1,7 @@
 package io.github.distributedlock.backend;
 
+import java.util.OptionalLong;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,18 +9,28 @@ import org.jspecify.annotations.Nullable;
  *
  * @param acquired whether the claim's owner has the key now
  * @param holder if not: whose value stands there, where the store said so
+ * @param fencingToken the token of a claim that was acquired and is fenced
  */
-public record Attempt(boolean acquired, @Nullable String holder) {
+public record Attempt(boolean acquired, @Nullable String holder, OptionalLong fencingToken) {
 
 	/**
 	 * The claim's owner has the key.
 	 */
-	public static final Attempt ACQUIRED = new Attempt(true, null);
+	public static final Attempt ACQUIRED = new Attempt(true, null, OptionalLong.empty());
 
 	/**
 	 * Somebody else has the key, and the store did not say who.
 	 */
-	public static final Attempt BUSY = new Attempt(false, null);
+	public static final Attempt BUSY = new Attempt(false, null, OptionalLong.empty());
+
+	/**
+	 * The claim's owner has the key now.
+	 * @param fencingToken its fencing token
+	 * @return the answer
+	 */
+	public static Attempt fenced(long fencingToken) {
+		return new Attempt(true, null, OptionalLong.of(fencingToken));
+	}
 
 	/**
 	 * Somebody else has the key.
@@ -27,7 +39,7 @@ public record Attempt(boolean acquired, @Nullable String holder) {
 	 * @return the answer
 	 */
 	public static Attempt busy(@Nullable String holder) {
-		return (holder != null) ? new Attempt(false, holder) : BUSY;
+		return (holder != null) ? new Attempt(false, holder, OptionalLong.empty()) : BUSY;
 	}
 
 }

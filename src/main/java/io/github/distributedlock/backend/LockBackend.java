@@ -15,8 +15,9 @@ import io.github.distributedlock.LockBackendException;
  * <p>
  * Operations are called by many threads, may block for as long as the store's command
  * timeout, and throw {@link LockBackendException} for a store that failed or refused,
- * never for a key that is busy. The exception says nothing about whether the step was
- * carried out; the engine finds out. Nothing is retried here.
+ * never for a key that is busy. Unless it is {@linkplain LockBackendException#isRefused()
+ * a refusal}, the exception says nothing about whether the step was carried out; the
+ * engine finds out. Nothing is retried here.
  */
 public interface LockBackend extends AutoCloseable {
 

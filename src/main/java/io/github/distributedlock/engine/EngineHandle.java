@@ -77,7 +77,7 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public OptionalLong fencingToken() {
-		return OptionalLong.empty();
+		return this.holds.get(0).fencingToken;
 	}
 
 	@Override

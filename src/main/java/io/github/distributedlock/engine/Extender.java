@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
@@ -54,9 +55,9 @@ final class Extender {
 		}
 		Claim claim = new Claim(hold.key, hold.owner, this.instance.id(), lease);
 		boolean unsettled = hold.unsettled;
-		hold.unsettled = true; // The key may stay ours for so long without our hearing of
-								// it.
-		if (!Interrupts.deferredDuring(() -> ask(claim))) {
+		// The key may stay ours for so long without our hearing of it.
+		hold.unsettled = true;
+		if (!Interrupts.deferredDuring(() -> ask(claim, hold, unsettled))) {
 			this.losses.declare(hold, Reason.TAKEN);
 			return false;
 		}
@@ -66,12 +67,16 @@ final class Extender {
 		return held;
 	}
 
-	private boolean ask(Claim claim) {
+	private boolean ask(Claim claim, Hold hold, boolean unsettledBefore) {
 		try {
 			return this.backend.renew(List.of(claim)).get(0);
 		}
 		catch (RuntimeException ex) {
-			throw Failures.asBackendException("extend", claim.key(), ex);
+			LockBackendException failure = Failures.asBackendException("extend", claim.key(), ex);
+			if (failure.isRefused()) {
+				hold.unsettled = unsettledBefore;
+			}
+			throw failure;
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -47,6 +48,8 @@ final class Hold {
 	 */
 	volatile boolean unsettled;
 
+	final OptionalLong fencingToken;
+
 	private final EngineTime time;
 
 	private final long acquired;
@@ -65,10 +68,12 @@ final class Hold {
 
 	private volatile Reason lossReason = Reason.TAKEN;
 
-	Hold(Turn turn, String owner, Terms terms, Moment sent, boolean unsettled, EngineTime time) {
+	Hold(Turn turn, String owner, Terms terms, OptionalLong fencingToken, Moment sent, boolean unsettled,
+			EngineTime time) {
 		this.key = turn.key;
 		this.owner = owner;
 		this.terms = terms;
+		this.fencingToken = fencingToken;
 		this.turn = turn;
 		this.unsettled = unsettled;
 		this.time = time;

@@ -42,7 +42,7 @@ final class Holds {
 		boolean complete = false;
 		try {
 			for (String key : keys) {
-				Hold hold = reenter(key);
+				Hold hold = reenter(key, terms);
 				if (hold == null) {
 					owner = (owner != null) ? owner : this.instance.nextOwner();
 					hold = this.acquirer.acquire(key, owner, terms, wait);
@@ -66,17 +66,27 @@ final class Holds {
 		}
 	}
 
-	private @Nullable Hold reenter(String key) {
+	private @Nullable Hold reenter(String key, Terms terms) {
 		for (LockHandle handle : CurrentLock.all()) {
 			if (handle instanceof EngineHandle outer && outer.isOf(this.losses)) {
 				for (Hold hold : outer.holds()) {
-					if (hold.key.equals(key) && this.losses.isStillHeld(hold) && hold.reenter()) {
-						return hold;
+					if (hold.key.equals(key) && this.losses.isStillHeld(hold)) {
+						requireHonoured(terms, hold);
+						if (hold.reenter()) {
+							return hold;
+						}
 					}
 				}
 			}
 		}
 		return null;
+	}
+
+	private static void requireHonoured(Terms terms, Hold outer) {
+		if (terms.fenced() && outer.fencingToken.isEmpty()) {
+			throw new IllegalArgumentException("Lock '" + outer.key + "' was requested as fenced, but this thread holds"
+					+ " it without a fencing token already. Request the outer lock as fenced, too");
+		}
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -54,7 +55,7 @@ final class Negotiation {
 		this.terms = terms;
 		this.wait = wait;
 		this.era = era;
-		this.claim = new Claim(turn.key, owner, parts.instance.id(), Duration.ofNanos(terms.lease()));
+		this.claim = new Claim(turn.key, owner, parts.instance.id(), Duration.ofNanos(terms.lease()), terms.fenced());
 	}
 
 	@Nullable Hold run() throws InterruptedException {
@@ -94,13 +95,15 @@ final class Negotiation {
 			this.turn.answered();
 			this.wait.sawHolder(attempt.holder());
 			this.refused = true;
-			return attempt.acquired() ? hold(sent) : null;
+			return attempt.acquired() ? hold(sent, attempt.fencingToken()) : null;
 		}
 		catch (RuntimeException ex) {
 			this.failure = Failures.asBackendException("acquire", this.turn.key, ex);
 			this.turn.failed(this.failure);
+			if (this.failure.isRefused()) {
+				this.unsettled = unsettledBefore;
+			}
 			if (!this.failure.isRetryable()) {
-				this.unsettled = unsettledBefore; // The store refused, and did nothing.
 				throw this.failure;
 			}
 			if (Thread.interrupted()) {
@@ -125,8 +128,16 @@ final class Negotiation {
 		return this.parts.backend.acquire(this.claim);
 	}
 
-	private @Nullable Hold hold(Moment sent) {
-		Hold hold = new Hold(this.turn, this.claim.owner(), this.terms, sent, this.unsettled, this.parts.time);
+	private @Nullable Hold hold(Moment sent, OptionalLong fencingToken) {
+		if (this.terms.fenced() && fencingToken.isEmpty()) {
+			this.unsettled = true;
+			throw new LockBackendException(
+					"Lock '" + this.turn.key + "' was requested as fenced, but "
+							+ this.parts.backend.getClass().getName() + " gave no fencing token. Request it without",
+					false, null);
+		}
+		Hold hold = new Hold(this.turn, this.claim.owner(), this.terms, fencingToken, sent, this.unsettled,
+				this.parts.time);
 		if (hold.isOver()) {
 			this.unsettled = true;
 			this.failure = new LockBackendException("Lock '" + this.turn.key + "' was granted, but the answer took"

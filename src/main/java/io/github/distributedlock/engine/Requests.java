@@ -44,7 +44,11 @@ final class Requests {
 	Terms terms(LockRequest request) {
 		refuse(request, request.mode() == LockMode.SHARED, "mode SHARED");
 		refuse(request, request.fair(), "fair");
-		refuse(request, request.fenced(), "fenced");
+		if (request.fenced() && request.keys().size() > 1) {
+			throw new IllegalArgumentException(
+					"Lock " + request.keys() + " was requested as fenced, but a fencing token"
+							+ " is of one key. Request one key as fenced, and the others around it");
+		}
 		return Terms.of(request, this.leaseTime);
 	}
 

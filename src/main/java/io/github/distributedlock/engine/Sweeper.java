@@ -1,7 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -24,7 +24,12 @@ final class Sweeper {
 
 	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
 
-	private final Queue<Errand> errands = new ConcurrentLinkedQueue<>();
+	/**
+	 * Bounds the memory, and the work when the store is back, of a long outage.
+	 */
+	private static final int MOST_ERRANDS = 10_000;
+
+	private final Queue<Errand> errands = new LinkedBlockingQueue<>(MOST_ERRANDS);
 
 	private final AtomicBoolean active = new AtomicBoolean();
 
@@ -71,7 +76,10 @@ final class Sweeper {
 	}
 
 	private void add(Errand errand) {
-		this.errands.add(errand);
+		if (!this.errands.offer(errand)) {
+			logger.warn("Lock '{}' of {} may stay in the store until its lease has run out there, since {} locks are"
+					+ " waiting to be released already", errand.key, errand.owner, MOST_ERRANDS);
+		}
 		start(0);
 	}
 
@@ -94,7 +102,7 @@ final class Sweeper {
 			for (Errand errand : this.errands) {
 				if (errand.isDue(this.time.nanoTime()) && !run(errand)) {
 					this.errands.remove(errand);
-					this.errands.add(errand);
+					add(errand);
 					break;
 				}
 			}

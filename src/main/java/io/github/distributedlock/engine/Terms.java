@@ -16,8 +16,10 @@ import org.jspecify.annotations.Nullable;
  * @param maxHold the longest hold, {@link Long#MAX_VALUE} for none
  * @param minHold the shortest hold, 0 for none
  * @param expireOnClose whether the lease is left to run out
+ * @param fenced whether a fencing token is wanted
  */
-record Terms(String name, long lease, boolean renewed, long maxHold, long minHold, boolean expireOnClose) {
+record Terms(String name, long lease, boolean renewed, long maxHold, long minHold, boolean expireOnClose,
+		boolean fenced) {
 
 	private static final long LEAST_MARGIN = Duration.ofMillis(10).toNanos();
 
@@ -26,7 +28,7 @@ record Terms(String name, long lease, boolean renewed, long maxHold, long minHol
 		long maxHold = nanos(request.maxHoldTime(), Long.MAX_VALUE);
 		long lease = Math.min(nanos((fixed != null) ? fixed : defaultLease, 0), maxHold);
 		return new Terms(request.name(), lease, fixed == null, maxHold, nanos(request.minHoldTime(), 0),
-				request.expireOnClose());
+				request.expireOnClose(), request.fenced());
 	}
 
 	/**

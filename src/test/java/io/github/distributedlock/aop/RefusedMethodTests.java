@@ -160,9 +160,14 @@ class RefusedMethodTests {
 		LockContext.refusal(Shared.class)
 			.hasMessageContaining("run(): mode = SHARED is not supported yet: leave it out");
 		LockContext.refusal(Fair.class).hasMessageContaining("fair = true is not supported yet");
-		LockContext.refusal(Fenced.class).hasMessageContaining("fenced = true is not supported yet");
 		LockContext.refusal(Interrupting.class).hasMessageContaining("onLost = INTERRUPT is not supported yet");
 		LockContext.refusal(Throwing.class).hasMessageContaining("onLost = THROW is not supported yet");
+	}
+
+	@Test
+	void aFencingTokenForSeveralKeys() {
+		LockContext.refusal(Fenced.class)
+			.hasMessageContaining("run(): fenced = true is not for several keys, since a token is of one");
 	}
 
 	static class PrivateMethod {
@@ -309,7 +314,7 @@ class RefusedMethodTests {
 
 	static class Fenced {
 
-		@DistributedLock(fenced = true)
+		@DistributedLock(key = { "'a'", "'b'" }, fenced = true)
 		public void run() {
 		}
 

@@ -39,6 +39,7 @@ class RequestTests {
 			assertThat(request.maxHoldTime()).isEqualTo(Duration.ofMinutes(2));
 			assertThat(request.minHoldTime()).isEqualTo(Duration.ofSeconds(2));
 			assertThat(request.expireOnClose()).isTrue();
+			assertThat(request.fenced()).isTrue();
 			assertThat(request.name()).isEqualTo("checkout- 1m30s");
 		}
 	}
@@ -90,7 +91,7 @@ class RequestTests {
 		}
 
 		@DistributedLock(key = "#sku", waitTime = "500", leaseTime = "${lock.lease:}", maxHoldTime = "2m",
-				minHoldTime = "PT2S", releaseOn = ReleaseOn.EXPIRY, name = "checkout-${lock.lease:}")
+				minHoldTime = "PT2S", fenced = true, releaseOn = ReleaseOn.EXPIRY, name = "checkout-${lock.lease:}")
 		public void allSet(String sku) {
 		}
 

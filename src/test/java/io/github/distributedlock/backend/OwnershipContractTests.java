@@ -31,6 +31,48 @@ abstract class OwnershipContractTests extends ContractBench {
 	}
 
 	@ContractTest
+	void fencingTokensGrowWithEachAcquisition(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		long last = 0;
+		for (int i = 0; i < 6; i++) {
+			Claim plain = claim(key, "a");
+			Claim claim = new Claim(key, plain.owner(), "a", LONG, true);
+			Attempt attempt = (i % 2 == 0) ? backend.acquire(claim) : backend.acquireOrRegister(claim);
+			assertThat(attempt.acquired()).isTrue();
+			long token = attempt.fencingToken().orElseThrow();
+			assertThat(token).isGreaterThan(last);
+			last = token;
+			backend.release(key, claim.owner());
+		}
+		assertThat(last).as("not less than the time").isGreaterThan(System.currentTimeMillis() * 1000 - 60_000_000);
+		assertThat(backend.acquire(claim(key, "a")).fencingToken()).as("not asked for").isEmpty();
+	}
+
+	@ContractTest
+	void aFencedClaimThatFindsItsOwnTokenGetsAnotherNumber(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim claim = new Claim(key, claim(key, "a").owner(), "a", LONG, true);
+		long unheard = backend.acquire(claim).fencingToken().orElseThrow();
+		assertThat(backend.acquireOrRegister(claim).fencingToken().orElseThrow()).isGreaterThan(unheard);
+	}
+
+	@ContractTest
+	void aFencedClaimThatIsRefusedGetsNoTokenAndDoesNotWait(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim fenced = new Claim(key, claim(key, "b").owner(), "b", LONG, true);
+		assertThat(backend.acquire(fenced).acquired()).isFalse();
+		assertThat(backend.acquire(fenced).fencingToken()).isEmpty();
+		backend.release(key, holder.owner());
+		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free, since nobody registered").isTrue();
+		assertThat(b.heard()).isEmpty();
+	}
+
+	@ContractTest
 	void keysAreIndependent(String store) {
 		LockBackend backend = open(store);
 		String key = key();

@@ -26,7 +26,7 @@ class NotYetTests {
 	private static final List<String> LINES = Readme.lines();
 
 	@ParameterizedTest
-	@ValueSource(classes = { Shared.class, Fair.class, Fenced.class, Interrupting.class, Throwing.class })
+	@ValueSource(classes = { Shared.class, Fair.class, Interrupting.class, Throwing.class })
 	void isRefused(Class<?> type) throws Exception {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.backend=memory")
@@ -59,15 +59,6 @@ class NotYetTests {
 	static class Fair {
 
 		@DistributedLock(fair = true)
-		void work() {
-		}
-
-	}
-
-	@Told("`fenced`")
-	static class Fenced {
-
-		@DistributedLock(fenced = true)
 		void work() {
 		}
 

@@ -55,6 +55,43 @@ class AmbiguityTests extends EngineFixture {
 	}
 
 	@Test
+	void refusalThatMayPassIsTriedAgainAndLeavesNothingToCleanUp() {
+		this.backend.next("acquire", ScriptedBackend.NOT_NOW);
+		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", Duration.ofSeconds(2)));
+		this.time.advance(Duration.ofMillis(25));
+		succeeded(acquiring).close();
+		this.backend.next("acquire", ScriptedBackend.NOT_NOW);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"))
+			.withMessage("out of memory");
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(this.backend.steps()).containsExactly("acquire k", "acquire k", "release k", "acquire k");
+	}
+
+	@Test
+	void failureThatStaysButMayHaveBeenCarriedOutIsCleanedUp() {
+		this.backend.next("acquire", (step) -> {
+			step.get();
+			throw new LockBackendException("the answer cannot be read", false, null);
+		});
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire("k"));
+		this.time.advance(Duration.ZERO);
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void cleanUpsOfALongOutageAreBounded() {
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		for (int i = 0; i < 10_100; i++) {
+			String key = "k" + i;
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(key));
+		}
+		this.backend.works();
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(this.backend.steps().stream().distinct()).hasSize(10_000);
+	}
+
+	@Test
 	void cleanUpThatIsNotAnsweredGoesOn() {
 		this.backend.breaks(ScriptedBackend.LOST_REPLY);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"));

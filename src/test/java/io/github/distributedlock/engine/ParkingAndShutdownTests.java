@@ -186,7 +186,7 @@ class ParkingAndShutdownTests extends EngineFixture {
 
 	@Test
 	void whatIsNotSupportedYetIsRefusedBeforeAnyIo() {
-		for (LockRequest request : java.util.List.of(request("k").fair(true), request("k").fenced(true),
+		for (LockRequest request : java.util.List.of(request("k").fair(true),
 				request("k").mode(io.github.distributedlock.LockMode.SHARED))) {
 			assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.engine.acquire(request))
 				.withMessageContaining("does not support yet");

@@ -41,7 +41,11 @@ final class ScriptedBackend implements LockBackend {
 	};
 
 	static final Fault REFUSED = (step) -> {
-		throw new LockBackendException("not allowed", false, null);
+		throw LockBackendException.refused("not allowed", false, null);
+	};
+
+	static final Fault NOT_NOW = (step) -> {
+		throw LockBackendException.refused("out of memory", true, null);
 	};
 
 	private final List<String> steps = new CopyOnWriteArrayList<>();

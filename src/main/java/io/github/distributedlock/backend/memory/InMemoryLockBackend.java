@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -41,6 +42,8 @@ public final class InMemoryLockBackend implements LockBackend {
 	private final LongSupplier nanoTime;
 
 	private long steps;
+
+	private long lastFencingToken;
 
 	/**
 	 * Creates an empty store.
@@ -79,13 +82,20 @@ public final class InMemoryLockBackend implements LockBackend {
 					slot.set(claim.owner(), expiry(claim.lease()));
 				}
 				slot.unregister(claim.instance());
-				return Attempt.ACQUIRED;
+				return claim.fenced() ? Attempt.fenced(nextFencingToken()) : Attempt.ACQUIRED;
 			}
 			if (registers) {
 				slot.register(claim.instance());
 			}
 			return Attempt.busy(value);
 		});
+	}
+
+	// The time, so that those of the next run are greater, too.
+	private long nextFencingToken() {
+		long micros = TimeUnit.MILLISECONDS.toMicros(System.currentTimeMillis());
+		this.lastFencingToken = Math.max(this.lastFencingToken + 1, micros);
+		return this.lastFencingToken;
 	}
 
 	@Override

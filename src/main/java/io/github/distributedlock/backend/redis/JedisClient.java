@@ -7,6 +7,8 @@ import java.util.function.UnaryOperator;
 
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 
+import org.springframework.beans.BeanWrapper;
+import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
@@ -73,9 +75,21 @@ final class JedisClient {
 		else {
 			throw new IllegalStateException("The Jedis factory has no configuration");
 		}
+		if (cluster == null) {
+			keepOneConnectionForAStep(factory);
+		}
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;
+	}
+
+	// Spring Data 4.1 borrows a connection for each command, unless it is told otherwise;
+	// before, there was nothing to tell.
+	private static void keepOneConnectionForAStep(JedisConnectionFactory factory) {
+		BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(factory);
+		if (properties.isWritableProperty("useUnifiedJedis")) {
+			properties.setPropertyValue("useUnifiedJedis", false);
+		}
 	}
 
 	private JedisClientConfiguration settings(int connections, int idle) {

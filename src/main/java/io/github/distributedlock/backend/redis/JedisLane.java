@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -19,6 +20,10 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
  * place, at least one command timeout later: closing a pool interrupts whoever waits for
  * it. Until then its idle connections end by themselves.
  * <p>
+ * A broken connection is given back in the background: the pool makes another in its
+ * place at once, on the thread that gives it back, and a server that does not answer
+ * would cost that thread a second command timeout.
+ * <p>
  * States: no pool; a pool that has not answered yet; a pool that has (proven), with or
  * without one that is retired; closed. Only a proven pool is replaced, so an unreachable
  * server makes no new ones.
@@ -28,6 +33,8 @@ final class JedisLane implements Lane {
 	private final Supplier<JedisConnectionFactory> opener;
 
 	private final long timeoutNanos;
+
+	private final SimpleAsyncTaskExecutor discards = new SimpleAsyncTaskExecutor("distributed-lock-discard-");
 
 	private volatile @Nullable Pool current;
 
@@ -40,6 +47,7 @@ final class JedisLane implements Lane {
 	JedisLane(Supplier<JedisConnectionFactory> opener, Duration timeout) {
 		this.opener = opener;
 		this.timeoutNanos = timeout.toNanos();
+		this.discards.setDaemon(true);
 	}
 
 	@Override
@@ -48,21 +56,39 @@ final class JedisLane implements Lane {
 		if (pool == null) {
 			pool = open();
 		}
+		RedisConnection connection = borrow(pool);
+		boolean broken = false;
 		try {
-			T answer;
-			try (RedisConnection connection = pool.factory.getConnection()) {
-				answer = command.on(connection);
-			}
+			T answer = command.on(connection);
 			if (!pool.proven) {
 				pool.proven = true;
 			}
 			return answer;
 		}
 		catch (DataAccessException ex) {
+			broken = ex.contains(JedisConnectionException.class);
+			throw ex;
+		}
+		finally {
+			if (broken) {
+				replace(pool);
+				this.discards.execute(connection::close);
+			}
+			else {
+				connection.close();
+			}
+		}
+	}
+
+	private RedisConnection borrow(Pool pool) {
+		try {
+			return pool.factory.getConnection();
+		}
+		catch (DataAccessException ex) {
 			if (ex.contains(JedisConnectionException.class)) {
 				replace(pool);
 			}
-			throw ex;
+			throw new UnsentException(ex);
 		}
 	}
 

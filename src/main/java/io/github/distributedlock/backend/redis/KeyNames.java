@@ -45,6 +45,10 @@ final class KeyNames {
 		return name("-waiters", key);
 	}
 
+	byte[] fence(String key) {
+		return name("-fence", key);
+	}
+
 	/**
 	 * What the channel of each instance begins with.
 	 * @return the name of the channel without the instance

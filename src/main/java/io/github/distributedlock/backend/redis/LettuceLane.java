@@ -9,6 +9,7 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -47,10 +48,7 @@ final class LettuceLane implements Lane {
 		boolean interrupted = Thread.interrupted();
 		try {
 			Link link = this.link.get();
-			if (link == null || !link.isOpen()) {
-				link = open();
-			}
-			return run(command, link);
+			return run(command, (link != null && link.isOpen()) ? link : reopen());
 		}
 		finally {
 			if (interrupted) {
@@ -69,6 +67,15 @@ final class LettuceLane implements Lane {
 				this.link.compareAndSet(link, null);
 			}
 			throw ex;
+		}
+	}
+
+	private Link reopen() {
+		try {
+			return open();
+		}
+		catch (DataAccessException ex) {
+			throw new UnsentException(ex);
 		}
 	}
 

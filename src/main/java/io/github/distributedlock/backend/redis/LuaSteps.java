@@ -1,8 +1,10 @@
 package io.github.distributedlock.backend.redis;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
@@ -21,9 +23,17 @@ final class LuaSteps {
 	 */
 	private static final byte[] WAITERS_TTL = number(10_000);
 
+	private static final byte[] DO_NOT_REGISTER = number(0);
+
+	/**
+	 * How long the last fencing token of a key is kept. The server's time takes its place
+	 * after that.
+	 */
+	private static final byte[] FENCE_TTL = number(Duration.ofDays(1).toMillis());
+
 	private static final byte[] RESERVATION = number(LockBackend.RESERVATION.toMillis());
 
-	private final LuaScript acquireOrRegister = new LuaScript("acquire-or-register.lua", ReturnType.VALUE);
+	private final LuaScript acquireOrRegister = new LuaScript("acquire-or-register.lua", ReturnType.MULTI);
 
 	private final LuaScript release = new LuaScript("release.lua", ReturnType.INTEGER);
 
@@ -50,16 +60,38 @@ final class LuaSteps {
 	}
 
 	/**
-	 * Acquires or registers.
+	 * Acquires, without registering if that fails.
 	 * @param connection the connection
 	 * @param claim the claim
-	 * @return the value of the lock, or {@code null} if it was acquired
+	 * @return the answer, {@code null} if there was none
 	 */
-	@Nullable String acquireOrRegister(RedisConnection connection, Claim claim) {
-		byte[] value = this.acquireOrRegister.run(connection, 2, this.names.lock(claim.key()),
-				this.names.waiters(claim.key()), KeyNames.bytes(claim.owner()), KeyNames.bytes(claim.instance()),
-				number(claim.lease().toMillis()), WAITERS_TTL);
-		return (value != null) ? KeyNames.text(value) : null;
+	@Nullable Attempt acquire(RedisConnection connection, Claim claim) {
+		return acquire(connection, claim, DO_NOT_REGISTER);
+	}
+
+	@Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
+		return acquire(connection, claim, WAITERS_TTL);
+	}
+
+	private @Nullable Attempt acquire(RedisConnection connection, Claim claim, byte[] waitersTtl) {
+		List<byte[]> arguments = new ArrayList<>(
+				List.of(this.names.lock(claim.key()), this.names.waiters(claim.key())));
+		if (claim.fenced()) {
+			arguments.add(this.names.fence(claim.key()));
+		}
+		int keys = arguments.size();
+		arguments.addAll(List.of(KeyNames.bytes(claim.owner()), KeyNames.bytes(claim.instance()),
+				number(claim.lease().toMillis()), waitersTtl, FENCE_TTL));
+		List<?> answer = this.acquireOrRegister.run(connection, keys, arguments.toArray(byte[][]::new));
+		return (answer != null) ? attempt(answer) : null;
+	}
+
+	private static Attempt attempt(List<?> answer) {
+		String word = (answer.size() > 1) ? KeyNames.text((byte[]) answer.get(1)) : null;
+		if (!Long.valueOf(1).equals(answer.get(0))) {
+			return Attempt.busy(word);
+		}
+		return (word != null) ? Attempt.fenced(Long.parseLong(word)) : Attempt.ACQUIRED;
 	}
 
 	boolean release(RedisConnection connection, String key, String owner) {

@@ -27,8 +27,8 @@ final class RedisFailures {
 		String begin = "Redis could not " + step + " " + what + ": ";
 		RedisRefusal refusal = RedisRefusal.of(failure);
 		if (refusal != null) {
-			return new LockBackendException(begin + lastWord(failure) + " (" + refusal.remedy() + ")", refusal.passes(),
-					failure);
+			return LockBackendException.refused(begin + lastWord(failure) + " (" + refusal.remedy() + ")",
+					refusal.passes(), failure);
 		}
 		// Not a word from the server: a time-out, a lost connection, a pool with nothing
 		// left. What the client itself refuses to do, it refuses again.
@@ -36,7 +36,9 @@ final class RedisFailures {
 				|| failure instanceof java.util.concurrent.CancellationException;
 		String remedy = retryable ? "check that the server can be reached and answers within the command timeout"
 				: "the connection cannot be used";
-		return new LockBackendException(begin + lastWord(failure) + " (" + remedy + ")", retryable, failure);
+		String message = begin + lastWord(failure) + " (" + remedy + ")";
+		return (failure instanceof UnsentException) ? LockBackendException.refused(message, retryable, failure)
+				: new LockBackendException(message, retryable, failure);
 	}
 
 	// A pool that was interrupted while it waited has cleared the flag and wrapped the

@@ -82,7 +82,8 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public Attempt acquire(Claim claim) {
-		return certain(run("acquire", claim.key(), (connection) -> setIfAbsent(connection, claim)));
+		return certain(run("acquire", claim.key(), (connection) -> claim.fenced()
+				? this.steps.acquire(connection, claim) : setIfAbsent(connection, claim)));
 	}
 
 	@SuppressWarnings("deprecation") // What replaces it exists since Spring Data 4.1.
@@ -94,9 +95,12 @@ public final class RedisLockBackend implements LockBackend {
 		if (Boolean.TRUE.equals(set)) {
 			return Attempt.ACQUIRED;
 		}
-		// Tells who holds it, and fails if it is no lock at all.
-		byte[] holder = connection.stringCommands().get(name);
-		return Attempt.busy((holder != null) ? KeyNames.text(holder) : null);
+		// Tells who holds it, and fails if it is no lock at all. It is us if the client
+		// sent
+		// the command again after it had lost the first answer.
+		byte[] value = connection.stringCommands().get(name);
+		String holder = (value != null) ? KeyNames.text(value) : null;
+		return claim.owner().equals(holder) ? Attempt.ACQUIRED : Attempt.busy(holder);
 	}
 
 	@Override
@@ -105,10 +109,7 @@ public final class RedisLockBackend implements LockBackend {
 		if (subscription != null) {
 			subscription.awaitFirst(this.commandTimeout);
 		}
-		return certain(run("acquire", claim.key(), (connection) -> {
-			String holder = this.steps.acquireOrRegister(connection, claim);
-			return (holder != null) ? Attempt.busy(holder) : Attempt.ACQUIRED;
-		}));
+		return certain(run("acquire", claim.key(), (connection) -> this.steps.acquireOrRegister(connection, claim)));
 	}
 
 	@Override

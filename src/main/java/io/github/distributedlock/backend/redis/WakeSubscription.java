@@ -28,9 +28,10 @@ import org.springframework.data.redis.connection.SubscriptionListener;
  * <p>
  * States: not begun; begun, with one thread that subscribes, and again whenever the
  * subscription is lost, until it is closed. Who registers first begins it and waits for
- * the acknowledgement, at most one command timeout; nobody waits again after that, since
- * polling covers what is missed. Each acknowledgement but one that was waited for is
- * reported as a resubscription.
+ * the acknowledgement, at most one command timeout, which then is all that the step may
+ * take: it fails, and the next sends. Nobody waits again after that, since polling covers
+ * what is missed. Each acknowledgement but one that was waited for is reported as a
+ * resubscription.
  */
 final class WakeSubscription implements LockBackend.Listening, MessageListener, SubscriptionListener {
 
@@ -78,15 +79,22 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 			this.first.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException ex) {
-			warn("the server did not acknowledge the subscription in time", null);
-			this.first.complete(false);
+			this.first.completeExceptionally(ex);
+			throw notAcknowledged(timeout, ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
 		catch (ExecutionException ex) {
-			throw new IllegalStateException(ex);
+			throw notAcknowledged(timeout, ex.getCause());
 		}
+	}
+
+	// Also for those who came a little later: they have waited for almost as long.
+	private LockBackendException notAcknowledged(Duration timeout, @Nullable Throwable cause) {
+		String reason = "the server has not acknowledged the subscription within " + timeout.toMillis() + " ms";
+		warn(reason, null);
+		return LockBackendException.refused("Redis was not asked, since " + reason, true, cause);
 	}
 
 	private synchronized void begin() {

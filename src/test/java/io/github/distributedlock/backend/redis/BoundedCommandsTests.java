@@ -1,0 +1,192 @@
+package io.github.distributedlock.backend.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.test.RedisServers;
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientPauseMode;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A step takes one command timeout at most, whatever the server or the application do.
+ */
+class BoundedCommandsTests {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+	/** More than a noisy machine adds, less than a second timeout would. */
+	private static final Duration ONE_TIMEOUT = Duration.ofMillis(1_800);
+
+	private static final Duration ENDLESS = Duration.ofSeconds(60);
+
+	private static final String LIST = "list";
+
+	private RedisServers.Server server;
+
+	private Jedis admin;
+
+	private RedisLockBackend backend;
+
+	@BeforeEach
+	void startServer() {
+		this.server = RedisServers.start(RedisServers.EMBEDDED);
+		this.admin = this.server.admin();
+	}
+
+	@AfterEach
+	void stopServer() {
+		this.backend.close();
+		this.admin.close();
+		this.server.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aServerThatAnswersNobodyCostsOneTimeout(Factories client) {
+		this.backend = backend(client.to(this.server.port()));
+		this.backend.acquire(claim("warm"));
+		this.admin.clientPause(6_000, ClientPauseMode.ALL);
+		for (int i = 0; i < 3; i++) {
+			assertThat(timeToFail(() -> this.backend.acquire(claim("k")))).isBetween(TIMEOUT.minusMillis(50),
+					ONE_TIMEOUT);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aSubscriptionThatIsNotAcknowledgedIsAllThatAStepWaitsFor(Factories client) {
+		this.backend = backend(client.to(this.server.port()));
+		this.backend.acquire(claim("k"));
+		this.backend.listen("a", new Ear());
+		this.admin.clientPause(6_000, ClientPauseMode.ALL);
+		assertThat(timeToFail(() -> this.backend.acquireOrRegister(claim("k")))).isBetween(TIMEOUT.minusMillis(50),
+				ONE_TIMEOUT);
+		assertThat(timeToFail(() -> this.backend.acquireOrRegister(claim("k")))).as("is not waited for twice")
+			.isLessThan(ONE_TIMEOUT);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aServerThatIsDownHasCertainlyDoneNothing(Factories client) {
+		this.backend = backend(client.to(this.server.port()));
+		this.server.stop();
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
+			.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out: %s", ex).isTrue());
+		this.server.start();
+		assertThat(this.backend.acquire(claim("k")).acquired()).isTrue();
+	}
+
+	@Test
+	void anApplicationThatHasDrainedItsJedisPoolDelaysNoLock() {
+		GenericObjectPoolConfig<Jedis> pool = new GenericObjectPoolConfig<>();
+		pool.setMaxTotal(1);
+		pool.setMaxWait(Duration.ofMillis(10));
+		JedisConnectionFactory application = new JedisConnectionFactory(address(),
+				JedisClientConfiguration.builder().readTimeout(ENDLESS).usePooling().poolConfig(pool).build());
+		application.afterPropertiesSet();
+		application.start();
+		this.backend = backend(application);
+		CompletableFuture<?> slow = slowCommand(application);
+		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> application.getConnection().ping());
+		locksWork();
+		end(slow);
+		application.destroy();
+	}
+
+	@Test
+	void anApplicationThatFloodsItsLettuceConnectionDelaysNoLock() {
+		LettuceConnectionFactory application = new LettuceConnectionFactory(address());
+		application.afterPropertiesSet();
+		application.start();
+		this.backend = backend(application);
+		byte[] big = "big".getBytes(StandardCharsets.UTF_8);
+		try (RedisConnection connection = application.getConnection()) {
+			connection.stringCommands().set(big, new byte[4_000_000]);
+			// All on the one connection that its threads share.
+			CompletableFuture<?>[] flood = new CompletableFuture<?>[32];
+			for (int i = 0; i < flood.length; i++) {
+				flood[i] = runAsync(() -> connection.stringCommands().get(big));
+			}
+			locksWork();
+			CompletableFuture.allOf(flood).join();
+		}
+		// As slow as it can be.
+		CompletableFuture<?> slow = slowCommand(application);
+		locksWork();
+		end(slow);
+		application.destroy();
+	}
+
+	// Keeps a connection of the application waiting for an answer until the end.
+	private CompletableFuture<?> slowCommand(RedisConnectionFactory application) {
+		CompletableFuture<?> slow = runAsync(() -> {
+			try (RedisConnection connection = application.getConnection()) {
+				connection.listCommands().bLPop((int) ENDLESS.toSeconds(), LIST.getBytes(StandardCharsets.UTF_8));
+			}
+		});
+		await().until(() -> this.admin.info("clients").contains("blocked_clients:1"));
+		return slow;
+	}
+
+	private void end(CompletableFuture<?> slow) {
+		assertThat(slow).isNotDone();
+		this.admin.rpush(LIST, "end");
+		slow.join();
+	}
+
+	private static CompletableFuture<?> runAsync(Runnable action) {
+		return CompletableFuture.runAsync(action, (task) -> new Thread(task).start());
+	}
+
+	private void locksWork() {
+		for (int i = 0; i < 50; i++) {
+			Claim claim = claim("k" + i);
+			assertThat(this.backend.acquire(claim)).isEqualTo(Attempt.ACQUIRED);
+			assertThat(this.backend.renew(List.of(claim))).containsExactly(true);
+			assertThat(this.backend.release(claim.key(), claim.owner())).isTrue();
+		}
+	}
+
+	private Duration timeToFail(Runnable step) {
+		long begin = System.nanoTime();
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(step::run)
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
+		return Duration.ofNanos(System.nanoTime() - begin);
+	}
+
+	private RedisLockBackend backend(RedisConnectionFactory application) {
+		return new RedisLockBackend(application, "lock", TIMEOUT);
+	}
+
+	private RedisStandaloneConfiguration address() {
+		return new RedisStandaloneConfiguration("localhost", this.server.port());
+	}
+
+	private static Claim claim(String key) {
+		return new Claim(key, "a:1", "a", Duration.ofSeconds(30));
+	}
+
+}

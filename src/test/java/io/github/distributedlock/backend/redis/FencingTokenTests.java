@@ -1,0 +1,116 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Where the fencing tokens of {@link RedisLockBackend} come from.
+ */
+class FencingTokenTests {
+
+	private static final String FENCE = "lock-fence:{k}";
+
+	private final AtomicInteger owners = new AtomicInteger();
+
+	private RedisServers.Server server;
+
+	private Jedis admin;
+
+	private RedisLockBackend backend;
+
+	@BeforeEach
+	void connect() {
+		this.server = RedisServers.shared(RedisServers.EMBEDDED);
+		this.admin = this.server.admin();
+		this.admin.flushAll();
+	}
+
+	@AfterEach
+	void close() {
+		this.backend.close();
+		this.admin.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void theFirstOneIsTheServersTimeInMicroseconds(Factories client) {
+		open(client);
+		long before = serverMicros();
+		long token = nextToken();
+		assertThat(token).isBetween(before, serverMicros());
+		assertThat(this.admin.get(FENCE)).isEqualTo(String.valueOf(token));
+		assertThat(this.admin.pttl(FENCE)).isBetween(Duration.ofHours(23).toMillis(), Duration.ofDays(1).toMillis());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void itDoesNotGoBackWhenTheServerLosesItsData(Factories client) {
+		open(client);
+		long before = nextToken();
+		this.admin.flushAll();
+		assertThat(nextToken()).isGreaterThan(before);
+		this.admin.del(FENCE);
+		assertThat(nextToken()).isGreaterThan(before);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void itDoesNotGoBackWhenTheServersClockDoes(Factories client) {
+		open(client);
+		// As if given when the clock was an hour ahead; odd, so that a lost digit is
+		// seen.
+		long ahead = serverMicros() + Duration.ofHours(1).toNanos() / 1000 | 1;
+		this.admin.set(FENCE, String.valueOf(ahead));
+		assertThat(nextToken()).isEqualTo(ahead + 1);
+		assertThat(nextToken()).isEqualTo(ahead + 2);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void nonsenseInItsPlaceIsReplacedByTheTime(Factories client) {
+		open(client);
+		this.admin.set(FENCE, "nonsense");
+		assertThat(nextToken()).isGreaterThan(serverMicros() - 60_000_000);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aForeignTypeInItsPlaceIsAnErrorAndLeavesTheLockFree(Factories client) {
+		open(client);
+		this.admin.rpush(FENCE, "something else");
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(this::nextToken)
+			.withMessageContaining("WRONGTYPE")
+			.satisfies((ex) -> assertThat(ex.isRefused()).as("nothing was carried out").isTrue());
+		assertThat(this.admin.exists("lock:{k}")).as("locked by nobody who knows").isFalse();
+	}
+
+	private long nextToken() {
+		String owner = "a:" + this.owners.incrementAndGet();
+		Claim claim = new Claim("k", owner, "a", Duration.ofSeconds(30), true);
+		long token = this.backend.acquire(claim).fencingToken().orElseThrow();
+		this.backend.release("k", owner);
+		return token;
+	}
+
+	private long serverMicros() {
+		var time = this.admin.time();
+		return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
+	}
+
+	private void open(Factories client) {
+		this.backend = new RedisLockBackend(client.to(this.server.port()));
+	}
+
+}
