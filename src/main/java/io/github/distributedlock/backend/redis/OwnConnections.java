@@ -16,8 +16,9 @@ import org.springframework.util.ClassUtils;
  * @param renewals for renewals alone, which a flood of callers must not delay
  * @param signals for subscriptions
  * @param cluster whether there are several masters
+ * @param masters which of them serves what
  */
-record OwnConnections(Lane commands, Lane renewals, SignalLine signals, boolean cluster) {
+record OwnConnections(Lane commands, Lane renewals, SignalLine signals, boolean cluster, Masters masters) {
 
 	private static final Logger logger = LoggerFactory.getLogger(OwnConnections.class);
 

@@ -151,6 +151,13 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
+	public Object node(String key) {
+		int slot = this.names.slot(key);
+		Object master = this.connections.masters().of(slot);
+		return (master != null) ? master : slot;
+	}
+
+	@Override
 	public void close() {
 		this.subscriptions.values().forEach(WakeSubscription::close);
 		this.connections.close();

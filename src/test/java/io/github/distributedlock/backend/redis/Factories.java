@@ -1,5 +1,8 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.test.RedisCluster;
+
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -18,6 +21,11 @@ enum Factories {
 			return new JedisConnectionFactory(server);
 		}
 
+		@Override
+		RedisConnectionFactory to(RedisClusterConfiguration cluster) {
+			return new JedisConnectionFactory(cluster);
+		}
+
 	},
 
 	LETTUCE {
@@ -27,12 +35,23 @@ enum Factories {
 			return new LettuceConnectionFactory(server);
 		}
 
+		@Override
+		RedisConnectionFactory to(RedisClusterConfiguration cluster) {
+			return new LettuceConnectionFactory(cluster);
+		}
+
 	};
 
 	abstract RedisConnectionFactory to(RedisStandaloneConfiguration server);
 
+	abstract RedisConnectionFactory to(RedisClusterConfiguration cluster);
+
 	RedisConnectionFactory to(int port) {
 		return to(new RedisStandaloneConfiguration("localhost", port));
+	}
+
+	RedisConnectionFactory to(RedisCluster cluster) {
+		return to(new RedisClusterConfiguration(cluster.masters().stream().map(Object::toString).toList()));
 	}
 
 }
