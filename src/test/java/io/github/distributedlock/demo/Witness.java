@@ -1,6 +1,7 @@
 package io.github.distributedlock.demo;
 
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockHandle;
@@ -24,13 +25,12 @@ class Witness {
 
 	boolean watch(BooleanSupplier sale) {
 		// Without a lock there is nothing to be written: the missing entry will be found.
-		History.Entry entry = LockHandle.current().map(this.history::acquired).orElse(() -> {
-		});
+		Optional<History.Entry> entry = LockHandle.current().map(this.history::acquired);
 		try {
 			return sale.getAsBoolean();
 		}
 		finally {
-			entry.end();
+			entry.ifPresent(History.Entry::end);
 		}
 	}
 

@@ -16,6 +16,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.ChildJvm;
+import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.History;
 import redis.clients.jedis.Jedis;
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.ChildJvm;
+import io.github.distributedlock.test.Client;
 
 /**
  * A JVM that holds a lock, renewed, until somebody ends it. Arguments: client, port,

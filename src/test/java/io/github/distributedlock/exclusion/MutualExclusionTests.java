@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.History;
 import io.github.distributedlock.test.History.Hold;
 import io.github.distributedlock.test.HistoryChecker;

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 
 import io.github.distributedlock.LockHandle;
 
@@ -30,7 +31,13 @@ public final class History implements AutoCloseable {
 
 	private static final String BEGIN = "begin";
 
+	private static final String RENEWED = "renewed";
+
 	private static final String END = "end";
+
+	private static final long NO_TOKEN = -1;
+
+	private static final long LOOKING_NANOS = 1_000_000;
 
 	private final OutputStream file;
 
@@ -64,18 +71,12 @@ public final class History implements AutoCloseable {
 		// The order matters: the time that remains was longer at the time noted before.
 		long now = System.nanoTime();
 		long until = now + handle.remaining().toNanos();
+		long token = handle.fencingToken().orElse(NO_TOKEN);
 		List<Long> numbers = new ArrayList<>();
 		for (String key : handle.keys()) {
-			numbers.add(begin(key, handle.owner(), now, until));
+			numbers.add(begin(key, handle.owner(), now, until, token));
 		}
-		return () -> {
-			long end = System.nanoTime();
-			// It was held at the time noted before. If not, the entry ends with its
-			// first deadline.
-			if (handle.isHeld()) {
-				numbers.forEach((number) -> end(number, end));
-			}
-		};
+		return new Entry(handle, numbers, until);
 	}
 
 	/**
@@ -86,10 +87,23 @@ public final class History implements AutoCloseable {
 	 * @param until until when it is certainly held if it does not end before
 	 * @return the entry's number
 	 */
-	public synchronized long begin(String key, String owner, long now, long until) {
+	public long begin(String key, String owner, long now, long until) {
+		return begin(key, owner, now, until, NO_TOKEN);
+	}
+
+	private synchronized long begin(String key, String owner, long now, long until, long token) {
 		long number = ++this.count;
-		append(BEGIN, number, encode(key), encode(owner), now, until);
+		append(BEGIN, number, encode(key), encode(owner), now, until, token);
 		return number;
+	}
+
+	/**
+	 * Says that an entry that does not end before is held for longer than it was said.
+	 * @param number the entry's number
+	 * @param until until when it is certainly held
+	 */
+	public synchronized void renewed(long number, long until) {
+		append(RENEWED, number, until);
 	}
 
 	/**
@@ -150,13 +164,17 @@ public final class History implements AutoCloseable {
 
 	private static void apply(String[] fields, Map<Long, Hold> holds) {
 		Long number = Long.valueOf(fields[1]);
-		if (fields[0].equals(BEGIN)) {
-			holds.put(number, new Hold(decode(fields[2]), decode(fields[3]), Long.parseLong(fields[4]),
-					Long.parseLong(fields[5]), false));
+		switch (fields[0]) {
+			case BEGIN -> holds.put(number, new Hold(decode(fields[2]), decode(fields[3]), Long.parseLong(fields[4]),
+					Long.parseLong(fields[5]), false, token(fields[6])));
+			case RENEWED -> holds.computeIfPresent(number, (same, hold) -> hold.renewed(Long.parseLong(fields[2])));
+			default -> holds.computeIfPresent(number, (same, hold) -> hold.end(Long.parseLong(fields[2])));
 		}
-		else {
-			holds.computeIfPresent(number, (same, hold) -> hold.end(Long.parseLong(fields[2])));
-		}
+	}
+
+	private static OptionalLong token(String field) {
+		long token = Long.parseLong(field);
+		return (token != NO_TOKEN) ? OptionalLong.of(token) : OptionalLong.empty();
 	}
 
 	private static String decode(String text) {
@@ -164,15 +182,68 @@ public final class History implements AutoCloseable {
 	}
 
 	/**
-	 * Something held that ends.
+	 * A lock that is held, until the first of its ends.
 	 */
-	@FunctionalInterface
-	public interface Entry {
+	public final class Entry {
+
+		private final LockHandle handle;
+
+		private final List<Long> numbers;
+
+		private long until;
+
+		private boolean ended;
+
+		private Entry(LockHandle handle, List<Long> numbers, long until) {
+			this.handle = handle;
+			this.numbers = numbers;
+			this.until = until;
+		}
+
+		/**
+		 * Looks whether the lock was renewed. To be called often enough that no deadline
+		 * is missed, if a lock that is lost in the end is to count until then.
+		 */
+		public synchronized void look() {
+			long seen = System.nanoTime() + this.handle.remaining().toNanos();
+			// Two looks at the same deadline differ by what passed within them.
+			if (!this.ended && seen - this.until > LOOKING_NANOS) {
+				this.until = seen;
+				this.numbers.forEach((number) -> renewed(number, seen));
+			}
+		}
+
+		/**
+		 * Until when the lock is certainly held if nothing renews it, as last seen.
+		 * @return the time
+		 */
+		public synchronized long until() {
+			return this.until;
+		}
 
 		/**
 		 * Says that the lock is about to be given back.
 		 */
-		void end();
+		public synchronized void end() {
+			long now = System.nanoTime();
+			// It was held at the time noted before. If not, the entry ends with its
+			// last deadline.
+			if (!this.ended && this.handle.isHeld()) {
+				this.numbers.forEach((number) -> History.this.end(number, now));
+			}
+			this.ended = true;
+		}
+
+		/**
+		 * Says that the holder was told that the lock is lost: it counts on it no more.
+		 */
+		public synchronized void lost() {
+			long now = System.nanoTime();
+			if (!this.ended && now < this.until) {
+				this.numbers.forEach((number) -> History.this.end(number, now));
+			}
+			this.ended = true;
+		}
 
 	}
 
@@ -185,11 +256,28 @@ public final class History implements AutoCloseable {
 	 * @param until the time at which it was still held
 	 * @param returned whether it was given back then; otherwise its lease had that
 	 * deadline
+	 * @param token its fencing token, if it had one
 	 */
-	public record Hold(String key, String owner, long from, long until, boolean returned) {
+	public record Hold(String key, String owner, long from, long until, boolean returned, OptionalLong token) {
+
+		/**
+		 * A hold without a fencing token.
+		 * @param key the key
+		 * @param owner who held it
+		 * @param from the time at which it was held already
+		 * @param until the time at which it was still held
+		 * @param returned whether it was given back then
+		 */
+		public Hold(String key, String owner, long from, long until, boolean returned) {
+			this(key, owner, from, until, returned, OptionalLong.empty());
+		}
+
+		Hold renewed(long later) {
+			return new Hold(this.key, this.owner, this.from, later, false, this.token);
+		}
 
 		Hold end(long now) {
-			return new Hold(this.key, this.owner, this.from, now, true);
+			return new Hold(this.key, this.owner, this.from, now, true, this.token);
 		}
 
 	}

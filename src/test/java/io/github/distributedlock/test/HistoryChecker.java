@@ -62,13 +62,37 @@ public final class HistoryChecker {
 	}
 
 	/**
-	 * Two holds of one key at the same time.
+	 * Finds the holds whose fencing token is not greater than that of a hold of the same
+	 * key that began before: a resource would take the earlier one for the later.
+	 * @param holds the holds of all processes; those without a token do not count
+	 * @return each with one that it does not outrank
+	 */
+	public static List<Overlap> regressions(Collection<Hold> holds) {
+		List<Overlap> regressions = new ArrayList<>();
+		Map<String, Hold> highest = new HashMap<>();
+		List<Hold> fenced = holds.stream()
+			.filter((hold) -> hold.token().isPresent())
+			.sorted(Comparator.comparingLong(Hold::from))
+			.toList();
+		for (Hold hold : fenced) {
+			Hold before = highest.get(hold.key());
+			if (before == null || hold.token().getAsLong() > before.token().getAsLong()) {
+				highest.put(hold.key(), hold);
+			}
+			else {
+				regressions.add(new Overlap(before, hold));
+			}
+		}
+		return regressions;
+	}
+
+	/**
+	 * Two holds of one key in an order that must not be.
 	 *
 	 * @param first the one that began first
 	 * @param second the one that began while it went on
 	 */
 	public record Overlap(Hold first, Hold second) {
-
 		private String describe(long origin) {
 			long nanos = Math.min(this.first.until(), this.second.until()) - this.second.from();
 			return "\nkey '%s' was held twice for %s ms:%s%s".formatted(this.first.key(), millis(nanos),

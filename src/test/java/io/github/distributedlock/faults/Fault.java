@@ -1,0 +1,16 @@
+package io.github.distributedlock.faults;
+
+/**
+ * Something that breaks while locks are used.
+ */
+@FunctionalInterface
+interface Fault {
+
+	/**
+	 * Breaks it, for as long as it is to stay broken, and repairs it.
+	 * @param trial the trial that it happens to
+	 * @throws Exception which fails the trial
+	 */
+	void strike(Trial trial) throws Exception;
+
+}

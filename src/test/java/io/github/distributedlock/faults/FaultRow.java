@@ -1,0 +1,99 @@
+package io.github.distributedlock.faults;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.test.Client;
+
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggingSystem;
+
+/**
+ * One row of the table: a fault, with one client, in one or more trials.
+ */
+final class FaultRow {
+
+	/** How many trials each row has: {@code -Dlock.faults.trials=20} for a long run. */
+	static final int TRIALS = Integer.getInteger("lock.faults.trials", 1);
+
+	private static final String LIBRARY = DistributedLock.class.getPackageName();
+
+	private static final LogLevel LOG_LEVEL = LogLevel.valueOf(System.getProperty("lock.faults.log", "ERROR"));
+
+	private final String fault;
+
+	private final Client client;
+
+	private Promise promise = Promise.WHOLE;
+
+	private Route route = Route.DIRECT;
+
+	private String[] settings = {};
+
+	private FaultRow(String fault, Client client) {
+		this.fault = fault;
+		this.client = client;
+	}
+
+	static FaultRow of(String fault, Client client) {
+		return new FaultRow(fault, client);
+	}
+
+	/** Promises something else than {@link Promise#WHOLE}. */
+	FaultRow promising(Promise promise) {
+		this.promise = promise;
+		return this;
+	}
+
+	/** Puts a {@link RespRelay} between each member and the server. */
+	FaultRow relayed() {
+		this.route = Route.RELAYED;
+		return this;
+	}
+
+	/** As {@link #relayed()}, on connections that are the application's. */
+	FaultRow sharing() {
+		this.route = Route.SHARED;
+		return this;
+	}
+
+	/** Adds lines to the server's configuration. */
+	FaultRow onServerWith(String... settings) {
+		this.settings = settings;
+		return this;
+	}
+
+	/**
+	 * Runs the trials, writes the row into the table and asserts what it promises.
+	 * @param fault what happens in each trial
+	 * @throws AssertionError if a promise was broken
+	 */
+	void run(Fault fault) throws Exception {
+		List<String> broken = new ArrayList<>();
+		Outcome all = null;
+		for (int i = 0; i < TRIALS; i++) {
+			Outcome outcome = tryOut(fault);
+			broken.addAll(this.promise.brokenBy(outcome));
+			all = (all != null) ? all.and(outcome) : outcome;
+		}
+		FaultTable.add(this.fault, this.client, all, broken.isEmpty() ? this.promise.remark() : "**broken**");
+		if (!broken.isEmpty()) {
+			throw new AssertionError(this.fault + " (" + this.client + "): " + String.join("; ", broken),
+					all.culprit());
+		}
+	}
+
+	// The engine says in detail what it could not do, which is the point here.
+	private Outcome tryOut(Fault fault) throws Exception {
+		LoggingSystem logging = LoggingSystem.get(FaultRow.class.getClassLoader());
+		logging.setLogLevel(LIBRARY, LOG_LEVEL);
+		try (Trial trial = Trial.begin(this.client, this.route, this.settings)) {
+			return trial.run(fault);
+		}
+		finally {
+			logging.setLogLevel(LIBRARY, null);
+		}
+	}
+
+}

@@ -1,0 +1,221 @@
+package io.github.distributedlock.faults;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAccumulator;
+import java.util.function.BooleanSupplier;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.History;
+import io.github.distributedlock.test.HistoryChecker;
+
+/**
+ * Acquires locks as an application does, and writes down what it sees of them.
+ * <p>
+ * A thread looks at all open handles every few milliseconds, since a handle that is lost
+ * does not say any more what its deadline was. By how much that thread comes late, at
+ * worst, is the noise of the machine: nothing in this JVM can be more punctual.
+ */
+final class Recorder implements AutoCloseable {
+
+	/** How much earlier a lease of the trials ends here than on the server. */
+	static final Duration MARGIN = Duration.ofMillis(10);
+
+	private static final long LOOK_MILLIS = 5;
+
+	private static final long UNSEEN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private final Set<Held> open = ConcurrentHashMap.newKeySet();
+
+	private final Overruns overruns = new Overruns();
+
+	private final LongAccumulator orphan = new LongAccumulator(Math::max, 0);
+
+	private final AtomicInteger losses = new AtomicInteger();
+
+	private final LongAccumulator toldBefore = new LongAccumulator(Math::min, Long.MAX_VALUE);
+
+	private final LongAccumulator toldAfter = new LongAccumulator(Math::max, Long.MIN_VALUE);
+
+	private final LongAccumulator noise = new LongAccumulator(Math::max, 0);
+
+	private volatile long struck = System.nanoTime();
+
+	private final Path file;
+
+	private final History history;
+
+	private final Thread look = new Thread(this::look, "recorder");
+
+	Recorder() {
+		try {
+			this.file = Files.createTempDirectory("faults").resolve("history");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.history = History.write(this.file);
+		this.look.setDaemon(true);
+		this.look.start();
+	}
+
+	/**
+	 * Tries to acquire a lock for as long as the request says. That the store fails is
+	 * nothing special here.
+	 */
+	Optional<Held> acquire(LockEngine engine, LockRequest request) {
+		try {
+			return this.overruns.in(request.waitTime(), () -> engine.tryAcquire(request)).map(Held::new);
+		}
+		catch (LockBackendException ex) {
+			return Optional.empty();
+		}
+	}
+
+	/** Whether somebody holds a key for certain. */
+	boolean isHeld(String key) {
+		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key) && !held.told);
+	}
+
+	/** A fault strikes now: what it destroys can be noticed only from now on. */
+	void strikes() {
+		this.overruns.count();
+		this.struck = System.nanoTime();
+	}
+
+	/** A key stayed in the server although nobody held it any more. */
+	void orphan(long nanos) {
+		this.orphan.accumulate(nanos);
+	}
+
+	/** Writes down what was seen, with what the trial has found besides. */
+	Outcome outcome(int keysLeft, int threadsLeft) {
+		var holds = History.read(this.file);
+		return new Outcome(1, holds.size(), HistoryChecker.overlaps(holds), HistoryChecker.regressions(holds),
+				Duration.ofNanos(this.orphan.get()), this.overruns.longest(), this.overruns.culprit(),
+				this.losses.get(), told(this.toldBefore, Long.MAX_VALUE), told(this.toldAfter, Long.MIN_VALUE),
+				keysLeft, threadsLeft, noise());
+	}
+
+	private Duration noise() {
+		return Duration.ofNanos(this.noise.get());
+	}
+
+	private static Duration told(LongAccumulator nanos, long never) {
+		return (nanos.get() != never) ? Duration.ofNanos(nanos.get()) : null;
+	}
+
+	private void look() {
+		try {
+			while (true) {
+				long before = System.nanoTime();
+				Thread.sleep(LOOK_MILLIS);
+				this.noise.accumulate(System.nanoTime() - before - TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS));
+				this.open.forEach(Held::look);
+				this.overruns.look(Trial.COMMAND_TIMEOUT.plus(Promise.slack(noise())));
+			}
+		}
+		catch (InterruptedException ex) {
+			// Closed.
+		}
+	}
+
+	@Override
+	public void close() {
+		try {
+			this.look.interrupt();
+			this.look.join();
+			this.history.close();
+			Files.delete(this.file);
+			Files.delete(this.file.getParent());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** A lock that was acquired. */
+	final class Held implements AutoCloseable {
+
+		private final LockHandle handle;
+
+		private final History.Entry entry;
+
+		private volatile boolean told;
+
+		private Held(LockHandle handle) {
+			this.handle = handle;
+			this.entry = Recorder.this.history.acquired(handle);
+			Recorder.this.open.add(this);
+			handle.onLost(this::lost);
+		}
+
+		LockHandle handle() {
+			return this.handle;
+		}
+
+		/**
+		 * Uses the lock until it is told that it is lost, or somebody has had enough.
+		 */
+		void hold(BooleanSupplier enough) throws InterruptedException {
+			while (!enough.getAsBoolean() && !this.told) {
+				Thread.sleep(LOOK_MILLIS);
+			}
+		}
+
+		// Who looks at a handle whose time is over finds out by itself. To be told in
+		// time is the library's business, so nobody looks around its deadline.
+		private void look() {
+			long left = this.entry.until() - System.nanoTime();
+			if (left > UNSEEN_NANOS || left < -UNSEEN_NANOS) {
+				this.entry.look();
+			}
+		}
+
+		private void lost() {
+			long now = System.nanoTime();
+			this.entry.lost();
+			this.told = true;
+			try {
+				this.handle.checkHeld();
+			}
+			catch (LockLostException ex) {
+				Recorder.this.losses.incrementAndGet();
+				if (ex.reason() == Reason.NOT_RENEWED) {
+					Recorder.this.toldBefore.accumulate(this.entry.until() + MARGIN.toNanos() - now);
+				}
+				else {
+					Recorder.this.toldAfter.accumulate(now - Recorder.this.struck);
+				}
+			}
+			catch (IllegalStateException ex) {
+				// It was given back at the same moment.
+			}
+		}
+
+		@Override
+		public void close() {
+			Recorder.this.open.remove(this);
+			this.entry.end();
+			this.handle.close();
+		}
+
+	}
+
+}

@@ -1,0 +1,115 @@
+package io.github.distributedlock.faults;
+
+import java.time.Duration;
+
+import io.github.distributedlock.test.Client;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientPauseMode;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A server that does not do what it should for a while.
+ */
+class ServerFaultsTests {
+
+	private static final Duration SHORT = Trial.LEASE.multipliedBy(2).dividedBy(5);
+
+	private static final Duration LONG = Trial.LEASE.multipliedBy(3).dividedBy(2);
+
+	@ParameterizedTest
+	@EnumSource
+	void itStandsStillForLessThanTheLease(Client client) throws Exception {
+		FaultRow.of("server stopped for 0.4 leases", client)
+			.promising(Promise.NOTHING_LOST)
+			.run((trial) -> stop(trial, SHORT));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void itStandsStillForLongerThanTheLease(Client client) throws Exception {
+		FaultRow.of("server stopped for 1.5 leases", client).run((trial) -> stop(trial, LONG));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void itIsKilledAndHasItsFile(Client client) throws Exception {
+		FaultRow.of("server killed, AOF with appendfsync always", client)
+			.onServerWith("appendonly yes", "appendfsync always")
+			.run(ServerFaultsTests::kill);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void itIsKilledAndForgetsAll(Client client) throws Exception {
+		FaultRow.of("server killed, no AOF", client).promising(Promise.SERVER_FORGETS).run(ServerFaultsTests::kill);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void writesArePausedForLessThanTheLease(Client client) throws Exception {
+		FaultRow.of("CLIENT PAUSE WRITE for 0.4 leases", client)
+			.promising(Promise.NOTHING_LOST)
+			.run((trial) -> pauseWrites(trial, SHORT));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void writesArePausedForLongerThanTheLease(Client client) throws Exception {
+		FaultRow.of("CLIENT PAUSE WRITE for 1.5 leases", client).run((trial) -> pauseWrites(trial, LONG));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void itForgetsTheScripts(Client client) throws Exception {
+		FaultRow.of("SCRIPT FLUSH, ten times", client).promising(Promise.NOTHING_LOST).run((trial) -> {
+			for (int i = 0; i < 10; i++) {
+				trial.admin(Jedis::scriptFlush);
+				Thread.sleep(20);
+			}
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aScriptKeepsItBusy(Client client) throws Exception {
+		FaultRow.of("BUSY script for 0.4 leases", client)
+			.onServerWith("lua-time-limit 50")
+			.promising(Promise.NOTHING_LOST)
+			.run(ServerFaultsTests::runEndlessScript);
+	}
+
+	private static void stop(Trial trial, Duration time) throws InterruptedException {
+		trial.server().pause();
+		Thread.sleep(time.toMillis());
+		trial.server().resume();
+	}
+
+	private static void kill(Trial trial) {
+		trial.server().kill();
+		trial.server().start();
+		// From now on it answers, so from now on it can be noticed.
+		trial.recorder().strikes();
+	}
+
+	private static void pauseWrites(Trial trial, Duration time) throws InterruptedException {
+		trial.admin((redis) -> redis.clientPause(time.toMillis(), ClientPauseMode.WRITE));
+		Thread.sleep(time.toMillis());
+	}
+
+	private static void runEndlessScript(Trial trial) throws InterruptedException {
+		Thread script = new Thread(() -> trial.admin((redis) -> assertThatExceptionOfType(JedisDataException.class)
+			.isThrownBy(() -> redis.eval("while true do end"))), "endless-script");
+		try (Jedis killer = trial.server().admin()) {
+			killer.ping();
+			script.start();
+			Thread.sleep(SHORT.toMillis());
+			killer.scriptKill();
+			script.join();
+		}
+	}
+
+}

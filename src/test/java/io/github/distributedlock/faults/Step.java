@@ -1,0 +1,101 @@
+package io.github.distributedlock.faults;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+
+/**
+ * What a lock asks of Redis, as it is told from other requests.
+ */
+enum Step {
+
+	/** The first attempt to acquire: a command or, of a fenced lock, a script. */
+	ACQUIRE("acquire-or-register.lua") {
+
+		@Override
+		boolean isIn(List<String> request) {
+			return request.get(0).equalsIgnoreCase("set")
+					|| (super.isIn(request) && argument(3, request).equals(DO_NOT_REGISTER));
+		}
+
+	},
+
+	/** An attempt to acquire, and to wait if it is in vain. */
+	REGISTER("acquire-or-register.lua") {
+
+		@Override
+		boolean isIn(List<String> request) {
+			return super.isIn(request) && !argument(3, request).equals(DO_NOT_REGISTER);
+		}
+
+	},
+
+	/** The renewal of leases. */
+	RENEW("renew.lua"),
+
+	/** A release; not a waiter that gives up, which is the same script. */
+	RELEASE("release.lua") {
+
+		@Override
+		boolean isIn(List<String> request) {
+			return super.isIn(request) && !argument(0, request).startsWith(LockBackend.RESERVED);
+		}
+
+	};
+
+	private static final String DO_NOT_REGISTER = "0";
+
+	private final String script;
+
+	private final String digest;
+
+	Step(String resource) {
+		this.script = read(resource);
+		this.digest = digest(this.script);
+	}
+
+	/**
+	 * Whether a request is this step.
+	 */
+	boolean isIn(List<String> request) {
+		return switch (request.get(0).toLowerCase(Locale.ROOT)) {
+			case "evalsha" -> request.get(1).equals(this.digest);
+			case "eval" -> request.get(1).equals(this.script);
+			default -> false;
+		};
+	}
+
+	private static String argument(int number, List<String> request) {
+		int keys = Integer.parseInt(request.get(2));
+		return request.get(3 + keys + number);
+	}
+
+	private static String read(String resource) {
+		try (InputStream script = RedisLockBackend.class.getResourceAsStream(resource)) {
+			return new String(script.readAllBytes(), StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static String digest(String script) {
+		try {
+			byte[] bytes = script.getBytes(StandardCharsets.UTF_8);
+			return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(bytes));
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,165 @@
+package io.github.distributedlock.faults;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.RedisServers;
+import redis.clients.jedis.Jedis;
+
+/**
+ * One fault, on a server of its own, in the middle of a {@link Workload} of two members.
+ * Then the workload must go on, and when it is over, measured.
+ */
+final class Trial implements AutoCloseable {
+
+	/** The lease of all locks: the shortest that is renewed. */
+	static final Duration LEASE = Duration.ofSeconds(1);
+
+	static final Duration COMMAND_TIMEOUT = Duration.ofMillis(250);
+
+	private static final int MEMBERS = 2;
+
+	/** A key that runs out by itself before this is not left over. */
+	private static final Duration LONGEST_LIFE = Duration.ofSeconds(10);
+
+	/** The last fencing token of a key outlasts the lock on purpose. */
+	private static final String KEPT = "lock-fence:";
+
+	private static final long LOOK_MILLIS = 2;
+
+	private static final Pattern LIBRARY_THREAD = Pattern
+		.compile("lock-(timer|renewal|background|callback)-.*|distributed-lock-.*|lettuce-.*");
+
+	private static final Duration LONGEST_END = Duration.ofSeconds(3);
+
+	private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
+
+	private final Recorder recorder = new Recorder();
+
+	private final Workload workload = new Workload(this.recorder);
+
+	private final List<Member> members = new ArrayList<>();
+
+	private final RedisServers.Server server;
+
+	private Trial(RedisServers.Server server) {
+		this.server = server;
+	}
+
+	/**
+	 * Begins the workload.
+	 * @param client the members' client
+	 * @param route how they reach the server
+	 * @param settings of the server
+	 * @return the trial, running
+	 */
+	static Trial begin(Client client, Route route, String... settings) {
+		Trial trial = new Trial(RedisServers.start(RedisServers.EMBEDDED, settings));
+		for (int i = 0; i < MEMBERS; i++) {
+			trial.members.add(Member.join(client, trial.server.port(), route));
+		}
+		trial.workload.begin(trial.members);
+		trial.workload.awaitProgress("before the fault");
+		return trial;
+	}
+
+	/** Does something to the server. */
+	void admin(Consumer<Jedis> action) {
+		try (Jedis admin = this.server.admin()) {
+			action.accept(admin);
+		}
+	}
+
+	RedisServers.Server server() {
+		return this.server;
+	}
+
+	/** The way of the first member, which holds the long lock, to the server. */
+	RespRelay relay() {
+		return this.members.get(0).relay();
+	}
+
+	Recorder recorder() {
+		return this.recorder;
+	}
+
+	/** The first member, which holds the long lock. */
+	Member holder() {
+		return this.members.get(0);
+	}
+
+	/** The other member. */
+	Member rival() {
+		return this.members.get(1);
+	}
+
+	Outcome run(Fault fault) throws Exception {
+		this.recorder.strikes();
+		fault.strike(this);
+		this.workload.awaitProgress("after the fault");
+		this.workload.end();
+		measureOrphans("*");
+		this.members.forEach(Member::close);
+		return this.recorder.outcome(keysLeft(), threadsLeft());
+	}
+
+	/**
+	 * Measures for how long the lock of a key stays that nobody holds from now on.
+	 * @param key the key; {@code *} for all
+	 */
+	void measureOrphans(String key) throws InterruptedException {
+		long begin = System.nanoTime();
+		long last = begin;
+		String pattern = key.equals("*") ? "lock:*" : "lock:{" + key + "}";
+		try (Jedis admin = this.server.admin()) {
+			while (!admin.keys(pattern).isEmpty() && last - begin < LONGEST_END.toNanos()) {
+				last = System.nanoTime();
+				Thread.sleep(LOOK_MILLIS);
+			}
+		}
+		this.recorder.orphan(last - begin);
+	}
+
+	private int keysLeft() {
+		try (Jedis admin = this.server.admin()) {
+			return (int) admin.keys("lock*")
+				.stream()
+				.filter((key) -> !key.startsWith(KEPT))
+				.mapToLong(admin::pttl)
+				// One that has run out meanwhile has -2.
+				.filter((left) -> left == -1 || left > LONGEST_LIFE.toMillis())
+				.count();
+		}
+	}
+
+	private int threadsLeft() throws InterruptedException {
+		long end = System.nanoTime() + LONGEST_END.toNanos();
+		while (!libraryThreads().isEmpty() && System.nanoTime() - end < 0) {
+			Thread.sleep(LOOK_MILLIS);
+		}
+		return libraryThreads().size();
+	}
+
+	private Set<Thread> libraryThreads() {
+		Set<Thread> threads = new HashSet<>(Thread.getAllStackTraces().keySet());
+		threads.removeAll(this.threadsBefore);
+		return threads.stream()
+			.filter((thread) -> LIBRARY_THREAD.matcher(thread.getName()).matches())
+			.collect(Collectors.toSet());
+	}
+
+	@Override
+	public void close() throws InterruptedException {
+		this.members.forEach(Member::close);
+		this.recorder.close();
+		this.server.close();
+	}
+
+}

@@ -1,0 +1,25 @@
+/**
+ * What happens to locks when something breaks: real servers, real connections, real
+ * processes. Makes the table of {@code src/docs/reliability.md}.
+ * <p>
+ * A row is a test in the class of its topic. It names the fault and the client and says
+ * how to break something, and to repair it, in the middle of a workload:
+ *
+ * <pre class="code">
+ * &#64;ParameterizedTest
+ * &#64;EnumSource
+ * void writesArePaused(Client client) throws Exception {
+ *     FaultRow.of("writes paused for half a lease", client).run((trial) -&gt; {
+ *         trial.admin((redis) -&gt; redis.clientPause(500, ClientPauseMode.WRITE));
+ *     });
+ * }
+ * </pre>
+ *
+ * {@link io.github.distributedlock.faults.Trial} is what a fault gets hold of,
+ * {@link io.github.distributedlock.faults.Workload} what it disturbs,
+ * {@link io.github.distributedlock.faults.Outcome} what is measured, and
+ * {@link io.github.distributedlock.faults.Promise} what is asserted of it. A row that
+ * cannot keep the whole promise says why by {@code promising(…)}; physics is a reason, a
+ * fault of ours is not. What is true of one row only is asserted within its fault.
+ */
+package io.github.distributedlock.faults;
