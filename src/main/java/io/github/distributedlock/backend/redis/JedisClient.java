@@ -59,9 +59,11 @@ final class JedisClient {
 		RedisClusterConfiguration cluster = client.application.getClusterConfiguration();
 		if (cluster != null) {
 			JedisClusterLane commands = client.lane(cluster, COMMANDS);
-			return new OwnConnections(commands, client.lane(cluster, RENEWALS), signals, true, commands);
+			return new OwnConnections(commands, client.lane(cluster, RENEWALS), signals, true, commands, null);
 		}
-		return new OwnConnections(client.lane(COMMANDS), client.lane(RENEWALS), signals, false, Masters.ONE);
+		JedisLane commands = client.lane(COMMANDS);
+		return new OwnConnections(commands, client.lane(RENEWALS), signals, false, Masters.ONE,
+				new JedisAckLane(commands));
 	}
 
 	private JedisClusterLane lane(RedisClusterConfiguration cluster, int connections) {

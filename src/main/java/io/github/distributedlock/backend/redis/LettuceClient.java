@@ -38,9 +38,10 @@ final class LettuceClient {
 		LettuceSignalLine signals = new LettuceSignalLine(client.connections(false));
 		if (client.application.isClusterAware()) {
 			LettuceClusterLane commands = client.clusterLane();
-			return new OwnConnections(commands, client.clusterLane(), signals, true, commands);
+			return new OwnConnections(commands, client.clusterLane(), signals, true, commands, null);
 		}
-		return new OwnConnections(client.lane(), client.lane(), signals, false, Masters.ONE);
+		return new OwnConnections(client.lane(), client.lane(), signals, false, Masters.ONE,
+				new LettuceAckLane(client.connections(false), timeout));
 	}
 
 	private LettuceLane lane() {
