@@ -8,6 +8,9 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -21,6 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;
 
@@ -104,6 +108,34 @@ class ClusterIsolationTests {
 		assertThat(healthy).allSatisfy(this::isHeldAndAtTheServer);
 		this.handles.values().forEach(LockHandle::close);
 		assertThat(this.lost).containsExactlyInAnyOrderElementsOf(stalled);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whoGivesUpOnAStalledMasterDelaysNobodyAtTheOthers(Factories client) throws Exception {
+		open(client);
+		String key = keyOf(1);
+		Claim elsewhere = new Claim(key, "elsewhere", "elsewhere", Duration.ofMinutes(1));
+		this.backend.acquire(elsewhere);
+		Stall.STOPPED.begin(cluster);
+		ExecutorService threads = Executors.newFixedThreadPool(2 * LOCKS);
+		try {
+			for (int i = 0; i < 2 * LOCKS; i++) {
+				LockRequest stalled = LockRequest.of(keyOf(STALLED)).waitTime(Duration.ofMillis(500));
+				threads.execute(() -> this.engine.tryAcquire(stalled));
+			}
+			threads.shutdown();
+			assertThat(threads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(this.engine.tryAcquire(LockRequest.of(key).waitTime(Duration.ofMillis(100)))).isEmpty();
+			this.backend.release(key, elsewhere.owner());
+			long begin = System.nanoTime();
+			this.engine.acquire(LockRequest.of(key).waitTime(Duration.ofSeconds(30))).close();
+			System.out.println("##### " + client + " " + (System.nanoTime() - begin) / 1e6 + " ms");
+		}
+		finally {
+			Stall.STOPPED.end(cluster);
+			threads.shutdownNow();
+		}
 	}
 
 	private void isHeldAndAtTheServer(String key) {
