@@ -1,9 +1,12 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -56,10 +59,11 @@ final class JedisLane implements Lane {
 		if (pool == null) {
 			pool = open();
 		}
+		long begin = System.nanoTime();
 		RedisConnection connection = borrow(pool);
 		boolean broken = false;
 		try {
-			T answer = command.on(connection);
+			T answer = inTime(command, connection, this.timeoutNanos - (System.nanoTime() - begin));
 			if (!pool.proven) {
 				pool.proven = true;
 			}
@@ -76,6 +80,25 @@ final class JedisLane implements Lane {
 			}
 			else {
 				connection.close();
+			}
+		}
+	}
+
+	// What the connection has taken of the command timeout, the command must not take
+	// again.
+	private <T> @Nullable T inTime(Command<T> command, RedisConnection connection, long nanosLeft) {
+		if (nanosLeft > this.timeoutNanos * 3 / 4 || !(connection.getNativeConnection() instanceof Jedis jedis)) {
+			return command.on(connection);
+		}
+		Connection socket = jedis.getConnection();
+		int timeout = socket.getSoTimeout();
+		socket.setSoTimeout((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanosLeft)));
+		try {
+			return command.on(connection);
+		}
+		finally {
+			if (!socket.isBroken()) {
+				socket.setSoTimeout(timeout);
 			}
 		}
 	}
