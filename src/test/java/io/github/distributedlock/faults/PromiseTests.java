@@ -24,8 +24,8 @@ class PromiseTests {
 
 	private static final List<Overlap> ONE = List.of(new Overlap(HOLD, HOLD));
 
-	private static final Outcome PERFECT = new Outcome(1, 1, List.of(), List.of(), NONE, NONE, null, 0, null, null, 0,
-			0, NOISE);
+	private static final Outcome PERFECT = new Outcome(1, 1, List.of(), List.of(), NONE, NONE, "", 0, null, null, 0, 0,
+			NOISE);
 
 	@Test
 	void nothingWrongKeepsIt() {
@@ -34,14 +34,14 @@ class PromiseTests {
 
 	@Test
 	void anOverlapBreaksItUnlessTheServerForgets() {
-		Outcome overlap = new Outcome(1, 2, ONE, List.of(), NONE, NONE, null, 0, null, null, 0, 0, NOISE);
+		Outcome overlap = new Outcome(1, 2, ONE, List.of(), NONE, NONE, "", 0, null, null, 0, 0, NOISE);
 		assertThat(Promise.WHOLE.brokenBy(overlap)).singleElement().asString().contains("held twice", "key=k");
 		assertThat(Promise.SERVER_FORGETS.brokenBy(overlap)).isEmpty();
 	}
 
 	@Test
 	void aTokenThatDoesNotGrowBreaksIt() {
-		Outcome regression = new Outcome(1, 2, List.of(), ONE, NONE, NONE, null, 0, null, null, 0, 0, NOISE);
+		Outcome regression = new Outcome(1, 2, List.of(), ONE, NONE, NONE, "", 0, null, null, 0, 0, NOISE);
 		assertThat(Promise.SERVER_FORGETS.brokenBy(regression)).singleElement().asString().contains("fencing token");
 	}
 
@@ -58,7 +58,9 @@ class PromiseTests {
 	void anAcquireMayTakeACommandTimeoutLonger() {
 		Duration limit = Trial.COMMAND_TIMEOUT.plus(Promise.slack(NOISE));
 		assertThat(broken(NONE, limit)).isEmpty();
-		assertThat(broken(NONE, limit.plusMillis(1))).singleElement().asString().contains("waitTime for 301 ms");
+		assertThat(broken(NONE, limit.plusMillis(1))).singleElement()
+			.asString()
+			.contains("waitTime (Lane:1) for 301 ms");
 	}
 
 	@Test
@@ -85,7 +87,7 @@ class PromiseTests {
 
 	@Test
 	void nothingIsLeftOver() {
-		Outcome left = new Outcome(1, 1, List.of(), List.of(), NONE, NONE, null, 0, null, null, 2, 3, NOISE);
+		Outcome left = new Outcome(1, 1, List.of(), List.of(), NONE, NONE, "", 0, null, null, 2, 3, NOISE);
 		assertThat(Promise.WHOLE.brokenBy(left)).hasSize(2)
 			.anyMatch((one) -> one.startsWith("2 keys"))
 			.anyMatch((one) -> one.startsWith("3 threads"));
@@ -104,11 +106,11 @@ class PromiseTests {
 
 	private static List<String> broken(Duration orphan, Duration overrun) {
 		return Promise.WHOLE
-			.brokenBy(new Outcome(1, 1, List.of(), List.of(), orphan, overrun, null, 0, null, null, 0, 0, NOISE));
+			.brokenBy(new Outcome(1, 1, List.of(), List.of(), orphan, overrun, "Lane:1", 0, null, null, 0, 0, NOISE));
 	}
 
 	private static Outcome told(Duration before, Duration after) {
-		return new Outcome(1, 1, List.of(), List.of(), NONE, NONE, null, 1, before, after, 0, 0, NOISE);
+		return new Outcome(1, 1, List.of(), List.of(), NONE, NONE, "", 1, before, after, 0, 0, NOISE);
 	}
 
 }
