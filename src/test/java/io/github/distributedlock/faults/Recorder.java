@@ -131,12 +131,14 @@ final class Recorder implements AutoCloseable {
 
 	private void look() {
 		try {
+			long last = System.nanoTime();
 			while (true) {
-				long before = System.nanoTime();
 				Thread.sleep(LOOK_MILLIS);
-				this.noise.accumulate(System.nanoTime() - before - TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS));
 				this.open.forEach(Held::look);
 				this.overruns.look();
+				long now = System.nanoTime();
+				this.noise.accumulate(now - last - TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS));
+				last = now;
 			}
 		}
 		catch (InterruptedException ex) {

@@ -19,6 +19,12 @@ class ServerFaultsTests {
 	private static final Duration LONG = Trial.LEASE.multipliedBy(3).dividedBy(2);
 
 	@EachClient
+	void nothingHappens(Client client) throws Exception {
+		FaultRow.of("none, to compare with", client).promising(Promise.NOTHING_LOST).run((trial) -> {
+		});
+	}
+
+	@EachClient
 	void itStandsStillForLessThanTheLease(Client client) throws Exception {
 		FaultRow.of("server stopped for 0.4 leases", client)
 			.promising(Promise.NOTHING_LOST)

@@ -37,6 +37,8 @@ final class Workload {
 
 	static final Duration PATIENCE = Duration.ofSeconds(10);
 
+	private static final Duration COLD_START = Duration.ofSeconds(30);
+
 	private final List<Thread> threads = new ArrayList<>();
 
 	private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
@@ -54,9 +56,8 @@ final class Workload {
 	void begin(List<Member> members) {
 		for (int i = 0; i < members.size(); i++) {
 			Member member = members.get(i);
-			// Opens its connections.
-			member.engine().run("warm-up", () -> {
-			});
+			// Loads classes and opens connections, which may take longer than a lease.
+			member.engine().acquire(LockRequest.of("warm-up").leaseTime(COLD_START).waitTime(COLD_START)).close();
 			start(() -> repeat(member, LONG, (held) -> held.hold(() -> this.over)));
 			await().until(() -> this.acquired.containsKey(LONG));
 			start(() -> repeat(member, SHORT, Workload::holdShortly));
