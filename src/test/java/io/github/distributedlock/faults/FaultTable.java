@@ -57,8 +57,11 @@ final class FaultTable {
 	}
 
 	private static String told(Outcome outcome) {
-		String before = (outcome.toldBefore() != null) ? millis(outcome.toldBefore()) + " before the server's deadline"
-				: "";
+		String before = "";
+		if (outcome.toldBefore() != null) {
+			before = millis(outcome.toldBefore().abs()) + (outcome.toldBefore().isNegative() ? " after" : " before")
+					+ " the server's deadline";
+		}
 		String after = (outcome.toldAfter() != null) ? millis(outcome.toldAfter()) + " after the fault" : "";
 		String both = before + ((before.isEmpty() || after.isEmpty()) ? "" : ", ") + after;
 		return both.isEmpty() ? "nothing lost" : both;
