@@ -4,6 +4,9 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
 
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
 /**
  * One of those who share the locks: an engine with connections of its own, as if it were
  * in a JVM of its own.
@@ -15,13 +18,17 @@ import io.github.distributedlock.test.Client;
  */
 record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, Runnable end) implements AutoCloseable {
 
-	static Member join(Client client, int port, Route route) {
-		RespRelay relay = (route != Route.DIRECT) ? new RespRelay(port) : null;
-		int way = (relay != null) ? relay.port() : port;
+	static Member join(Client client, Deployment redis, Route route) {
+		if (route == Route.DIRECT) {
+			return of(null, client.backend(redis.configuration(), Trial.COMMAND_TIMEOUT), () -> {
+			});
+		}
+		RespRelay relay = new RespRelay(redis.master().get().port());
 		if (route == Route.SHARED) {
-			ApplicationConnections application = ApplicationConnections.to(way);
+			ApplicationConnections application = ApplicationConnections.to(relay.port());
 			return of(relay, application.backend(), application::close);
 		}
+		RedisConfiguration way = new RedisStandaloneConfiguration("localhost", relay.port());
 		return of(relay, client.backend(way, Trial.COMMAND_TIMEOUT), () -> {
 		});
 	}
