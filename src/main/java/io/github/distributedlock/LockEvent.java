@@ -90,7 +90,8 @@ public sealed interface LockEvent {
 			MAX_HOLD_TIME,
 
 			/**
-			 * The store could not be reached to renew the lease in time.
+			 * The lease was not renewed in time: the store could not be reached, or this
+			 * JVM or its machine stood still.
 			 */
 			NOT_RENEWED,
 

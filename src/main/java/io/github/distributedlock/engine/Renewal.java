@@ -25,7 +25,9 @@ final class Renewal {
 	private volatile long at;
 
 	/**
-	 * How much earlier it may be, to share a command with others.
+	 * How much earlier it may be, to share a command with others. Half of the time
+	 * between two renewals: then all locks of a node come to be renewed at the same time,
+	 * and stay so, however far apart they were acquired.
 	 */
 	private volatile long slack;
 
@@ -41,7 +43,7 @@ final class Renewal {
 	 */
 	void plan(Moment sent, long nanos) {
 		this.at = sent.nanos() + this.hold.terms.lease() / 3;
-		this.slack = this.hold.terms.lease() / 30;
+		this.slack = this.hold.terms.lease() / 6;
 		this.retrying = false;
 		this.planned = this.hold.terms.renewed() && nanos >= this.hold.terms.lease()
 				&& this.hold.maxHoldLeft(sent.nanos()) > nanos;
@@ -79,8 +81,18 @@ final class Renewal {
 	 * Whether to renew now: it is time, or the machine may have been suspended.
 	 */
 	boolean isDue(Moment now) {
-		return this.planned && !this.underWay
-				&& (this.at - now.nanos() <= this.slack || (!this.retrying && this.hold.lease().isSuspect(now)));
+		return isPossible() && (this.at - now.nanos() <= 0 || (!this.retrying && this.hold.lease().isSuspect(now)));
+	}
+
+	/**
+	 * Whether to renew now if another is due.
+	 */
+	boolean isNearlyDue(Moment now) {
+		return isPossible() && this.at - now.nanos() <= this.slack;
+	}
+
+	private boolean isPossible() {
+		return this.planned && !this.underWay;
 	}
 
 	/**
@@ -88,7 +100,7 @@ final class Renewal {
 	 */
 	long nanosToNextEvent(Moment now) {
 		long toDeadline = this.hold.lease().monotonicLeft(now);
-		return (this.planned && !this.underWay) ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
+		return isPossible() ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -110,12 +111,14 @@ final class Watchdog {
 	}
 
 	/**
-	 * Declares lost what is over, and finds what is due, by node.
+	 * Declares lost what is over, and finds what to renew on each node where anything is
+	 * due: that, and what is nearly due.
 	 * @return how long nothing else needs to be done
 	 */
 	private long sortOut(Map<Object, List<Renewal>> due) {
 		Moment now = Moment.now(this.time);
 		long nap = LONGEST_NAP;
+		Set<Object> nodes = new HashSet<>();
 		for (Renewal renewal : this.guarded.values()) {
 			Hold hold = renewal.hold;
 			if (isOver(renewal, now)) {
@@ -124,14 +127,18 @@ final class Watchdog {
 			if (!hold.isHeld()) {
 				this.guarded.remove(hold);
 			}
-			else if (renewal.isDue(now)) {
-				due.computeIfAbsent(node(hold), (node) -> new ArrayList<>()).add(renewal);
-				nap = Math.min(nap, hold.lease().monotonicLeft(now));
-			}
 			else {
-				nap = Math.min(nap, renewal.nanosToNextEvent(now));
+				boolean isDue = renewal.isDue(now);
+				if (isDue || renewal.isNearlyDue(now)) {
+					due.computeIfAbsent(node(hold), (node) -> new ArrayList<>()).add(renewal);
+				}
+				if (isDue) {
+					nodes.add(node(hold));
+				}
+				nap = Math.min(nap, isDue ? hold.lease().monotonicLeft(now) : renewal.nanosToNextEvent(now));
 			}
 		}
+		due.keySet().retainAll(nodes);
 		return nap;
 	}
 

@@ -322,7 +322,7 @@ class LeaseTests extends EngineFixture {
 			this.time.pass(Duration.ofMillis(400));
 			return answer;
 		});
-		this.time.advance(Duration.ofSeconds(9));
+		this.time.advance(Duration.ofSeconds(10));
 		assertThat(renewed.remaining()).isEqualTo(Duration.ofMillis(29_300));
 		LockHandle extended = this.engine.acquire(request("extended").leaseTime(Duration.ofSeconds(1)));
 		this.backend.next("renew", (step) -> {
@@ -357,16 +357,19 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
-	void renewalsThatAreNearlyDueShareACommand() {
-		this.engine.acquire("first");
-		this.time.advance(Duration.ofMillis(300));
+	void renewalsThatAreNearlyDueShareACommandAndStayTogether() {
 		this.engine.acquire("a");
-		this.time.advance(Duration.ofMillis(300));
+		this.time.advance(Duration.ofSeconds(4));
 		this.engine.acquire("b");
+		this.time.advance(Duration.ofSeconds(2));
+		this.engine.acquire("c");
 		this.backend.forgetSteps();
-		this.time.advance(Duration.ofSeconds(10));
-		assertThat(this.backend.steps()).containsExactly("renew first", "renew 2");
-		assertThat(events(LockEvent.RenewedLate.class)).as("in time").isEmpty();
+		this.time.advance(Duration.ofSeconds(4));
+		assertThat(this.backend.steps()).as("at 10 s, a with b").containsExactly("renew 2");
+		this.time.advance(Duration.ofSeconds(6));
+		assertThat(this.backend.steps()).as("at 16 s, c with a and b").containsExactly("renew 2", "renew 3");
+		this.time.advance(Duration.ofSeconds(20));
+		assertThat(this.backend.steps()).containsExactly("renew 2", "renew 3", "renew 3", "renew 3");
 	}
 
 	@Test
