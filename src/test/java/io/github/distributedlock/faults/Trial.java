@@ -1,5 +1,9 @@
 package io.github.distributedlock.faults;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -12,6 +16,8 @@ import java.util.stream.Collectors;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers;
 import redis.clients.jedis.Jedis;
+
+import org.springframework.util.FileSystemUtils;
 
 /**
  * One fault, on a server of its own, in the middle of a {@link Workload} of two members.
@@ -41,9 +47,11 @@ final class Trial implements AutoCloseable {
 
 	private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
 
-	private final Recorder recorder = new Recorder();
+	private final Path directory;
 
-	private final Workload workload = new Workload(this.recorder);
+	private final Recorder recorder;
+
+	private final Workload workload;
 
 	private final List<Member> members = new ArrayList<>();
 
@@ -51,6 +59,14 @@ final class Trial implements AutoCloseable {
 
 	private Trial(RedisServers.Server server) {
 		this.server = server;
+		try {
+			this.directory = Files.createTempDirectory("faults");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.recorder = new Recorder(this.directory.resolve("history"));
+		this.workload = new Workload(this.recorder);
 	}
 
 	/**
@@ -156,10 +172,11 @@ final class Trial implements AutoCloseable {
 	}
 
 	@Override
-	public void close() throws InterruptedException {
+	public void close() throws IOException {
 		this.members.forEach(Member::close);
 		this.recorder.close();
 		this.server.close();
+		FileSystemUtils.deleteRecursively(this.directory);
 	}
 
 }

@@ -35,7 +35,7 @@ final class Workload {
 
 	private static final Duration WAIT = Duration.ofMillis(400);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(10);
+	static final Duration PATIENCE = Duration.ofSeconds(10);
 
 	private final List<Thread> threads = new ArrayList<>();
 
