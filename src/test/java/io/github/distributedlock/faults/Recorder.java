@@ -94,6 +94,11 @@ final class Recorder implements AutoCloseable {
 		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key) && !held.told);
 	}
 
+	/** Whether somebody has a handle of a key, be it lost or not. */
+	boolean isOpen(String key) {
+		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key));
+	}
+
 	/** A fault strikes now: what it destroys can be noticed only from now on. */
 	void strikes() {
 		this.overruns.count();
@@ -120,7 +125,13 @@ final class Recorder implements AutoCloseable {
 				keysLeft, threadsLeft, noise());
 	}
 
-	private Duration noise() {
+	/** How many holders were told that their lock is lost. */
+	int losses() {
+		return this.losses.get();
+	}
+
+	/** By how much at most a thread that only sleeps came late. */
+	Duration noise() {
 		return Duration.ofNanos(this.noise.get());
 	}
 
