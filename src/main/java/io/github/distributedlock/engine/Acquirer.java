@@ -83,8 +83,11 @@ final class Acquirer {
 		}
 		boolean granted = this.time.await(turn.granted, wait.isAllowed() ? wait.left() : LONGEST_WITHDRAWAL)
 				&& !(wait.isAllowed() && wait.isOver());
-		if (!granted) {
+		if (!granted || !wait.isAllowed()) {
+			// Who may not wait does not wait for a second command of a store that fails.
 			requireNoFailure(turn.key, turn.failure(), wait);
+		}
+		if (!granted) {
 			if (!wait.isAllowed()) {
 				throw new LockBackendException("Lock '" + turn.key + "' could not be asked for: the store has not"
 						+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here", true, null);

@@ -73,8 +73,10 @@ final class Losses {
 				"its fixed lease of " + Text.of(terms.lease()) + " ran out before it was given back. Leave the"
 						+ " leaseTime empty to have the lease renewed for as long as it takes";
 			case MAX_HOLD_TIME -> "its maxHoldTime of " + Text.of(terms.maxHold()) + " was reached";
-			case NOT_RENEWED -> "the store could not be reached to renew its lease of " + Text.of(terms.lease())
-					+ " in time. Look at the store and the network, or choose a longer lease";
+			case NOT_RENEWED -> "its lease of " + Text.of(terms.lease())
+					+ " was not renewed in time: the store could not be reached, or"
+					+ " this JVM stood still. Look at the store, the network and long pauses, or choose a longer"
+					+ " lease";
 			case TAKEN ->
 				"the store says that the key is no longer ours. Was it deleted, evicted, or lost in a" + " failover?";
 			case SHUTDOWN -> "the lock engine was stopped while it was held; its lease is left to run out";

@@ -32,6 +32,7 @@ final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
 		this.workers.background(() -> {
 			try {
 				this.backend.withdraw(turn.key, this.instance.id());
+				turn.answered();
 			}
 			catch (RuntimeException ex) {
 				logger.debug("Could not withdraw from lock '{}'", turn.key, ex);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.WakeListener;
@@ -174,6 +175,47 @@ class WaitingTests extends EngineFixture {
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
 		assertThat(trying).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(true);
+	}
+
+	@Test
+	void requestThatMayNotWaitDoesNotWaitForTwoCommandsOfAStoreThatFails() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(1)));
+		AtomicReference<CompletableFuture<?>> trying = new AtomicReference<>();
+		this.backend.next("withdraw", (step) -> {
+			trying.set(inThread(() -> this.engine.tryAcquire("k")));
+			untilWaiting(1);
+			return ScriptedBackend.LOST_REQUEST.apply(step);
+		});
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
+		Awaitility.await().until(() -> trying.get() != null);
+		assertThat(trying.get()).failsWithin(Duration.ofSeconds(5))
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBackendException.class);
+		assertThat(this.backend.steps()).doesNotContain("acquire k");
+	}
+
+	@Test
+	void requestAfterAWithdrawalIsNotToldOfAnEarlierFailure() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofMillis(100)));
+		this.backend.next("register", ScriptedBackend.LOST_REQUEST);
+		this.time.advance(Duration.ofMillis(10));
+		this.backend.listener().onResubscribed();
+		untilWaiting(1);
+		AtomicReference<CompletableFuture<Boolean>> trying = new AtomicReference<>();
+		this.backend.next("withdraw", (step) -> {
+			trying.set(inThread(() -> this.engine.tryAcquire("k").isPresent()));
+			untilWaiting(1);
+			return step.get();
+		});
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
+		Awaitility.await().until(() -> trying.get() != null);
+		assertThat(trying.get()).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(false);
 	}
 
 	@Test

@@ -79,8 +79,7 @@ final class FaultRow {
 		}
 		FaultTable.add(this.fault, this.client, all, broken.isEmpty() ? this.promise.remark() : "**broken**");
 		if (!broken.isEmpty()) {
-			throw new AssertionError(this.fault + " (" + this.client + "): " + String.join("; ", broken),
-					all.culprit());
+			throw new AssertionError(this.fault + " (" + this.client + "): " + String.join("; ", broken));
 		}
 	}
 

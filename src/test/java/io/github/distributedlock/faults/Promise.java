@@ -55,8 +55,8 @@ record Promise(boolean exclusive, boolean lossless, String remark) {
 			broken.add("fencing token not greater than before: " + outcome.regressions());
 		}
 		requireAtMost("a key stayed that nobody held", outcome.orphan(), Trial.LEASE.plus(late), broken);
-		requireAtMost("an acquire took longer than its waitTime", outcome.overrun(), Trial.COMMAND_TIMEOUT.plus(late),
-				broken);
+		requireAtMost("an acquire took longer than its waitTime (" + outcome.seen() + ")", outcome.overrun(),
+				Trial.COMMAND_TIMEOUT.plus(late), broken);
 		if (this.lossless) {
 			requireNone("locks lost", outcome.losses(), broken);
 		}

@@ -1,9 +1,14 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -29,6 +34,8 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
  * server makes no new ones.
  */
 final class JedisLane implements Lane {
+
+	private static final Logger logger = LoggerFactory.getLogger(JedisLane.class);
 
 	private final Supplier<JedisConnectionFactory> opener;
 
@@ -56,10 +63,11 @@ final class JedisLane implements Lane {
 		if (pool == null) {
 			pool = open();
 		}
+		long begin = System.nanoTime();
 		RedisConnection connection = borrow(pool);
 		boolean broken = false;
 		try {
-			T answer = command.on(connection);
+			T answer = inTime(command, connection, this.timeoutNanos - (System.nanoTime() - begin));
 			if (!pool.proven) {
 				pool.proven = true;
 			}
@@ -72,10 +80,39 @@ final class JedisLane implements Lane {
 		finally {
 			if (broken) {
 				replace(pool);
-				this.discards.execute(connection::close);
+				this.discards.execute(() -> discard(connection));
 			}
 			else {
 				connection.close();
+			}
+		}
+	}
+
+	// The pool fails to make another if the server is down, which is no news.
+	private static void discard(RedisConnection connection) {
+		try {
+			connection.close();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Closed a broken connection, and could not open another", ex);
+		}
+	}
+
+	// What the connection has taken of the command timeout, the command must not take
+	// again.
+	private <T> @Nullable T inTime(Command<T> command, RedisConnection connection, long nanosLeft) {
+		if (nanosLeft > this.timeoutNanos * 3 / 4 || !(connection.getNativeConnection() instanceof Jedis jedis)) {
+			return command.on(connection);
+		}
+		Connection socket = jedis.getConnection();
+		int timeout = socket.getSoTimeout();
+		socket.setSoTimeout((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanosLeft)));
+		try {
+			return command.on(connection);
+		}
+		finally {
+			if (!socket.isBroken()) {
+				socket.setSoTimeout(timeout);
 			}
 		}
 	}

@@ -5,7 +5,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
@@ -13,13 +15,15 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
  * One Lettuce connection that all threads share, as Lettuce multiplexes commands.
  * <p>
- * It does not reconnect by itself. Whoever finds it closed opens another; the others wait
- * for that no longer than one command timeout, even if the server does not answer at all.
+ * It does not reconnect by itself. Whoever finds it closed opens another, and has what is
+ * left of one command timeout for the command. The others wait for that, and fail if it
+ * fails, so that nobody waits longer, even if the server does not answer at all.
  * <p>
  * Nobody closes a connection that is open, unless a command on it got no answer in time,
  * as nothing else tells a connection that was dropped silently. Who opens the next closes
@@ -48,7 +52,12 @@ final class LettuceLane implements Lane {
 		boolean interrupted = Thread.interrupted();
 		try {
 			Link link = this.link.get();
-			return run(command, (link != null && link.isOpen()) ? link : reopen());
+			if (link != null && link.isOpen()) {
+				return run(command, link, link.connection);
+			}
+			long begin = System.nanoTime();
+			Link opened = reopen();
+			return run(command, opened, opened.within(this.timeoutNanos - (System.nanoTime() - begin)));
 		}
 		finally {
 			if (interrupted) {
@@ -57,9 +66,9 @@ final class LettuceLane implements Lane {
 		}
 	}
 
-	private <T> @Nullable T run(Command<T> command, Link link) {
+	private <T> @Nullable T run(Command<T> command, Link link, RedisConnection connection) {
 		try {
-			return command.on(link.connection);
+			return command.on(connection);
 		}
 		catch (QueryTimeoutException ex) {
 			// Not one that another thread has opened meanwhile.
@@ -80,8 +89,9 @@ final class LettuceLane implements Lane {
 	}
 
 	private Link open() {
+		boolean first = this.opening.tryLock();
 		try {
-			if (!this.opening.tryLock(this.timeoutNanos, TimeUnit.NANOSECONDS)) {
+			if (!first && !this.opening.tryLock(this.timeoutNanos, TimeUnit.NANOSECONDS)) {
 				throw new RedisConnectionFailureException("the connection is still being opened");
 			}
 		}
@@ -93,9 +103,12 @@ final class LettuceLane implements Lane {
 			if (link != null && link.isOpen()) {
 				return link;
 			}
+			if (!first) {
+				throw new RedisConnectionFailureException("the connection could not be opened a moment ago");
+			}
 			LettuceConnectionFactory factory = this.factory.get();
 			factory.resetConnection(); // Closes the one before.
-			link = Link.over(factory.getConnection());
+			link = Link.over(factory);
 			this.link.set(link);
 			return link;
 		}
@@ -117,13 +130,28 @@ final class LettuceLane implements Lane {
 	 * @param connection the connection
 	 * @param channel what is under it, if its end can be seen; a cluster connection takes
 	 * care of itself
+	 * @param client where the channel comes from
 	 */
-	private record Link(RedisConnection connection, @Nullable StatefulConnection<?, ?> channel) {
+	private record Link(RedisConnection connection, @Nullable StatefulRedisConnection<byte[], byte[]> channel,
+			AbstractRedisClient client) {
 
-		@SuppressWarnings("deprecation") // What replaces it exists only for other kinds.
-		static Link over(RedisConnection connection) {
-			return new Link(connection, (connection.getNativeConnection() instanceof RedisAsyncCommands<?, ?> commands)
-					? commands.getStatefulConnection() : null);
+		@SuppressWarnings({ "deprecation", "unchecked" }) // What replaces it exists only
+															// for other kinds.
+		static Link over(LettuceConnectionFactory factory) {
+			RedisConnection connection = factory.getConnection();
+			return new Link(connection,
+					(connection.getNativeConnection() instanceof RedisAsyncCommands<?, ?> commands)
+							? ((RedisAsyncCommands<byte[], byte[]>) commands).getStatefulConnection() : null,
+					factory.getRequiredNativeClient());
+		}
+
+		/**
+		 * The same for a command that has less than the command timeout left.
+		 */
+		RedisConnection within(long nanos) {
+			return (this.channel != null && this.client instanceof RedisClient client)
+					? new LettuceConnection(this.channel, Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)), client)
+					: this.connection;
 		}
 
 		boolean isOpen() {
