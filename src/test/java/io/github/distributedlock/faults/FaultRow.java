@@ -2,9 +2,11 @@ package io.github.distributedlock.faults;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.RedisServers;
 
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
@@ -29,7 +31,7 @@ final class FaultRow {
 
 	private Route route = Route.DIRECT;
 
-	private String[] settings = {};
+	private Supplier<RedisServers.Server> server = () -> RedisServers.start(RedisServers.EMBEDDED);
 
 	private FaultRow(String fault, Client client) {
 		this.fault = fault;
@@ -60,7 +62,12 @@ final class FaultRow {
 
 	/** Adds lines to the server's configuration. */
 	FaultRow onServerWith(String... settings) {
-		this.settings = settings;
+		return on(() -> RedisServers.start(RedisServers.EMBEDDED, settings));
+	}
+
+	/** Has each trial on a server of another kind. */
+	FaultRow on(Supplier<RedisServers.Server> server) {
+		this.server = server;
 		return this;
 	}
 
@@ -87,7 +94,7 @@ final class FaultRow {
 	private Outcome tryOut(Fault fault) throws Exception {
 		LoggingSystem logging = LoggingSystem.get(FaultRow.class.getClassLoader());
 		logging.setLogLevel(LIBRARY, LOG_LEVEL);
-		try (Trial trial = Trial.begin(this.client, this.route, this.settings)) {
+		try (Trial trial = Trial.begin(this.client, this.route, this.server.get())) {
 			return trial.run(fault);
 		}
 		finally {

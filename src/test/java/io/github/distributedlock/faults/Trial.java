@@ -74,13 +74,13 @@ final class Trial implements AutoCloseable {
 	 * Begins the workload.
 	 * @param client the members' client
 	 * @param route how they reach the server
-	 * @param settings of the server
+	 * @param server the server, which ends with the trial
 	 * @return the trial, running
 	 */
-	static Trial begin(Client client, Route route, String... settings) {
-		Trial trial = new Trial(RedisServers.start(RedisServers.EMBEDDED, settings));
+	static Trial begin(Client client, Route route, RedisServers.Server server) {
+		Trial trial = new Trial(server);
 		for (int i = 0; i < MEMBERS; i++) {
-			trial.members.add(Member.join(client, trial.server.port(), route));
+			trial.members.add(Member.join(client, server, route));
 		}
 		trial.workload.begin(trial.members);
 		trial.workload.awaitProgress("before the fault");

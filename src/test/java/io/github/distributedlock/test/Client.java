@@ -63,7 +63,18 @@ public enum Client {
 	 * @return the backend, to be closed
 	 */
 	public RedisLockBackend backend(int port, Duration commandTimeout) {
-		return new RedisLockBackend(connectTo(new RedisStandaloneConfiguration("localhost", port)),
+		return backend("localhost", port, commandTimeout);
+	}
+
+	/**
+	 * Locks in a Redis.
+	 * @param host the server's address
+	 * @param port the server's port
+	 * @param commandTimeout how long a command may take
+	 * @return the backend, to be closed
+	 */
+	public RedisLockBackend backend(String host, int port, Duration commandTimeout) {
+		return new RedisLockBackend(connectTo(new RedisStandaloneConfiguration(host, port)),
 				RedisLockBackend.DEFAULT_PREFIX, commandTimeout);
 	}
 
