@@ -1,0 +1,103 @@
+package io.github.distributedlock.faults;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Consumer;
+
+import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.Machine;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+/**
+ * Packets that are lost between the members and the server, without a word to anybody.
+ * Skipped where no network namespace can be added.
+ */
+class NetworkFaultsTests {
+
+	private static final Duration SHORT = Trial.LEASE.multipliedBy(2).dividedBy(5);
+
+	private static final Duration LONG = Trial.LEASE.multipliedBy(3).dividedBy(2);
+
+	@ParameterizedTest
+	@EnumSource
+	void whatTheServerSendsIsLostForLessThanTheLease(Client client) throws Exception {
+		partition("packets from the server dropped for 0.4 leases", client, Promise.NOTHING_LOST,
+				Machine::loseWhatItSends, SHORT);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatTheServerSendsIsLostForLongerThanTheLease(Client client) throws Exception {
+		partition("packets from the server dropped for 1.5 leases", client, Promise.WHOLE, Machine::loseWhatItSends,
+				LONG);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatIsSentToTheServerIsLostForLessThanTheLease(Client client) throws Exception {
+		partition("packets to the server dropped for 0.4 leases", client, Promise.NOTHING_LOST,
+				Machine::loseWhatIsSentTo, SHORT);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatIsSentToTheServerIsLostForLongerThanTheLease(Client client) throws Exception {
+		partition("packets to the server dropped for 1.5 leases", client, Promise.WHOLE, Machine::loseWhatIsSentTo,
+				LONG);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatEitherSendsIsLostForLongerThanTheLease(Client client) throws Exception {
+		partition("packets in both directions dropped for 1.5 leases", client, Promise.WHOLE, (machine) -> {
+			machine.loseWhatItSends();
+			machine.loseWhatIsSentTo();
+		}, LONG);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void theServersMachineIsReplaced(Client client) throws Exception {
+		try (Machine machine = machine()) {
+			FaultRow.of("the server's machine fails and comes back, its connections forgotten", client)
+				.on(() -> start(machine, "appendonly yes", "appendfsync always"))
+				.run((trial) -> {
+					machine.loseWhatItSends();
+					trial.server().kill();
+					machine.replace();
+					trial.server().start();
+					HandOver.assertNoLaterThanPolling(trial);
+				});
+		}
+	}
+
+	private static void partition(String fault, Client client, Promise promise, Consumer<Machine> lose, Duration time)
+			throws Exception {
+		try (Machine machine = machine()) {
+			FaultRow.of(fault, client).on(() -> start(machine)).promising(promise).run((trial) -> {
+				lose.accept(machine);
+				Thread.sleep(time.toMillis());
+				machine.heal();
+			});
+		}
+	}
+
+	private static RedisServers.Server start(Machine machine, String... settings) {
+		return RedisServers.start(RedisServers.EMBEDDED, machine.site(), settings);
+	}
+
+	private static Machine machine() {
+		try {
+			return Machine.add();
+		}
+		catch (IOException ex) {
+			assumeThat(ex).as("why no network namespace can be added").isNull();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
