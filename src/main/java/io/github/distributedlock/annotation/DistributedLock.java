@@ -164,8 +164,9 @@ public @interface DistributedLock {
 	String fallback() default "";
 
 	/**
-	 * What to do when the lock is lost while the method runs. Only {@link OnLost#REPORT}
-	 * is supported yet.
+	 * What to do when the lock is lost while the method runs: report it, interrupt the
+	 * method, or let the call and its transaction fail. {@link #fallback()} is not for
+	 * this.
 	 * @return what to do
 	 */
 	OnLost onLost() default OnLost.REPORT;

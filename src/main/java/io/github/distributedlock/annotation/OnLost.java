@@ -6,20 +6,47 @@ package io.github.distributedlock.annotation;
 public enum OnLost {
 
 	/**
-	 * The loss is reported to listeners, and
+	 * The loss is logged, and reported to listeners;
 	 * {@link io.github.distributedlock.LockHandle#isHeld()} tells the method if it asks.
 	 */
 	REPORT,
 
 	/**
-	 * The thread that runs the method is interrupted. Not supported yet: refused at
-	 * start-up.
+	 * As {@link #REPORT}, and the thread that runs the method is interrupted, once, in
+	 * whatever it does just then; a database or a client may take that for a broken
+	 * connection. What the method throws is thrown, with
+	 * {@link io.github.distributedlock.LockLostException} as suppressed exception; what
+	 * it returns is returned.
+	 * <p>
+	 * The interrupt never reaches beyond the method: none arrives after it has ended, and
+	 * the thread's flag is cleared then if this set it. An interrupt by somebody else is
+	 * kept, with one exception that nobody could tell apart: one that comes after this
+	 * interrupt and that the method has not reacted to when it ends is cleared together
+	 * with it.
+	 * <p>
+	 * Refused at start-up for a method that returns a
+	 * {@link java.util.concurrent.CompletionStage}: no thread could be interrupted once
+	 * it has returned.
 	 */
 	INTERRUPT,
 
 	/**
-	 * {@link io.github.distributedlock.LockLostException} is thrown after the method has
-	 * returned. Not supported yet: refused at start-up.
+	 * As {@link #REPORT}, and the call fails with
+	 * {@link io.github.distributedlock.LockLostException} when the method has returned,
+	 * also if the lock was lost early and nothing went wrong. What the method throws is
+	 * thrown, with that exception as suppressed one. A
+	 * {@link java.util.concurrent.CompletionStage} fails with it when it completes; the
+	 * method must be declared to return that or {@code CompletableFuture}, or start-up is
+	 * refused.
+	 * <p>
+	 * Transactions fail before they commit, so that they roll back: one that was running
+	 * when the lock was taken, and each that the method's thread commits inside of the
+	 * method, such as that of a {@code @Transactional} on the same method. For the latter
+	 * the transaction manager must be a bean that is a
+	 * {@code ConfigurableTransactionManager}, as all of Spring's own are; for any other
+	 * kind of bean a warning is logged at start-up. Between the last look at the lock and
+	 * the commit the lock may still be lost: a store that must not be written late needs
+	 * a condition of its own.
 	 */
 	THROW
 

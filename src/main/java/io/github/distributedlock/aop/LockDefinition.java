@@ -17,9 +17,10 @@ import org.springframework.expression.EvaluationContext;
  * @param template the request, complete if the keys are constant
  * @param skipped the result of a skipped call, or {@code null} if a busy lock is thrown
  * @param fallback what to call if the lock cannot be acquired, or {@code null}
+ * @param lossReaction what to do if the lock is lost
  */
 record LockDefinition(AnnotatedMethod annotated, KeyExpressions keys, LockRequest template,
-		@Nullable Supplier<@Nullable Object> skipped, @Nullable FallbackMethod fallback) {
+		@Nullable Supplier<@Nullable Object> skipped, @Nullable FallbackMethod fallback, LossReaction lossReaction) {
 
 	static LockDefinition of(AnnotatedMethod annotated, PropertyResolver properties, EvaluationContext shared) {
 		MethodRules.check(annotated);
@@ -27,7 +28,8 @@ record LockDefinition(AnnotatedMethod annotated, KeyExpressions keys, LockReques
 		List<String> constant = keys.ifConstant();
 		LockRequest template = RequestTemplate.of(annotated, properties,
 				(constant != null) ? constant : List.of(annotated.annotation().key()));
-		return new LockDefinition(annotated, keys, template, SkippedResult.of(annotated), FallbackMethod.of(annotated));
+		return new LockDefinition(annotated, keys, template, SkippedResult.of(annotated), FallbackMethod.of(annotated),
+				LossReaction.of(annotated));
 	}
 
 	LockRequest request(Object target, Object[] args) {

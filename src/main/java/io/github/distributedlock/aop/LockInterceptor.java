@@ -71,10 +71,10 @@ class LockInterceptor implements MethodInterceptor {
 		boolean leavesThread = false;
 		Object result;
 		try {
-			boolean inTransaction = this.transactions.join(release, definition.annotated());
-			result = invocation.proceed();
-			if (result instanceof CompletionStage<?> stage && StageBinding.isPending(stage)) {
-				result = StageBinding.attach(stage, definition.annotated().resultType(), release);
+			boolean inTransaction = this.transactions.join(release, definition);
+			result = definition.lossReaction().proceed(invocation, handle);
+			if (result instanceof CompletionStage<?> stage && StageBinding.isNeeded(stage, definition)) {
+				result = StageBinding.attach(stage, definition, release);
 				leavesThread = !inTransaction;
 			}
 		}

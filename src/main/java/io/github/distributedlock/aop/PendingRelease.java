@@ -22,6 +22,10 @@ final class PendingRelease {
 		this.handle = handle;
 	}
 
+	LockHandle handle() {
+		return this.handle;
+	}
+
 	/**
 	 * One more party needs the lock.
 	 */

@@ -7,7 +7,6 @@ import java.util.function.Function;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.annotation.ReleaseOn;
 
 import org.springframework.core.env.PropertyResolver;
@@ -60,9 +59,6 @@ final class RequestTemplate {
 			throw annotated.refuse("fenced", true,
 					"is not for several keys, since a token is of one: take the other" + " locks around this one",
 					null);
-		}
-		if (annotation.onLost() != OnLost.REPORT) {
-			throw annotated.refuse("onLost", annotation.onLost(), NOT_YET, null);
 		}
 	}
 

@@ -17,16 +17,16 @@ final class StageBinding {
 	/**
 	 * Lets a stage take part in the release, instead of the method that returned it.
 	 * @param stage the method's result, not null
-	 * @param resultType the declared type of the result
 	 * @return what to return: where the type allows, a future that completes as the stage
 	 * does, but after the release, so that who waits for it finds the lock free
 	 */
-	static CompletionStage<?> attach(CompletionStage<?> stage, Class<?> resultType, PendingRelease release) {
-		boolean replaceable = resultType.isAssignableFrom(CompletableFuture.class);
+	static CompletionStage<?> attach(CompletionStage<?> stage, LockDefinition definition, PendingRelease release) {
+		boolean replaceable = definition.annotated().resultType().isAssignableFrom(CompletableFuture.class);
 		AfterRelease after = new AfterRelease(stage);
 		release.join();
 		try {
-			stage.whenComplete((value, failure) -> {
+			stage.whenComplete((value, thrown) -> {
+				Throwable failure = definition.lossReaction().fails() ? withLoss(thrown, release) : thrown;
 				try {
 					release.done();
 				}
@@ -42,8 +42,20 @@ final class StageBinding {
 		return replaceable ? after : stage;
 	}
 
-	static boolean isPending(CompletionStage<?> stage) {
-		return !(stage instanceof CompletableFuture<?> future && future.isDone());
+	/**
+	 * Whether the result has to be followed: not if it is there already, unless a loss is
+	 * to take its place.
+	 */
+	static boolean isNeeded(CompletionStage<?> stage, LockDefinition definition) {
+		return definition.lossReaction().fails() || !(stage instanceof CompletableFuture<?> future && future.isDone());
+	}
+
+	private static @Nullable Throwable withLoss(@Nullable Throwable thrown, PendingRelease release) {
+		if (thrown == null) {
+			return Loss.of(release.handle());
+		}
+		Loss.addTo(thrown, release.handle());
+		return thrown;
 	}
 
 	/**

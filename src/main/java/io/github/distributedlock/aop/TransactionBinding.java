@@ -26,13 +26,15 @@ final class TransactionBinding {
 	 * so: synchronization is not active there.
 	 * @return whether there is one
 	 */
-	boolean join(PendingRelease release, AnnotatedMethod annotated) {
+	boolean join(PendingRelease release, LockDefinition definition) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return false;
 		}
-		TransactionSynchronizationManager.registerSynchronization(new Registration(release));
+		TransactionSynchronizationManager
+			.registerSynchronization(new Registration(release, definition.lossReaction().fails()));
 		release.join();
+		AnnotatedMethod annotated = definition.annotated();
 		if (this.warned.add(annotated.method())) {
 			logger.warn("{}: called inside a running transaction, so that the lock is held until that "
 					+ "transaction has completed; to hold it for the method alone, call it before the transaction "
@@ -45,16 +47,26 @@ final class TransactionBinding {
 	 * Synchronizations of the same order run as they were registered, and by default all
 	 * of them say that they are last. So the one that releases is registered at the last
 	 * moment. A lock that is taken after the commit has missed that moment and is
-	 * released from here.
+	 * released from here. What must fail when the lock is lost fails before the commit.
 	 */
 	private static final class Registration implements TransactionSynchronization {
 
 		private final PendingRelease release;
 
+		private final boolean failsIfLost;
+
 		private boolean passedOn;
 
-		private Registration(PendingRelease release) {
+		private Registration(PendingRelease release, boolean failsIfLost) {
 			this.release = release;
+			this.failsIfLost = failsIfLost;
+		}
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			if (this.failsIfLost) {
+				Loss.throwIfLost(this.release.handle());
+			}
 		}
 
 		@Override

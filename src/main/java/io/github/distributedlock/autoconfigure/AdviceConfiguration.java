@@ -39,4 +39,10 @@ class AdviceConfiguration {
 		return new AdvisorRole();
 	}
 
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static CommitGuardPostProcessor distributedLockCommitGuard() {
+		return new CommitGuardPostProcessor();
+	}
+
 }

@@ -24,6 +24,8 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	private final ThreadPoolExecutor background = pool("background", 2);
 
+	private final ThreadPoolExecutor lossActions = pool("loss-action", 4);
+
 	private final ThreadPoolExecutor callbacks = pool("callback", 1);
 
 	EngineThreads() {
@@ -67,6 +69,11 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	}
 
 	@Override
+	public void lossActions(Runnable task) {
+		this.lossActions.execute(task);
+	}
+
+	@Override
 	public void callback(Runnable task) {
 		this.callbacks.execute(task);
 	}
@@ -77,7 +84,8 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	@Override
 	public void close() {
 		this.timer.shutdown();
-		for (ExecutorService executor : new ExecutorService[] { this.renewals, this.background, this.callbacks }) {
+		for (ExecutorService executor : new ExecutorService[] { this.renewals, this.background, this.lossActions,
+				this.callbacks }) {
 			executor.shutdown();
 		}
 		try {

@@ -58,10 +58,8 @@ final class Losses {
 		logger.warn("Lock '{}' of {} was lost after {}: {}", hold.key, hold.owner, Text.of(held),
 				why(reason, hold.terms));
 		LockEvent event = new LockEvent.Lost(hold.terms.name(), hold.key, hold.owner, reason, held);
-		this.workers.callback(() -> {
-			this.events.publish(event);
-			hold.handles().forEach(EngineHandle::runLossActions);
-		});
+		hold.handles().forEach((handle) -> this.workers.lossActions(handle::runLossActions));
+		this.workers.callback(() -> this.events.publish(event));
 	}
 
 	/**

@@ -1,8 +1,9 @@
 package io.github.distributedlock.engine;
 
 /**
- * Where the engine runs what no caller waits for. Three kinds, so that neither a slow
- * clean-up nor a slow callback delays a renewal.
+ * Where the engine runs what no caller waits for. Four kinds, so that neither a slow
+ * clean-up nor a slow callback delays a renewal, and no slow listener delays what a
+ * holder wants done when its lock is lost.
  */
 interface Workers {
 
@@ -17,7 +18,12 @@ interface Workers {
 	void background(Runnable task);
 
 	/**
-	 * Runs the users' code, one after the other.
+	 * Runs the loss actions of one handle.
+	 */
+	void lossActions(Runnable task);
+
+	/**
+	 * Tells the listeners, one event after the other.
 	 */
 	void callback(Runnable task);
 

@@ -1,15 +1,19 @@
 package io.github.distributedlock.aop;
 
 import java.time.Duration;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 
@@ -27,6 +31,23 @@ class RecordingLock implements DistributedLock {
 	volatile RuntimeException failure;
 
 	volatile RuntimeException failureOnClose;
+
+	private final Deque<Handle> open = new ConcurrentLinkedDeque<>();
+
+	/**
+	 * All that is held is lost, and those concerned are told by this thread.
+	 */
+	void lose() {
+		this.events.add("lost");
+		this.open.forEach(Handle::lose);
+	}
+
+	/**
+	 * A key is lost, and those concerned are told by this thread.
+	 */
+	void lose(String key) {
+		this.open.stream().filter((handle) -> handle.keys().contains(key)).forEach(Handle::lose);
+	}
 
 	LockRequest request() {
 		return this.requests.get(this.requests.size() - 1);
@@ -64,8 +85,18 @@ class RecordingLock implements DistributedLock {
 
 		private final AtomicBoolean closed = new AtomicBoolean();
 
+		private final List<Runnable> lossActions = new CopyOnWriteArrayList<>();
+
+		private volatile boolean lost;
+
 		private Handle(LockRequest request) {
 			this.request = request;
+			RecordingLock.this.open.add(this);
+		}
+
+		private void lose() {
+			this.lost = true;
+			this.lossActions.forEach(Runnable::run);
 		}
 
 		@Override
@@ -85,7 +116,7 @@ class RecordingLock implements DistributedLock {
 
 		@Override
 		public boolean isHeld() {
-			return !this.closed.get();
+			return !this.closed.get() && !this.lost;
 		}
 
 		@Override
@@ -95,7 +126,12 @@ class RecordingLock implements DistributedLock {
 
 		@Override
 		public void checkHeld() {
-			throw new UnsupportedOperationException();
+			if (this.closed.get()) {
+				throw new IllegalStateException("closed: " + keys());
+			}
+			if (this.lost) {
+				throw new LockLostException("lost: " + keys(), keys(), LockEvent.Lost.Reason.TAKEN);
+			}
 		}
 
 		@Override
@@ -105,13 +141,15 @@ class RecordingLock implements DistributedLock {
 
 		@Override
 		public LockHandle onLost(Runnable action) {
-			throw new UnsupportedOperationException();
+			this.lossActions.add(action);
+			return this;
 		}
 
 		@Override
 		public void close() {
 			if (this.closed.compareAndSet(false, true)) {
 				this.binding.close();
+				RecordingLock.this.open.remove(this);
 				RecordingLock.this.events.add("release");
 				if (RecordingLock.this.failureOnClose != null) {
 					throw RecordingLock.this.failureOnClose;

@@ -36,6 +36,17 @@ class RecordingTransactionManager extends AbstractPlatformTransactionManager {
 	}
 
 	@Override
+	protected Object doSuspend(Object transaction) {
+		EXISTING.remove();
+		return true;
+	}
+
+	@Override
+	protected void doResume(Object transaction, Object suspended) {
+		EXISTING.set(true);
+	}
+
+	@Override
 	protected void doCommit(DefaultTransactionStatus status) {
 		this.events.add("commit");
 	}

@@ -10,7 +10,6 @@ import java.util.concurrent.Future;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.OnLost;
 import jakarta.annotation.PostConstruct;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -160,8 +159,6 @@ class RefusedMethodTests {
 		LockContext.refusal(Shared.class)
 			.hasMessageContaining("run(): mode = SHARED is not supported yet: leave it out");
 		LockContext.refusal(Fair.class).hasMessageContaining("fair = true is not supported yet");
-		LockContext.refusal(Interrupting.class).hasMessageContaining("onLost = INTERRUPT is not supported yet");
-		LockContext.refusal(Throwing.class).hasMessageContaining("onLost = THROW is not supported yet");
 	}
 
 	@Test
@@ -315,22 +312,6 @@ class RefusedMethodTests {
 	static class Fenced {
 
 		@DistributedLock(key = { "'a'", "'b'" }, fenced = true)
-		public void run() {
-		}
-
-	}
-
-	static class Interrupting {
-
-		@DistributedLock(onLost = OnLost.INTERRUPT)
-		public void run() {
-		}
-
-	}
-
-	static class Throwing {
-
-		@DistributedLock(onLost = OnLost.THROW)
 		public void run() {
 		}
 

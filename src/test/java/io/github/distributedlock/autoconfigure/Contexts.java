@@ -39,12 +39,31 @@ final class Contexts {
 	}
 
 	/**
-	 * Spring Boot's, which has another name on each line.
+	 * Spring Boot's.
 	 */
 	static Class<?> redisAutoConfiguration() {
+		return present("org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+				"org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration");
+	}
+
+	/**
+	 * Spring Boot's, for a database in memory and its transactions.
+	 */
+	static Class<?>[] sqlAutoConfigurations() {
 		return Stream
-			.of("org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-					"org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration")
+			.of("jdbc.*DataSourceAutoConfiguration", "jdbc.*DataSourceTransactionManagerAutoConfiguration",
+					"transaction.*TransactionManagerCustomizationAutoConfiguration",
+					"transaction.*TransactionAutoConfiguration")
+			.map((name) -> present("org.springframework.boot." + name.replace("*", "autoconfigure."),
+					"org.springframework.boot.autoconfigure." + name.replace("*", "")))
+			.toArray(Class<?>[]::new);
+	}
+
+	/**
+	 * The one that is there: on each line of Spring Boot it has another name.
+	 */
+	private static Class<?> present(String... names) {
+		return Stream.of(names)
 			.filter((name) -> ClassUtils.isPresent(name, null))
 			.findFirst()
 			.<Class<?>>map((name) -> ClassUtils.resolveClassName(name, null))

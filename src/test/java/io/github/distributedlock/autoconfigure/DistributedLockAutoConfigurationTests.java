@@ -13,6 +13,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.NoDatabase;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +32,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -234,7 +236,8 @@ class DistributedLockAutoConfigurationTests {
 			assertThat(context.getBean(SecondBean.class).before).contains("distributedLockAdvisor")
 				.doesNotContain("redisConnectionFactory")
 				.filteredOn((name) -> name.matches("(?i).*distributed-?lock.*"))
-				.containsExactlyInAnyOrder("distributedLockAdvisor", "distributedLockAdvisorRole");
+				.containsExactlyInAnyOrder("distributedLockAdvisor", "distributedLockAdvisorRole",
+						"distributedLockCommitGuard");
 			assertThat(context).hasSingleBean(LockEngine.class);
 		});
 	}
@@ -249,6 +252,7 @@ class DistributedLockAutoConfigurationTests {
 
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@Import(NoDatabase.class)
 	static class Everything {
 
 	}

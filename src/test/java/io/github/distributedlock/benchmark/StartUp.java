@@ -9,11 +9,13 @@ import java.util.Map;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.github.distributedlock.test.JvmProcess;
+import io.github.distributedlock.test.NoDatabase;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /**
  * What the starter adds to the start of an application that has data-redis already, and
@@ -63,6 +65,7 @@ public final class StartUp {
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
+	@Import(NoDatabase.class)
 	public static class App {
 
 		public static void main(String[] args) {

@@ -3,16 +3,19 @@ package io.github.distributedlock.demo;
 import java.util.function.Predicate;
 
 import io.github.distributedlock.test.ChildJvm;
+import io.github.distributedlock.test.NoDatabase;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Import;
 
 /**
  * The application that runs in each JVM. Its standard input says what to do, its standard
  * output what has happened.
  */
 @SpringBootApplication
+@Import(NoDatabase.class)
 class Shop {
 
 	/** Followed by what to sell: at a till that anybody uses at any time. */

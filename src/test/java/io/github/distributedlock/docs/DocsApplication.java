@@ -1,5 +1,6 @@
 package io.github.distributedlock.docs;
 
+import io.github.distributedlock.test.NoDatabase;
 import io.github.distributedlock.test.RedisServers.Server;
 
 import org.springframework.boot.WebApplicationType;
@@ -7,12 +8,16 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
  * An application with the README's classes. Started twice on one Redis, its instances
  * have as little in common as two JVMs.
  */
 @SpringBootApplication
+@Import(NoDatabase.class)
 class DocsApplication {
 
 	@Bean
@@ -23,6 +28,14 @@ class DocsApplication {
 	@Bean
 	PriceSource priceSource() {
 		return (sku) -> "price of " + sku;
+	}
+
+	/**
+	 * A database that all instances share, and that is not there before it is used.
+	 */
+	@Bean
+	JdbcTemplate database() {
+		return new JdbcTemplate(new DriverManagerDataSource("jdbc:h2:mem:docs;DB_CLOSE_DELAY=-1"));
 	}
 
 	static ConfigurableApplicationContext start(Server redis, String... properties) {

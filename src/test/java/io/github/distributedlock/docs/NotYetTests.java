@@ -7,7 +7,6 @@ import java.util.List;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -26,7 +25,7 @@ class NotYetTests {
 	private static final List<String> LINES = Readme.lines();
 
 	@ParameterizedTest
-	@ValueSource(classes = { Shared.class, Fair.class, Interrupting.class, Throwing.class })
+	@ValueSource(classes = { Shared.class, Fair.class })
 	void isRefused(Class<?> type) throws Exception {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.backend=memory")
@@ -59,24 +58,6 @@ class NotYetTests {
 	static class Fair {
 
 		@DistributedLock(fair = true)
-		void work() {
-		}
-
-	}
-
-	@Told("`OnLost.INTERRUPT`")
-	static class Interrupting {
-
-		@DistributedLock(onLost = OnLost.INTERRUPT)
-		void work() {
-		}
-
-	}
-
-	@Told("`OnLost.THROW`")
-	static class Throwing {
-
-		@DistributedLock(onLost = OnLost.THROW)
 		void work() {
 		}
 

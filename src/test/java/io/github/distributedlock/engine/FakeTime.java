@@ -99,6 +99,11 @@ final class FakeTime implements EngineTime, Workers {
 	}
 
 	@Override
+	public void lossActions(Runnable task) {
+		task.run();
+	}
+
+	@Override
 	public void callback(Runnable task) {
 		task.run();
 	}

@@ -9,6 +9,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
@@ -92,6 +93,44 @@ class LockEngineTests {
 			assertThat(output).containsOnlyOnce("Lock 'short' of " + handle.owner() + " was lost after")
 				.contains("Leave the leaseTime empty");
 			handle.close();
+		}
+	}
+
+	@Test
+	void slowListenersAndActionsOfOthersDelayNoLossAction() throws Exception {
+		CountDownLatch end = new CountDownLatch(1);
+		CountDownLatch slow = new CountDownLatch(2);
+		CountDownLatch lost = new CountDownLatch(1);
+		try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				slow.countDown();
+				await(end);
+			}
+		}).build()) {
+			LockHandle other = engine.acquire(LockRequest.of("other").leaseTime(Duration.ofMillis(100)));
+			other.onLost(() -> {
+				slow.countDown();
+				await(end);
+			});
+			assertThat(slow.await(10, TimeUnit.SECONDS)).as("the listener and the action are busy").isTrue();
+			LockHandle handle = engine.acquire(LockRequest.of("k").leaseTime(Duration.ofMillis(100)));
+			handle.onLost(lost::countDown);
+			assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
+			handle.close();
+			other.close();
+			end.countDown();
+		}
+		finally {
+			end.countDown();
+		}
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
 		}
 	}
 

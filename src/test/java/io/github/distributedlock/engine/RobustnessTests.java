@@ -359,6 +359,11 @@ class RobustnessTests extends EngineFixture {
 			}
 
 			@Override
+			public void lossActions(Runnable task) {
+				time.lossActions(task);
+			}
+
+			@Override
 			public void callback(Runnable task) {
 				time.callback(task);
 			}

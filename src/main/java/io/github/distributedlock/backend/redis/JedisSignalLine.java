@@ -3,7 +3,10 @@ package io.github.distributedlock.backend.redis;
 import java.util.function.BooleanSupplier;
 
 import org.springframework.data.redis.connection.MessageListener;
+import redis.clients.jedis.Jedis;
+
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 /**
@@ -25,6 +28,22 @@ final class JedisSignalLine implements SignalLine {
 	@Override
 	public void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over) {
 		connection.subscribe(listener, channel);
+	}
+
+	@Override
+	public void ask(RedisConnection connection, byte[] channel) {
+		Subscription subscription = connection.getSubscription();
+		if (subscription != null && subscription.isAlive()) {
+			subscription.subscribe(channel);
+		}
+	}
+
+	@Override
+	public void drop(RedisConnection connection) {
+		// That of a cluster cannot be had.
+		if (connection.getNativeConnection() instanceof Jedis jedis) {
+			jedis.disconnect();
+		}
 	}
 
 	@Override

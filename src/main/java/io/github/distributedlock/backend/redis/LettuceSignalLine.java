@@ -8,6 +8,7 @@ import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -37,8 +38,8 @@ final class LettuceSignalLine implements SignalLine {
 	public void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over) {
 		connection.subscribe(listener, channel);
 		Subscription subscription = connection.getSubscription();
-		if (subscription == null || !subscription.isAlive()
-				|| !(connection.getNativeConnection() instanceof RedisPubSubAsyncCommands<?, ?> commands)) {
+		RedisPubSubAsyncCommands<byte[], byte[]> commands = commands(connection);
+		if (subscription == null || !subscription.isAlive() || commands == null) {
 			return;
 		}
 		StatefulConnection<?, ?> link = commands.getStatefulConnection();
@@ -55,6 +56,28 @@ final class LettuceSignalLine implements SignalLine {
 			// What is heard makes it quick, looking makes it certain.
 			LockSupport.parkNanos(LOOK_NANOS);
 		}
+	}
+
+	@Override
+	public void ask(RedisConnection connection, byte[] channel) {
+		RedisPubSubAsyncCommands<byte[], byte[]> commands = commands(connection);
+		if (commands != null) {
+			commands.subscribe(channel);
+		}
+	}
+
+	@Override
+	public void drop(RedisConnection connection) {
+		RedisPubSubAsyncCommands<byte[], byte[]> commands = commands(connection);
+		if (commands != null) {
+			commands.getStatefulConnection().closeAsync();
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private static @Nullable RedisPubSubAsyncCommands<byte[], byte[]> commands(RedisConnection connection) {
+		return (connection.getNativeConnection() instanceof RedisPubSubAsyncCommands<?, ?> commands)
+				? (RedisPubSubAsyncCommands<byte[], byte[]>) commands : null;
 	}
 
 	@Override

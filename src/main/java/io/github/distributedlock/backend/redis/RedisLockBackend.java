@@ -107,7 +107,7 @@ public final class RedisLockBackend implements LockBackend {
 	public Attempt acquireOrRegister(Claim claim) {
 		WakeSubscription subscription = this.subscriptions.get(claim.instance());
 		if (subscription != null) {
-			subscription.awaitFirst(this.commandTimeout);
+			subscription.ensureBegun();
 		}
 		return certain(run("acquire", claim.key(), (connection) -> this.steps.acquireOrRegister(connection, claim)));
 	}
@@ -143,7 +143,8 @@ public final class RedisLockBackend implements LockBackend {
 	@Override
 	public Listening listen(String instance, WakeListener listener) {
 		WakeSubscription subscription = new WakeSubscription(this.connections.signals(),
-				this.names.channels() + instance, listener, (closed) -> this.subscriptions.remove(instance, closed));
+				this.names.channels() + instance, this.commandTimeout, listener,
+				(closed) -> this.subscriptions.remove(instance, closed));
 		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
 			throw new IllegalStateException("Somebody listens for '" + instance + "' already");
 		}

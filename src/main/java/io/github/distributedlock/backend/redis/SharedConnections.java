@@ -53,6 +53,19 @@ final class SharedConnections implements Lane, SignalLine {
 	}
 
 	@Override
+	public void ask(RedisConnection connection, byte[] channel) {
+		Subscription subscription = connection.getSubscription();
+		if (subscription != null && subscription.isAlive()) {
+			subscription.subscribe(channel);
+		}
+	}
+
+	@Override
+	public void drop(RedisConnection connection) {
+		connection.close();
+	}
+
+	@Override
 	public void close() {
 	}
 

@@ -21,6 +21,19 @@ interface SignalLine {
 	 */
 	void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over);
 
+	/**
+	 * Asks for one more acknowledgement of a subscription. Does not wait for it.
+	 * @param connection the connection
+	 * @param channel the channel
+	 */
+	void ask(RedisConnection connection, byte[] channel);
+
+	/**
+	 * Ends a connection that does not answer any more, so that listening on it ends.
+	 * @param connection the connection
+	 */
+	void drop(RedisConnection connection);
+
 	void close();
 
 }

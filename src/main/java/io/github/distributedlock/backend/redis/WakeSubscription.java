@@ -59,40 +59,74 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
+	private final Duration timeout;
+
+	private final Pulse pulse;
+
 	private volatile boolean heard;
 
 	private volatile @Nullable RedisConnection connection;
 
-	WakeSubscription(SignalLine line, String channel, WakeListener listener, Consumer<WakeSubscription> onClose) {
+	WakeSubscription(SignalLine line, String channel, Duration timeout, WakeListener listener,
+			Consumer<WakeSubscription> onClose) {
 		this.line = line;
 		this.channel = KeyNames.bytes(channel);
 		this.listener = listener;
 		this.onClose = onClose;
+		this.timeout = timeout;
+		this.pulse = new Pulse(timeout.toNanos());
 	}
 
-	void awaitFirst(Duration timeout) {
+	/**
+	 * To be called by who registers.
+	 */
+	void ensureBegun() {
 		if (this.first.isDone()) {
+			feelPulse();
+		}
+		else {
+			awaitFirst();
+		}
+	}
+
+	private void feelPulse() {
+		RedisConnection connection = this.connection;
+		if (connection == null || !this.heard) {
 			return;
 		}
+		try {
+			switch (this.pulse.look()) {
+				case TO_BE_ASKED -> this.line.ask(connection, this.channel);
+				case DEAD -> this.line.drop(connection);
+				case FINE -> {
+				}
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The subscription to wake-ups is ending", ex);
+		}
+	}
+
+	private void awaitFirst() {
 		begin();
 		try {
-			this.first.get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			this.first.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException ex) {
 			this.first.completeExceptionally(ex);
-			throw notAcknowledged(timeout, ex);
+			throw notAcknowledged(ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
 		catch (ExecutionException ex) {
-			throw notAcknowledged(timeout, ex.getCause());
+			throw notAcknowledged(ex.getCause());
 		}
 	}
 
 	// Also for those who came a little later: they have waited for almost as long.
-	private LockBackendException notAcknowledged(Duration timeout, @Nullable Throwable cause) {
-		String reason = "the server has not acknowledged the subscription within " + timeout.toMillis() + " ms";
+	private LockBackendException notAcknowledged(@Nullable Throwable cause) {
+		String reason = "the server has not acknowledged the subscription within " + this.timeout.toMillis() + " ms";
 		warn(reason, null);
 		return LockBackendException.refused("Redis was not asked, since " + reason, true, cause);
 	}
@@ -152,10 +186,11 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	public void onChannelSubscribed(byte[] channel, long count) {
 		this.heard = true;
 		this.warned.set(false);
+		boolean askedFor = this.pulse.acknowledged();
 		if (isClosed()) {
 			endEarly();
 		}
-		else if (!this.first.complete(true)) {
+		else if (!this.first.complete(true) && !askedFor) {
 			logger.info("Wake-ups of locks arrive again");
 			tell(this.listener::onResubscribed);
 		}

@@ -89,6 +89,37 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void isRenewedAfterItsConnectionWasDroppedSilently(Factories client) throws Exception {
+		try (Relay relay = new Relay(this.server.port())) {
+			this.backend = new RedisLockBackend(client.to(relay.port()), "lock", Duration.ofMillis(300));
+			this.backend.listen("b", this.ear);
+			this.backend.acquireOrRegister(claim("mine", "b"));
+			relay.swallow();
+			// Somebody waits: nothing else makes it look.
+			await().ignoreExceptions().until(() -> {
+				this.backend.acquireOrRegister(claim("mine", "b"));
+				return this.ear.resubscriptions() == 1;
+			});
+			wakes("k");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void isNotRenewedAsLongAsItHears(Factories client) {
+		this.backend = new RedisLockBackend(client.to(this.server.port()), "lock", Duration.ofMillis(100));
+		this.backend.listen("b", this.ear);
+		this.backend.acquire(claim("k", "a"));
+		this.admin.configResetStat();
+		await().ignoreExceptions().until(() -> {
+			this.backend.acquireOrRegister(claim("k", "b"));
+			return this.admin.info("commandstats").contains("cmdstat_subscribe:calls=3");
+		});
+		assertThat(this.ear.resubscriptions()).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void aRegistrationDoesNotWaitTwiceForAServerThatDoesNotAcknowledge(Factories client) {
 		this.admin.aclSetUser("default", "-subscribe");
 		open(client);

@@ -1,0 +1,51 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.distributedlock.aop.CommitGuard;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.transaction.ConfigurableTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionExecutionListener;
+
+/**
+ * Registers the guard with all transaction managers, also those that the user defines.
+ * The guard is no bean, or Spring Boot would register it with its own managers, too.
+ */
+final class CommitGuardPostProcessor implements BeanPostProcessor {
+
+	private static final Logger logger = LoggerFactory.getLogger(CommitGuard.class);
+
+	private final CommitGuard guard = new CommitGuard();
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		// Behind a proxy of its class a manager's final methods have no state.
+		Object target = AopProxyUtils.getSingletonTarget(bean);
+		Object manager = (target != null) ? target : bean;
+		if (manager instanceof ConfigurableTransactionManager configurable) {
+			register(configurable);
+		}
+		else if (manager instanceof PlatformTransactionManager) {
+			logger.warn("Transaction manager '{}' ({}) takes no TransactionExecutionListener. A method with"
+					+ " @DistributedLock(onLost = THROW) whose transaction it begins fails only after the commit when"
+					+ " its lock is lost. Extend AbstractPlatformTransactionManager, or call handle.checkHeld() last"
+					+ " in such methods", beanName, manager.getClass().getName());
+		}
+		return bean;
+	}
+
+	private void register(ConfigurableTransactionManager manager) {
+		List<TransactionExecutionListener> listeners = new ArrayList<>(manager.getTransactionExecutionListeners());
+		if (listeners.stream().noneMatch(CommitGuard.class::isInstance)) {
+			listeners.add(this.guard);
+			manager.setTransactionExecutionListeners(listeners);
+		}
+	}
+
+}

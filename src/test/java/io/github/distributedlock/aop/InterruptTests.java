@@ -1,0 +1,226 @@
+package io.github.distributedlock.aop;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.OnLost;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * {@code onLost = INTERRUPT} interrupts the method, and nothing after it.
+ */
+class InterruptTests {
+
+	private static final int ROUNDS = 5_000;
+
+	private LockContext context;
+
+	private Service service;
+
+	private RecordingLock lock;
+
+	@BeforeEach
+	void start() {
+		this.context = LockContext.of(Service.class);
+		this.service = this.context.get(Service.class);
+		this.lock = this.context.lock();
+	}
+
+	@AfterEach
+	void stop() {
+		assertThat(Thread.interrupted()).as("an interrupt reached beyond the method").isFalse();
+		this.context.close();
+	}
+
+	@Test
+	void methodThatWaitsIsInterruptedByAnotherThread() {
+		CountDownLatch running = new CountDownLatch(1);
+		CompletableFuture<Void> loss = CompletableFuture.runAsync(() -> {
+			await(running);
+			this.lock.lose();
+		});
+		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> this.service.run(() -> {
+			running.countDown();
+			new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+			return null;
+		}))
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement()
+				.isInstanceOf(LockLostException.class)
+				.extracting(Throwable::getMessage)
+				.isEqualTo("lost: [a]"));
+		loss.join();
+		assertThat(this.lock.events).containsExactly("acquire", "lost", "release");
+	}
+
+	@Test
+	void resultIsReturnedAsItIs() throws Exception {
+		assertThat(this.service.run(() -> {
+			this.lock.lose();
+			assertThat(Thread.currentThread().isInterrupted()).isTrue();
+			return "done";
+		})).isEqualTo("done");
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void methodThatReportsOnlyIsNotInterrupted() throws Exception {
+		this.service.report(() -> {
+			this.lock.lose();
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
+			return null;
+		});
+	}
+
+	@Test
+	void lossAfterTheMethodInterruptsNobody() {
+		RunningMethod method = RunningMethod.begin();
+		method.close();
+		method.interrupt();
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+	}
+
+	@Test
+	void interruptOfSomebodyElseIsKept() throws Exception {
+		this.service.run(() -> {
+			Thread.currentThread().interrupt();
+			return null;
+		});
+		assertThat(Thread.interrupted()).as("there was no loss").isTrue();
+		this.service.run(() -> {
+			Thread.currentThread().interrupt();
+			this.lock.lose();
+			return null;
+		});
+		assertThat(Thread.interrupted()).as("it came before the loss").isTrue();
+		this.service.run(() -> {
+			this.lock.lose();
+			return Thread.interrupted();
+		});
+		assertThat(Thread.interrupted()).as("only the loss").isFalse();
+	}
+
+	@Test
+	void innerMethodDoesNotTakeTheInterruptOfTheOuterOne() throws Exception {
+		for (String[] order : new String[][] { { "a" }, { "a", "b" }, { "b", "a" } }) {
+			this.service.run(() -> {
+				this.service.inner(() -> {
+					for (String key : order) {
+						this.lock.lose(key);
+					}
+					return null;
+				});
+				assertThat(Thread.currentThread().isInterrupted()).as("after %s", (Object) order).isTrue();
+				return null;
+			});
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		}
+	}
+
+	@Test
+	void interruptOfTheInnerMethodEndsWithIt() throws Exception {
+		this.service.run(() -> {
+			this.service.inner(() -> {
+				this.lock.lose("b");
+				assertThat(Thread.currentThread().isInterrupted()).isTrue();
+				return null;
+			});
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
+			return null;
+		});
+	}
+
+	/**
+	 * The end of the method and the loss of its lock race. Whichever wins, no interrupt
+	 * is left when the method has ended, and none comes later.
+	 */
+	@Test
+	void interruptNeverReachesBeyondTheMethod() throws Exception {
+		SynchronousQueue<Integer> rounds = new SynchronousQueue<>();
+		SynchronousQueue<Integer> ends = new SynchronousQueue<>();
+		Thread thief = new Thread(() -> {
+			try {
+				for (int round = rounds.take(); round > 0; round = rounds.take()) {
+					spin();
+					this.lock.lose();
+					ends.put(round);
+				}
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+		thief.start();
+		AtomicInteger interrupted = new AtomicInteger();
+		for (int round = 1; round <= ROUNDS; round++) {
+			int current = round;
+			this.service.run(() -> {
+				rounds.put(current);
+				spin();
+				if (Thread.currentThread().isInterrupted()) {
+					interrupted.incrementAndGet();
+				}
+				return null;
+			});
+			assertThat(Thread.currentThread().isInterrupted()).as("after the method").isFalse();
+			assertThat(ends.poll(10, TimeUnit.SECONDS)).as("what blocks next is not interrupted").isEqualTo(round);
+			assertThat(Thread.currentThread().isInterrupted()).as("after the loss").isFalse();
+			new Semaphore(0).tryAcquire(1, TimeUnit.NANOSECONDS);
+		}
+		rounds.put(0);
+		thief.join();
+		assertThat(interrupted).as("losses that came in time").hasPositiveValue();
+	}
+
+	private static void spin() {
+		for (int i = ThreadLocalRandom.current().nextInt(2_000); i > 0; i--) {
+			Thread.onSpinWait();
+		}
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	interface Body {
+
+		Object run() throws Exception;
+
+	}
+
+	static class Service {
+
+		@DistributedLock(key = "'a'", onLost = OnLost.INTERRUPT)
+		public Object run(Body body) throws Exception {
+			return body.run();
+		}
+
+		@DistributedLock(key = "'b'", onLost = OnLost.INTERRUPT)
+		public Object inner(Body body) throws Exception {
+			return body.run();
+		}
+
+		@DistributedLock(key = "'a'")
+		public Object report(Body body) throws Exception {
+			return body.run();
+		}
+
+	}
+
+}

@@ -1,0 +1,131 @@
+package io.github.distributedlock.backend.redis.protocol;
+
+import io.github.distributedlock.backend.redis.protocol.Command.Kind;
+import io.github.distributedlock.backend.redis.protocol.Request.Phase;
+
+/**
+ * What happens beside the requests: in the background of each JVM ({@code WakeUps},
+ * {@code Withdrawals}, {@code Sweeper}), in the network, and on the server.
+ */
+final class BackgroundSteps {
+
+	private final Setup setup;
+
+	private final Scripts scripts;
+
+	BackgroundSteps(Setup setup, Scripts scripts) {
+		this.setup = setup;
+		this.scripts = scripts;
+	}
+
+	void add(Steps steps, State state) {
+		for (int jvm = 0; jvm < state.jvms().size(); jvm++) {
+			if (state.jvm(jvm).alive()) {
+				messages(steps, state, jvm);
+				withdrawal(steps, state, jvm);
+				crash(steps, state, jvm);
+			}
+		}
+		state.late().forEach((command) -> late(steps, state, command));
+		state.errands().forEach((owner) -> cleanUp(steps, state, owner));
+		expiry(steps, state);
+		steps.goesWrong(Fault.FLUSH, "server", "forgets everything",
+				state.with(state.server().flushed(state.witness().granted())));
+	}
+
+	/**
+	 * {@code WakeSubscription} and {@code LocalQueue.wake}.
+	 */
+	private void messages(Steps steps, State state, int jvm) {
+		int count = state.messages().get(jvm);
+		if (count > 0) {
+			State arrived = state.messages(jvm, count - 1);
+			Jvm woken = state.jvm(jvm).wake(!this.setup.has(Mutant.EARLY_WAKE_UP_FORGOTTEN));
+			steps.happens(name(jvm), "gets a wake-up", arrived.with(jvm, woken));
+			steps.goesWrong(Fault.LOST_MESSAGE, name(jvm), "does not get a wake-up", arrived);
+		}
+	}
+
+	/**
+	 * {@code Withdrawals}. Whether it was answered makes no difference.
+	 */
+	private void withdrawal(Steps steps, State state, int jvm) {
+		Queue queue = state.jvm(jvm).queue();
+		if (queue == null || queue.current() >= 0) {
+			return;
+		}
+		State settled = state.with(jvm, state.jvm(jvm).queue(Queue::settled).leave(true));
+		if (queue.current() == Queue.WITHDRAWN) {
+			steps.happens(name(jvm), "reads the answer to its withdrawal", settled);
+			return;
+		}
+		Command command = new Command(Kind.WITHDRAW, new Owner(jvm, Queue.WITHDRAWAL, 0));
+		State done = this.scripts.run(state, command);
+		steps.happens(name(jvm), "withdraws",
+				done.with(jvm, done.jvm(jvm).queue((withdrawal) -> withdrawal.current(Queue.WITHDRAWN))));
+		steps.goesWrong(Fault.LATE_COMMAND, name(jvm), "withdraws, and the command does not come through",
+				settled.late(Lists.with(settled.late(), command)));
+		steps.goesWrong(Fault.REFUSED_COMMAND, name(jvm), "withdraws, and the command is refused", settled);
+	}
+
+	private void crash(Steps steps, State state, int jvm) {
+		State crashed = state.with(jvm, state.jvm(jvm).crashed())
+			.messages(jvm, 0)
+			.errands(state.errands().stream().filter((owner) -> owner.jvm() != jvm).toList());
+		boolean watched = jvm == Witness.WATCHED;
+		steps.goesWrong(Fault.CRASH, name(jvm), "dies",
+				watched ? crashed.with(state.witness().withdrawn(jvm)) : crashed);
+	}
+
+	private void late(Steps steps, State state, Command command) {
+		State arrived = state.late(Lists.without(state.late(), command));
+		steps.happens(command.owner(), "unheard " + command.kind() + " is carried out late",
+				this.scripts.run(arrived, command));
+		steps.happens(command.owner(), "unheard " + command.kind() + " never arrives", arrived);
+	}
+
+	/**
+	 * {@code Sweeper}. Goes on for a lease after the first answer, which is taken to be
+	 * longer than any command is under way.
+	 */
+	private void cleanUp(Steps steps, State state, Owner owner) {
+		State swept = this.scripts.run(state, new Command(Kind.RELEASE, owner));
+		boolean goesOn = state.late().stream().anyMatch((command) -> command.mayTakeTheLockFor(owner));
+		steps.happens(owner, "is cleaned up after",
+				goesOn ? swept : swept.errands(Lists.without(swept.errands(), owner)));
+	}
+
+	private void expiry(Steps steps, State state) {
+		State expired = state.with(state.server().value(null));
+		if (state.server().value() instanceof Value.Owned owned) {
+			Owner owner = owned.owner();
+			if (owned.doomed() || isAbandoned(state, owner)) {
+				steps.happensInTime("server", "ends a lease", expired);
+			}
+			else if (state.request(owner).phase() != Phase.HOLDING && state.request(owner).phase() != Phase.GRANTED) {
+				steps.goesWrong(Fault.LOST_LEASE, "server", "ends the lease of a grant that was not heard", expired);
+			}
+		}
+		if (state.server().value() instanceof Value.Reserved reserved && !this.setup.has(Mutant.RESERVATION_FOR_EVER)) {
+			if (state.messages().get(reserved.jvm()) > 0 || state.jvm(reserved.jvm()).isBusy()) {
+				steps.goesWrong(Fault.LOST_LEASE, "server", "ends a reservation early", expired);
+			}
+			else {
+				steps.happensInTime("server", "ends a reservation", expired);
+			}
+		}
+	}
+
+	/**
+	 * Whether nobody will extend the owner's lease or give the key back.
+	 */
+	private static boolean isAbandoned(State state, Owner owner) {
+		boolean underWay = state.isUnderWay(owner) && state.request(owner).phase() != Phase.LOST;
+		return !underWay && !state.errands().contains(owner);
+	}
+
+	private static String name(int jvm) {
+		return "J" + jvm;
+	}
+
+}

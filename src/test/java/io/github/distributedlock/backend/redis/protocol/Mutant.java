@@ -1,0 +1,84 @@
+package io.github.distributedlock.backend.redis.protocol;
+
+/**
+ * One rule of the protocol broken on purpose, to see that the model notices.
+ */
+enum Mutant {
+
+	/**
+	 * A release deletes the key whoever owns it.
+	 */
+	NO_OWNER_CHECK,
+
+	/**
+	 * Who registers as a waiter does not look whether the key is free by now.
+	 */
+	NO_RETRY_WHEN_REGISTERING,
+
+	/**
+	 * A withdrawal only ends the registration.
+	 */
+	WITHDRAW_WITHOUT_PASSING_ON,
+
+	/**
+	 * A release wakes a waiter and leaves the key free.
+	 */
+	NO_RESERVATION,
+
+	/**
+	 * What an unanswered acquire may have got is not given back.
+	 */
+	NO_CLEAN_UP,
+
+	/**
+	 * A release that was not answered is not repeated.
+	 */
+	NO_SECOND_RELEASE,
+
+	/**
+	 * Who was granted the lock unheard, and asks again, takes its own value for somebody
+	 * else's.
+	 */
+	OWN_VALUE_NOT_RECOGNISED,
+
+	/**
+	 * A wake-up counts only for a thread that is parked when it comes.
+	 */
+	EARLY_WAKE_UP_FORGOTTEN,
+
+	/**
+	 * The last waiter of a JVM that gives up does not tell the store.
+	 */
+	NO_WITHDRAWAL,
+
+	/**
+	 * A waiter waits for a wake-up and for nothing else.
+	 */
+	NO_POLL,
+
+	/**
+	 * A reservation has no time to live.
+	 */
+	RESERVATION_FOR_EVER,
+
+	/**
+	 * The server may give the key away before the holder's deadline.
+	 */
+	DEADLINE_AFTER_SERVER,
+
+	/**
+	 * A grant counts even if its answer came after the deadline.
+	 */
+	LATE_ANSWER_COUNTS,
+
+	/**
+	 * A fencing token is one more than the last.
+	 */
+	TOKEN_FROM_A_COUNTER_ALONE,
+
+	/**
+	 * A fencing token is the server's time.
+	 */
+	TOKEN_FROM_THE_CLOCK_ALONE
+
+}

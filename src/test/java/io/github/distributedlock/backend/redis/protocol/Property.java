@@ -1,0 +1,123 @@
+package io.github.distributedlock.backend.redis.protocol;
+
+import java.util.List;
+import java.util.function.BiPredicate;
+
+import io.github.distributedlock.backend.redis.protocol.Request.Phase;
+
+/**
+ * What must hold in every state, seen together with the steps that are possible there.
+ */
+enum Property implements BiPredicate<State, List<Step<State>>> {
+
+	/**
+	 * Two threads never believe at the same time that they hold the lock.
+	 */
+	MUTUAL_EXCLUSION {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return state.owners(Phase.HOLDING).size() <= 1;
+		}
+
+	},
+
+	/**
+	 * Nobody frees or takes the key of a thread that believes it holds the lock.
+	 */
+	HANDS_OFF {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return state.owners(Phase.HOLDING).stream().allMatch(state.server()::isOwnedBy);
+		}
+
+	},
+
+	/**
+	 * Nobody waits for time to pass. Not for runs in which the one who was to send the
+	 * wake-up dies or loses its lease, the wake-up itself is lost, or a late or refused
+	 * command leaves a registration that nobody knows of, or undoes one: these wait for
+	 * the poll.
+	 */
+	NO_LOST_WAKE_UP {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return !isQuiet(steps)
+					|| state.jvms().stream().flatMap((jvm) -> jvm.threads().stream()).noneMatch(Request::isUnderWay);
+		}
+
+	},
+
+	/**
+	 * Once all is quiet, the key is not left to a request that has ended, unless its
+	 * lease is about to run out or its JVM is dead.
+	 */
+	NO_ORPHAN {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return !isQuiet(steps) || !(state.server().value() instanceof Value.Owned owned) || owned.doomed()
+					|| !state.jvm(owned.owner().jvm()).alive() || state.isUnderWay(owned.owner());
+		}
+
+	},
+
+	/**
+	 * While a JVM is registered, others are granted the lock at most as often as there
+	 * are other JVMs. Not for runs in which a registration or a reservation is lost.
+	 */
+	BOUNDED_BYPASS {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return state.witness().bypasses() < state.jvms().size();
+		}
+
+	},
+
+	/**
+	 * Each fencing token that is granted is greater than all before it.
+	 */
+	TOKENS_INCREASE {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return state.witness().grantedInOrder();
+		}
+
+	},
+
+	/**
+	 * Nobody begins to work with a token after somebody did with a greater one, so that
+	 * whatever the tokens guard never has to refuse the first write of a hold. Not for
+	 * runs in which the server forgets who has the lock: there it does have to.
+	 */
+	TOKENS_ARE_USED_IN_ORDER {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return state.witness().usedInOrder();
+		}
+
+	},
+
+	/**
+	 * Whatever has happened, all requests can come to an end if nothing more goes wrong.
+	 * This is not seen in one state: {@link Explorer#findTrap} looks for it.
+	 */
+	RECOVERY {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return true;
+		}
+
+	};
+
+	private static boolean isQuiet(List<Step<State>> steps) {
+		return steps.stream().noneMatch((step) -> step.kind() == Step.Kind.PROTOCOL);
+	}
+
+}

@@ -1,0 +1,160 @@
+package io.github.distributedlock.backend.redis.protocol;
+
+import java.util.EnumSet;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static io.github.distributedlock.backend.redis.protocol.Fault.CRASH;
+import static io.github.distributedlock.backend.redis.protocol.Fault.FLUSH;
+import static io.github.distributedlock.backend.redis.protocol.Fault.LATE_COMMAND;
+import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_ANSWER;
+import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_LEASE;
+import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_MESSAGE;
+import static io.github.distributedlock.backend.redis.protocol.Fault.TIME_OUT;
+import static io.github.distributedlock.backend.redis.protocol.Property.BOUNDED_BYPASS;
+
+import static io.github.distributedlock.backend.redis.protocol.Property.HANDS_OFF;
+import static io.github.distributedlock.backend.redis.protocol.Property.MUTUAL_EXCLUSION;
+import static io.github.distributedlock.backend.redis.protocol.Property.NO_LOST_WAKE_UP;
+import static io.github.distributedlock.backend.redis.protocol.Property.NO_ORPHAN;
+import static io.github.distributedlock.backend.redis.protocol.Property.RECOVERY;
+import static io.github.distributedlock.backend.redis.protocol.Property.TOKENS_ARE_USED_IN_ORDER;
+import static io.github.distributedlock.backend.redis.protocol.Property.TOKENS_INCREASE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/**
+ * Explores the {@link Protocol} in all orders of steps: what it promises holds, and each
+ * promise is broken if one of its rules is.
+ */
+class ProtocolModelTests {
+
+	private static final Set<Fault> ANY = EnumSet.complementOf(EnumSet.of(FLUSH));
+
+	@ParameterizedTest
+	@MethodSource
+	void isSafeAndRecoversWhateverGoesWrong(Setup setup) {
+		assertHolds(setup, EnumSet.complementOf(EnumSet.of(NO_LOST_WAKE_UP, BOUNDED_BYPASS)));
+	}
+
+	static Stream<Setup> isSafeAndRecoversWhateverGoesWrong() {
+		return Stream.of( //
+				Setup.threads(1, 1).faults(3, ANY), //
+				Setup.threads(1, 1).withTokens().faults(2, ANY), //
+				Setup.threads(1, 1).requests(2).faults(1, ANY), //
+				Setup.threads(1, 2).faults(2, ANY), //
+				Setup.threads(2, 2).faults(1, ANY), //
+				Setup.threads(1, 1, 1).faults(1, ANY), //
+				Setup.threads(1, 1, 1).inCluster().faults(2, CRASH, LOST_MESSAGE));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void whoWaitsIsWokenInTurn(Setup setup) {
+		assertHolds(setup, EnumSet.allOf(Property.class));
+	}
+
+	static Stream<Setup> whoWaitsIsWokenInTurn() {
+		return Stream.of( //
+				Setup.threads(3, 3), //
+				Setup.threads(1, 2, 2), //
+				Setup.threads(1, 2).requests(2), //
+				Setup.threads(1, 1).requests(2).faults(2, TIME_OUT, LOST_ANSWER), //
+				Setup.threads(2, 2).faults(1, TIME_OUT, LOST_ANSWER), //
+				Setup.threads(1, 1, 1).faults(2, TIME_OUT, LOST_ANSWER));
+	}
+
+	/**
+	 * The poll is there for these faults.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "CRASH", "LOST_MESSAGE", "LOST_LEASE", "LATE_COMMAND", "REFUSED_COMMAND" })
+	void whoWaitsMayHaveToPollAfter(Fault fault) {
+		assertBroken(Setup.threads(1, 2).faults(2, TIME_OUT, fault), NO_LOST_WAKE_UP);
+	}
+
+	@Test
+	void theBoundOnBypassesIsReached() {
+		Setup setup = Setup.threads(1, 2, 2);
+		State reached = new Explorer<>(new Protocol(setup)::steps).find(State.first(setup),
+				(state, steps) -> state.witness().bypasses() == 2);
+		assertThat(reached).isNotNull();
+	}
+
+	@Test
+	void tokensIncreaseThoughTheServerForgetsThem() {
+		assertHolds(Setup.threads(1, 1).withTokens().faults(3, FLUSH, LOST_LEASE, LOST_ANSWER),
+				EnumSet.of(TOKENS_INCREASE, RECOVERY));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void isRefutedWithOneRuleBroken(Mutant mutant, Property property, Setup setup) {
+		assertHolds(setup, EnumSet.of(property));
+		assertBroken(setup.with(mutant), property);
+	}
+
+	static Stream<Arguments> isRefutedWithOneRuleBroken() {
+		Setup two = Setup.threads(1, 1);
+		Setup three = Setup.threads(1, 1, 1);
+		return Stream.of( //
+				arguments(Mutant.NO_OWNER_CHECK, HANDS_OFF, two.faults(1, LOST_ANSWER)),
+				arguments(Mutant.NO_OWNER_CHECK, MUTUAL_EXCLUSION, three.faults(1, LOST_ANSWER)),
+				arguments(Mutant.NO_RETRY_WHEN_REGISTERING, NO_LOST_WAKE_UP, two),
+				arguments(Mutant.WITHDRAW_WITHOUT_PASSING_ON, NO_LOST_WAKE_UP, three.faults(1, TIME_OUT)),
+				arguments(Mutant.NO_RESERVATION, BOUNDED_BYPASS, Setup.threads(1, 2).requests(2)),
+				arguments(Mutant.NO_CLEAN_UP, NO_ORPHAN, two.faults(2, LOST_ANSWER, TIME_OUT)),
+				arguments(Mutant.NO_SECOND_RELEASE, NO_ORPHAN, two.faults(1, LATE_COMMAND)),
+				arguments(Mutant.OWN_VALUE_NOT_RECOGNISED, NO_LOST_WAKE_UP, two.faults(1, LOST_ANSWER)),
+				arguments(Mutant.EARLY_WAKE_UP_FORGOTTEN, NO_LOST_WAKE_UP, two),
+				arguments(Mutant.NO_WITHDRAWAL, NO_LOST_WAKE_UP, three.faults(1, TIME_OUT)),
+				arguments(Mutant.NO_POLL, RECOVERY, two.faults(1, LOST_MESSAGE)),
+				arguments(Mutant.RESERVATION_FOR_EVER, RECOVERY, two.requests(2).faults(1, CRASH)),
+				arguments(Mutant.DEADLINE_AFTER_SERVER, MUTUAL_EXCLUSION, two.faults(1, LOST_LEASE)),
+				arguments(Mutant.LATE_ANSWER_COUNTS, MUTUAL_EXCLUSION, two.faults(1, LOST_LEASE)),
+				arguments(Mutant.LATE_ANSWER_COUNTS, TOKENS_ARE_USED_IN_ORDER, two.withTokens().faults(1, LOST_LEASE)),
+				arguments(Mutant.TOKEN_FROM_A_COUNTER_ALONE, TOKENS_INCREASE, two.withTokens().faults(1, FLUSH)),
+				arguments(Mutant.TOKEN_FROM_THE_CLOCK_ALONE, TOKENS_INCREASE, two.withTokens()));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void everyRuleIsBrokenOnce(Mutant mutant) {
+		assertThat(isRefutedWithOneRuleBroken().map((row) -> row.get()[0])).contains(mutant);
+	}
+
+	@Test
+	void showsTheShortestWayToWhatWentWrong() {
+		Setup setup = Setup.threads(1, 1).with(Mutant.NO_RETRY_WHEN_REGISTERING);
+		assertThat(Verdict.on(setup, EnumSet.of(NO_LOST_WAKE_UP)).toString()).endsWith("""
+				NO_LOST_WAKE_UP is broken by
+				  J0.t0#0 wants the lock (REQUEST)
+				  J0.t0#0 asks: granted
+				  J0.t0#0 reads that it has the lock
+				  J1.t0#0 wants the lock (REQUEST)
+				  J1.t0#0 asks: busy
+				  J0.t0#0 releases
+				  J0.t0#0 reads the answer to its release
+				  J1.t0#0 asks or registers: busy
+				  J1.t0#0 reads that the lock is busy""");
+	}
+
+	private static void assertHolds(Setup setup, Set<Property> properties) {
+		Verdict verdict = Verdict.on(setup, properties);
+		System.out.println(verdict);
+		assertThat(verdict.broken()).as(verdict::toString).isNull();
+	}
+
+	private static void assertBroken(Setup setup, Property property) {
+		Verdict verdict = Verdict.on(setup, EnumSet.of(property));
+		System.out.println(verdict);
+		assertThat(verdict.broken()).as(verdict::toString).isEqualTo(property);
+	}
+
+}

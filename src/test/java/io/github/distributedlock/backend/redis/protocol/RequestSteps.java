@@ -1,0 +1,168 @@
+package io.github.distributedlock.backend.redis.protocol;
+
+import io.github.distributedlock.backend.redis.protocol.Command.Kind;
+import io.github.distributedlock.backend.redis.protocol.Request.Phase;
+
+/**
+ * What a thread does about its request: {@code Acquirer}, {@code Negotiation},
+ * {@code Hold} and {@code Releaser}.
+ */
+final class RequestSteps {
+
+	private final Setup setup;
+
+	private final Scripts scripts;
+
+	RequestSteps(Setup setup, Scripts scripts) {
+		this.setup = setup;
+		this.scripts = scripts;
+	}
+
+	void add(Steps steps, State state, Owner owner) {
+		switch (state.request(owner).phase()) {
+			case IDLE -> begin(steps, state, owner);
+			case QUEUED -> giveUp(steps, state, owner);
+			case ASKING -> ask(steps, state, owner);
+			case GRANTED -> granted(steps, state, owner);
+			case GRANTED_TOO_LATE -> steps.happens(owner, "reads that it was granted the lock too late",
+					this.setup.has(Mutant.LATE_ANSWER_COUNTS) ? hold(state, owner)
+							: state.with(owner, state.request(owner).failed()));
+			case REFUSED -> steps.happens(owner, "reads that the lock is busy",
+					state.with(owner, state.request(owner).in(Phase.PARKED)));
+			case FAILED, PARKED -> pause(steps, state, owner);
+			case HOLDING -> holding(steps, state, owner);
+			case LOST -> steps.happens(owner, "ends its method, having lost the lock", ended(state, owner));
+			case RELEASING -> steps.happens(owner, "reads the answer to its release", ended(left(state, owner), owner));
+			case ENDED -> {
+			}
+		}
+	}
+
+	/**
+	 * {@code LocalQueue.enter}. Of threads that are alike, the first begins first: other
+	 * orders differ in names only.
+	 */
+	private void begin(Steps steps, State state, Owner owner) {
+		Jvm jvm = jvm(state, owner);
+		boolean anotherIsFirst = owner.thread() > 0 && owner.request() == 0
+				&& jvm.threads().get(owner.thread() - 1).equals(Request.FIRST);
+		if (!anotherIsFirst) {
+			steps.mayHappen(owner, "wants the lock", state.with(owner.jvm(), jvm.enter(owner.thread())));
+		}
+	}
+
+	/**
+	 * {@code Negotiation.ask}.
+	 */
+	private void ask(Steps steps, State state, Owner owner) {
+		Request request = state.request(owner);
+		Jvm jvm = jvm(state, owner);
+		boolean registers = request.refused() || request.unsettled() || queue(jvm).registered();
+		Command command = new Command(registers ? Kind.ACQUIRE_OR_REGISTER : Kind.ACQUIRE, owner);
+		State sent = registers ? state.with(owner.jvm(), jvm.queue(Queue::registering)) : state;
+		State done = this.scripts.run(sent, command);
+		boolean own = sent.server().isOwnedBy(owner);
+		boolean granted = done.server().isOwnedBy(owner) && !(own && this.setup.has(Mutant.OWN_VALUE_NOT_RECOGNISED));
+		Request answered = granted ? request.granted(done.server().lastToken())
+				: request.refused(registers ? Phase.REFUSED : Phase.ASKING);
+		String what = registers ? "asks or registers" : "asks";
+		steps.happens(owner, what + (granted ? ": granted" : ": busy"), done.with(owner, answered));
+		steps.goesWrong(Fault.LOST_ANSWER, owner, what + (granted ? ": granted unheard" : ": busy, unheard"),
+				done.with(owner, request.failed()));
+		steps.goesWrong(Fault.LATE_COMMAND, owner, what + ", and the command does not come through",
+				sent.late(Lists.with(sent.late(), command)).with(owner, request.failed()));
+		steps.goesWrong(Fault.REFUSED_COMMAND, owner, what + ", and the command is refused",
+				sent.with(owner, request.in(Phase.FAILED)));
+		giveUp(steps, state, owner);
+	}
+
+	private void granted(Steps steps, State state, Owner owner) {
+		steps.happens(owner, "reads that it has the lock", hold(state, owner));
+		steps.goesWrong(Fault.LOST_LEASE, owner, "is slow: its deadline passes before it reads the answer",
+				state.with(state.server().doomed(owner)).with(owner, state.request(owner).in(Phase.GRANTED_TOO_LATE)));
+	}
+
+	private State hold(State state, Owner owner) {
+		State holding = state.with(owner.jvm(),
+				jvm(state, owner).in(owner.thread(), Phase.HOLDING).queue(Queue::settled));
+		return this.setup.fenced() ? holding.with(state.witness().tokenUsed(state.request(owner).token())) : holding;
+	}
+
+	/**
+	 * {@code Negotiation.mayAskAgain}.
+	 */
+	private void pause(Steps steps, State state, Owner owner) {
+		Jvm jvm = jvm(state, owner);
+		State asking = state.with(owner.jvm(),
+				jvm.in(owner.thread(), Phase.ASKING).queue((queue) -> queue.woken(false)));
+		if (queue(jvm).woken()) {
+			steps.happens(owner, "consumes a wake-up", asking);
+		}
+		else if (state.request(owner).phase() == Phase.FAILED) {
+			steps.happens(owner, "tries again", asking);
+		}
+		else if (!this.setup.has(Mutant.NO_POLL)) {
+			steps.happensInTime(owner, "polls", asking);
+		}
+		giveUp(steps, state, owner);
+	}
+
+	private void giveUp(Steps steps, State state, Owner owner) {
+		boolean queued = state.request(owner).phase() == Phase.QUEUED;
+		State left = queued ? state.with(owner.jvm(), jvm(state, owner).leaveEarly(owner.thread()))
+				: left(state, owner);
+		steps.goesWrong(Fault.TIME_OUT, owner, "gives up", ended(left, owner));
+	}
+
+	/**
+	 * {@code Releaser.release} and {@code Losses.declare}.
+	 */
+	private void holding(Steps steps, State state, Owner owner) {
+		Command command = new Command(Kind.RELEASE, owner);
+		State released = this.scripts.run(state, command);
+		steps.happens(owner, "releases", released.with(owner, state.request(owner).in(Phase.RELEASING)));
+		steps.goesWrong(Fault.LOST_ANSWER, owner, "releases, and hears no answer", releasedUnheard(released, owner));
+		steps.goesWrong(Fault.LATE_COMMAND, owner, "releases, and the command does not come through",
+				releasedUnheard(state.late(Lists.with(state.late(), command)), owner));
+		steps.goesWrong(Fault.REFUSED_COMMAND, owner, "releases, and the command is refused",
+				releasedUnheard(state, owner));
+		if (this.setup.has(Mutant.DEADLINE_AFTER_SERVER)) {
+			steps.goesWrong(Fault.LOST_LEASE, owner, "loses its lease on the server first",
+					state.with(state.server().value(null)));
+		}
+		else {
+			State lost = state.with(state.server().doomed(owner)).with(owner, state.request(owner).in(Phase.LOST));
+			steps.goesWrong(Fault.LOST_LEASE, owner, "sees its deadline pass", left(lost, owner));
+		}
+	}
+
+	private State releasedUnheard(State state, Owner owner) {
+		State errand = this.setup.has(Mutant.NO_SECOND_RELEASE) ? state
+				: state.errands(Lists.with(state.errands(), owner));
+		return ended(left(errand, owner), owner);
+	}
+
+	private State left(State state, Owner owner) {
+		return state.with(owner.jvm(), jvm(state, owner).leave(!this.setup.has(Mutant.NO_WITHDRAWAL)));
+	}
+
+	private State ended(State state, Owner owner) {
+		Request request = state.request(owner);
+		State ended = state.with(owner, request.next(this.setup.requests()));
+		boolean cleansUp = request.unsettled() && !this.setup.has(Mutant.NO_CLEAN_UP);
+		return cleansUp ? ended.errands(Lists.with(ended.errands(), owner)) : ended;
+	}
+
+	private static Jvm jvm(State state, Owner owner) {
+		return state.jvm(owner.jvm());
+	}
+
+	private static Queue queue(Jvm jvm) {
+		Queue queue = jvm.queue();
+		if (queue == null) {
+			throw new IllegalStateException("Nobody has the turn");
+		}
+		return queue;
+	}
+
+}

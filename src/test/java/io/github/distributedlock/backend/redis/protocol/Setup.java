@@ -1,0 +1,74 @@
+package io.github.distributedlock.backend.redis.protocol;
+
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is explored.
+ *
+ * @param threads how many threads each JVM has
+ * @param requests how many times each thread asks for the lock
+ * @param mostFaults how much can go wrong in a run
+ * @param faults what can
+ * @param skipsTheDeaf whether a release sees that a waiter is dead, as on a standalone
+ * server
+ * @param fenced whether requests get fencing tokens
+ * @param mutant the rule that is broken, if any
+ */
+record Setup(List<Integer> threads, int requests, int mostFaults, Set<Fault> faults, boolean skipsTheDeaf,
+		boolean fenced, @Nullable Mutant mutant) {
+
+	/**
+	 * JVMs with so many threads each, one request for each thread, and nothing that goes
+	 * wrong.
+	 */
+	static Setup threads(Integer... threads) {
+		return new Setup(List.of(threads), 1, 0, Set.of(), true, false, null);
+	}
+
+	Setup requests(int requests) {
+		return new Setup(this.threads, requests, this.mostFaults, this.faults, this.skipsTheDeaf, this.fenced,
+				this.mutant);
+	}
+
+	/**
+	 * At most so many faults in a run, of any of these kinds.
+	 */
+	Setup faults(int most, Fault first, Fault... others) {
+		return faults(most, EnumSet.of(first, others));
+	}
+
+	Setup faults(int most, Set<Fault> faults) {
+		return new Setup(this.threads, this.requests, most, faults, this.skipsTheDeaf, this.fenced, this.mutant);
+	}
+
+	Setup inCluster() {
+		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, false, this.fenced, this.mutant);
+	}
+
+	Setup withTokens() {
+		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.skipsTheDeaf, true,
+				this.mutant);
+	}
+
+	Setup with(Mutant mutant) {
+		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.skipsTheDeaf, this.fenced,
+				mutant);
+	}
+
+	boolean has(Mutant mutant) {
+		return this.mutant == mutant;
+	}
+
+	@Override
+	public String toString() {
+		return "threads " + this.threads + " x " + this.requests + " requests"
+				+ ((this.mostFaults > 0) ? ", at most " + this.mostFaults + " of " + this.faults : "")
+				+ (this.skipsTheDeaf ? "" : ", in a cluster") + (this.fenced ? ", fenced" : "")
+				+ ((this.mutant != null) ? ", " + this.mutant : "");
+	}
+
+}

@@ -1,0 +1,50 @@
+package io.github.distributedlock.backend.redis.protocol;
+
+/**
+ * What an onlooker remembers of a run, to judge it. No step depends on it.
+ *
+ * @param bypasses how often another JVM was granted the lock since the first JVM waits
+ * for it, -1 if it does not
+ * @param granted the newest fencing token
+ * @param used the newest fencing token with which somebody began to work
+ * @param grantedInOrder whether each token that was granted was greater than all before
+ * it
+ * @param usedInOrder whether each token that was used was
+ */
+record Witness(int bypasses, int granted, int used, boolean grantedInOrder, boolean usedInOrder) {
+
+	/**
+	 * The JVM whose patience is watched.
+	 */
+	static final int WATCHED = 0;
+
+	Witness registered(int jvm) {
+		return (jvm == WATCHED && this.bypasses < 0) ? bypasses(0) : this;
+	}
+
+	Witness withdrawn(int jvm) {
+		return (jvm == WATCHED) ? bypasses(-1) : this;
+	}
+
+	Witness lockGranted(int jvm, int cap) {
+		if (jvm == WATCHED) {
+			return bypasses(-1);
+		}
+		return (this.bypasses >= 0) ? bypasses(Math.min(this.bypasses + 1, cap)) : this;
+	}
+
+	Witness tokenGranted(int token) {
+		return new Witness(this.bypasses, token, this.used, this.grantedInOrder && token > this.granted,
+				this.usedInOrder);
+	}
+
+	Witness tokenUsed(int token) {
+		return new Witness(this.bypasses, this.granted, token, this.grantedInOrder,
+				this.usedInOrder && token > this.used);
+	}
+
+	private Witness bypasses(int bypasses) {
+		return new Witness(bypasses, this.granted, this.used, this.grantedInOrder, this.usedInOrder);
+	}
+
+}
