@@ -6,7 +6,6 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers;
 
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
@@ -31,7 +30,7 @@ final class FaultRow {
 
 	private Route route = Route.DIRECT;
 
-	private Supplier<RedisServers.Server> server = () -> RedisServers.start(RedisServers.EMBEDDED);
+	private Supplier<Deployment> redis = Deployment::standalone;
 
 	private FaultRow(String fault, Client client) {
 		this.fault = fault;
@@ -60,14 +59,9 @@ final class FaultRow {
 		return this;
 	}
 
-	/** Adds lines to the server's configuration. */
-	FaultRow onServerWith(String... settings) {
-		return on(() -> RedisServers.start(RedisServers.EMBEDDED, settings));
-	}
-
-	/** Has each trial on a server of another kind. */
-	FaultRow on(Supplier<RedisServers.Server> server) {
-		this.server = server;
+	/** Runs on something else than one server with the usual settings. */
+	FaultRow on(Supplier<Deployment> redis) {
+		this.redis = redis;
 		return this;
 	}
 
@@ -94,7 +88,7 @@ final class FaultRow {
 	private Outcome tryOut(Fault fault) throws Exception {
 		LoggingSystem logging = LoggingSystem.get(FaultRow.class.getClassLoader());
 		logging.setLogLevel(LIBRARY, LOG_LEVEL);
-		try (Trial trial = Trial.begin(this.client, this.route, this.server.get())) {
+		try (Trial trial = Trial.begin(this.client, this.redis.get(), this.route)) {
 			return trial.run(fault);
 		}
 		finally {

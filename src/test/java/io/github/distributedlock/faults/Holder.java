@@ -11,6 +11,9 @@ import io.github.distributedlock.test.ChildJvm;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.JvmProcess;
 
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
 /**
  * A JVM of its own that holds a lock until it is told to give it back, and says when it
  * is told that the lock is lost.
@@ -73,8 +76,8 @@ final class Holder implements AutoCloseable {
 	}
 
 	public static void main(String[] arguments) throws InterruptedException {
-		int port = Integer.parseInt(arguments[2]);
-		RedisLockBackend backend = Client.valueOf(arguments[1]).backend(port, Trial.COMMAND_TIMEOUT);
+		RedisConfiguration server = new RedisStandaloneConfiguration("localhost", Integer.parseInt(arguments[2]));
+		RedisLockBackend backend = Client.valueOf(arguments[1]).backend(server, Trial.COMMAND_TIMEOUT);
 		LockEngine engine = LockEngine.builder(backend).leaseTime(Trial.LEASE).build();
 		Recorder recorder = new Recorder(Path.of(arguments[3]));
 		LockRequest request = LockRequest.of(arguments[0]).fenced(true).waitTime(Workload.PATIENCE);

@@ -26,6 +26,9 @@ class InterruptFaultsTests {
 
 	private static final String FREE = "free";
 
+	/** So long that what is cleaned up is told from what has run out. */
+	private static final Duration LONG_LEASE = Trial.LEASE.multipliedBy(10);
+
 	private static final Duration WAIT = Duration.ofMillis(20);
 
 	/** A little longer than an acquire takes. */
@@ -51,7 +54,7 @@ class InterruptFaultsTests {
 				String key = (i % 2 == 0) ? FREE : Workload.SHORT;
 				try {
 					Optional<Held> held = trial.recorder()
-						.acquire(trial.rival().engine(), LockRequest.of(key).waitTime(WAIT));
+						.acquire(trial.rival().engine(), LockRequest.of(key).waitTime(WAIT).leaseTime(LONG_LEASE));
 					held.ifPresent((mine) -> checkAndRelease(mine, admin, "lock:{" + key + "}"));
 				}
 				catch (LockInterruptedException ex) {

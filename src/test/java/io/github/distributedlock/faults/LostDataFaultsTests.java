@@ -9,6 +9,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -45,18 +46,16 @@ class LostDataFaultsTests {
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void itEvictsKeysThatExpire(Client client) throws Exception {
-		FaultRow.of("eviction of the lock's key, volatile-lru", client)
+	@Test
+	void itEvictsKeysThatExpire() throws Exception {
+		FaultRow.of("eviction of the lock's key, volatile-lru", Client.JEDIS)
 			.promising(Promise.SERVER_FORGETS)
 			.run((trial) -> evict(trial, "volatile-lru"));
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void itEvictsAnyKeys(Client client) throws Exception {
-		FaultRow.of("eviction of the lock's key, allkeys-random", client)
+	@Test
+	void itEvictsAnyKeys() throws Exception {
+		FaultRow.of("eviction of the lock's key, allkeys-random", Client.LETTUCE)
 			.promising(Promise.SERVER_FORGETS)
 			.run((trial) -> evict(trial, "allkeys-random"));
 	}

@@ -4,7 +4,9 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.WallClock;
 import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
  * One of those who share the locks: an engine with connections of its own, as if it were
@@ -19,19 +21,19 @@ import io.github.distributedlock.test.RedisServers;
 record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, WallClock wallClock,
 		Runnable end) implements AutoCloseable {
 
-	private static final Runnable NOTHING = () -> {
-	};
-
-	static Member join(Client client, RedisServers.Server server, Route route) {
+	static Member join(Client client, Deployment redis, Route route) {
 		if (route == Route.DIRECT) {
-			return of(null, client.backend(server.host(), server.port(), Trial.COMMAND_TIMEOUT), NOTHING);
+			return of(null, client.backend(redis.configuration(), Trial.COMMAND_TIMEOUT), () -> {
+			});
 		}
-		RespRelay relay = new RespRelay(server.port());
+		RespRelay relay = new RespRelay(redis.master().get().port());
 		if (route == Route.SHARED) {
 			ApplicationConnections application = ApplicationConnections.to(relay.port());
 			return of(relay, application.backend(), application::close);
 		}
-		return of(relay, client.backend(relay.port(), Trial.COMMAND_TIMEOUT), NOTHING);
+		RedisConfiguration way = new RedisStandaloneConfiguration("localhost", relay.port());
+		return of(relay, client.backend(way, Trial.COMMAND_TIMEOUT), () -> {
+		});
 	}
 
 	private static Member of(RespRelay relay, RedisLockBackend backend, Runnable end) {

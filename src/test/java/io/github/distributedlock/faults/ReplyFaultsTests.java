@@ -20,6 +20,9 @@ class ReplyFaultsTests {
 	/** A key that nobody else asks for. */
 	private static final String FREE = "free";
 
+	/** So long that what is cleaned up is told from what has run out. */
+	private static final Duration LONG_LEASE = Trial.LEASE.multipliedBy(10);
+
 	private static final Duration LONG_ENOUGH = Trial.COMMAND_TIMEOUT.multipliedBy(4);
 
 	@ParameterizedTest
@@ -128,7 +131,7 @@ class ReplyFaultsTests {
 	/** Acquires the free key, and gives it back. */
 	private static boolean acquired(Trial trial, Duration waitTime) {
 		Optional<Held> held = trial.recorder()
-			.acquire(trial.holder().engine(), LockRequest.of(FREE).waitTime(waitTime));
+			.acquire(trial.holder().engine(), LockRequest.of(FREE).waitTime(waitTime).leaseTime(LONG_LEASE));
 		held.ifPresent(Held::close);
 		return held.isPresent();
 	}

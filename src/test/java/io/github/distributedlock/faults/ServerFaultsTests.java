@@ -38,7 +38,7 @@ class ServerFaultsTests {
 	@EnumSource
 	void itIsKilledAndHasItsFile(Client client) throws Exception {
 		FaultRow.of("server killed, AOF with appendfsync always", client)
-			.onServerWith("appendonly yes", "appendfsync always")
+			.on(() -> Deployment.standalone("appendonly yes", "appendfsync always"))
 			.run(ServerFaultsTests::kill);
 	}
 
@@ -77,7 +77,7 @@ class ServerFaultsTests {
 	@EnumSource
 	void aScriptKeepsItBusy(Client client) throws Exception {
 		FaultRow.of("BUSY script for 0.4 leases", client)
-			.onServerWith("lua-time-limit 50")
+			.on(() -> Deployment.standalone("lua-time-limit 50"))
 			.promising(Promise.NOTHING_LOST)
 			.run(ServerFaultsTests::runEndlessScript);
 	}

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.test.RedisServers.Server;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.util.FileSystemUtils;
@@ -56,10 +56,10 @@ final class Trial implements AutoCloseable {
 
 	private final List<Member> members = new ArrayList<>();
 
-	private final RedisServers.Server server;
+	private final Deployment redis;
 
-	private Trial(RedisServers.Server server) {
-		this.server = server;
+	private Trial(Deployment redis) {
+		this.redis = redis;
 		try {
 			this.directory = Files.createTempDirectory("faults");
 		}
@@ -73,29 +73,36 @@ final class Trial implements AutoCloseable {
 	/**
 	 * Begins the workload.
 	 * @param client the members' client
-	 * @param route how they reach the server
-	 * @param server the server, which ends with the trial
+	 * @param redis what they share
+	 * @param route how they reach it
 	 * @return the trial, running
 	 */
-	static Trial begin(Client client, Route route, RedisServers.Server server) {
-		Trial trial = new Trial(server);
-		for (int i = 0; i < MEMBERS; i++) {
-			trial.members.add(Member.join(client, server, route));
+	static Trial begin(Client client, Deployment redis, Route route) {
+		Trial trial = new Trial(redis);
+		try {
+			for (int i = 0; i < MEMBERS; i++) {
+				trial.members.add(Member.join(client, redis, route));
+			}
+			trial.workload.begin(trial.members);
+			trial.workload.awaitProgress("before the fault");
+			return trial;
 		}
-		trial.workload.begin(trial.members);
-		trial.workload.awaitProgress("before the fault");
-		return trial;
+		catch (RuntimeException | Error ex) {
+			trial.close();
+			throw ex;
+		}
 	}
 
 	/** Does something to the server. */
 	void admin(Consumer<Jedis> action) {
-		try (Jedis admin = this.server.admin()) {
+		try (Jedis admin = server().admin()) {
 			action.accept(admin);
 		}
 	}
 
-	RedisServers.Server server() {
-		return this.server;
+	/** The server that has the locks. */
+	Server server() {
+		return this.redis.master().get();
 	}
 
 	/** The way of the first member, which holds the long lock, to the server. */
@@ -148,7 +155,7 @@ final class Trial implements AutoCloseable {
 		long begin = System.nanoTime();
 		long last = begin;
 		String pattern = key.equals("*") ? "lock:*" : "lock:{" + key + "}";
-		try (Jedis admin = this.server.admin()) {
+		try (Jedis admin = server().admin()) {
 			while (!admin.keys(pattern).isEmpty() && last - begin < LONGEST_END.toNanos()) {
 				last = System.nanoTime();
 				Thread.sleep(LOOK_MILLIS);
@@ -158,7 +165,7 @@ final class Trial implements AutoCloseable {
 	}
 
 	private int keysLeft() {
-		try (Jedis admin = this.server.admin()) {
+		try (Jedis admin = server().admin()) {
 			return (int) admin.keys("lock*")
 				.stream()
 				.filter((key) -> !key.startsWith(KEPT))
@@ -186,11 +193,12 @@ final class Trial implements AutoCloseable {
 	}
 
 	@Override
-	public void close() throws IOException {
+	public void close() {
+		this.workload.stop();
 		this.members.forEach(Member::close);
 		this.recorder.close();
-		this.server.close();
-		FileSystemUtils.deleteRecursively(this.directory);
+		this.redis.end().run();
+		FileSystemUtils.deleteRecursively(this.directory.toFile());
 	}
 
 }

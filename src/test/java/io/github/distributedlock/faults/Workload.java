@@ -84,7 +84,7 @@ final class Workload {
 	 * Ends it, and waits until all locks are given back.
 	 */
 	void end() throws InterruptedException {
-		this.over = true;
+		stop();
 		for (Thread thread : this.threads) {
 			thread.join(PATIENCE.toMillis());
 			if (thread.isAlive()) {
@@ -96,6 +96,13 @@ final class Workload {
 		for (Throwable failure : this.failures) {
 			throw new AssertionError("The workload failed", failure);
 		}
+	}
+
+	/**
+	 * Ends it as soon as it comes to that.
+	 */
+	void stop() {
+		this.over = true;
 	}
 
 	private void start(Work work) {
