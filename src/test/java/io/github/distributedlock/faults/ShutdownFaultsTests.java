@@ -39,7 +39,7 @@ class ShutdownFaultsTests {
 				LockHandle held = lock.acquire("held");
 				Service service = context.getBean(Service.class);
 				CompletableFuture<String> running = CompletableFuture.supplyAsync(service::work);
-				LockHandle guarding = service.lock.join();
+				LockHandle guarding = service.lock();
 				CompletableFuture<LockHandle> waiting = waiting(lock, trial);
 				context.close();
 				assertThat(waiting).failsWithin(Promise.slack(trial.recorder().noise()))
@@ -51,7 +51,7 @@ class ShutdownFaultsTests {
 				assertIsLeftToRunOut(trial, held);
 				assertIsLeftToRunOut(trial, guarding);
 				held.close();
-				service.end.countDown();
+				service.end();
 				assertThat(running.join()).isEqualTo("done");
 				assertIsLeftToRunOut(trial, held);
 				assertIsLeftToRunOut(trial, guarding);
@@ -106,6 +106,14 @@ class ShutdownFaultsTests {
 				return "interrupted";
 			}
 			return "done";
+		}
+
+		public LockHandle lock() {
+			return this.lock.join();
+		}
+
+		public void end() {
+			this.end.countDown();
 		}
 
 	}
