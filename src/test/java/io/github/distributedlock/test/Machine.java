@@ -51,11 +51,11 @@ public final class Machine implements AutoCloseable {
 		long process = ProcessHandle.current().pid();
 		this.name = "lock-" + process + "-" + number;
 		this.end = "lk" + process + "-" + number;
-		// Of the range for benchmarks of networks, four addresses for each.
-		int network = (int) (process * 31 + number) % (1 << 14) * 4;
-		String prefix = "198." + (18 + (network >> 16)) + "." + (network >> 8 & 0xff) + ".";
-		this.hereHost = prefix + (network + 1 & 0xff);
-		this.host = prefix + (network + 2 & 0xff);
+		// Of the range for tests of networks, 198.18.0.0/15, four addresses for each.
+		long network = (process * 31 + number) * 4;
+		String prefix = "198.18." + (network >> 8 & 0xff) + ".";
+		this.hereHost = prefix + ((network & 0xff) + 1);
+		this.host = prefix + ((network & 0xff) + 2);
 	}
 
 	/**
