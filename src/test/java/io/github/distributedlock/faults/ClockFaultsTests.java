@@ -32,7 +32,7 @@ class ClockFaultsTests {
 					.withRemark("all leases end at once on the server: overlap possible until the next renewal"))
 				.run((trial) -> {
 					clock.set(STEP);
-					trial.awaitLoss();
+					trial.awaitKeyMissed();
 				});
 		}
 	}

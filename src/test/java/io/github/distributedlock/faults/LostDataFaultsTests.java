@@ -42,7 +42,7 @@ class LostDataFaultsTests {
 	void itIsFlushed(Client client) throws Exception {
 		FaultRow.of("FLUSHALL while held", client).promising(Promise.SERVER_FORGETS).run((trial) -> {
 			trial.admin(Jedis::flushAll);
-			trial.awaitLoss();
+			trial.awaitKeyMissed();
 		});
 	}
 
@@ -95,7 +95,7 @@ class LostDataFaultsTests {
 		trial.recorder().strikes();
 		trial.admin((redis) -> LOCKS.forEach((lock) -> write.accept(redis, lock)));
 		own.close();
-		trial.awaitLoss();
+		trial.awaitKeyMissed();
 		trial.awaitNobodyHolds(Workload.LONG);
 	}
 
@@ -109,7 +109,7 @@ class LostDataFaultsTests {
 			}
 			redis.configSet("maxmemory", "0");
 		});
-		trial.awaitLoss();
+		trial.awaitKeyMissed();
 	}
 
 	private static void fill(Jedis redis, int number) {

@@ -130,6 +130,13 @@ final class Recorder implements AutoCloseable {
 		return this.losses.get();
 	}
 
+	/**
+	 * Whether a holder was told that its key is gone, and not only that its time is over.
+	 */
+	boolean isToldAfter() {
+		return this.toldAfter.get() != Long.MIN_VALUE;
+	}
+
 	/** By how much at most a thread that only sleeps came late. */
 	Duration noise() {
 		return Duration.ofNanos(this.noise.get());

@@ -124,12 +124,17 @@ final class Trial implements AutoCloseable {
 		return this.members.get(1);
 	}
 
-	/**
-	 * Waits until a holder is told that its lock is lost. How long that may take is the
-	 * row's promise.
-	 */
+	/** Waits until a holder is told that its lock is lost. */
 	void awaitLoss() {
 		await("a holder is told of its loss").until(() -> this.recorder.losses() > 0);
+	}
+
+	/**
+	 * Waits until a holder is told that its key is gone. How long that may take is the
+	 * row's promise.
+	 */
+	void awaitKeyMissed() {
+		await("a holder is told that its key is gone").until(this.recorder::isToldAfter);
 	}
 
 	/** Waits until whoever had the lock of a key has closed its handle. */
