@@ -1,7 +1,8 @@
 package io.github.distributedlock.annotation;
 
 /**
- * What happens to a running method whose lock is lost.
+ * What happens to a running method whose lock is lost: its lease has ended, or the
+ * application is being stopped.
  */
 public enum OnLost {
 

@@ -33,7 +33,7 @@ final class CommitGuardPostProcessor implements BeanPostProcessor {
 		}
 		else if (manager instanceof PlatformTransactionManager) {
 			logger.warn("Transaction manager '{}' ({}) takes no TransactionExecutionListener. A method with"
-					+ " @DistributedLock(onLost = THROW) whose transaction it begins fails only after the commit when"
+					+ " @DistributedLock(onLost = THROW) whose transaction it begins may fail only after the commit when"
 					+ " its lock is lost. Extend AbstractPlatformTransactionManager, or call handle.checkHeld() last"
 					+ " in such methods", beanName, manager.getClass().getName());
 		}

@@ -161,6 +161,7 @@ class InterruptTests {
 				throw new IllegalStateException(ex);
 			}
 		});
+		thief.setDaemon(true);
 		thief.start();
 		AtomicInteger interrupted = new AtomicInteger();
 		for (int round = 1; round <= ROUNDS; round++) {

@@ -1,5 +1,6 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 
 import javax.sql.DataSource;
@@ -8,7 +9,6 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.aop.CommitGuard;
 import io.github.distributedlock.test.RedisServers;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.Jedis;
@@ -43,7 +43,7 @@ class LostTransactionTests {
 	private final ApplicationContextRunner boot = Contexts.withRedis()
 		.withConfiguration(AutoConfigurations.of(Contexts.sqlAutoConfigurations()))
 		.withUserConfiguration(Application.class)
-		.withPropertyValues("spring.data.redis.port=" + this.redis.port(), "distributed-lock.lease-time=1s",
+		.withPropertyValues("spring.data.redis.port=" + this.redis.port(),
 				"spring.datasource.generate-unique-name=true");
 
 	private final ApplicationContextRunner own = this.boot.withUserConfiguration(OwnManager.class);
@@ -185,7 +185,7 @@ class LostTransactionTests {
 		try (Jedis admin = this.redis.admin()) {
 			assertThat(admin.del("lock:{" + Ledger.KEY + "}")).isEqualTo(1);
 		}
-		Awaitility.await().until(() -> !handle.isHeld());
+		assertThat(handle.extend(Duration.ofMinutes(1))).as("asks the store").isFalse();
 	}
 
 	private static void assertThatLossIsThrownBy(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {

@@ -52,7 +52,8 @@ final class Recorder implements AutoCloseable {
 
 	private final LongAccumulator noise = new LongAccumulator(Math::max, 0);
 
-	private volatile long struck = System.nanoTime();
+	/** When the fault struck; what was lost before, the machine was too slow for. */
+	private volatile long struck = Long.MAX_VALUE;
 
 	private final List<Path> files = new CopyOnWriteArrayList<>();
 
@@ -219,6 +220,9 @@ final class Recorder implements AutoCloseable {
 				this.handle.checkHeld();
 			}
 			catch (LockLostException ex) {
+				if (now < Recorder.this.struck) {
+					return;
+				}
 				if (ex.reason() == Reason.NOT_RENEWED) {
 					Recorder.this.losses.incrementAndGet();
 					Recorder.this.toldBefore.accumulate(this.entry.until() + MARGIN.toNanos() - now);

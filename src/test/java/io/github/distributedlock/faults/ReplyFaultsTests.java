@@ -29,7 +29,7 @@ class ReplyFaultsTests {
 	@EnumSource
 	void theReplyOfAnAcquireIsLost(Client client) throws Exception {
 		row("reply of acquire lost", client).run((trial) -> {
-			Trap trap = trial.relay().loseReply(Step.ACQUIRE, FREE);
+			Trap trap = trial.set(Trap.loseReply(Step.ACQUIRE, FREE));
 			assertThat(acquired(trial, LONG_ENOUGH)).as("acquired by the next attempt").isTrue();
 			trap.awaitDone();
 		});
@@ -39,7 +39,7 @@ class ReplyFaultsTests {
 	@EnumSource
 	void theReplyOfTheOnlyAttemptToAcquireIsLost(Client client) throws Exception {
 		row("reply of acquire lost, no time to ask again", client).run((trial) -> {
-			Trap trap = trial.relay().loseReply(Step.ACQUIRE, FREE);
+			Trap trap = trial.set(Trap.loseReply(Step.ACQUIRE, FREE));
 			assertThat(acquired(trial, Duration.ZERO)).isFalse();
 			trap.awaitDone();
 			trial.measureOrphans(FREE);
@@ -50,14 +50,14 @@ class ReplyFaultsTests {
 	@EnumSource
 	void theReplyOfARenewalIsLost(Client client) throws Exception {
 		row("reply of renew lost", client)
-			.run((trial) -> trial.relay().loseReply(Step.RENEW, Workload.LONG).awaitDone());
+			.run((trial) -> trial.set(Trap.loseReply(Step.RENEW, Workload.LONG)).awaitDone());
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void theReplyOfAReleaseIsLost(Client client) throws Exception {
 		row("reply of release lost", client).run((trial) -> {
-			Trap trap = trial.relay().loseReply(Step.RELEASE, FREE);
+			Trap trap = trial.set(Trap.loseReply(Step.RELEASE, FREE));
 			assertThat(acquired(trial, Duration.ZERO)).isTrue();
 			trap.awaitDone();
 			trial.measureOrphans(FREE);
@@ -68,7 +68,7 @@ class ReplyFaultsTests {
 	@EnumSource
 	void anAcquireIsCarriedOutAfterItsCallerHasGivenUp(Client client) throws Exception {
 		row("acquire executed late", client).run((trial) -> {
-			Trap trap = trial.relay().delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3));
+			Trap trap = trial.set(Trap.delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3)));
 			assertThat(acquired(trial, Duration.ZERO)).isFalse();
 			trap.awaitDone();
 			trial.measureOrphans(FREE);
@@ -79,7 +79,7 @@ class ReplyFaultsTests {
 	@EnumSource
 	void anAcquireIsCarriedOutAfterItsCallerHasGivenTheLockBack(Client client) throws Exception {
 		row("acquire executed late, after its caller's next attempt and release", client).run((trial) -> {
-			Trap trap = trial.relay().delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3));
+			Trap trap = trial.set(Trap.delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3)));
 			assertThat(acquired(trial, LONG_ENOUGH)).as("acquired by the next attempt").isTrue();
 			trap.awaitDone();
 			trial.measureOrphans(FREE);
@@ -90,7 +90,7 @@ class ReplyFaultsTests {
 	@EnumSource
 	void theConnectionIsCutBeforeTheReplyOfAnAcquire(Client client) throws Exception {
 		row("connection cut before the reply of acquire", client).run((trial) -> {
-			Trap trap = trial.relay().cutReply(Step.ACQUIRE, FREE);
+			Trap trap = trial.set(Trap.cutReply(Step.ACQUIRE, FREE));
 			assertThat(acquired(trial, LONG_ENOUGH)).as("acquired by the next attempt").isTrue();
 			assertThat(trap.repetitions()).as("sent again by the driver").isZero();
 		});
@@ -100,14 +100,14 @@ class ReplyFaultsTests {
 	@EnumSource
 	void theConnectionIsCutBeforeTheReplyOfARenewal(Client client) throws Exception {
 		row("connection cut before the reply of renew", client)
-			.run((trial) -> trial.relay().cutReply(Step.RENEW, Workload.LONG).awaitDone());
+			.run((trial) -> trial.set(Trap.cutReply(Step.RENEW, Workload.LONG)).awaitDone());
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void theConnectionIsCutBeforeTheReplyOfARelease(Client client) throws Exception {
 		row("connection cut before the reply of release", client).run((trial) -> {
-			Trap trap = trial.relay().cutReply(Step.RELEASE, FREE);
+			Trap trap = trial.set(Trap.cutReply(Step.RELEASE, FREE));
 			assertThat(acquired(trial, Duration.ZERO)).isTrue();
 			trap.awaitDone();
 			trial.measureOrphans(FREE);
@@ -117,7 +117,7 @@ class ReplyFaultsTests {
 	@Test
 	void theDriverSendsAnAcquireAgain() throws Exception {
 		row("driver replays acquire, on the application's connections", Client.LETTUCE).sharing().run((trial) -> {
-			Trap trap = trial.relay().cutReply(Step.ACQUIRE, FREE);
+			Trap trap = trial.set(Trap.cutReply(Step.ACQUIRE, FREE));
 			assertThat(acquired(trial, Duration.ZERO)).as("its own value recognised").isTrue();
 			assertThat(trap.repetitions()).as("sent again by the driver").isOne();
 			trial.measureOrphans(FREE);

@@ -75,7 +75,7 @@ class RespRelayTests {
 
 	@Test
 	void losesTheReplyAndAllThatComesAfterIt() throws InterruptedException {
-		Trap trap = this.relay.loseReply(Step.ACQUIRE, KEY);
+		Trap trap = set(Trap.loseReply(Step.ACQUIRE, KEY));
 		this.client.set("other", "1");
 		assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> this.client.set(LOCK, "1"))
 			.withMessageContaining("timed out");
@@ -89,7 +89,7 @@ class RespRelayTests {
 
 	@Test
 	void endsTheConnectionInPlaceOfTheReply() throws InterruptedException {
-		Trap trap = this.relay.cutReply(Step.ACQUIRE, KEY);
+		Trap trap = set(Trap.cutReply(Step.ACQUIRE, KEY));
 		assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> this.client.set(LOCK, "1"))
 			.withMessageNotContaining("timed out");
 		trap.awaitDone();
@@ -102,13 +102,18 @@ class RespRelayTests {
 
 	@Test
 	void passesARequestOnAfterItsClientHasLeft() throws InterruptedException {
-		Trap trap = this.relay.delay(Step.ACQUIRE, KEY, Duration.ofMillis(2 * TIMEOUT_MILLIS));
+		Trap trap = set(Trap.delay(Step.ACQUIRE, KEY, Duration.ofMillis(2 * TIMEOUT_MILLIS)));
 		assertThatExceptionOfType(JedisConnectionException.class).isThrownBy(() -> this.client.set(LOCK, "1"))
 			.withMessageContaining("timed out");
 		this.client.disconnect();
 		assertThat(this.admin.get(LOCK)).as("not carried out yet").isNull();
 		trap.awaitDone();
 		await().until(() -> "1".equals(this.admin.get(LOCK)));
+	}
+
+	private Trap set(Trap trap) {
+		this.relay.set(trap);
+		return trap;
 	}
 
 }

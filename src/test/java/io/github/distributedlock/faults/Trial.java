@@ -105,16 +105,19 @@ final class Trial implements AutoCloseable {
 		return this.redis.master().get();
 	}
 
-	/** The way of the first member, which holds the long lock, to the server. */
-	RespRelay relay() {
-		return this.members.get(0).relay();
+	/**
+	 * Sets a trap on the way of each member to the server.
+	 */
+	Trap set(Trap trap) {
+		this.members.forEach((member) -> member.relay().set(trap));
+		return trap;
 	}
 
 	Recorder recorder() {
 		return this.recorder;
 	}
 
-	/** The first member, which holds the long lock. */
+	/** The first member, which holds the long lock to begin with. */
 	Member holder() {
 		return this.members.get(0);
 	}

@@ -54,6 +54,9 @@ final class Workload {
 	void begin(List<Member> members) {
 		for (int i = 0; i < members.size(); i++) {
 			Member member = members.get(i);
+			// Opens its connections.
+			member.engine().run("warm-up", () -> {
+			});
 			start(() -> repeat(member, LONG, (held) -> held.hold(() -> this.over)));
 			await().until(() -> this.acquired.containsKey(LONG));
 			start(() -> repeat(member, SHORT, Workload::holdShortly));
