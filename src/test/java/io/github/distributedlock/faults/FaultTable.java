@@ -79,7 +79,7 @@ final class FaultTable {
 			return """
 					%s: Redis %s, Jedis %s, Lettuce %s, JDK %s on %s with %d processors.
 					Lease %d ms, command timeout %d ms, watchdog every %d ms.
-					`./mvnw verify -Dtest='*FaultsTests' -Dlock.faults.trials=%d`
+					`./mvnw test -Dtest='*FaultsTests' -Dlock.faults.trials=%d`
 
 					""".formatted(LocalDate.now(ZoneOffset.UTC), redis.strip(), version(Jedis.class),
 					version(RedisClient.class), Runtime.version(), System.getProperty("os.name"),

@@ -6,8 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.test.Client;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -23,8 +21,7 @@ class HolderFaultsTests {
 
 	private static final Duration LONG_ENOUGH = Trial.LEASE.multipliedBy(3);
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void itStandsStillForLongerThanTheLease(Client client) throws Exception {
 		Promise promise = Promise.WHOLE.withRemark("told as soon as it goes on; its token is refused");
 		FaultRow.of("holder JVM stopped for longer than the lease, then continued", client)
@@ -32,8 +29,7 @@ class HolderFaultsTests {
 			.run((trial) -> stop(trial, client));
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void itIsKilled(Client client) throws Exception {
 		FaultRow.of("holder JVM killed", client).run((trial) -> kill(trial, client));
 	}

@@ -11,8 +11,6 @@ import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.test.Client;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,8 +32,7 @@ class InterruptFaultsTests {
 	/** A little longer than an acquire takes. */
 	private static final long LATEST_NANOS = TimeUnit.MICROSECONDS.toNanos(1_500);
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void anAcquireIsInterruptedAnywhere(Client client) throws Exception {
 		FaultRow.of("thread interrupted anywhere in acquire, a thousand times", client)
 			.promising(Promise.NOTHING_LOST)

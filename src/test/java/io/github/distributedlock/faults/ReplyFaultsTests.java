@@ -7,8 +7,6 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.test.Client;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -25,8 +23,7 @@ class ReplyFaultsTests {
 
 	private static final Duration LONG_ENOUGH = Trial.COMMAND_TIMEOUT.multipliedBy(4);
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theReplyOfAnAcquireIsLost(Client client) throws Exception {
 		row("reply of acquire lost", client).run((trial) -> {
 			Trap trap = trial.set(Trap.loseReply(Step.ACQUIRE, FREE));
@@ -35,8 +32,7 @@ class ReplyFaultsTests {
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theReplyOfTheOnlyAttemptToAcquireIsLost(Client client) throws Exception {
 		row("reply of acquire lost, no time to ask again", client).run((trial) -> {
 			Trap trap = trial.set(Trap.loseReply(Step.ACQUIRE, FREE));
@@ -46,15 +42,13 @@ class ReplyFaultsTests {
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theReplyOfARenewalIsLost(Client client) throws Exception {
 		row("reply of renew lost", client)
 			.run((trial) -> trial.set(Trap.loseReply(Step.RENEW, Workload.LONG)).awaitDone());
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theReplyOfAReleaseIsLost(Client client) throws Exception {
 		row("reply of release lost", client).run((trial) -> {
 			Trap trap = trial.set(Trap.loseReply(Step.RELEASE, FREE));
@@ -64,8 +58,7 @@ class ReplyFaultsTests {
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void anAcquireIsCarriedOutAfterItsCallerHasGivenUp(Client client) throws Exception {
 		row("acquire executed late", client).run((trial) -> {
 			Trap trap = trial.set(Trap.delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3)));
@@ -75,8 +68,7 @@ class ReplyFaultsTests {
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void anAcquireIsCarriedOutAfterItsCallerHasGivenTheLockBack(Client client) throws Exception {
 		row("acquire executed late, after its caller's next attempt and release", client).run((trial) -> {
 			Trap trap = trial.set(Trap.delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3)));
@@ -86,8 +78,7 @@ class ReplyFaultsTests {
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theConnectionIsCutBeforeTheReplyOfAnAcquire(Client client) throws Exception {
 		row("connection cut before the reply of acquire", client).run((trial) -> {
 			Trap trap = trial.set(Trap.cutReply(Step.ACQUIRE, FREE));
@@ -96,15 +87,13 @@ class ReplyFaultsTests {
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theConnectionIsCutBeforeTheReplyOfARenewal(Client client) throws Exception {
 		row("connection cut before the reply of renew", client)
 			.run((trial) -> trial.set(Trap.cutReply(Step.RENEW, Workload.LONG)).awaitDone());
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theConnectionIsCutBeforeTheReplyOfARelease(Client client) throws Exception {
 		row("connection cut before the reply of release", client).run((trial) -> {
 			Trap trap = trial.set(Trap.cutReply(Step.RELEASE, FREE));

@@ -6,8 +6,7 @@
  * how to break something, and to repair it, in the middle of a workload:
  *
  * <pre class="code">
- * &#64;ParameterizedTest
- * &#64;EnumSource
+ * &#64;EachClient
  * void writesArePaused(Client client) throws Exception {
  *     FaultRow.of("writes paused for half a lease", client).run((trial) -&gt; {
  *         trial.admin((redis) -&gt; redis.clientPause(500, ClientPauseMode.WRITE));
