@@ -31,7 +31,7 @@ final class Negotiation {
 	 * Who waits asks once more so long before its time is over, since its wake-up may
 	 * have got lost: if it polled in vain, or was to wait for less than a poll.
 	 */
-	static final long LAST_POLL = TimeUnit.MILLISECONDS.toNanos(50);
+	private static final long LAST_POLL = TimeUnit.MILLISECONDS.toNanos(50);
 
 	private static final long FIRST_RETRY = TimeUnit.MILLISECONDS.toNanos(25);
 

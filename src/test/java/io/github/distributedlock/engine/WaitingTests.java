@@ -76,23 +76,6 @@ class WaitingTests extends EngineFixture {
 		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
 	}
 
-	private AtomicReference<String> loseWakeUps() {
-		AtomicReference<String> lost = new AtomicReference<>();
-		this.store.listen(instanceOf(this.backend.listener()), new WakeListener() {
-
-			@Override
-			public void onWake(String key) {
-				lost.set(key);
-			}
-
-			@Override
-			public void onResubscribed() {
-			}
-
-		});
-		return lost;
-	}
-
 	@Test
 	void resubscriptionMakesEveryWaiterTryOnce() {
 		ownedElsewhere("a", LEASE);
@@ -292,6 +275,23 @@ class WaitingTests extends EngineFixture {
 		finally {
 			this.backend.forgetSteps();
 		}
+	}
+
+	private AtomicReference<String> loseWakeUps() {
+		AtomicReference<String> lost = new AtomicReference<>();
+		this.store.listen(instanceOf(this.backend.listener()), new WakeListener() {
+
+			@Override
+			public void onWake(String key) {
+				lost.set(key);
+			}
+
+			@Override
+			public void onResubscribed() {
+			}
+
+		});
+		return lost;
 	}
 
 }

@@ -125,7 +125,8 @@ class RefusalFaultsTests {
 		trial.admin((redis) -> {
 			delete(Path.of(redis.configGet("dir").get("dir")));
 			redis.bgsave();
-			await("it failed to save").until(() -> redis.info("persistence").contains("rdb_last_bgsave_status:err"));
+			await("it failed to save").pollInterval(Duration.ofMillis(10))
+				.until(() -> redis.info("persistence").contains("rdb_last_bgsave_status:err"));
 		});
 		assertRefused(trial, "MISCONF");
 		Thread.sleep(time.toMillis());

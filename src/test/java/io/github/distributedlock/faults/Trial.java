@@ -18,6 +18,7 @@ import io.github.distributedlock.test.RedisServers.Server;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.util.FileSystemUtils;
+
 import static org.awaitility.Awaitility.await;
 
 /**
