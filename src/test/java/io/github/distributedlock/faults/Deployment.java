@@ -24,8 +24,15 @@ record Deployment(RedisConfiguration configuration, Supplier<Server> master, Run
 	 * @param settings of the server
 	 */
 	static Deployment standalone(String... settings) {
-		Server server = RedisServers.start(RedisServers.EMBEDDED, settings);
-		return new Deployment(new RedisStandaloneConfiguration("localhost", server.port()), () -> server,
+		return of(RedisServers.start(RedisServers.EMBEDDED, settings));
+	}
+
+	/**
+	 * One server that is special.
+	 * @param server the server, which ends with the deployment
+	 */
+	static Deployment of(Server server) {
+		return new Deployment(new RedisStandaloneConfiguration(server.host(), server.port()), () -> server,
 				server::close);
 	}
 

@@ -2,6 +2,7 @@ package io.github.distributedlock.faults;
 
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.engine.WallClock;
 import io.github.distributedlock.test.Client;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -14,9 +15,11 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
  * @param relay its relay, or {@code null}
  * @param backend its connections
  * @param engine its engine
+ * @param wallClock the wall clock that its engine goes by
  * @param end ends what the application would end
  */
-record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, Runnable end) implements AutoCloseable {
+record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, WallClock wallClock,
+		Runnable end) implements AutoCloseable {
 
 	static Member join(Client client, Deployment redis, Route route) {
 		if (route == Route.DIRECT) {
@@ -34,7 +37,9 @@ record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, Runn
 	}
 
 	private static Member of(RespRelay relay, RedisLockBackend backend, Runnable end) {
-		return new Member(relay, backend, LockEngine.builder(backend).leaseTime(Trial.LEASE).build(), end);
+		WallClock wallClock = new WallClock();
+		LockEngine engine = wallClock.build(LockEngine.builder(backend).leaseTime(Trial.LEASE));
+		return new Member(relay, backend, engine, wallClock, end);
 	}
 
 	@Override

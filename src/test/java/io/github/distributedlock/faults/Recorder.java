@@ -95,6 +95,11 @@ final class Recorder implements AutoCloseable {
 		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key) && !held.told);
 	}
 
+	/** Whether somebody has a handle of a key, be it lost or not. */
+	boolean isOpen(String key) {
+		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key));
+	}
+
 	/** A fault strikes now: what it destroys can be noticed only from now on. */
 	void strikes() {
 		this.overruns.count();
@@ -121,7 +126,20 @@ final class Recorder implements AutoCloseable {
 				noise());
 	}
 
-	private Duration noise() {
+	/** How many holders were told that their lock is lost. */
+	int losses() {
+		return this.losses.get();
+	}
+
+	/**
+	 * Whether a holder was told that its key is gone, and not only that its time is over.
+	 */
+	boolean isToldAfter() {
+		return this.toldAfter.get() != Long.MIN_VALUE;
+	}
+
+	/** By how much at most a thread that only sleeps came late. */
+	Duration noise() {
 		return Duration.ofNanos(this.noise.get());
 	}
 

@@ -19,6 +19,8 @@ import redis.clients.jedis.Jedis;
 
 import org.springframework.util.FileSystemUtils;
 
+import static org.awaitility.Awaitility.await;
+
 /**
  * One fault, on a server of its own, in the middle of a {@link Workload} of two members.
  * Then the workload must go on, and when it is over, measured.
@@ -124,6 +126,24 @@ final class Trial implements AutoCloseable {
 	/** The other member. */
 	Member rival() {
 		return this.members.get(1);
+	}
+
+	/** Waits until a holder is told that its lock is lost. */
+	void awaitLoss() {
+		await("a holder is told of its loss").until(() -> this.recorder.losses() > 0);
+	}
+
+	/**
+	 * Waits until a holder is told that its key is gone. How long that may take is the
+	 * row's promise.
+	 */
+	void awaitKeyMissed() {
+		await("a holder is told that its key is gone").until(this.recorder::isToldAfter);
+	}
+
+	/** Waits until whoever had the lock of a key has closed its handle. */
+	void awaitNobodyHolds(String key) {
+		await("'" + key + "' is given back").until(() -> !this.recorder.isOpen(key));
 	}
 
 	Outcome run(Fault fault) throws Exception {
