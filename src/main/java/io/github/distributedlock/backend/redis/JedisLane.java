@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
@@ -121,7 +122,13 @@ final class JedisLane implements Lane {
 		}
 		Pool pool = this.current;
 		if (pool == null) {
-			pool = new Pool(this.opener.get());
+			try {
+				pool = new Pool(this.opener.get());
+			}
+			catch (JedisException ex) {
+				// A pool finds its servers first: from Sentinels, or from a cluster.
+				throw new UnsentException(ex);
+			}
 			this.current = pool;
 		}
 		return pool;
