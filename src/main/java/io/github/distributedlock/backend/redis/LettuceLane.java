@@ -25,10 +25,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * left of one command timeout for the command. The others wait for that, and fail if it
  * fails, so that nobody waits longer, even if the server does not answer at all.
  * <p>
- * Nobody closes a connection that is open, unless a command on it got no answer in a whole
- * command timeout, as nothing else tells a connection that was dropped silently. Who opens the next closes
- * that one. Answers come in order, so the others' commands on it wait behind the one that
- * timed out. A cluster connection is left alone.
+ * Nobody closes a connection that is open, unless a command on it got no answer in a
+ * whole command timeout, as nothing else tells a connection that was dropped silently.
+ * Who opens the next closes that one. Answers come in order, so the others' commands on
+ * it wait behind the one that timed out. A cluster connection is left alone.
  */
 final class LettuceLane implements Lane {
 
@@ -66,8 +66,8 @@ final class LettuceLane implements Lane {
 		}
 	}
 
-	// The connection stays, whatever comes of this: one that was opened so late that there
-	// is no time for an answer serves the next command.
+	// Whatever comes of this, the connection stays: it may have been opened too late for
+	// this command, and is there for the next.
 	private static <T> @Nullable T runInTime(Command<T> command, Link opened, long nanosLeft) {
 		if (nanosLeft <= 0) {
 			throw new UnsentException(new RedisConnectionFailureException(
