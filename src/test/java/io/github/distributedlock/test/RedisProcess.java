@@ -95,8 +95,9 @@ final class RedisProcess {
 	 */
 	void stop() {
 		if (isAlive()) {
+			Signals.resume(pid()); // It may be paused, and once told to end it may be
+									// gone.
 			this.process.destroy();
-			Signals.resume(pid()); // It may be paused.
 			if (!ends(LAST_WORDS)) {
 				kill();
 			}

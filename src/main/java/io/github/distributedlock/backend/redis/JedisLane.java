@@ -10,6 +10,7 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
@@ -135,7 +136,13 @@ final class JedisLane implements Lane {
 		}
 		Pool pool = this.current;
 		if (pool == null) {
-			pool = new Pool(this.opener.get());
+			try {
+				pool = new Pool(this.opener.get());
+			}
+			catch (JedisException ex) {
+				// A pool finds its servers first: from Sentinels, or from a cluster.
+				throw new UnsentException(ex);
+			}
 			this.current = pool;
 		}
 		return pool;
