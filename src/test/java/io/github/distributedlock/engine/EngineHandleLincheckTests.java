@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -137,9 +138,9 @@ public class EngineHandleLincheckTests {
 	}
 
 	private Hold hold() {
-		Terms terms = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false);
+		Terms terms = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false, false);
 		Turn turn = this.queue.enter("k", true);
-		return new Hold(turn, "us", terms, new Moment(0, 0), false, this.time);
+		return new Hold(turn, "us", terms, OptionalLong.empty(), new Moment(0, 0), false, this.time);
 	}
 
 }

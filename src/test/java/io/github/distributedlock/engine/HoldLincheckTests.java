@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine;
 
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockEvent.Lost.Reason;
@@ -21,11 +22,13 @@ import org.junit.jupiter.api.Test;
 @Param(name = "seconds", gen = IntGen.class, conf = "20:50")
 public class HoldLincheckTests {
 
-	private static final Terms TERMS = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false);
+	private static final Terms TERMS = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false,
+			false);
 
 	private static final Moment START = new Moment(0, 0);
 
-	private final Hold hold = new Hold(new Turn("k", false), "us", TERMS, START, false, new StillTime());
+	private final Hold hold = new Hold(new Turn("k", false), "us", TERMS, OptionalLong.empty(), START, false,
+			new StillTime());
 
 	/**
 	 * How often each thread has entered. The first two share the hold from the start.

@@ -69,6 +69,11 @@ final class StillTime implements EngineTime, Workers {
 	}
 
 	@Override
+	public void lossActions(Runnable task) {
+		task.run();
+	}
+
+	@Override
 	public void callback(Runnable task) {
 		task.run();
 	}
