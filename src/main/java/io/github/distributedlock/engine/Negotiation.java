@@ -120,10 +120,11 @@ final class Negotiation {
 	}
 
 	/**
-	 * Whether to register as a waiter, which also recognises what was granted unheard.
+	 * Whether to register as a waiter, which also recognises what was granted unheard,
+	 * and what is reserved for one who waited here before.
 	 */
 	private boolean registers() {
-		return this.wait.isAllowed() && (this.refused || this.unsettled || this.turn.isRegistered());
+		return this.turn.isRegistered() || (this.wait.isAllowed() && (this.refused || this.unsettled));
 	}
 
 	private Attempt send(boolean registers) {

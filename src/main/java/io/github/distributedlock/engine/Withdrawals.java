@@ -33,6 +33,9 @@ final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
 	@Override
 	public void accept(LocalQueue queue, Turn turn) {
 		this.tasks.run(this.nodes.of(turn.key), () -> {
+			if (!turn.begin()) {
+				return;
+			}
 			try {
 				this.backend.withdraw(turn.key, this.instance.id());
 				turn.answered();
