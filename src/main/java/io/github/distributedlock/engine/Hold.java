@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -10,6 +11,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.engine.Lease.Moment;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One key that this JVM owns in the store.
@@ -28,9 +30,14 @@ import io.github.distributedlock.engine.Lease.Moment;
  */
 final class Hold {
 
-	enum State {
+	/**
+	 * One value for both, so that nobody sees a loss without its reason.
+	 */
+	private record State(boolean held, @Nullable Reason loss) {
 
-		HELD, RELEASING, LOST
+		static final State HELD = new State(true, null);
+
+		static final State RELEASING = new State(false, null);
 
 	}
 
@@ -66,8 +73,6 @@ final class Hold {
 
 	private volatile long minHold;
 
-	private volatile Reason lossReason = Reason.TAKEN;
-
 	Hold(Turn turn, String owner, Terms terms, OptionalLong fencingToken, Moment sent, boolean unsettled,
 			EngineTime time) {
 		this.key = turn.key;
@@ -83,12 +88,16 @@ final class Hold {
 		this.lease = new Lease(sent, terms.lease(), terms.margin());
 	}
 
+	private State state() {
+		return Objects.requireNonNull(this.state.get());
+	}
+
 	boolean isHeld() {
-		return this.state.get() == State.HELD;
+		return state().held();
 	}
 
 	boolean isLost() {
-		return this.state.get() == State.LOST;
+		return state().loss() != null;
 	}
 
 	boolean beginRelease() {
@@ -96,22 +105,22 @@ final class Hold {
 	}
 
 	boolean lose(Reason reason) {
-		if (this.state.compareAndSet(State.HELD, State.LOST)) {
-			this.lossReason = reason;
-			return true;
-		}
-		return false;
+		return this.state.compareAndSet(State.HELD, new State(false, reason));
 	}
 
 	/**
 	 * Whether it was lost to a shutdown, so that nothing may be deleted under its method.
 	 */
 	boolean isLeftToRunOut() {
-		return isLost() && this.lossReason == Reason.SHUTDOWN;
+		return state().loss() == Reason.SHUTDOWN;
 	}
 
+	/**
+	 * Why it was lost; if it was not, nobody has said anything but that it is gone.
+	 */
 	Reason lossReason() {
-		return this.lossReason;
+		Reason loss = state().loss();
+		return (loss != null) ? loss : Reason.TAKEN;
 	}
 
 	Lease lease() {

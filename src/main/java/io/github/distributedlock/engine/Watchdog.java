@@ -52,6 +52,8 @@ final class Watchdog {
 
 	private long alarmAt;
 
+	private long alarmNumber;
+
 	Watchdog(LockBackend backend, Consumer<List<Renewal>> round, Losses losses, EngineTime time, Workers workers) {
 		this.nodes = new Nodes(backend);
 		this.round = round;
@@ -85,17 +87,18 @@ final class Watchdog {
 				this.alarm.cancel();
 			}
 			this.alarmAt = at;
-			this.alarm = this.time.schedule(this::look, at - this.time.nanoTime());
+			long number = ++this.alarmNumber;
+			this.alarm = this.time.schedule(() -> look(number), at - this.time.nanoTime());
 		}
 		finally {
 			this.mutex.unlock();
 		}
 	}
 
-	private void look() {
-		this.mutex.lock();
-		this.alarm = null;
-		this.mutex.unlock();
+	private void look(long number) {
+		if (!takeDown(number)) {
+			return;
+		}
 		Map<Object, List<Renewal>> due = new HashMap<>();
 		long nap = LONGEST_NAP / 10; // Unless the look goes well: it must not be the
 										// last.
@@ -108,6 +111,24 @@ final class Watchdog {
 			}
 		}
 		due.forEach(this::renew);
+	}
+
+	/**
+	 * Takes note that an alarm has rung.
+	 * @return {@code false} if it was cancelled too late, so that another one is set
+	 */
+	private boolean takeDown(long number) {
+		this.mutex.lock();
+		try {
+			if (number != this.alarmNumber) {
+				return false;
+			}
+			this.alarm = null;
+			return true;
+		}
+		finally {
+			this.mutex.unlock();
+		}
 	}
 
 	/**

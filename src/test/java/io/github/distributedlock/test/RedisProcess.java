@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -39,12 +40,13 @@ final class RedisProcess {
 
 	private volatile Process process;
 
-	RedisProcess(File executable, List<String> configuration, String... options) {
+	RedisProcess(List<String> command, File executable, List<String> configuration, String... options) {
 		try {
 			this.directory = Files.createTempDirectory("lock-redis");
 			this.log = this.directory.resolve("server.log");
 			Path file = Files.write(this.directory.resolve("server.conf"), configuration);
-			this.builder = new ProcessBuilder(executable.toString(), file.toString());
+			this.builder = new ProcessBuilder(new ArrayList<>(command));
+			this.builder.command().addAll(List.of(executable.toString(), file.toString()));
 			this.builder.command().addAll(List.of(options));
 			this.builder.directory(this.directory.toFile())
 				.redirectErrorStream(true)
@@ -93,8 +95,9 @@ final class RedisProcess {
 	 */
 	void stop() {
 		if (isAlive()) {
+			Signals.resume(pid()); // It may be paused, and once told to end it may be
+									// gone.
 			this.process.destroy();
-			Signals.resume(pid()); // It may be paused.
 			if (!ends(LAST_WORDS)) {
 				kill();
 			}

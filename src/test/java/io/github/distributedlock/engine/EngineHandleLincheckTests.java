@@ -1,0 +1,146 @@
+package io.github.distributedlock.engine;
+
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.engine.Lease.Moment;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggingSystem;
+
+/**
+ * However a handle is closed, lost and re-entered at the same time, its hold is given
+ * back or lost, once, and each loss action runs once if it is lost.
+ */
+public class EngineHandleLincheckTests {
+
+	private static final Instance INSTANCE = new Instance("us");
+
+	private final StillTime time = new StillTime();
+
+	private final ReleasedKeys store = new ReleasedKeys();
+
+	private final AtomicInteger losses = new AtomicInteger();
+
+	private final LocalQueue queue = new LocalQueue((queue, turn) -> {
+	});
+
+	private final Queue<AtomicInteger> actions = new ConcurrentLinkedQueue<>();
+
+	private final Handles handles = handles();
+
+	private final Hold hold = hold();
+
+	private final LockHandle handle = this.handles.open(List.of(this.hold));
+
+	private final LockHandle inner = reentered();
+
+	private volatile boolean closed;
+
+	private volatile boolean innerClosed;
+
+	@BeforeAll
+	static void noWarnings() {
+		LoggingSystem.get(LockEngine.class.getClassLoader()).setLogLevel(LockEngine.class.getName(), LogLevel.OFF);
+	}
+
+	@AfterAll
+	static void warnings() {
+		LoggingSystem.get(LockEngine.class.getClassLoader()).setLogLevel(LockEngine.class.getName(), null);
+	}
+
+	@Test
+	void endsOnce() {
+		Interleavings.of(3, 2).check(EngineHandleLincheckTests.class);
+	}
+
+	@Operation
+	public void close() {
+		this.closed = true;
+		this.handle.close();
+	}
+
+	@Operation
+	public void lose() {
+		this.handles.losses().declare(this.hold, Reason.TAKEN);
+	}
+
+	@Operation
+	public void onLost() {
+		AtomicInteger runs = new AtomicInteger();
+		this.actions.add(runs);
+		this.handle.onLost(runs::incrementAndGet);
+	}
+
+	/**
+	 * Ends a re-entry that began before; another one may come, as long as the hold lasts.
+	 */
+	@Operation
+	public void closeInner() {
+		this.innerClosed = true;
+		this.inner.close();
+	}
+
+	@Operation
+	public void reenter() {
+		if (this.hold.reenter()) {
+			Interleavings.require(this.store.keys().isEmpty(), "re-entered after it was given back");
+			this.handles.open(List.of(this.hold)).close();
+		}
+	}
+
+	@Validate
+	public void endedOnce() {
+		boolean lost = this.losses.get() > 0;
+		for (AtomicInteger runs : this.actions) {
+			Interleavings.require(runs.get() <= (lost ? 1 : 0), "a loss action ran too often");
+			Interleavings.require(this.closed || runs.get() >= (lost ? 1 : 0), "a loss action did not run");
+		}
+		Interleavings.require(this.innerClosed || this.store.keys().isEmpty(), "given back under a handle");
+		this.inner.close();
+		this.handle.close();
+		Interleavings.require(this.store.keys().size() + this.losses.get() == 1, "did not end once");
+		Interleavings.require(this.queue.isEmpty(), "the turn is not left");
+		Interleavings.require(this.hold.handles().isEmpty(), "a handle is left over");
+	}
+
+	private LockHandle reentered() {
+		this.hold.reenter();
+		return this.handles.open(List.of(this.hold));
+	}
+
+	private Handles handles() {
+		Events events = new Events(List.of(this::count));
+		Losses losses = new Losses(this.queue, events, this.time);
+		Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
+		Watchdog watchdog = new Watchdog(this.store, (due) -> {
+		}, losses, this.time, this.time);
+		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events),
+				new Extender(this.store, INSTANCE, losses, this.time), new HeldTooLong(null, this.time), this.time);
+	}
+
+	private void count(LockEvent event) {
+		if (event instanceof LockEvent.Lost) {
+			this.losses.incrementAndGet();
+		}
+	}
+
+	private Hold hold() {
+		Terms terms = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false, false);
+		Turn turn = this.queue.enter("k", true);
+		return new Hold(turn, "us", terms, OptionalLong.empty(), new Moment(0, 0), false, this.time);
+	}
+
+}

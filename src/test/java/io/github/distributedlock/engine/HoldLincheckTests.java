@@ -1,0 +1,93 @@
+package io.github.distributedlock.engine;
+
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.engine.Lease.Moment;
+import org.jetbrains.lincheck.datastructures.BooleanGen;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whatever is done to a hold at the same time, it looks as if it had been done one after
+ * the other: it ends once, by the last handle or by a loss with its reason, is not
+ * re-entered after the last handle, and its lease only gets longer.
+ */
+@Param(name = "thread", gen = ThreadIdGen.class)
+@Param(name = "shutdown", gen = BooleanGen.class)
+@Param(name = "seconds", gen = IntGen.class, conf = "20:50")
+public class HoldLincheckTests {
+
+	private static final Terms TERMS = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false,
+			false);
+
+	private static final Moment START = new Moment(0, 0);
+
+	private final Hold hold = new Hold(new Turn("k", false), "us", TERMS, OptionalLong.empty(), START, false,
+			new StillTime());
+
+	/**
+	 * How often each thread has entered. The first two share the hold from the start.
+	 */
+	private final int[] entries = { 0, 1, 1, 0 };
+
+	public HoldLincheckTests() {
+		this.hold.reenter();
+	}
+
+	@Test
+	void stepsAreAtomic() {
+		Interleavings.of(3, 3).check(HoldLincheckTests.class);
+	}
+
+	@Operation
+	public boolean beginRelease() {
+		return this.hold.beginRelease();
+	}
+
+	@Operation
+	public boolean lose(@Param(name = "shutdown") boolean shutdown) {
+		return this.hold.lose(shutdown ? Reason.SHUTDOWN : Reason.NOT_RENEWED);
+	}
+
+	@Operation
+	public String state() {
+		return this.hold.isHeld() ? "held" : this.hold.isLost() ? "lost: " + this.hold.lossReason() : "releasing";
+	}
+
+	@Operation
+	public boolean isLeftToRunOut() {
+		return this.hold.isLeftToRunOut();
+	}
+
+	@Operation
+	public boolean reenter(@Param(name = "thread") int thread) {
+		boolean reentered = this.hold.reenter();
+		this.entries[thread] += reentered ? 1 : 0;
+		return reentered;
+	}
+
+	@Operation
+	public boolean exit(@Param(name = "thread") int thread) {
+		if (this.entries[thread] == 0) {
+			return false;
+		}
+		this.entries[thread]--;
+		return this.hold.exit();
+	}
+
+	@Operation
+	public void confirmed(@Param(name = "seconds") int seconds) {
+		this.hold.confirmed(START, TimeUnit.SECONDS.toNanos(seconds));
+	}
+
+	@Operation
+	public long lease() {
+		return this.hold.lease().nanos();
+	}
+
+}

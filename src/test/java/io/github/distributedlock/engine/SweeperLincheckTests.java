@@ -1,0 +1,52 @@
+package io.github.distributedlock.engine;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whenever an errand comes, a sweep follows that runs it, and never two at a time.
+ */
+public class SweeperLincheckTests {
+
+	private final StillTime time = new StillTime();
+
+	private final ReleasedKeys store = new ReleasedKeys();
+
+	private final AtomicInteger errands = new AtomicInteger();
+
+	private final Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
+
+	@Test
+	void everyErrandIsRun() {
+		Interleavings.of(2, 3).check(SweeperLincheckTests.class);
+	}
+
+	@Operation
+	public void cleanUp() {
+		this.errands.incrementAndGet();
+		this.sweeper.cleanUp("k", "us", 0);
+	}
+
+	/**
+	 * The timer and a worker do what is due.
+	 */
+	@Operation
+	public void sweep() {
+		this.time.ring();
+		this.time.work();
+	}
+
+	@Validate
+	public void nothingIsLeftToDo() {
+		Interleavings.require(this.time.alarms() + this.time.tasks() <= 1, "more than one sweep to come");
+		for (int sweeps = 0; sweeps < 3; sweeps++) {
+			sweep();
+		}
+		Interleavings.require(this.store.keys().size() == this.errands.get(), "an errand was not run once");
+		Interleavings.require(this.time.alarms() + this.time.tasks() == 0, "the sweeper never rests");
+	}
+
+}
