@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -135,6 +137,28 @@ class ClusterTests {
 		await().atMost(LEASE)
 			.ignoreExceptions()
 			.until(() -> this.backend.acquire(claim).acquired() && this.backend.renew(List.of(claim)).get(0));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aMasterThatStallsCostsOneTimeout(Factories client) {
+		open(client);
+		Claim claim = claim();
+		this.backend.acquire(claim);
+		RedisServers.Server master = cluster.masterOf(name(claim.key()));
+		master.pause();
+		try {
+			for (int i = 0; i < 3; i++) {
+				long begin = System.nanoTime();
+				assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim));
+				// Less than a second timeout would add.
+				assertThat(Duration.ofNanos(System.nanoTime() - begin))
+					.isLessThan(RedisLockBackend.DEFAULT_COMMAND_TIMEOUT.plusMillis(800));
+			}
+		}
+		finally {
+			master.resume();
+		}
 	}
 
 	private void open(Factories client) {

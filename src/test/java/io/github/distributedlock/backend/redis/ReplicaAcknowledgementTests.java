@@ -46,6 +46,7 @@ class ReplicaAcknowledgementTests {
 	void startServers() {
 		this.servers = RedisReplicas.start(RedisServers.EMBEDDED, 1);
 		this.master = this.servers.master().admin();
+		this.master.configResetStat();
 	}
 
 	@AfterEach
