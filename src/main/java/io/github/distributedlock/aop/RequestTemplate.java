@@ -57,8 +57,7 @@ final class RequestTemplate {
 		}
 		if (annotation.fenced() && keys.size() > 1) {
 			throw annotated.refuse("fenced", true,
-					"is not for several keys, since a token is of one: take the other" + " locks around this one",
-					null);
+					"is not for several keys, since a token is of one: take the other locks around this one", null);
 		}
 	}
 

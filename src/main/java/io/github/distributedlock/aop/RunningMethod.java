@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  *
  * Invariants: the thread is interrupted only by the step to INTERRUPTED, inside the
  * monitor, so that the end of the method waits for an interrupt under way and none comes
- * after it. The end clears the thread's flag if and only if this set it. An inner method
- * may thereby clear a flag that an outer one has joined, and tells it.
+ * after it. The nested methods of a thread share one monitor. The end clears the thread's
+ * flag if and only if this was the last of them to set it, and hands it on to the
+ * innermost of those around it that have joined.
  */
 final class RunningMethod implements AutoCloseable {
 
@@ -29,6 +30,8 @@ final class RunningMethod implements AutoCloseable {
 	private final Thread thread = Thread.currentThread();
 
 	private final @Nullable RunningMethod outer = INNERMOST.get();
+
+	private final Flag flag = (this.outer != null) ? this.outer.flag : new Flag();
 
 	private State state = State.RUNNING;
 
@@ -47,17 +50,24 @@ final class RunningMethod implements AutoCloseable {
 	/**
 	 * Interrupts the method unless it has ended; from any thread.
 	 */
-	synchronized void interrupt() {
-		if (this.state != State.RUNNING) {
-			return;
+	void interrupt() {
+		synchronized (this.flag) {
+			if (this.state != State.RUNNING) {
+				return;
+			}
+			if (this.thread.isInterrupted()) {
+				this.state = State.JOINED;
+			}
+			else {
+				setFlag();
+			}
 		}
-		if (this.thread.isInterrupted()) {
-			this.state = State.JOINED;
-		}
-		else {
-			this.state = State.INTERRUPTED;
-			this.thread.interrupt();
-		}
+	}
+
+	private void setFlag() {
+		this.state = State.INTERRUPTED;
+		this.flag.setter = this;
+		this.thread.interrupt();
 	}
 
 	@Override
@@ -68,22 +78,31 @@ final class RunningMethod implements AutoCloseable {
 		else {
 			INNERMOST.set(this.outer);
 		}
-		if (end() && this.outer != null) {
-			this.outer.flagCleared();
+		synchronized (this.flag) {
+			this.state = State.ENDED;
+			if (this.flag.setter == this && Thread.interrupted()) {
+				handOn();
+			}
 		}
 	}
 
-	private synchronized boolean end() {
-		boolean ours = this.state == State.INTERRUPTED;
-		this.state = State.ENDED;
-		return ours && Thread.interrupted();
+	private void handOn() {
+		RunningMethod around = this.outer;
+		while (around != null && around.state != State.JOINED) {
+			around = around.outer;
+		}
+		if (around != null) {
+			around.setFlag();
+		}
 	}
 
-	private synchronized void flagCleared() {
-		if (this.state == State.JOINED) {
-			this.state = State.RUNNING;
-			interrupt();
-		}
+	/**
+	 * Who set the thread's flag last, and the monitor of the thread's methods.
+	 */
+	private static final class Flag {
+
+		private @Nullable RunningMethod setter;
+
 	}
 
 }

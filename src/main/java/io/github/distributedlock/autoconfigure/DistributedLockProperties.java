@@ -54,10 +54,15 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param prefix What the names of the Redis keys begin with. Without braces.
 	 * @param commandTimeout How long a command to Redis may take. Counts for the
 	 * connections of the locks only.
+	 * @param replicasToAck How many replicas have to have a lock before it counts as
+	 * acquired. Not in a cluster. Zero means that none is asked.
+	 * @param replicaAckTimeout How long the replicas may take for that. Less than the
+	 * command timeout.
 	 * @param connectionFactory Name of the RedisConnectionFactory bean that leads to the
 	 * Redis of the locks. Needed only if there are several, none of them primary.
 	 */
 	public record Redis(@DefaultValue("lock") String prefix, @DefaultValue("1s") Duration commandTimeout,
+			@DefaultValue("0") int replicasToAck, @DefaultValue("500ms") Duration replicaAckTimeout,
 			@Nullable String connectionFactory) {
 	}
 

@@ -7,6 +7,7 @@ import java.util.List;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Redis;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.engine.LockEngineBuilder;
 import org.jspecify.annotations.Nullable;
 
@@ -35,12 +36,29 @@ final class RedisBackendFactory {
 
 	static LockBackend create(DistributedLockProperties properties, ListableBeanFactory beanFactory) {
 		Redis redis = properties.redis();
-		Duration commandTimeout = CheckedProperty.of("redis.command-timeout", redis.commandTimeout())
-			.to((timeout) -> requireBounded(timeout, properties.leaseTime()));
+		RedisLockSettings settings = settings(redis, properties.leaseTime());
 		RedisConnectionFactory connectionFactory = new RedisBackendFactory(beanFactory)
 			.connectionFactory(redis.connectionFactory());
-		return CheckedProperty.of("redis.prefix", redis.prefix())
-			.to((prefix) -> new RedisLockBackend(connectionFactory, prefix, commandTimeout));
+		return CheckedProperty.of("redis.replicas-to-ack", redis.replicasToAck())
+			.to((replicas) -> new RedisLockBackend(connectionFactory, settings));
+	}
+
+	private static RedisLockSettings settings(Redis redis, Duration lease) {
+		Duration commandTimeout = CheckedProperty.of("redis.command-timeout", redis.commandTimeout())
+			.to((timeout) -> requireBounded(timeout, lease));
+		RedisLockSettings settings = CheckedProperty.of("redis.prefix", redis.prefix())
+			.to((prefix) -> RedisLockSettings.defaults().prefix(prefix).commandTimeout(commandTimeout));
+		int replicas = CheckedProperty.of("redis.replicas-to-ack", redis.replicasToAck())
+			.to(RedisBackendFactory::requireNotNegative);
+		return CheckedProperty.of("redis.replica-ack-timeout", redis.replicaAckTimeout())
+			.to((timeout) -> settings.replicasToAck(replicas, timeout));
+	}
+
+	private static int requireNotNegative(int replicas) {
+		if (replicas < 0) {
+			throw new IllegalArgumentException("it is less than 0, which asks none");
+		}
+		return replicas;
 	}
 
 	private static Duration requireBounded(Duration timeout, Duration lease) {

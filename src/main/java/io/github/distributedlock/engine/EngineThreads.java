@@ -22,7 +22,7 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	private final ThreadPoolExecutor renewals = pool("renewal", 4);
 
-	private final ThreadPoolExecutor background = pool("background", 2);
+	private final ThreadPoolExecutor background = pool("background", 4);
 
 	private final ThreadPoolExecutor lossActions = pool("loss-action", 4);
 

@@ -47,6 +47,16 @@ final class KeyQueue {
 	}
 
 	/**
+	 * Puts a request in the place of a withdrawal that the store has not heard of.
+	 */
+	void takeOver(Turn turn) {
+		turn.join(this);
+		this.registered = true;
+		this.current = turn;
+		turn.granted.release();
+	}
+
+	/**
 	 * Ends the current turn.
 	 * @return whether there is another one
 	 */

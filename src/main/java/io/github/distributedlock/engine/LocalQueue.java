@@ -44,8 +44,8 @@ final class LocalQueue {
 	 * Takes a place in a key's queue.
 	 * @param mayWait whether to queue up if the key is held or queued for here
 	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
-	 * wait. One that may not wait still lets a withdrawal end, which takes one command:
-	 * the lock may be free.
+	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
+	 * one end that has, which takes one command: the lock may be free.
 	 */
 	@Nullable Turn enter(String key, boolean mayWait) {
 		Turn turn = new Turn(key, false);
@@ -53,7 +53,11 @@ final class LocalQueue {
 			if (queue == null) {
 				return new KeyQueue(turn);
 			}
-			if (mayWait || (queue.current.withdrawal && queue.waiting.isEmpty())) {
+			boolean nobodyElse = queue.current.withdrawal && queue.waiting.isEmpty();
+			if (nobodyElse && queue.current.begin()) {
+				queue.takeOver(turn);
+			}
+			else if (mayWait || nobodyElse) {
 				queue.add(turn);
 			}
 			return queue;
@@ -121,8 +125,10 @@ final class LocalQueue {
 		Turn current = (queue != null) ? queue.current : null;
 		if (current != null && current.withdrawal && current.granted.tryAcquire()) {
 			Undo.ifFails(() -> this.withdrawals.accept(this, current), () -> {
-				current.settled();
-				leave(current);
+				if (current.begin()) {
+					current.settled();
+					leave(current);
+				}
 			});
 		}
 	}

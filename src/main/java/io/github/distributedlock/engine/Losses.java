@@ -76,7 +76,7 @@ final class Losses {
 					+ " this JVM stood still. Look at the store, the network and long pauses, or choose a longer"
 					+ " lease";
 			case TAKEN ->
-				"the store says that the key is no longer ours. Was it deleted, evicted, or lost in a" + " failover?";
+				"the store says that the key is no longer ours. Was it deleted, evicted, or lost in a failover?";
 			case SHUTDOWN -> "the lock engine was stopped while it was held; its lease is left to run out";
 		};
 	}

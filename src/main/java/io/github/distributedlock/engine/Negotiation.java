@@ -27,6 +27,12 @@ final class Negotiation {
 	 */
 	static final long LONGEST_POLL = TimeUnit.MILLISECONDS.toNanos(500);
 
+	/**
+	 * Who waits asks once more so long before its time is over, since its wake-up may
+	 * have got lost: if it polled in vain, or was to wait for less than a poll.
+	 */
+	private static final long LAST_POLL = TimeUnit.MILLISECONDS.toNanos(50);
+
 	private static final long FIRST_RETRY = TimeUnit.MILLISECONDS.toNanos(25);
 
 	private final Acquirer parts;
@@ -114,10 +120,11 @@ final class Negotiation {
 	}
 
 	/**
-	 * Whether to register as a waiter, which also recognises what was granted unheard.
+	 * Whether to register as a waiter, which also recognises what was granted unheard,
+	 * and what is reserved for one who waited here before.
 	 */
 	private boolean registers() {
-		return this.wait.isAllowed() && (this.refused || this.unsettled || this.turn.isRegistered());
+		return this.turn.isRegistered() || (this.wait.isAllowed() && (this.refused || this.unsettled));
 	}
 
 	private Attempt send(boolean registers) {
@@ -173,7 +180,8 @@ final class Negotiation {
 			this.retry = Math.min(2 * this.retry, LONGEST_POLL);
 		}
 		else if (this.turn.isRegistered()) {
-			this.turn.awaitWakeUp(this.parts.time, Math.min(poll(), this.wait.left()));
+			long left = this.wait.left();
+			this.turn.awaitWakeUp(this.parts.time, Math.min(poll(), (left > LAST_POLL) ? left - LAST_POLL : left));
 		}
 		return !this.wait.isOver();
 	}

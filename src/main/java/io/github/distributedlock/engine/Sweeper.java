@@ -1,6 +1,8 @@
 package io.github.distributedlock.engine;
 
+import java.util.HashSet;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -14,9 +16,9 @@ import org.slf4j.LoggerFactory;
  * key back. Every step checks the owner, so it does no harm, however often and late.
  * <p>
  * Invariants: at most one sweep is scheduled or under way, and one is while there are
- * errands. A sweep ends at the first failure, and the errand that failed goes to the end,
- * so that a store that is down is asked once for each pause, however many errands there
- * are.
+ * errands. A sweep leaves a node alone after its first failure there, and the errand that
+ * failed goes to the end, so that a node that is down is asked once for each pause,
+ * however many errands there are.
  */
 final class Sweeper {
 
@@ -35,12 +37,15 @@ final class Sweeper {
 
 	private final LockBackend backend;
 
+	private final Nodes nodes;
+
 	private final EngineTime time;
 
 	private final Workers workers;
 
 	Sweeper(LockBackend backend, EngineTime time, Workers workers) {
 		this.backend = backend;
+		this.nodes = new Nodes(backend);
 		this.time = time;
 		this.workers = workers;
 	}
@@ -67,10 +72,9 @@ final class Sweeper {
 	 */
 	void finish() {
 		this.workers.background(() -> {
+			Set<Object> down = new HashSet<>();
 			for (Errand errand : this.errands) {
-				if (!run(errand)) {
-					return;
-				}
+				runUnlessDown(errand, down);
 			}
 		});
 	}
@@ -99,11 +103,11 @@ final class Sweeper {
 	private void sweep() {
 		try {
 			this.errands.removeIf((errand) -> errand.isDone(this.time.nanoTime()));
+			Set<Object> down = new HashSet<>();
 			for (Errand errand : this.errands) {
-				if (errand.isDue(this.time.nanoTime()) && !run(errand)) {
+				if (errand.isDue(this.time.nanoTime()) && !runUnlessDown(errand, down)) {
 					this.errands.remove(errand);
 					add(errand);
-					break;
 				}
 			}
 		}
@@ -113,6 +117,19 @@ final class Sweeper {
 				start(PAUSE);
 			}
 		}
+	}
+
+	/**
+	 * Runs an errand, unless another has failed at its node.
+	 * @return {@code false} if it failed
+	 */
+	private boolean runUnlessDown(Errand errand, Set<Object> down) {
+		Object node = this.nodes.of(errand.key);
+		if (down.contains(node) || run(errand)) {
+			return true;
+		}
+		down.add(node);
+		return false;
 	}
 
 	private boolean run(Errand errand) {

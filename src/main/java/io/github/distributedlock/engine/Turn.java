@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,8 @@ final class Turn {
 
 	final Semaphore granted = new Semaphore(0);
 
+	private final AtomicBoolean begun = new AtomicBoolean();
+
 	/**
 	 * Whether it has become a hold, so that wake-ups do not concern it.
 	 */
@@ -38,6 +41,14 @@ final class Turn {
 
 	boolean hasJoined() {
 		return this.queue != null;
+	}
+
+	/**
+	 * Begins a withdrawal, or takes it over before it has begun.
+	 * @return {@code false} if that has been done
+	 */
+	boolean begin() {
+		return this.begun.compareAndSet(false, true);
 	}
 
 	boolean isRegistered() {

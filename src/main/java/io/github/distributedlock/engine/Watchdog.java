@@ -36,7 +36,7 @@ final class Watchdog {
 
 	private final Set<Object> busyNodes = ConcurrentHashMap.newKeySet();
 
-	private final LockBackend backend;
+	private final Nodes nodes;
 
 	private final Consumer<List<Renewal>> round;
 
@@ -55,7 +55,7 @@ final class Watchdog {
 	private long alarmNumber;
 
 	Watchdog(LockBackend backend, Consumer<List<Renewal>> round, Losses losses, EngineTime time, Workers workers) {
-		this.backend = backend;
+		this.nodes = new Nodes(backend);
 		this.round = round;
 		this.losses = losses;
 		this.time = time;
@@ -151,25 +151,16 @@ final class Watchdog {
 			else {
 				boolean isDue = renewal.isDue(now);
 				if (isDue || renewal.isNearlyDue(now)) {
-					due.computeIfAbsent(node(hold), (node) -> new ArrayList<>()).add(renewal);
+					due.computeIfAbsent(this.nodes.of(hold.key), (node) -> new ArrayList<>()).add(renewal);
 				}
 				if (isDue) {
-					nodes.add(node(hold));
+					nodes.add(this.nodes.of(hold.key));
 				}
 				nap = Math.min(nap, isDue ? hold.lease().monotonicLeft(now) : renewal.nanosToNextEvent(now));
 			}
 		}
 		due.keySet().retainAll(nodes);
 		return nap;
-	}
-
-	private Object node(Hold hold) {
-		try {
-			return this.backend.node(hold.key);
-		}
-		catch (RuntimeException ex) {
-			return hold.key; // Renewed alone, so that it costs no other.
-		}
 	}
 
 	/**

@@ -19,17 +19,23 @@ final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
 
 	private final Instance instance;
 
-	private final Workers workers;
+	private final Nodes nodes;
+
+	private final NodeTasks tasks;
 
 	Withdrawals(LockBackend backend, Instance instance, Workers workers) {
 		this.backend = backend;
 		this.instance = instance;
-		this.workers = workers;
+		this.nodes = new Nodes(backend);
+		this.tasks = new NodeTasks(workers);
 	}
 
 	@Override
 	public void accept(LocalQueue queue, Turn turn) {
-		this.workers.background(() -> {
+		this.tasks.run(this.nodes.of(turn.key), () -> {
+			if (!turn.begin()) {
+				return;
+			}
 			try {
 				this.backend.withdraw(turn.key, this.instance.id());
 				turn.answered();

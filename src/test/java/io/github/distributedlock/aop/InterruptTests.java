@@ -129,6 +129,36 @@ class InterruptTests {
 	}
 
 	@Test
+	void innerMethodThatHasReactedToItsOwnInterruptLeavesThatOfTheOuterOne() throws Exception {
+		this.service.run(() -> {
+			this.service.inner(() -> {
+				this.lock.lose("b");
+				assertThat(Thread.interrupted()).isTrue();
+				this.lock.lose("a");
+				return null;
+			});
+			assertThat(Thread.currentThread().isInterrupted()).isTrue();
+			return null;
+		});
+	}
+
+	@Test
+	void methodBetweenDoesNotTakeTheInterruptOfTheOutermostOne() throws Exception {
+		this.service.run(() -> {
+			this.service.inner(() -> {
+				this.service.innermost(() -> {
+					this.lock.lose("c");
+					this.lock.lose("a");
+					return null;
+				});
+				return null;
+			});
+			assertThat(Thread.currentThread().isInterrupted()).isTrue();
+			return null;
+		});
+	}
+
+	@Test
 	void interruptOfTheInnerMethodEndsWithIt() throws Exception {
 		this.service.run(() -> {
 			this.service.inner(() -> {
@@ -214,6 +244,11 @@ class InterruptTests {
 
 		@DistributedLock(key = "'b'", onLost = OnLost.INTERRUPT)
 		public Object inner(Body body) throws Exception {
+			return body.run();
+		}
+
+		@DistributedLock(key = "'c'", onLost = OnLost.INTERRUPT)
+		public Object innermost(Body body) throws Exception {
 			return body.run();
 		}
 

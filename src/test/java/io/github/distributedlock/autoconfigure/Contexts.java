@@ -10,7 +10,7 @@ import org.springframework.util.ClassUtils;
 /**
  * Applications to test in.
  */
-final class Contexts {
+public final class Contexts {
 
 	private Contexts() {
 	}
@@ -18,7 +18,7 @@ final class Contexts {
 	/**
 	 * With what Spring Boot would configure for locks, AOP and Redis.
 	 */
-	static ApplicationContextRunner withRedis() {
+	public static ApplicationContextRunner withRedis() {
 		return new ApplicationContextRunner().withConfiguration(AutoConfigurations
 			.of(DistributedLockAutoConfiguration.class, AopAutoConfiguration.class, redisAutoConfiguration()));
 	}

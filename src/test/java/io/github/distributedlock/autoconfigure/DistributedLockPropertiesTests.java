@@ -46,8 +46,8 @@ class DistributedLockPropertiesTests {
 		Contexts.withRedis().run((context) -> {
 			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
 			assertThat(properties).isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofSeconds(5),
-					Duration.ofSeconds(30), 1024, null, Integer.MAX_VALUE - 1000,
-					new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), null)));
+					Duration.ofSeconds(30), 1024, null, Integer.MAX_VALUE - 1000, new DistributedLockProperties.Redis(
+							"lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500), null)));
 			assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
 		});
 	}
@@ -58,12 +58,13 @@ class DistributedLockPropertiesTests {
 			.withPropertyValues("distributed-lock.wait-time=1m", "distributed-lock.lease-time=20s",
 					"distributed-lock.max-key-bytes=10", "distributed-lock.warn-held-after=1h",
 					"distributed-lock.order=7", "distributed-lock.redis.prefix=shop",
-					"distributed-lock.redis.command-timeout=300",
+					"distributed-lock.redis.command-timeout=300", "distributed-lock.redis.replicas-to-ack=2",
+					"distributed-lock.redis.replica-ack-timeout=200ms",
 					"distributed-lock.redis.connection-factory=redisConnectionFactory")
 			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
 				.isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofMinutes(1),
 						Duration.ofSeconds(20), 10, Duration.ofHours(1), 7, new DistributedLockProperties.Redis("shop",
-								Duration.ofMillis(300), "redisConnectionFactory"))));
+								Duration.ofMillis(300), 2, Duration.ofMillis(200), "redisConnectionFactory"))));
 	}
 
 	@Test
@@ -131,6 +132,7 @@ class DistributedLockPropertiesTests {
 			redis.command-timeout | -1s | PT-1S      | 1s is a good value
 			redis.command-timeout | 2m  | PT2M       | 1s is a good value
 			redis.command-timeout | 31s | PT31S      | longer than distributed-lock.lease-time (PT30S)
+			redis.replicas-to-ack | -1  | -1         | less than 0, which asks none
 			""")
 	void areRefusedWithNameValueAndRemedy(String name, String value, String bound, String remedy,
 			CapturedOutput output) {
@@ -138,6 +140,33 @@ class DistributedLockPropertiesTests {
 			.contains("'distributed-lock." + name + "'")
 			.contains("Invalid value '" + value + "'")
 			.contains(remedy);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0", "-1s", "1s", "2s" })
+	void anAckTimeoutIsShorterThanTheCommandTimeout(String timeout, CapturedOutput output) {
+		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock.redis.replicas-to-ack=1",
+				"distributed-lock.redis.replica-ack-timeout=" + timeout))
+			.contains("'distributed-lock.redis.replica-ack-timeout'")
+			.contains("Invalid value '" + timeout + "'")
+			.contains("at least 1 ms and shorter than the command timeout, which is PT1S");
+	}
+
+	@Test
+	void anAckTimeoutThatNobodyNeedsIsNotChecked() {
+		Contexts.withRedis()
+			.withPropertyValues("distributed-lock.redis.command-timeout=300ms")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void replicasOfAClusterCannotBeAsked(CapturedOutput output) {
+		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock.redis.replicas-to-ack=1",
+				"spring.data.redis.cluster.nodes=localhost:1"))
+			.contains("'distributed-lock.redis.replicas-to-ack'")
+			.contains("Invalid value '1'")
+			.contains("in a cluster")
+			.contains("use 0");
 	}
 
 	@ParameterizedTest
@@ -157,7 +186,8 @@ class DistributedLockPropertiesTests {
 			.containsExactlyInAnyOrder("distributed-lock.enabled", "distributed-lock.backend",
 					"distributed-lock.wait-time", "distributed-lock.lease-time", "distributed-lock.max-key-bytes",
 					"distributed-lock.warn-held-after", "distributed-lock.order", "distributed-lock.redis.prefix",
-					"distributed-lock.redis.command-timeout", "distributed-lock.redis.connection-factory");
+					"distributed-lock.redis.command-timeout", "distributed-lock.redis.replicas-to-ack",
+					"distributed-lock.redis.replica-ack-timeout", "distributed-lock.redis.connection-factory");
 		assertThat(properties).allSatisfy((property) -> {
 			assertThat((String) property.get("description")).isNotBlank().endsWith(".");
 			assertThat((String) property.get("type")).matches("[\\w.$]+");

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import redis.clients.jedis.Jedis;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -144,6 +145,15 @@ class LostTransactionTests {
 		});
 		this.boot.withUserConfiguration(GuardedManager.class)
 			.run((context) -> assertThat(guards(context.getBean(DataSourceTransactionManager.class))).hasSize(1));
+	}
+
+	@Test
+	void managerBehindAProxyOfItsClassIsGuarded() {
+		DataSourceTransactionManager manager = new DataSourceTransactionManager();
+		ProxyFactory proxy = new ProxyFactory(manager);
+		proxy.setProxyTargetClass(true);
+		new CommitGuardPostProcessor().postProcessAfterInitialization(proxy.getProxy(), "manager");
+		assertThat(guards(manager)).hasSize(1);
 	}
 
 	@Test

@@ -56,25 +56,23 @@ class WaitingTests extends EngineFixture {
 	@Test
 	void wakeUpThatGetsLostCostsAtMostHalfASecond() {
 		ownedElsewhere("k", LEASE);
-		WakeListener ours = this.backend.listener();
-		AtomicReference<String> lost = new AtomicReference<>();
-		this.store.listen(instanceOf(ours), new WakeListener() {
-
-			@Override
-			public void onWake(String key) {
-				lost.set(key);
-			}
-
-			@Override
-			public void onResubscribed() {
-			}
-
-		});
+		AtomicReference<String> lost = loseWakeUps();
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		releasedElsewhere("k");
 		assertThat(lost).hasValue("k");
 		assertThat(waiter).isNotDone();
 		this.time.advance(Duration.ofMillis(500));
+		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
+	}
+
+	@Test
+	void wakeUpThatGetsLostDoesNotCostTheLockWhoeverWaitsForLess() {
+		ownedElsewhere("k", LEASE);
+		AtomicReference<String> lost = loseWakeUps();
+		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofMillis(200)));
+		releasedElsewhere("k");
+		assertThat(lost).hasValue("k");
+		this.time.advance(Duration.ofMillis(200));
 		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
 	}
 
@@ -277,6 +275,23 @@ class WaitingTests extends EngineFixture {
 		finally {
 			this.backend.forgetSteps();
 		}
+	}
+
+	private AtomicReference<String> loseWakeUps() {
+		AtomicReference<String> lost = new AtomicReference<>();
+		this.store.listen(instanceOf(this.backend.listener()), new WakeListener() {
+
+			@Override
+			public void onWake(String key) {
+				lost.set(key);
+			}
+
+			@Override
+			public void onResubscribed() {
+			}
+
+		});
+		return lost;
 	}
 
 }

@@ -1,8 +1,6 @@
 package io.github.distributedlock.faults;
 
 import io.github.distributedlock.test.Client;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
@@ -18,24 +16,21 @@ class ConnectionFaultsTests {
 
 	private static final long REFUSED_MILLIS = Trial.LEASE.toMillis() * 2 / 5;
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void allConnectionsForCommandsAreKilled(Client client) throws Exception {
 		FaultRow.of("CLIENT KILL TYPE normal, five times", client)
 			.promising(Promise.NOTHING_LOST)
 			.run((trial) -> kill(trial, ClientType.NORMAL));
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void allSubscriptionsAreKilled(Client client) throws Exception {
 		FaultRow.of("CLIENT KILL TYPE pubsub, five times", client)
 			.promising(Promise.NOTHING_LOST)
 			.run((trial) -> kill(trial, ClientType.PUBSUB));
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void noConnectionCanBeHad(Client client) throws Exception {
 		FaultRow.of("maxclients reached for 0.4 leases", client).promising(Promise.NOTHING_LOST).run((trial) -> {
 			try (Jedis admin = trial.server().admin()) {

@@ -2,6 +2,7 @@ package io.github.distributedlock.faults;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.test.Client;
@@ -29,7 +30,7 @@ final class FaultRow {
 
 	private Route route = Route.DIRECT;
 
-	private String[] settings = {};
+	private Supplier<Deployment> redis = Deployment::standalone;
 
 	private FaultRow(String fault, Client client) {
 		this.fault = fault;
@@ -58,9 +59,9 @@ final class FaultRow {
 		return this;
 	}
 
-	/** Adds lines to the server's configuration. */
-	FaultRow onServerWith(String... settings) {
-		this.settings = settings;
+	/** Runs on something else than one server with the usual settings. */
+	FaultRow on(Supplier<Deployment> redis) {
+		this.redis = redis;
 		return this;
 	}
 
@@ -79,8 +80,7 @@ final class FaultRow {
 		}
 		FaultTable.add(this.fault, this.client, all, broken.isEmpty() ? this.promise.remark() : "**broken**");
 		if (!broken.isEmpty()) {
-			throw new AssertionError(this.fault + " (" + this.client + "): " + String.join("; ", broken),
-					all.culprit());
+			throw new AssertionError(this.fault + " (" + this.client + "): " + String.join("; ", broken));
 		}
 	}
 
@@ -88,7 +88,7 @@ final class FaultRow {
 	private Outcome tryOut(Fault fault) throws Exception {
 		LoggingSystem logging = LoggingSystem.get(FaultRow.class.getClassLoader());
 		logging.setLogLevel(LIBRARY, LOG_LEVEL);
-		try (Trial trial = Trial.begin(this.client, this.route, this.settings)) {
+		try (Trial trial = Trial.begin(this.client, this.redis.get(), this.route)) {
 			return trial.run(fault);
 		}
 		finally {

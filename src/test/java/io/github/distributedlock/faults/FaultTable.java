@@ -57,8 +57,11 @@ final class FaultTable {
 	}
 
 	private static String told(Outcome outcome) {
-		String before = (outcome.toldBefore() != null) ? millis(outcome.toldBefore()) + " before the server's deadline"
-				: "";
+		String before = "";
+		if (outcome.toldBefore() != null) {
+			before = millis(outcome.toldBefore().abs()) + (outcome.toldBefore().isNegative() ? " after" : " before")
+					+ " the server's deadline";
+		}
 		String after = (outcome.toldAfter() != null) ? millis(outcome.toldAfter()) + " after the fault" : "";
 		String both = before + ((before.isEmpty() || after.isEmpty()) ? "" : ", ") + after;
 		return both.isEmpty() ? "nothing lost" : both;
@@ -79,7 +82,7 @@ final class FaultTable {
 			return """
 					%s: Redis %s, Jedis %s, Lettuce %s, JDK %s on %s with %d processors.
 					Lease %d ms, command timeout %d ms, watchdog every %d ms.
-					`./mvnw verify -Dtest='*FaultsTests' -Dlock.faults.trials=%d`
+					`./mvnw test -Dtest='*FaultsTests' -Dlock.faults.trials=%d`
 
 					""".formatted(LocalDate.now(ZoneOffset.UTC), redis.strip(), version(Jedis.class),
 					version(RedisClient.class), Runtime.version(), System.getProperty("os.name"),

@@ -2,7 +2,11 @@ package io.github.distributedlock.faults;
 
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.engine.WallClock;
 import io.github.distributedlock.test.Client;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
  * One of those who share the locks: an engine with connections of its own, as if it were
@@ -11,23 +15,31 @@ import io.github.distributedlock.test.Client;
  * @param relay its relay, or {@code null}
  * @param backend its connections
  * @param engine its engine
+ * @param wallClock the wall clock that its engine goes by
  * @param end ends what the application would end
  */
-record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, Runnable end) implements AutoCloseable {
+record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, WallClock wallClock,
+		Runnable end) implements AutoCloseable {
 
-	static Member join(Client client, int port, Route route) {
-		RespRelay relay = (route != Route.DIRECT) ? new RespRelay(port) : null;
-		int way = (relay != null) ? relay.port() : port;
+	static Member join(Client client, Deployment redis, Route route) {
+		if (route == Route.DIRECT) {
+			return of(null, client.backend(redis.configuration(), Trial.COMMAND_TIMEOUT), () -> {
+			});
+		}
+		RespRelay relay = new RespRelay(redis.master().get().port());
 		if (route == Route.SHARED) {
-			ApplicationConnections application = ApplicationConnections.to(way);
+			ApplicationConnections application = ApplicationConnections.to(relay.port());
 			return of(relay, application.backend(), application::close);
 		}
+		RedisConfiguration way = new RedisStandaloneConfiguration("localhost", relay.port());
 		return of(relay, client.backend(way, Trial.COMMAND_TIMEOUT), () -> {
 		});
 	}
 
 	private static Member of(RespRelay relay, RedisLockBackend backend, Runnable end) {
-		return new Member(relay, backend, LockEngine.builder(backend).leaseTime(Trial.LEASE).build(), end);
+		WallClock wallClock = new WallClock();
+		LockEngine engine = wallClock.build(LockEngine.builder(backend).leaseTime(Trial.LEASE));
+		return new Member(relay, backend, engine, wallClock, end);
 	}
 
 	@Override

@@ -16,7 +16,7 @@ import io.github.distributedlock.test.HistoryChecker.Overlap;
  * @param regressions the holds whose fencing token is not greater than an earlier one
  * @param orphan for how long at most a key stayed although nobody held it any more
  * @param overrun by how much at most an acquire took longer than it was to wait
- * @param culprit what such an acquire was busy with, or {@code null}
+ * @param seen where that acquire was seen meanwhile
  * @param losses how many holders were told that their lock is lost
  * @param toldBefore how long at least before the server could give a key to another the
  * holder was told that its lease could not be renewed; {@code null} if there was none
@@ -27,7 +27,7 @@ import io.github.distributedlock.test.HistoryChecker.Overlap;
  * @param noise by how much at most a thread that only sleeps came late
  */
 record Outcome(int trials, int holds, List<Overlap> overlaps, List<Overlap> regressions, Duration orphan,
-		Duration overrun, Throwable culprit, int losses, Duration toldBefore, Duration toldAfter, int keysLeft,
+		Duration overrun, String seen, int losses, Duration toldBefore, Duration toldAfter, int keysLeft,
 		int threadsLeft, Duration noise) {
 
 	/**
@@ -36,8 +36,9 @@ record Outcome(int trials, int holds, List<Overlap> overlaps, List<Overlap> regr
 	Outcome and(Outcome other) {
 		return new Outcome(this.trials + other.trials, this.holds + other.holds, both(this.overlaps, other.overlaps),
 				both(this.regressions, other.regressions), longer(this.orphan, other.orphan),
-				longer(this.overrun, other.overrun), either(this.culprit, other.culprit, (first, second) -> first),
-				this.losses + other.losses, either(this.toldBefore, other.toldBefore, Outcome::shorter),
+				longer(this.overrun, other.overrun),
+				(this.overrun.compareTo(other.overrun) > 0) ? this.seen : other.seen, this.losses + other.losses,
+				either(this.toldBefore, other.toldBefore, Outcome::shorter),
 				either(this.toldAfter, other.toldAfter, Outcome::longer), this.keysLeft + other.keysLeft,
 				this.threadsLeft + other.threadsLeft, longer(this.noise, other.noise));
 	}

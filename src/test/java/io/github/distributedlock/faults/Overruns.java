@@ -3,22 +3,28 @@ package io.github.distributedlock.faults;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAccumulator;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.DistributedLock;
 
 /**
- * By how much acquires take longer than they are to wait, and what the first one is busy
- * with that takes too long.
+ * By how much acquires take longer than they are to wait, and where the longest of them
+ * is seen meanwhile.
  */
 final class Overruns {
 
-	private final Map<Thread, Long> ends = new ConcurrentHashMap<>();
+	private static final String LIBRARY = DistributedLock.class.getPackageName();
 
-	private final LongAccumulator longest = new LongAccumulator(Math::max, 0);
+	private static final String OURS = Overruns.class.getPackageName();
+
+	private final Map<Thread, Acquire> current = new ConcurrentHashMap<>();
 
 	private volatile boolean counting;
 
-	private volatile Throwable culprit;
+	private Duration longest = Duration.ZERO;
+
+	private String seen = "";
 
 	/**
 	 * Counts from now on. What comes before opens connections and loads classes.
@@ -30,47 +36,68 @@ final class Overruns {
 	/**
 	 * Acquires.
 	 * @param waitTime how long it is to take at most
-	 * @param acquire which acquires
+	 * @param action which acquires
 	 */
-	<T> T in(Duration waitTime, Supplier<T> acquire) {
-		long end = System.nanoTime() + waitTime.toNanos();
-		this.ends.put(Thread.currentThread(), end);
+	<T> T in(Duration waitTime, Supplier<T> action) {
+		Acquire acquire = new Acquire(System.nanoTime() + waitTime.toNanos());
+		this.current.put(Thread.currentThread(), acquire);
 		try {
-			return acquire.get();
+			return action.get();
 		}
 		finally {
-			this.ends.remove(Thread.currentThread());
-			if (this.counting) {
-				this.longest.accumulate(System.nanoTime() - end);
+			this.current.remove(Thread.currentThread());
+			ended(acquire, "waitTime " + waitTime.toMillis() + " ms, seen at ");
+		}
+	}
+
+	private synchronized void ended(Acquire acquire, String description) {
+		Duration over = Duration.ofNanos(System.nanoTime() - acquire.end);
+		if (this.counting && over.compareTo(this.longest) > 0) {
+			this.longest = over;
+			this.seen = description + acquire.places;
+		}
+	}
+
+	/**
+	 * Looks where those are that are over their time.
+	 */
+	void look() {
+		this.current.forEach((thread, acquire) -> {
+			if (System.nanoTime() - acquire.end > 0) {
+				Stream.of(thread.getStackTrace())
+					.filter((frame) -> frame.getClassName().startsWith(LIBRARY)
+							&& !frame.getClassName().startsWith(OURS))
+					.findFirst()
+					.ifPresent(acquire::seenAt);
 			}
-		}
+		});
+	}
+
+	synchronized Duration longest() {
+		return this.longest;
 	}
 
 	/**
-	 * Looks whether somebody is over the limit.
+	 * Where the longest was seen, and how often.
 	 */
-	void look(Duration limit) {
-		if (this.counting && this.culprit == null) {
-			long now = System.nanoTime();
-			this.ends.forEach((thread, end) -> {
-				if (now - end > limit.toNanos()) {
-					Throwable where = new Throwable("What took so long, on " + thread.getName());
-					where.setStackTrace(thread.getStackTrace());
-					this.culprit = where;
-				}
-			});
+	synchronized String seen() {
+		return this.seen;
+	}
+
+	private static final class Acquire {
+
+		private final long end;
+
+		private final Map<String, Integer> places = new ConcurrentHashMap<>();
+
+		private Acquire(long end) {
+			this.end = end;
 		}
-	}
 
-	Duration longest() {
-		return Duration.ofNanos(this.longest.get());
-	}
+		private void seenAt(StackTraceElement frame) {
+			this.places.merge(frame.getFileName() + ":" + frame.getLineNumber(), 1, Integer::sum);
+		}
 
-	/**
-	 * Where the first acquire was that was seen over the limit, or {@code null}.
-	 */
-	Throwable culprit() {
-		return this.culprit;
 	}
 
 }

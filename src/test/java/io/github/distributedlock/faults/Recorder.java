@@ -1,13 +1,12 @@
 package io.github.distributedlock.faults;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAccumulator;
@@ -20,6 +19,7 @@ import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.History;
+import io.github.distributedlock.test.History.Hold;
 import io.github.distributedlock.test.HistoryChecker;
 
 /**
@@ -52,24 +52,29 @@ final class Recorder implements AutoCloseable {
 
 	private final LongAccumulator noise = new LongAccumulator(Math::max, 0);
 
-	private volatile long struck = System.nanoTime();
+	/** When the fault struck; what was lost before, the machine was too slow for. */
+	private volatile long struck = Long.MAX_VALUE;
 
-	private final Path file;
+	private final List<Path> files = new CopyOnWriteArrayList<>();
 
 	private final History history;
 
 	private final Thread look = new Thread(this::look, "recorder");
 
-	Recorder() {
-		try {
-			this.file = Files.createTempDirectory("faults").resolve("history");
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-		this.history = History.write(this.file);
+	Recorder(Path file) {
+		this.files.add(file);
+		this.history = History.write(file);
 		this.look.setDaemon(true);
 		this.look.start();
+	}
+
+	/**
+	 * A file for the history of another JVM that takes part.
+	 */
+	Path another() {
+		Path file = this.files.get(0).resolveSibling("history-" + this.files.size());
+		this.files.add(file);
+		return file;
 	}
 
 	/**
@@ -90,6 +95,11 @@ final class Recorder implements AutoCloseable {
 		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key) && !held.told);
 	}
 
+	/** Whether somebody has a handle of a key, be it lost or not. */
+	boolean isOpen(String key) {
+		return this.open.stream().anyMatch((held) -> held.handle.keys().contains(key));
+	}
+
 	/** A fault strikes now: what it destroys can be noticed only from now on. */
 	void strikes() {
 		this.overruns.count();
@@ -101,16 +111,35 @@ final class Recorder implements AutoCloseable {
 		this.orphan.accumulate(nanos);
 	}
 
-	/** Writes down what was seen, with what the trial has found besides. */
-	Outcome outcome(int keysLeft, int threadsLeft) {
-		var holds = History.read(this.file);
-		return new Outcome(1, holds.size(), HistoryChecker.overlaps(holds), HistoryChecker.regressions(holds),
-				Duration.ofNanos(this.orphan.get()), this.overruns.longest(), this.overruns.culprit(),
-				this.losses.get(), told(this.toldBefore, Long.MAX_VALUE), told(this.toldAfter, Long.MIN_VALUE),
-				keysLeft, threadsLeft, noise());
+	/** A holder was told that its lock is lost so long after the fault. */
+	void toldAfter(long nanos) {
+		this.losses.incrementAndGet();
+		this.toldAfter.accumulate(nanos);
 	}
 
-	private Duration noise() {
+	/** Writes down what was seen, with what the trial has found besides. */
+	Outcome outcome(int keysLeft, int threadsLeft) {
+		List<Hold> holds = this.files.stream().flatMap((file) -> History.read(file).stream()).toList();
+		return new Outcome(1, holds.size(), HistoryChecker.overlaps(holds), HistoryChecker.regressions(holds),
+				Duration.ofNanos(this.orphan.get()), this.overruns.longest(), this.overruns.seen(), this.losses.get(),
+				told(this.toldBefore, Long.MAX_VALUE), told(this.toldAfter, Long.MIN_VALUE), keysLeft, threadsLeft,
+				noise());
+	}
+
+	/** How many holders were told that their lock is lost. */
+	int losses() {
+		return this.losses.get();
+	}
+
+	/**
+	 * Whether a holder was told that its key is gone, and not only that its time is over.
+	 */
+	boolean isToldAfter() {
+		return this.toldAfter.get() != Long.MIN_VALUE;
+	}
+
+	/** By how much at most a thread that only sleeps came late. */
+	Duration noise() {
 		return Duration.ofNanos(this.noise.get());
 	}
 
@@ -120,12 +149,14 @@ final class Recorder implements AutoCloseable {
 
 	private void look() {
 		try {
+			long last = System.nanoTime();
 			while (true) {
-				long before = System.nanoTime();
 				Thread.sleep(LOOK_MILLIS);
-				this.noise.accumulate(System.nanoTime() - before - TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS));
 				this.open.forEach(Held::look);
-				this.overruns.look(Trial.COMMAND_TIMEOUT.plus(Promise.slack(noise())));
+				this.overruns.look();
+				long now = System.nanoTime();
+				this.noise.accumulate(now - last - TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS));
+				last = now;
 			}
 		}
 		catch (InterruptedException ex) {
@@ -139,11 +170,6 @@ final class Recorder implements AutoCloseable {
 			this.look.interrupt();
 			this.look.join();
 			this.history.close();
-			Files.delete(this.file);
-			Files.delete(this.file.getParent());
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
@@ -196,12 +222,15 @@ final class Recorder implements AutoCloseable {
 				this.handle.checkHeld();
 			}
 			catch (LockLostException ex) {
-				Recorder.this.losses.incrementAndGet();
+				if (now < Recorder.this.struck) {
+					return;
+				}
 				if (ex.reason() == Reason.NOT_RENEWED) {
+					Recorder.this.losses.incrementAndGet();
 					Recorder.this.toldBefore.accumulate(this.entry.until() + MARGIN.toNanos() - now);
 				}
 				else {
-					Recorder.this.toldAfter.accumulate(now - Recorder.this.struck);
+					toldAfter(now - Recorder.this.struck);
 				}
 			}
 			catch (IllegalStateException ex) {

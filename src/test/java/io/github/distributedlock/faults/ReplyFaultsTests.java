@@ -7,8 +7,6 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.test.Client;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,91 +18,85 @@ class ReplyFaultsTests {
 	/** A key that nobody else asks for. */
 	private static final String FREE = "free";
 
+	/** So long that what is cleaned up is told from what has run out. */
+	private static final Duration LONG_LEASE = Trial.LEASE.multipliedBy(10);
+
 	private static final Duration LONG_ENOUGH = Trial.COMMAND_TIMEOUT.multipliedBy(4);
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theReplyOfAnAcquireIsLost(Client client) throws Exception {
 		row("reply of acquire lost", client).run((trial) -> {
-			Trap trap = trial.relay().loseReply(Step.ACQUIRE, FREE);
+			Trap trap = trial.set(Trap.loseReply(Step.ACQUIRE, FREE));
 			assertThat(acquired(trial, LONG_ENOUGH)).as("acquired by the next attempt").isTrue();
 			trap.awaitDone();
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theReplyOfTheOnlyAttemptToAcquireIsLost(Client client) throws Exception {
 		row("reply of acquire lost, no time to ask again", client).run((trial) -> {
-			Trap trap = trial.relay().loseReply(Step.ACQUIRE, FREE);
+			Trap trap = trial.set(Trap.loseReply(Step.ACQUIRE, FREE));
 			assertThat(acquired(trial, Duration.ZERO)).isFalse();
 			trap.awaitDone();
 			trial.measureOrphans(FREE);
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theReplyOfARenewalIsLost(Client client) throws Exception {
 		row("reply of renew lost", client)
-			.run((trial) -> trial.relay().loseReply(Step.RENEW, Workload.LONG).awaitDone());
+			.run((trial) -> trial.set(Trap.loseReply(Step.RENEW, Workload.LONG)).awaitDone());
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theReplyOfAReleaseIsLost(Client client) throws Exception {
 		row("reply of release lost", client).run((trial) -> {
-			Trap trap = trial.relay().loseReply(Step.RELEASE, FREE);
+			Trap trap = trial.set(Trap.loseReply(Step.RELEASE, FREE));
 			assertThat(acquired(trial, Duration.ZERO)).isTrue();
 			trap.awaitDone();
 			trial.measureOrphans(FREE);
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void anAcquireIsCarriedOutAfterItsCallerHasGivenUp(Client client) throws Exception {
 		row("acquire executed late", client).run((trial) -> {
-			Trap trap = trial.relay().delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3));
+			Trap trap = trial.set(Trap.delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3)));
 			assertThat(acquired(trial, Duration.ZERO)).isFalse();
 			trap.awaitDone();
 			trial.measureOrphans(FREE);
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void anAcquireIsCarriedOutAfterItsCallerHasGivenTheLockBack(Client client) throws Exception {
 		row("acquire executed late, after its caller's next attempt and release", client).run((trial) -> {
-			Trap trap = trial.relay().delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3));
+			Trap trap = trial.set(Trap.delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3)));
 			assertThat(acquired(trial, LONG_ENOUGH)).as("acquired by the next attempt").isTrue();
 			trap.awaitDone();
 			trial.measureOrphans(FREE);
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theConnectionIsCutBeforeTheReplyOfAnAcquire(Client client) throws Exception {
 		row("connection cut before the reply of acquire", client).run((trial) -> {
-			Trap trap = trial.relay().cutReply(Step.ACQUIRE, FREE);
+			Trap trap = trial.set(Trap.cutReply(Step.ACQUIRE, FREE));
 			assertThat(acquired(trial, LONG_ENOUGH)).as("acquired by the next attempt").isTrue();
 			assertThat(trap.repetitions()).as("sent again by the driver").isZero();
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theConnectionIsCutBeforeTheReplyOfARenewal(Client client) throws Exception {
 		row("connection cut before the reply of renew", client)
-			.run((trial) -> trial.relay().cutReply(Step.RENEW, Workload.LONG).awaitDone());
+			.run((trial) -> trial.set(Trap.cutReply(Step.RENEW, Workload.LONG)).awaitDone());
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void theConnectionIsCutBeforeTheReplyOfARelease(Client client) throws Exception {
 		row("connection cut before the reply of release", client).run((trial) -> {
-			Trap trap = trial.relay().cutReply(Step.RELEASE, FREE);
+			Trap trap = trial.set(Trap.cutReply(Step.RELEASE, FREE));
 			assertThat(acquired(trial, Duration.ZERO)).isTrue();
 			trap.awaitDone();
 			trial.measureOrphans(FREE);
@@ -114,7 +106,7 @@ class ReplyFaultsTests {
 	@Test
 	void theDriverSendsAnAcquireAgain() throws Exception {
 		row("driver replays acquire, on the application's connections", Client.LETTUCE).sharing().run((trial) -> {
-			Trap trap = trial.relay().cutReply(Step.ACQUIRE, FREE);
+			Trap trap = trial.set(Trap.cutReply(Step.ACQUIRE, FREE));
 			assertThat(acquired(trial, Duration.ZERO)).as("its own value recognised").isTrue();
 			assertThat(trap.repetitions()).as("sent again by the driver").isOne();
 			trial.measureOrphans(FREE);
@@ -128,7 +120,7 @@ class ReplyFaultsTests {
 	/** Acquires the free key, and gives it back. */
 	private static boolean acquired(Trial trial, Duration waitTime) {
 		Optional<Held> held = trial.recorder()
-			.acquire(trial.holder().engine(), LockRequest.of(FREE).waitTime(waitTime));
+			.acquire(trial.holder().engine(), LockRequest.of(FREE).waitTime(waitTime).leaseTime(LONG_LEASE));
 		held.ifPresent(Held::close);
 		return held.isPresent();
 	}

@@ -7,7 +7,6 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -52,26 +51,10 @@ final class RespRelay implements AutoCloseable {
 	}
 
 	/**
-	 * Loses the reply to the next such request, and all that comes after it on its
-	 * connection.
+	 * Lets something happen to a request.
 	 */
-	Trap loseReply(Step step, String key) {
-		return set(new Trap(step, key, Effect.SILENCE, Duration.ZERO));
-	}
-
-	/** Ends the connection in place of the reply to the next such request. */
-	Trap cutReply(Step step, String key) {
-		return set(new Trap(step, key, Effect.CUT, Duration.ZERO));
-	}
-
-	/** Holds the next such request back, and passes it on even if the client has left. */
-	Trap delay(Step step, String key, Duration delay) {
-		return set(new Trap(step, key, Effect.DELAY, delay));
-	}
-
-	private Trap set(Trap trap) {
+	void set(Trap trap) {
 		this.traps.add(trap);
-		return trap;
 	}
 
 	private void accept() throws IOException {

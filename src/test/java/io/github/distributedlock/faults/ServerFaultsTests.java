@@ -3,8 +3,6 @@ package io.github.distributedlock.faults;
 import java.time.Duration;
 
 import io.github.distributedlock.test.Client;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -20,50 +18,49 @@ class ServerFaultsTests {
 
 	private static final Duration LONG = Trial.LEASE.multipliedBy(3).dividedBy(2);
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
+	void nothingHappens(Client client) throws Exception {
+		FaultRow.of("none, to compare with", client).promising(Promise.NOTHING_LOST).run((trial) -> {
+		});
+	}
+
+	@EachClient
 	void itStandsStillForLessThanTheLease(Client client) throws Exception {
 		FaultRow.of("server stopped for 0.4 leases", client)
 			.promising(Promise.NOTHING_LOST)
 			.run((trial) -> stop(trial, SHORT));
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void itStandsStillForLongerThanTheLease(Client client) throws Exception {
 		FaultRow.of("server stopped for 1.5 leases", client).run((trial) -> stop(trial, LONG));
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void itIsKilledAndHasItsFile(Client client) throws Exception {
 		FaultRow.of("server killed, AOF with appendfsync always", client)
-			.onServerWith("appendonly yes", "appendfsync always")
+			.on(() -> Deployment.standalone("appendonly yes", "appendfsync always"))
 			.run(ServerFaultsTests::kill);
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void itIsKilledAndForgetsAll(Client client) throws Exception {
 		FaultRow.of("server killed, no AOF", client).promising(Promise.SERVER_FORGETS).run(ServerFaultsTests::kill);
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void writesArePausedForLessThanTheLease(Client client) throws Exception {
 		FaultRow.of("CLIENT PAUSE WRITE for 0.4 leases", client)
 			.promising(Promise.NOTHING_LOST)
 			.run((trial) -> pauseWrites(trial, SHORT));
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void writesArePausedForLongerThanTheLease(Client client) throws Exception {
 		FaultRow.of("CLIENT PAUSE WRITE for 1.5 leases", client).run((trial) -> pauseWrites(trial, LONG));
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void itForgetsTheScripts(Client client) throws Exception {
 		FaultRow.of("SCRIPT FLUSH, ten times", client).promising(Promise.NOTHING_LOST).run((trial) -> {
 			for (int i = 0; i < 10; i++) {
@@ -73,11 +70,10 @@ class ServerFaultsTests {
 		});
 	}
 
-	@ParameterizedTest
-	@EnumSource
+	@EachClient
 	void aScriptKeepsItBusy(Client client) throws Exception {
 		FaultRow.of("BUSY script for 0.4 leases", client)
-			.onServerWith("lua-time-limit 50")
+			.on(() -> Deployment.standalone("lua-time-limit 50"))
 			.promising(Promise.NOTHING_LOST)
 			.run(ServerFaultsTests::runEndlessScript);
 	}

@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Something that happens to the next request of a kind that passes a {@link RespRelay}.
+ * Something that happens to the next request of a kind that passes a {@link RespRelay},
+ * or one of several relays that it is set at.
  */
 final class Trap {
 
@@ -47,11 +48,33 @@ final class Trap {
 
 	private final CountDownLatch done = new CountDownLatch(1);
 
-	Trap(Step step, String key, Effect effect, Duration delay) {
+	private Trap(Step step, String key, Effect effect, Duration delay) {
 		this.step = step;
 		this.key = "lock:{" + key + "}";
 		this.effect = effect;
 		this.delay = delay;
+	}
+
+	/**
+	 * Loses the reply to the next such request, and all that comes after it on its
+	 * connection.
+	 */
+	static Trap loseReply(Step step, String key) {
+		return new Trap(step, key, Effect.SILENCE, Duration.ZERO);
+	}
+
+	/**
+	 * Ends the connection in place of the reply to the next such request.
+	 */
+	static Trap cutReply(Step step, String key) {
+		return new Trap(step, key, Effect.CUT, Duration.ZERO);
+	}
+
+	/**
+	 * Holds the next such request back, and passes it on even if the client has left.
+	 */
+	static Trap delay(Step step, String key, Duration delay) {
+		return new Trap(step, key, Effect.DELAY, delay);
 	}
 
 	Effect effect() {

@@ -1,5 +1,9 @@
 package io.github.distributedlock.faults;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -10,8 +14,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.test.RedisServers.Server;
 import redis.clients.jedis.Jedis;
+
+import org.springframework.util.FileSystemUtils;
+
+import static org.awaitility.Awaitility.await;
 
 /**
  * One fault, on a server of its own, in the middle of a {@link Workload} of two members.
@@ -41,56 +49,76 @@ final class Trial implements AutoCloseable {
 
 	private final Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
 
-	private final Recorder recorder = new Recorder();
+	private final Path directory;
 
-	private final Workload workload = new Workload(this.recorder);
+	private final Recorder recorder;
+
+	private final Workload workload;
 
 	private final List<Member> members = new ArrayList<>();
 
-	private final RedisServers.Server server;
+	private final Deployment redis;
 
-	private Trial(RedisServers.Server server) {
-		this.server = server;
+	private Trial(Deployment redis) {
+		this.redis = redis;
+		try {
+			this.directory = Files.createTempDirectory("faults");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.recorder = new Recorder(this.directory.resolve("history"));
+		this.workload = new Workload(this.recorder);
 	}
 
 	/**
 	 * Begins the workload.
 	 * @param client the members' client
-	 * @param route how they reach the server
-	 * @param settings of the server
+	 * @param redis what they share
+	 * @param route how they reach it
 	 * @return the trial, running
 	 */
-	static Trial begin(Client client, Route route, String... settings) {
-		Trial trial = new Trial(RedisServers.start(RedisServers.EMBEDDED, settings));
-		for (int i = 0; i < MEMBERS; i++) {
-			trial.members.add(Member.join(client, trial.server.port(), route));
+	static Trial begin(Client client, Deployment redis, Route route) {
+		Trial trial = new Trial(redis);
+		try {
+			for (int i = 0; i < MEMBERS; i++) {
+				trial.members.add(Member.join(client, redis, route));
+			}
+			trial.workload.begin(trial.members);
+			trial.workload.awaitProgress("before the fault");
+			return trial;
 		}
-		trial.workload.begin(trial.members);
-		trial.workload.awaitProgress("before the fault");
-		return trial;
+		catch (RuntimeException | Error ex) {
+			trial.close();
+			throw ex;
+		}
 	}
 
 	/** Does something to the server. */
 	void admin(Consumer<Jedis> action) {
-		try (Jedis admin = this.server.admin()) {
+		try (Jedis admin = server().admin()) {
 			action.accept(admin);
 		}
 	}
 
-	RedisServers.Server server() {
-		return this.server;
+	/** The server that has the locks. */
+	Server server() {
+		return this.redis.master().get();
 	}
 
-	/** The way of the first member, which holds the long lock, to the server. */
-	RespRelay relay() {
-		return this.members.get(0).relay();
+	/**
+	 * Sets a trap on the way of each member to the server.
+	 */
+	Trap set(Trap trap) {
+		this.members.forEach((member) -> member.relay().set(trap));
+		return trap;
 	}
 
 	Recorder recorder() {
 		return this.recorder;
 	}
 
-	/** The first member, which holds the long lock. */
+	/** The first member, which holds the long lock to begin with. */
 	Member holder() {
 		return this.members.get(0);
 	}
@@ -98,6 +126,24 @@ final class Trial implements AutoCloseable {
 	/** The other member. */
 	Member rival() {
 		return this.members.get(1);
+	}
+
+	/** Waits until a holder is told that its lock is lost. */
+	void awaitLoss() {
+		await("a holder is told of its loss").until(() -> this.recorder.losses() > 0);
+	}
+
+	/**
+	 * Waits until a holder is told that its key is gone. How long that may take is the
+	 * row's promise.
+	 */
+	void awaitKeyMissed() {
+		await("a holder is told that its key is gone").until(this.recorder::isToldAfter);
+	}
+
+	/** Waits until whoever had the lock of a key has closed its handle. */
+	void awaitNobodyHolds(String key) {
+		await("'" + key + "' is given back").until(() -> !this.recorder.isOpen(key));
 	}
 
 	Outcome run(Fault fault) throws Exception {
@@ -118,7 +164,7 @@ final class Trial implements AutoCloseable {
 		long begin = System.nanoTime();
 		long last = begin;
 		String pattern = key.equals("*") ? "lock:*" : "lock:{" + key + "}";
-		try (Jedis admin = this.server.admin()) {
+		try (Jedis admin = server().admin()) {
 			while (!admin.keys(pattern).isEmpty() && last - begin < LONGEST_END.toNanos()) {
 				last = System.nanoTime();
 				Thread.sleep(LOOK_MILLIS);
@@ -128,7 +174,7 @@ final class Trial implements AutoCloseable {
 	}
 
 	private int keysLeft() {
-		try (Jedis admin = this.server.admin()) {
+		try (Jedis admin = server().admin()) {
 			return (int) admin.keys("lock*")
 				.stream()
 				.filter((key) -> !key.startsWith(KEPT))
@@ -156,10 +202,12 @@ final class Trial implements AutoCloseable {
 	}
 
 	@Override
-	public void close() throws InterruptedException {
+	public void close() {
+		this.workload.stop();
 		this.members.forEach(Member::close);
 		this.recorder.close();
-		this.server.close();
+		this.redis.end().run();
+		FileSystemUtils.deleteRecursively(this.directory.toFile());
 	}
 
 }

@@ -35,7 +35,9 @@ final class Workload {
 
 	private static final Duration WAIT = Duration.ofMillis(400);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(10);
+	static final Duration PATIENCE = Duration.ofSeconds(10);
+
+	private static final Duration COLD_START = Duration.ofSeconds(30);
 
 	private final List<Thread> threads = new ArrayList<>();
 
@@ -54,6 +56,8 @@ final class Workload {
 	void begin(List<Member> members) {
 		for (int i = 0; i < members.size(); i++) {
 			Member member = members.get(i);
+			// Loads classes and opens connections, which may take longer than a lease.
+			member.engine().acquire(LockRequest.of("warm-up").leaseTime(COLD_START).waitTime(COLD_START)).close();
 			start(() -> repeat(member, LONG, (held) -> held.hold(() -> this.over)));
 			await().until(() -> this.acquired.containsKey(LONG));
 			start(() -> repeat(member, SHORT, Workload::holdShortly));
@@ -84,7 +88,7 @@ final class Workload {
 	 * Ends it, and waits until all locks are given back.
 	 */
 	void end() throws InterruptedException {
-		this.over = true;
+		stop();
 		for (Thread thread : this.threads) {
 			thread.join(PATIENCE.toMillis());
 			if (thread.isAlive()) {
@@ -96,6 +100,13 @@ final class Workload {
 		for (Throwable failure : this.failures) {
 			throw new AssertionError("The workload failed", failure);
 		}
+	}
+
+	/**
+	 * Ends it as soon as it comes to that.
+	 */
+	void stop() {
+		this.over = true;
 	}
 
 	private void start(Work work) {

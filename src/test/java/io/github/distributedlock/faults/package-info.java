@@ -6,8 +6,7 @@
  * how to break something, and to repair it, in the middle of a workload:
  *
  * <pre class="code">
- * &#64;ParameterizedTest
- * &#64;EnumSource
+ * &#64;EachClient
  * void writesArePaused(Client client) throws Exception {
  *     FaultRow.of("writes paused for half a lease", client).run((trial) -&gt; {
  *         trial.admin((redis) -&gt; redis.clientPause(500, ClientPauseMode.WRITE));
@@ -21,5 +20,15 @@
  * {@link io.github.distributedlock.faults.Promise} what is asserted of it. A row that
  * cannot keep the whole promise says why by {@code promising(…)}; physics is a reason, a
  * fault of ours is not. What is true of one row only is asserted within its fault.
+ * <p>
+ * A row runs on one server of its own, unless it says {@code on(…)} another
+ * {@link io.github.distributedlock.faults.Deployment}. One that is {@code relayed()} can
+ * lose, delay and cut single requests and replies: see
+ * {@link io.github.distributedlock.faults.RespRelay}.
+ * {@link io.github.distributedlock.faults.Holder} is a JVM of its own, which can be
+ * stopped and killed.
+ * <p>
+ * {@code -Dlock.faults.trials=20} repeats every fault so often, and
+ * {@code -Dlock.faults.log=DEBUG} shows what the library has to say about it.
  */
 package io.github.distributedlock.faults;

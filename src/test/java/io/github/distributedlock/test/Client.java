@@ -4,7 +4,10 @@ import java.time.Duration;
 
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -18,8 +21,14 @@ public enum Client {
 	JEDIS {
 
 		@Override
-		public RedisConnectionFactory connectTo(RedisStandaloneConfiguration server) {
-			return new JedisConnectionFactory(server);
+		public RedisConnectionFactory connectTo(RedisConfiguration servers) {
+			if (servers instanceof RedisSentinelConfiguration sentinels) {
+				return new JedisConnectionFactory(sentinels);
+			}
+			if (servers instanceof RedisClusterConfiguration cluster) {
+				return new JedisConnectionFactory(cluster);
+			}
+			return new JedisConnectionFactory((RedisStandaloneConfiguration) servers);
 		}
 
 	},
@@ -28,8 +37,8 @@ public enum Client {
 	LETTUCE {
 
 		@Override
-		public RedisConnectionFactory connectTo(RedisStandaloneConfiguration server) {
-			return new LettuceConnectionFactory(server);
+		public RedisConnectionFactory connectTo(RedisConfiguration servers) {
+			return new LettuceConnectionFactory(servers);
 		}
 
 	};
@@ -42,10 +51,10 @@ public enum Client {
 	/**
 	 * What an application has: a connection factory, never started here, since nothing of
 	 * it but its settings may be used.
-	 * @param server the server
+	 * @param servers a server, Sentinels or a cluster
 	 * @return the factory
 	 */
-	public abstract RedisConnectionFactory connectTo(RedisStandaloneConfiguration server);
+	public abstract RedisConnectionFactory connectTo(RedisConfiguration servers);
 
 	/**
 	 * Locks in a Redis of this machine, for tests in which no command is to time out.
@@ -53,18 +62,17 @@ public enum Client {
 	 * @return the backend, to be closed
 	 */
 	public RedisLockBackend backend(int port) {
-		return backend(port, COMMAND_TIMEOUT);
+		return backend(new RedisStandaloneConfiguration("localhost", port), COMMAND_TIMEOUT);
 	}
 
 	/**
-	 * Locks in a Redis of this machine.
-	 * @param port the server's port
+	 * Locks in Redis.
+	 * @param servers a server, Sentinels or a cluster
 	 * @param commandTimeout how long a command may take
 	 * @return the backend, to be closed
 	 */
-	public RedisLockBackend backend(int port, Duration commandTimeout) {
-		return new RedisLockBackend(connectTo(new RedisStandaloneConfiguration("localhost", port)),
-				RedisLockBackend.DEFAULT_PREFIX, commandTimeout);
+	public RedisLockBackend backend(RedisConfiguration servers, Duration commandTimeout) {
+		return new RedisLockBackend(connectTo(servers), RedisLockBackend.DEFAULT_PREFIX, commandTimeout);
 	}
 
 }

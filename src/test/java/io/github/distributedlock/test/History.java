@@ -205,9 +205,12 @@ public final class History implements AutoCloseable {
 		 * is missed, if a lock that is lost in the end is to count until then.
 		 */
 		public synchronized void look() {
-			long seen = System.nanoTime() + this.handle.remaining().toNanos();
-			// Two looks at the same deadline differ by what passed within them.
-			if (!this.ended && seen - this.until > LOOKING_NANOS) {
+			long now = System.nanoTime();
+			long remaining = this.handle.remaining().toNanos();
+			long seen = now + remaining;
+			// Two looks at the same deadline differ by what passed within them. Nothing
+			// remains of a lock that is lost, which is no deadline.
+			if (!this.ended && remaining > 0 && seen - this.until > LOOKING_NANOS) {
 				this.until = seen;
 				this.numbers.forEach((number) -> renewed(number, seen));
 			}

@@ -3,6 +3,7 @@ package io.github.distributedlock.test;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Random;
 
 import io.github.distributedlock.test.History.Hold;
@@ -69,6 +70,29 @@ class HistoryCheckerTests {
 	}
 
 	@Test
+	void tokensThatGrowAreInOrder() {
+		assertThat(HistoryChecker.regressions(List.of(fenced("k", 20, 8), fenced("k", 10, 7), hold("k", "a", 15, 16),
+				fenced("l", 30, 1), fenced("l", 40, 2))))
+			.isEmpty();
+	}
+
+	@Test
+	void theSameTokenTwiceIsNotInOrder() {
+		Hold first = fenced("k", 10, 7);
+		Hold second = fenced("k", 20, 7);
+		assertThat(HistoryChecker.regressions(List.of(second, first))).containsExactly(new Overlap(first, second));
+	}
+
+	@Test
+	void aTokenIsComparedWithTheHighestBefore() {
+		Hold highest = fenced("k", 10, 7);
+		Hold lower = fenced("k", 20, 5);
+		Hold between = fenced("k", 30, 6);
+		assertThat(HistoryChecker.regressions(List.of(highest, lower, between)))
+			.containsExactly(new Overlap(highest, lower), new Overlap(highest, between));
+	}
+
+	@Test
 	void theMessageShowsBothHolds() {
 		Hold first = new Hold("stock:1", "shop@h/1#x:1", 5_000_000, 8_500_000, false);
 		Hold second = hold("stock:1", "shop@h/2#y:7", 8_000_000, 9_000_000);
@@ -79,6 +103,10 @@ class HistoryCheckerTests {
 					key 'stock:1' was held twice for 0.500 ms:
 					  from        0.000 ms  to        3.500 ms (its deadline)  by shop@h/1#x:1
 					  from        3.000 ms  to        4.000 ms (given back)  by shop@h/2#y:7""");
+	}
+
+	private static Hold fenced(String key, long from, long token) {
+		return new Hold(key, "a", from, from + 1, true, OptionalLong.of(token));
 	}
 
 	private static Hold hold(String key, String owner, long from, long until) {

@@ -63,6 +63,53 @@ class HistoryTests {
 	}
 
 	@Test
+	void aHandleThatWasRenewedAndLostIsCertainlyHeldToTheLastDeadlineSeen() {
+		FakeHandle handle = new FakeHandle();
+		long[] renewed = new long[1];
+		try (History history = History.write(file())) {
+			History.Entry entry = history.acquired(handle);
+			handle.remaining = FakeHandle.REMAINING.multipliedBy(2);
+			entry.look();
+			renewed[0] = entry.until();
+			handle.held = false;
+			handle.remaining = Duration.ZERO;
+			entry.look();
+			entry.end();
+		}
+		assertThat(History.read(file())).hasSize(2).allSatisfy((hold) -> {
+			assertThat(hold.until()).isEqualTo(renewed[0]);
+			assertThat(hold.until() - hold.from()).isGreaterThan(FakeHandle.REMAINING.toNanos());
+			assertThat(hold.returned()).isFalse();
+		});
+	}
+
+	@Test
+	void whoIsToldOfALossDoesNotCountOnTheDeadline() {
+		FakeHandle handle = new FakeHandle();
+		try (History history = History.write(file())) {
+			History.Entry entry = history.acquired(handle);
+			handle.held = false;
+			entry.lost();
+			entry.end();
+		}
+		long now = System.nanoTime();
+		assertThat(History.read(file())).hasSize(2).allSatisfy((hold) -> {
+			assertThat(hold.until()).isBetween(hold.from(), now);
+			assertThat(hold.returned()).isTrue();
+		});
+	}
+
+	@Test
+	void aTokenIsWrittenWithItsHold() {
+		FakeHandle handle = new FakeHandle();
+		handle.token = OptionalLong.of(7);
+		try (History history = History.write(file())) {
+			history.acquired(handle).end();
+		}
+		assertThat(History.read(file())).hasSize(2).extracting(Hold::token).containsOnly(OptionalLong.of(7));
+	}
+
+	@Test
 	void aKilledProcessLeavesItsHoldWithTheDeadline() {
 		try (JvmProcess process = JvmProcess.start(Child.class, file().toString())) {
 			process.awaitLine("written");
@@ -113,6 +160,10 @@ class HistoryTests {
 
 		private boolean held = true;
 
+		private Duration remaining = REMAINING;
+
+		private OptionalLong token = OptionalLong.empty();
+
 		@Override
 		public List<String> keys() {
 			return List.of("a", "b");
@@ -125,7 +176,7 @@ class HistoryTests {
 
 		@Override
 		public OptionalLong fencingToken() {
-			return OptionalLong.empty();
+			return this.token;
 		}
 
 		@Override
@@ -135,7 +186,7 @@ class HistoryTests {
 
 		@Override
 		public Duration remaining() {
-			return REMAINING;
+			return this.remaining;
 		}
 
 		@Override

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,11 +25,11 @@ final class RedisProcess {
 
 	private static final Duration LAST_WORDS = Duration.ofSeconds(3);
 
-	private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+	private static final Set<RedisProcess> KEPT = ConcurrentHashMap.newKeySet();
 
 	static {
 		Runtime.getRuntime()
-			.addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly), "redis-process-reaper"));
+			.addShutdownHook(new Thread(() -> KEPT.forEach(RedisProcess::delete), "redis-process-reaper"));
 	}
 
 	private final Path directory;
@@ -39,12 +40,13 @@ final class RedisProcess {
 
 	private volatile Process process;
 
-	RedisProcess(File executable, List<String> configuration, String... options) {
+	RedisProcess(List<String> command, File executable, List<String> configuration, String... options) {
 		try {
 			this.directory = Files.createTempDirectory("lock-redis");
 			this.log = this.directory.resolve("server.log");
 			Path file = Files.write(this.directory.resolve("server.conf"), configuration);
-			this.builder = new ProcessBuilder(executable.toString(), file.toString());
+			this.builder = new ProcessBuilder(new ArrayList<>(command));
+			this.builder.command().addAll(List.of(executable.toString(), file.toString()));
 			this.builder.command().addAll(List.of(options));
 			this.builder.directory(this.directory.toFile())
 				.redirectErrorStream(true)
@@ -53,6 +55,7 @@ final class RedisProcess {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+		KEPT.add(this);
 	}
 
 	/**
@@ -65,8 +68,6 @@ final class RedisProcess {
 		}
 		try {
 			this.process = this.builder.start();
-			RUNNING.add(this.process);
-			this.process.onExit().thenAccept(RUNNING::remove);
 			Awaitility.await()
 				.pollInSameThread()
 				.pollInterval(Duration.ofMillis(20))
@@ -94,8 +95,9 @@ final class RedisProcess {
 	 */
 	void stop() {
 		if (isAlive()) {
+			Signals.resume(pid()); // It may be paused, and once told to end it may be
+									// gone.
 			this.process.destroy();
-			Signals.resume(pid()); // It may be paused.
 			if (!ends(LAST_WORDS)) {
 				kill();
 			}
@@ -120,6 +122,7 @@ final class RedisProcess {
 	void delete() {
 		kill();
 		delete(this.directory.toFile());
+		KEPT.remove(this);
 	}
 
 	private static void delete(File file) {

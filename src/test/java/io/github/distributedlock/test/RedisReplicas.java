@@ -57,12 +57,15 @@ public final class RedisReplicas implements AutoCloseable {
 				.pollInSameThread()
 				.pollInterval(Duration.ofMillis(50))
 				.atMost(PATIENCE)
-				.until(() -> following(admin.info("replication")) == this.replicas.size());
+				.until(() -> acknowledge(admin) == this.replicas.size());
 		}
 	}
 
-	private static long following(String info) {
-		return info.lines().filter((line) -> line.startsWith("slave") && line.contains("state=online")).count();
+	// One that is online may still be loading what it was sent first.
+	private long acknowledge(Jedis admin) {
+		admin.set("replicas", "follow");
+		admin.del("replicas");
+		return admin.waitReplicas(this.replicas.size(), 100);
 	}
 
 	private static String[] with(String[] settings, String... more) {

@@ -68,9 +68,20 @@ public final class RedisServers {
 	 * @return the server, to be closed
 	 */
 	public static Server start(String name, String... settings) {
+		return start(name, Site.HERE, settings);
+	}
+
+	/**
+	 * Starts another server somewhere.
+	 * @param name one of {@link #names()}
+	 * @param site where it is to run
+	 * @param settings more lines for the configuration
+	 * @return the server, to be closed
+	 */
+	public static Server start(String name, Site site, String... settings) {
 		List<String> all = new ArrayList<>(List.of("save \"\"", "appendonly no"));
 		all.addAll(List.of(settings));
-		return started(new Server(Ports.next(), executable(name), all));
+		return started(new Server(site, Ports.next(), executable(name), all));
 	}
 
 	/**
@@ -80,7 +91,7 @@ public final class RedisServers {
 	 * @return the Sentinel, to be closed
 	 */
 	static Server sentinel(String name, String... settings) {
-		return started(new Server(Ports.next(), executable(name), List.of(settings), "--sentinel"));
+		return started(new Server(Site.HERE, Ports.next(), executable(name), List.of(settings), "--sentinel"));
 	}
 
 	private static Server started(Server server) {
@@ -118,15 +129,22 @@ public final class RedisServers {
 
 		private static final int PATIENT = 10_000;
 
+		private final String host;
+
 		private final int port;
 
 		private final RedisProcess process;
 
-		private Server(int port, File executable, List<String> settings, String... options) {
+		private Server(Site site, int port, File executable, List<String> settings, String... options) {
+			this.host = site.host();
 			this.port = port;
-			List<String> configuration = new ArrayList<>(List.of("bind 127.0.0.1", "port " + port));
+			List<String> configuration = new ArrayList<>(List.of("bind " + this.host, "port " + port));
 			configuration.addAll(settings);
-			this.process = new RedisProcess(executable, configuration, options);
+			this.process = new RedisProcess(site.command(), executable, configuration, options);
+		}
+
+		public String host() {
+			return this.host;
 		}
 
 		public int port() {
@@ -146,7 +164,7 @@ public final class RedisServers {
 		 * @return the connection, to be closed
 		 */
 		public Jedis admin() {
-			return new Jedis("localhost", this.port, PATIENT);
+			return new Jedis(this.host, this.port, PATIENT);
 		}
 
 		/**
@@ -193,11 +211,11 @@ public final class RedisServers {
 
 		@Override
 		public String toString() {
-			return "localhost:" + this.port;
+			return this.host + ":" + this.port;
 		}
 
 		private boolean answers() {
-			try (Jedis jedis = new Jedis("localhost", this.port, QUICK)) {
+			try (Jedis jedis = new Jedis(this.host, this.port, QUICK)) {
 				jedis.ping();
 				return true;
 			}

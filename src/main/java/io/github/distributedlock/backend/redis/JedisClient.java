@@ -2,13 +2,21 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
 
 import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
@@ -46,10 +54,35 @@ final class JedisClient {
 
 	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {
 		JedisClient client = new JedisClient((JedisConnectionFactory) application, timeout);
-		return new OwnConnections(client.lane(COMMANDS), client.lane(RENEWALS),
-				new JedisSignalLine(
-						new Lazy<>(() -> client.factory(SUBSCRIPTIONS, 0), JedisConnectionFactory::destroy)),
-				client.application.isRedisClusterAware());
+		JedisSignalLine signals = new JedisSignalLine(
+				new Lazy<>(() -> client.factory(SUBSCRIPTIONS, 0), JedisConnectionFactory::destroy));
+		RedisClusterConfiguration cluster = client.application.getClusterConfiguration();
+		if (cluster != null) {
+			JedisClusterLane commands = client.lane(cluster, COMMANDS);
+			return new OwnConnections(commands, client.lane(cluster, RENEWALS), signals, true, commands, null);
+		}
+		JedisLane commands = client.lane(COMMANDS);
+		return new OwnConnections(commands, client.lane(RENEWALS), signals, false, Masters.ONE,
+				new JedisAckLane(commands));
+	}
+
+	private JedisClusterLane lane(RedisClusterConfiguration cluster, int connections) {
+		return new JedisClusterLane(() -> nodes(cluster, connections), this.timeout);
+	}
+
+	// Only Spring Data can turn its settings into those of Jedis, and it does not hand
+	// them out, but to a customizer. So a factory is asked that is never started.
+	private JedisNodes nodes(RedisClusterConfiguration cluster, int connections) {
+		AtomicReference<DefaultJedisClientConfig.@Nullable Builder> client = new AtomicReference<>();
+		JedisConnectionFactory unused = new JedisConnectionFactory(cluster, settings(connections, 0, client::set));
+		unused.setEarlyStartup(false);
+		unused.afterPropertiesSet();
+		Set<HostAndPort> seeds = cluster.getClusterNodes()
+			.stream()
+			.map((node) -> new HostAndPort(String.valueOf(node.getHost()), Objects.requireNonNull(node.getPort())))
+			.collect(Collectors.toSet());
+		return new JedisNodes(seeds, Objects.requireNonNull(client.get()).build(), pool(connections, connections),
+				this.timeout);
 	}
 
 	private JedisLane lane(int connections) {
@@ -58,7 +91,8 @@ final class JedisClient {
 
 	// The standalone configuration answers localhost:6379 for every other kind.
 	private JedisConnectionFactory factory(int connections, int idle) {
-		JedisClientConfiguration settings = settings(connections, idle);
+		JedisClientConfiguration settings = settings(connections, idle, (builder) -> {
+		});
 		var cluster = this.application.getClusterConfiguration();
 		var sentinel = this.application.getSentinelConfiguration();
 		var standalone = this.application.getStandaloneConfiguration();
@@ -92,27 +126,34 @@ final class JedisClient {
 		}
 	}
 
-	private JedisClientConfiguration settings(int connections, int idle) {
-		GenericObjectPoolConfig<Object> pool = new GenericObjectPoolConfig<>();
+	private <T> GenericObjectPoolConfig<T> pool(int connections, int idle) {
+		GenericObjectPoolConfig<T> pool = new GenericObjectPoolConfig<>();
 		pool.setMaxTotal(connections);
 		pool.setMaxIdle(idle);
 		pool.setMaxWait(this.timeout);
 		pool.setTimeBetweenEvictionRuns(IDLE.dividedBy(2));
 		pool.setMinEvictableIdleDuration(IDLE);
 		pool.setJmxEnabled(false);
-		UnaryOperator<Object> timeout = (ignored) -> this.timeout;
-		UnaryOperator<Object> customizer = (application) -> ((Optional<?>) application).map(this::keepTimeouts);
-		return ClientSettings.override(JedisClientConfiguration.class, this.application.getClientConfiguration(),
-				Map.of("isUsePooling", (ignored) -> true, "getPoolConfig", (ignored) -> Optional.of(pool),
-						"getConnectTimeout", timeout, "getReadTimeout", timeout, "getCustomizer", customizer,
-						"getClientConfigCustomizer", customizer));
+		return pool;
 	}
 
-	private JedisClientConfigBuilderCustomizer keepTimeouts(Object application) {
+	private JedisClientConfiguration settings(int connections, int idle, JedisClientConfigBuilderCustomizer last) {
+		UnaryOperator<Object> timeout = (ignored) -> this.timeout;
+		UnaryOperator<Object> customizer = (application) -> Optional.of(keepTimeouts((Optional<?>) application, last));
+		return ClientSettings.override(JedisClientConfiguration.class, this.application.getClientConfiguration(),
+				Map.of("isUsePooling", (ignored) -> true, "getPoolConfig",
+						(ignored) -> Optional.of(pool(connections, idle)), "getConnectTimeout", timeout,
+						"getReadTimeout", timeout, "getCustomizer", customizer, "getClientConfigCustomizer",
+						customizer));
+	}
+
+	private JedisClientConfigBuilderCustomizer keepTimeouts(Optional<?> application,
+			JedisClientConfigBuilderCustomizer last) {
 		int millis = Math.toIntExact(this.timeout.toMillis());
 		return (builder) -> {
-			((JedisClientConfigBuilderCustomizer) application).customize(builder);
+			application.ifPresent((given) -> ((JedisClientConfigBuilderCustomizer) given).customize(builder));
 			builder.connectionTimeoutMillis(millis).socketTimeoutMillis(millis);
+			last.customize(builder);
 		};
 	}
 

@@ -5,9 +5,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
@@ -32,6 +35,8 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
  * server makes no new ones.
  */
 final class JedisLane implements Lane {
+
+	private static final Logger logger = LoggerFactory.getLogger(JedisLane.class);
 
 	private final Supplier<JedisConnectionFactory> opener;
 
@@ -76,11 +81,21 @@ final class JedisLane implements Lane {
 		finally {
 			if (broken) {
 				replace(pool);
-				this.discards.execute(connection::close);
+				this.discards.execute(() -> discard(connection));
 			}
 			else {
 				connection.close();
 			}
+		}
+	}
+
+	// The pool fails to make another if the server is down, which is no news.
+	private static void discard(RedisConnection connection) {
+		try {
+			connection.close();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Closed a broken connection, and could not open another", ex);
 		}
 	}
 
@@ -121,7 +136,13 @@ final class JedisLane implements Lane {
 		}
 		Pool pool = this.current;
 		if (pool == null) {
-			pool = new Pool(this.opener.get());
+			try {
+				pool = new Pool(this.opener.get());
+			}
+			catch (JedisException ex) {
+				// A pool finds its servers first: from Sentinels, or from a cluster.
+				throw new UnsentException(ex);
+			}
 			this.current = pool;
 		}
 		return pool;

@@ -2,6 +2,8 @@ package io.github.distributedlock.backend.redis;
 
 import java.nio.charset.StandardCharsets;
 
+import org.springframework.data.redis.connection.ClusterSlotHashUtil;
+
 /**
  * The names of a lock and its companions in Redis.
  * <p>
@@ -55,6 +57,15 @@ final class KeyNames {
 	 */
 	String channels() {
 		return this.prefix + "-wake:";
+	}
+
+	/**
+	 * The slot of a cluster that has the lock and its companions.
+	 * @param key the user's key
+	 * @return the slot
+	 */
+	int slot(String key) {
+		return ClusterSlotHashUtil.calculateSlot(lock(key));
 	}
 
 	private byte[] name(String companion, String key) {

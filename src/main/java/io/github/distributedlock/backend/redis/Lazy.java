@@ -18,7 +18,7 @@ final class Lazy<T> {
 
 	private final Consumer<T> ender;
 
-	private @Nullable T made;
+	private volatile @Nullable T made;
 
 	private boolean ended;
 
@@ -27,7 +27,20 @@ final class Lazy<T> {
 		this.ender = ender;
 	}
 
-	synchronized T get() {
+	T get() {
+		T made = this.made;
+		return (made != null) ? made : make();
+	}
+
+	/**
+	 * What is made already.
+	 * @return it, {@code null} if there is none
+	 */
+	@Nullable T peek() {
+		return this.made;
+	}
+
+	private synchronized T make() {
 		if (this.ended) {
 			throw new IllegalStateException("the lock backend is closed");
 		}

@@ -35,13 +35,25 @@ final class LettuceClient {
 
 	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {
 		LettuceClient client = new LettuceClient((LettuceConnectionFactory) application, timeout);
-		return new OwnConnections(client.lane(), client.lane(),
-				new LettuceSignalLine(new Lazy<>(() -> client.factory(false), LettuceConnectionFactory::destroy)),
-				client.application.isClusterAware());
+		LettuceSignalLine signals = new LettuceSignalLine(client.connections(false));
+		if (client.application.isClusterAware()) {
+			LettuceClusterLane commands = client.clusterLane();
+			return new OwnConnections(commands, client.clusterLane(), signals, true, commands, null);
+		}
+		return new OwnConnections(client.lane(), client.lane(), signals, false, Masters.ONE,
+				new LettuceAckLane(client.connections(false), timeout));
 	}
 
 	private LettuceLane lane() {
-		return new LettuceLane(new Lazy<>(() -> factory(true), LettuceConnectionFactory::destroy), this.timeout);
+		return new LettuceLane(connections(true), this.timeout);
+	}
+
+	private LettuceClusterLane clusterLane() {
+		return new LettuceClusterLane(connections(true), this.timeout);
+	}
+
+	private Lazy<LettuceConnectionFactory> connections(boolean shared) {
+		return new Lazy<>(() -> factory(shared), LettuceConnectionFactory::destroy);
 	}
 
 	private LettuceConnectionFactory factory(boolean shared) {
@@ -83,12 +95,10 @@ final class LettuceClient {
 
 	// A connection that reconnects sends again what was under way, and a SET NX that had
 	// succeeded would answer that the lock is busy. So ours do not; lanes open new ones.
+	// In a cluster nobody could: see LettuceClusterLane.
 	private ClientOptions options(ClientOptions application) {
 		SocketOptions socket = application.getSocketOptions().mutate().connectTimeout(this.timeout).build();
-		return application.mutate()
-			.autoReconnect(this.application.isClusterAware() && application.isAutoReconnect())
-			.socketOptions(socket)
-			.build();
+		return application.mutate().autoReconnect(this.application.isClusterAware()).socketOptions(socket).build();
 	}
 
 }

@@ -25,10 +25,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * left of one command timeout for the command. The others wait for that, and fail if it
  * fails, so that nobody waits longer, even if the server does not answer at all.
  * <p>
- * Nobody closes a connection that is open, unless a command on it got no answer in time,
- * as nothing else tells a connection that was dropped silently. Who opens the next closes
- * that one. Answers come in order, so the others' commands on it wait behind the one that
- * timed out. A cluster connection is left alone.
+ * Nobody closes a connection that is open, unless a command on it got no answer in a
+ * whole command timeout, as nothing else tells a connection that was dropped silently.
+ * Who opens the next closes that one. Answers come in order, so the others' commands on
+ * it wait behind the one that timed out. A cluster connection is left alone.
  */
 final class LettuceLane implements Lane {
 
@@ -53,11 +53,11 @@ final class LettuceLane implements Lane {
 		try {
 			Link link = this.link.get();
 			if (link != null && link.isOpen()) {
-				return run(command, link, link.connection);
+				return run(command, link);
 			}
 			long begin = System.nanoTime();
 			Link opened = reopen();
-			return run(command, opened, opened.within(this.timeoutNanos - (System.nanoTime() - begin)));
+			return runInTime(command, opened, this.timeoutNanos - (System.nanoTime() - begin));
 		}
 		finally {
 			if (interrupted) {
@@ -66,9 +66,19 @@ final class LettuceLane implements Lane {
 		}
 	}
 
-	private <T> @Nullable T run(Command<T> command, Link link, RedisConnection connection) {
+	// Whatever comes of this, the connection stays: it may have been opened too late for
+	// this command, and is there for the next.
+	private static <T> @Nullable T runInTime(Command<T> command, Link opened, long nanosLeft) {
+		if (nanosLeft <= 0) {
+			throw new UnsentException(new RedisConnectionFailureException(
+					"opening the connection took as long as a command may take, so nothing was sent on it yet"));
+		}
+		return command.on(opened.within(nanosLeft));
+	}
+
+	private <T> @Nullable T run(Command<T> command, Link link) {
 		try {
-			return command.on(connection);
+			return command.on(link.connection);
 		}
 		catch (QueryTimeoutException ex) {
 			// Not one that another thread has opened meanwhile.

@@ -2,13 +2,17 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
 
@@ -111,7 +115,30 @@ final class LuaSteps {
 		return isTrue(owned);
 	}
 
+	/**
+	 * Renews leases. In a cluster each slot needs a script of its own; the first that
+	 * fails ends it, since the next would have to wait for the same master.
+	 * @param connection the connection
+	 * @param claims the claims, all of one master
+	 * @return for each claim, in order, whether its owner owns the key
+	 */
 	List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
+		if (!(connection instanceof RedisClusterConnection)) {
+			return renewAtOnce(connection, claims);
+		}
+		Map<Integer, List<Claim>> slots = claims.stream()
+			.collect(Collectors.groupingBy((claim) -> this.names.slot(claim.key())));
+		Map<Claim, Boolean> owned = new HashMap<>();
+		slots.values().forEach((slot) -> {
+			List<Boolean> answers = renewAtOnce(connection, slot);
+			for (int i = 0; i < slot.size(); i++) {
+				owned.put(slot.get(i), answers.get(i));
+			}
+		});
+		return claims.stream().map(owned::get).toList();
+	}
+
+	private List<Boolean> renewAtOnce(RedisConnection connection, List<Claim> claims) {
 		byte[][] keysAndArguments = new byte[claims.size() * 3][];
 		for (int i = 0; i < claims.size(); i++) {
 			Claim claim = claims.get(i);

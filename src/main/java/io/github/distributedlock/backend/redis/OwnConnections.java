@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -16,8 +17,11 @@ import org.springframework.util.ClassUtils;
  * @param renewals for renewals alone, which a flood of callers must not delay
  * @param signals for subscriptions
  * @param cluster whether there are several masters
+ * @param masters which of them serves what
+ * @param acks for acquires that wait for replicas, {@code null} if they cannot
  */
-record OwnConnections(Lane commands, Lane renewals, SignalLine signals, boolean cluster) {
+record OwnConnections(Lane commands, Lane renewals, SignalLine signals, boolean cluster, Masters masters,
+		@Nullable AckLane acks) {
 
 	private static final Logger logger = LoggerFactory.getLogger(OwnConnections.class);
 
@@ -43,6 +47,9 @@ record OwnConnections(Lane commands, Lane renewals, SignalLine signals, boolean 
 		this.signals.close();
 		this.commands.close();
 		this.renewals.close();
+		if (this.acks != null) {
+			this.acks.close();
+		}
 	}
 
 }

@@ -22,6 +22,13 @@ final class Pulse {
 	}
 
 	/**
+	 * A connection was opened, and knows nothing of what the one before was asked.
+	 */
+	synchronized void restart() {
+		begin(false);
+	}
+
+	/**
 	 * Looks at it.
 	 * @return what is to be done
 	 */

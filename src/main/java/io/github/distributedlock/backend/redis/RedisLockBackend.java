@@ -37,28 +37,27 @@ public final class RedisLockBackend implements LockBackend {
 	 */
 	public static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
 
-	private static final Duration LONGEST_TIMEOUT = Duration.ofMinutes(1);
-
 	// A script holds up the server for as long as it runs.
 	private static final int RENEWALS_AT_ONCE = 200;
 
 	private final KeyNames names;
 
-	private final Duration commandTimeout;
+	private final RedisLockSettings settings;
 
 	private final OwnConnections connections;
 
 	private final LuaSteps steps;
 
+	private final Acquiring acquiring;
+
 	private final Map<String, WakeSubscription> subscriptions = new ConcurrentHashMap<>();
 
 	/**
-	 * Creates a backend with the default prefix, {@value #DEFAULT_PREFIX}, and command
-	 * timeout, 1 second.
+	 * Creates a backend with the {@linkplain RedisLockSettings#defaults() defaults}.
 	 * @param applicationFactory the application's way to Redis
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory) {
-		this(applicationFactory, DEFAULT_PREFIX, DEFAULT_COMMAND_TIMEOUT);
+		this(applicationFactory, RedisLockSettings.defaults());
 	}
 
 	/**
@@ -70,20 +69,42 @@ public final class RedisLockBackend implements LockBackend {
 	 * @throws IllegalArgumentException if the prefix or the timeout cannot be
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory, String prefix, Duration commandTimeout) {
-		if (commandTimeout.compareTo(Duration.ofMillis(1)) < 0 || commandTimeout.compareTo(LONGEST_TIMEOUT) > 0) {
-			throw new IllegalArgumentException(
-					"The command timeout " + commandTimeout + " is out of range: at least 1 ms, at most 1 minute");
-		}
-		this.names = new KeyNames(prefix);
-		this.commandTimeout = commandTimeout;
-		this.connections = OwnConnections.derive(applicationFactory, commandTimeout);
+		this(applicationFactory, RedisLockSettings.defaults().prefix(prefix).commandTimeout(commandTimeout));
+	}
+
+	/**
+	 * Creates a backend.
+	 * @param applicationFactory the application's way to Redis: server, credentials, TLS
+	 * and database are taken from it
+	 * @param settings the settings
+	 * @throws IllegalArgumentException if replicas are to acknowledge locks and the
+	 * factory leads to a cluster, or is neither Jedis' nor Lettuce's
+	 */
+	public RedisLockBackend(RedisConnectionFactory applicationFactory, RedisLockSettings settings) {
+		this.names = new KeyNames(settings.prefix());
+		this.settings = settings;
+		this.connections = OwnConnections.derive(applicationFactory, settings.commandTimeout());
 		this.steps = new LuaSteps(this.names, !this.connections.cluster());
+		this.acquiring = acquiring(applicationFactory);
+	}
+
+	private Acquiring acquiring(RedisConnectionFactory applicationFactory) {
+		if (this.settings.replicasToAck() == 0) {
+			return (claim, step) -> this.connections.commands().run(step);
+		}
+		AckLane acks = this.connections.acks();
+		if (acks == null) {
+			throw new IllegalArgumentException("Replicas cannot be asked whether they have a lock"
+					+ " (distributed-lock.redis.replicas-to-ack) in a cluster, or by a connection factory that is"
+					+ " neither Jedis' nor Lettuce's, as " + applicationFactory.getClass().getName() + " is: use 0");
+		}
+		return new ReplicatedAcquiring(acks, this.steps, this.settings);
 	}
 
 	@Override
 	public Attempt acquire(Claim claim) {
-		return certain(run("acquire", claim.key(), (connection) -> claim.fenced()
-				? this.steps.acquire(connection, claim) : setIfAbsent(connection, claim)));
+		return acquire(claim, (connection) -> claim.fenced() ? this.steps.acquire(connection, claim)
+				: setIfAbsent(connection, claim));
 	}
 
 	@SuppressWarnings("deprecation") // What replaces it exists since Spring Data 4.1.
@@ -109,7 +130,16 @@ public final class RedisLockBackend implements LockBackend {
 		if (subscription != null) {
 			subscription.ensureBegun();
 		}
-		return certain(run("acquire", claim.key(), (connection) -> this.steps.acquireOrRegister(connection, claim)));
+		return acquire(claim, (connection) -> this.steps.acquireOrRegister(connection, claim));
+	}
+
+	private Attempt acquire(Claim claim, Lane.Command<Attempt> step) {
+		try {
+			return certain(this.acquiring.run(claim, step));
+		}
+		catch (RuntimeException ex) {
+			throw RedisFailures.translate("acquire", describe(claim.key()), ex);
+		}
 	}
 
 	@Override
@@ -143,12 +173,19 @@ public final class RedisLockBackend implements LockBackend {
 	@Override
 	public Listening listen(String instance, WakeListener listener) {
 		WakeSubscription subscription = new WakeSubscription(this.connections.signals(),
-				this.names.channels() + instance, this.commandTimeout, listener,
+				this.names.channels() + instance, this.settings.commandTimeout(), listener,
 				(closed) -> this.subscriptions.remove(instance, closed));
 		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
 			throw new IllegalStateException("Somebody listens for '" + instance + "' already");
 		}
 		return subscription;
+	}
+
+	@Override
+	public Object node(String key) {
+		int slot = this.names.slot(key);
+		Object master = this.connections.masters().of(slot);
+		return (master != null) ? master : slot;
 	}
 
 	@Override

@@ -27,7 +27,7 @@ final class SharedConnections implements Lane, SignalLine {
 	static OwnConnections of(RedisConnectionFactory factory) {
 		SharedConnections shared = new SharedConnections(factory);
 		// Whether it is a cluster cannot be asked, so nobody is taken for deaf.
-		return new OwnConnections(shared, shared, shared, true);
+		return new OwnConnections(shared, shared, shared, true, Masters.ONE, null);
 	}
 
 	@Override

@@ -173,6 +173,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	private boolean subscribeOnce() {
 		try (RedisConnection connection = this.line.open()) {
+			this.pulse.restart();
 			this.connection = connection;
 			this.line.listen(connection, this, this.channel, this::isClosed);
 			return this.heard;

@@ -21,6 +21,7 @@ import redis.clients.jedis.args.ClientPauseMode;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -97,6 +98,21 @@ class BoundedCommandsTests {
 			.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out: %s", ex).isTrue());
 		this.server.start();
 		assertThat(this.backend.acquire(claim("k")).acquired()).isTrue();
+	}
+
+	@Test
+	void sentinelsThatAreDownHaveCertainlyDoneNothing() {
+		this.server.stop();
+		RedisSentinelConfiguration nobody = new RedisSentinelConfiguration().master("m")
+			.sentinel("localhost", this.server.port());
+		for (RedisConnectionFactory application : List.of(new JedisConnectionFactory(nobody),
+				new LettuceConnectionFactory(nobody))) {
+			this.backend = backend(application);
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
+				.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out: %s", ex).isTrue())
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
+			this.backend.close();
+		}
 	}
 
 	@Test

@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -33,6 +34,25 @@ final class Relay implements AutoCloseable {
 	/** From now on nothing passes on the connections that exist. New ones work. */
 	void swallow() {
 		this.passages.forEach((passage) -> passage.swallows = true);
+	}
+
+	/** The same for those alone that subscribe. */
+	void swallowSubscriptions() {
+		this.passages.stream().filter((passage) -> passage.subscribes).forEach((passage) -> passage.swallows = true);
+	}
+
+	boolean hasSwallowed() {
+		return this.passages.stream().anyMatch((passage) -> passage.swallowed);
+	}
+
+	/** Ends the connections that swallow. */
+	void cut() throws IOException {
+		for (Passage passage : this.passages) {
+			if (passage.swallows) {
+				passage.client.close();
+				passage.server.close();
+			}
+		}
 	}
 
 	/**
@@ -89,6 +109,10 @@ final class Relay implements AutoCloseable {
 
 		private volatile boolean swallows;
 
+		private volatile boolean swallowed;
+
+		private volatile boolean subscribes;
+
 		private volatile boolean left;
 
 		private Passage(Socket client, Socket server) {
@@ -100,7 +124,11 @@ final class Relay implements AutoCloseable {
 			byte[] buffer = new byte[8192];
 			try (InputStream in = from.getInputStream(); OutputStream out = to.getOutputStream()) {
 				for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-					if (!this.swallows) {
+					this.subscribes |= new String(buffer, 0, count, StandardCharsets.ISO_8859_1).contains("SUBSCRIBE");
+					if (this.swallows) {
+						this.swallowed = true;
+					}
+					else {
 						out.write(buffer, 0, count);
 					}
 				}

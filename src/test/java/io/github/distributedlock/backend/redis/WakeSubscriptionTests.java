@@ -106,6 +106,23 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void isReportedAsRenewedAlsoIfItWasLostBeforeItCouldTellThatItHears(Factories client) throws Exception {
+		try (Relay relay = new Relay(this.server.port())) {
+			this.backend = new RedisLockBackend(client.to(relay.port()));
+			this.backend.listen("b", this.ear);
+			this.backend.acquireOrRegister(claim("mine", "b"));
+			relay.swallowSubscriptions();
+			await().until(() -> {
+				this.backend.acquireOrRegister(claim("mine", "b"));
+				return relay.hasSwallowed();
+			});
+			relay.cut();
+			await().until(() -> this.ear.resubscriptions() == 1);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void isNotRenewedAsLongAsItHears(Factories client) {
 		this.backend = new RedisLockBackend(client.to(this.server.port()), "lock", Duration.ofMillis(100));
 		this.backend.listen("b", this.ear);

@@ -1,0 +1,85 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+
+/**
+ * How a {@link RedisLockBackend} keeps its locks.
+ *
+ * <pre class="code">
+ * RedisLockSettings.defaults().prefix("shop").replicasToAck(1, Duration.ofMillis(300))
+ * </pre>
+ *
+ * @param prefix what the names of the Redis keys begin with; without braces. Default
+ * {@value RedisLockBackend#DEFAULT_PREFIX}
+ * @param commandTimeout how long one command may take, from 1 millisecond to 1 minute.
+ * Default 1 second
+ * @param replicasToAck how many replicas have to have a lock before it counts as
+ * acquired. Default 0: none is asked
+ * @param replicaAckTimeout how long they may take for that, less than the command timeout
+ */
+public record RedisLockSettings(String prefix, Duration commandTimeout, int replicasToAck, Duration replicaAckTimeout) {
+
+	private static final Duration SHORTEST = Duration.ofMillis(1);
+
+	private static final Duration LONGEST = Duration.ofMinutes(1);
+
+	/**
+	 * Checks the settings.
+	 * @throws IllegalArgumentException if one of them cannot be
+	 */
+	public RedisLockSettings {
+		new KeyNames(prefix);
+		if (commandTimeout.compareTo(SHORTEST) < 0 || commandTimeout.compareTo(LONGEST) > 0) {
+			throw new IllegalArgumentException(
+					"The command timeout " + commandTimeout + " is out of range: at least 1 ms, at most 1 minute");
+		}
+		if (replicasToAck < 0) {
+			throw new IllegalArgumentException(
+					"It makes no sense to wait for " + replicasToAck + " replicas: use 0 to wait for none");
+		}
+		if (replicasToAck > 0
+				&& (replicaAckTimeout.compareTo(SHORTEST) < 0 || replicaAckTimeout.compareTo(commandTimeout) >= 0)) {
+			throw new IllegalArgumentException("The time for replicas to acknowledge, " + replicaAckTimeout
+					+ ", has to be at least 1 ms and shorter than the command timeout, which is " + commandTimeout);
+		}
+	}
+
+	/**
+	 * The settings of who says nothing.
+	 * @return the defaults
+	 */
+	public static RedisLockSettings defaults() {
+		return new RedisLockSettings(RedisLockBackend.DEFAULT_PREFIX, RedisLockBackend.DEFAULT_COMMAND_TIMEOUT, 0,
+				Duration.ZERO);
+	}
+
+	/**
+	 * Sets what the names of the Redis keys begin with.
+	 * @param prefix the prefix, without braces
+	 * @return the settings with it
+	 */
+	public RedisLockSettings prefix(String prefix) {
+		return new RedisLockSettings(prefix, this.commandTimeout, this.replicasToAck, this.replicaAckTimeout);
+	}
+
+	/**
+	 * Sets how long one command may take.
+	 * @param timeout the timeout, from 1 millisecond to 1 minute
+	 * @return the settings with it
+	 */
+	public RedisLockSettings commandTimeout(Duration timeout) {
+		return new RedisLockSettings(this.prefix, timeout, this.replicasToAck, this.replicaAckTimeout);
+	}
+
+	/**
+	 * Sets how many replicas have to have a lock before it counts as acquired. With too
+	 * few it is given back, and the request goes on as it does for a store that failed.
+	 * @param replicas how many
+	 * @param timeout how long they may take, less than the command timeout
+	 * @return the settings with it
+	 */
+	public RedisLockSettings replicasToAck(int replicas, Duration timeout) {
+		return new RedisLockSettings(this.prefix, this.commandTimeout, replicas, timeout);
+	}
+
+}

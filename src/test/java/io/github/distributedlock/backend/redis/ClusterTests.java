@@ -1,0 +1,183 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.RedisCluster;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link RedisLockBackend} on a cluster whose slots move and whose masters end.
+ */
+class ClusterTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
+	private static RedisCluster cluster;
+
+	private RedisLockBackend backend;
+
+	@BeforeAll
+	static void startCluster() {
+		cluster = RedisCluster.start(RedisServers.EMBEDDED, 3);
+	}
+
+	@AfterAll
+	static void stopCluster() {
+		cluster.close();
+	}
+
+	@AfterEach
+	void close() {
+		this.backend.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aLockGoesFromOneJvmToAnother(Factories client) throws Exception {
+		open(client);
+		try (RedisLockBackend there = new RedisLockBackend(client.to(cluster));
+				LockEngine a = LockEngine.builder(this.backend).build();
+				LockEngine b = LockEngine.builder(there).build()) {
+			String key = UUID.randomUUID().toString();
+			LockHandle handle = a.acquire(key);
+			assertThat(b.tryAcquire(key)).as("busy").isEmpty();
+			CompletableFuture<Void> waiter = CompletableFuture
+				.runAsync(() -> b.acquire(LockRequest.of(key).waitTime(LEASE)).close());
+			await().until(() -> registered(key));
+			assertThat(waiter).isNotDone();
+			handle.close();
+			waiter.get(LEASE.toSeconds(), TimeUnit.SECONDS);
+			assertThat(a.tryAcquire(key)).as("free again").isPresent();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void locksOfAllMastersAreRenewedAtOnce(Factories client) {
+		open(client);
+		List<Claim> claims = Stream.generate(ClusterTests::claim).limit(50).toList();
+		claims.forEach((claim) -> assertThat(this.backend.acquire(claim).acquired()).isTrue());
+		this.backend.release(claims.get(7).key(), claims.get(7).owner());
+		List<Boolean> owned = this.backend.renew(claims);
+		assertThat(owned).hasSize(50);
+		assertThat(owned.indexOf(false)).as("the only one not owned").isEqualTo(7);
+		assertThat(owned.lastIndexOf(false)).isEqualTo(7);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aKeyIsOfTheMasterThatServesIt(Factories client) {
+		open(client);
+		assertThat(this.backend.node("a")).as("not known before the first use").isNotEqualTo(this.backend.node("b"));
+		this.backend.acquire(claim());
+		Set<List<Object>> pairs = new HashSet<>();
+		Stream.generate(() -> claim().key())
+			.limit(200)
+			.forEach((key) -> pairs.add(List.of(this.backend.node(key), cluster.masterOf(name(key)))));
+		assertThat(pairs).as("each node with its master").hasSize(3);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aSlotThatMovesIsFollowed(Factories client) {
+		open(client);
+		Claim before = claim();
+		this.backend.acquire(before);
+		this.backend.renew(List.of(before));
+		RedisServers.Server from = cluster.masterOf(name(before.key()));
+		RedisServers.Server to = cluster.masters().stream().filter((master) -> master != from).findAny().orElseThrow();
+		try (Jedis source = from.admin(); Jedis target = to.admin()) {
+			int slot = (int) source.clusterKeySlot(name(before.key()));
+			source.del(name(before.key()));
+			target.clusterSetSlotImporting(slot, source.clusterMyId());
+			source.clusterSetSlotMigrating(slot, target.clusterMyId());
+			assertThat(this.backend.acquire(before).acquired()).as("acquired while the slot moves (ASK)").isTrue();
+			assertThat(source.clusterCountKeysInSlot(slot)).as("keys at the old master").isZero();
+			target.clusterSetSlotNode(slot, target.clusterMyId());
+			source.clusterSetSlotNode(slot, target.clusterMyId());
+			assertThat(this.backend.renew(List.of(before))).as("renewed after the slot has moved (MOVED)")
+				.containsExactly(true);
+			assertThat(this.backend.release(before.key(), before.owner())).isTrue();
+			target.clusterSetSlotNode(slot, source.clusterMyId());
+			source.clusterSetSlotNode(slot, source.clusterMyId());
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aMasterThatWasDownIsUsedAgain(Factories client) {
+		open(client);
+		Claim claim = claim();
+		this.backend.acquire(claim);
+		RedisServers.Server master = cluster.masterOf(name(claim.key()));
+		master.kill();
+		master.start();
+		await().atMost(LEASE)
+			.ignoreExceptions()
+			.until(() -> this.backend.acquire(claim).acquired() && this.backend.renew(List.of(claim)).get(0));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aMasterThatStallsCostsOneTimeout(Factories client) {
+		open(client);
+		Claim claim = claim();
+		this.backend.acquire(claim);
+		RedisServers.Server master = cluster.masterOf(name(claim.key()));
+		master.pause();
+		try {
+			for (int i = 0; i < 3; i++) {
+				long begin = System.nanoTime();
+				assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim));
+				// Less than a second timeout would add.
+				assertThat(Duration.ofNanos(System.nanoTime() - begin))
+					.isLessThan(RedisLockBackend.DEFAULT_COMMAND_TIMEOUT.plusMillis(800));
+			}
+		}
+		finally {
+			master.resume();
+		}
+	}
+
+	private void open(Factories client) {
+		this.backend = new RedisLockBackend(client.to(cluster));
+	}
+
+	private static boolean registered(String key) {
+		try (Jedis master = cluster.masterOf(name(key)).admin()) {
+			return master.zcard("lock-waiters:{" + key + "}") > 0;
+		}
+	}
+
+	private static Claim claim() {
+		String key = UUID.randomUUID().toString();
+		return new Claim(key, "owner of " + key, "a", LEASE);
+	}
+
+	private static String name(String key) {
+		return "lock:{" + key + "}";
+	}
+
+}

@@ -1,0 +1,116 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+import io.github.distributedlock.test.RedisServers;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientPauseMode;
+
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link LettuceLane}.
+ */
+class LettuceLaneTests {
+
+	private RedisServers.Server server;
+
+	@BeforeEach
+	void startServer() {
+		this.server = RedisServers.start(RedisServers.EMBEDDED);
+	}
+
+	@AfterEach
+	void stopServer() {
+		this.server.close();
+	}
+
+	@Test
+	void anOpeningThatTakesAllOfTheTimeSendsNothingAndIsNotInVain() {
+		LettuceLane lane = lane(Duration.ofNanos(1));
+		assertThatExceptionOfType(UnsentException.class).isThrownBy(() -> lane.run(RedisConnection::ping))
+			.havingRootCause()
+			.withMessage("opening the connection took as long as a command may take, so nothing was sent on it yet");
+		assertThat(lane.run(RedisConnection::ping)).isEqualTo("PONG");
+		lane.close();
+	}
+
+	@Test
+	void aNewConnectionStaysIfThereWasTooLittleTimeForItsFirstCommand() {
+		LettuceLane lane = lane(Duration.ofSeconds(30));
+		Object[] channels = new Object[2];
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((connection) -> {
+			channels[0] = channel(connection);
+			throw new QueryTimeoutException("thrown by the test");
+		}));
+		lane.run((connection) -> channels[1] = channel(connection));
+		assertThat(channels[1]).isSameAs(channels[0]);
+		lane.close();
+	}
+
+	@Test
+	void aCommandHasWhatTheOpeningLeftOfTheTime() {
+		Duration timeout = Duration.ofSeconds(4);
+		LettuceLane lane = new LettuceLane(new Lazy<>(() -> {
+			LettuceConnectionFactory factory = open(timeout);
+			LockSupport.parkNanos(timeout.toNanos() / 2);
+			return factory;
+		}, LettuceConnectionFactory::destroy), timeout);
+		try (Jedis admin = this.server.admin()) {
+			AtomicLong sent = new AtomicLong();
+			assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((connection) -> {
+				admin.clientPause(10_000, ClientPauseMode.ALL);
+				sent.set(System.nanoTime());
+				return connection.ping();
+			}));
+			assertThat(Duration.ofNanos(System.nanoTime() - sent.get())).isLessThan(Duration.ofMillis(3_500));
+		}
+		lane.close();
+	}
+
+	@Test
+	void anOlderConnectionIsReplacedWhenACommandGotNoAnswer() {
+		LettuceLane lane = lane(Duration.ofSeconds(30));
+		Object[] channels = new Object[2];
+		lane.run((connection) -> channels[0] = channel(connection));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((connection) -> {
+			throw new QueryTimeoutException("thrown by the test");
+		}));
+		lane.run((connection) -> channels[1] = channel(connection));
+		assertThat(channels[1]).isNotSameAs(channels[0]);
+		lane.close();
+	}
+
+	private LettuceLane lane(Duration timeout) {
+		return new LettuceLane(new Lazy<>(() -> open(Duration.ofSeconds(30)), LettuceConnectionFactory::destroy),
+				timeout);
+	}
+
+	private LettuceConnectionFactory open(Duration commandTimeout) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("localhost", this.server.port()),
+				LettuceClientConfiguration.builder().commandTimeout(commandTimeout).build());
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	@SuppressWarnings("deprecation")
+	private static Object channel(RedisConnection connection) {
+		return ((RedisAsyncCommands<?, ?>) connection.getNativeConnection()).getStatefulConnection();
+	}
+
+}

@@ -1,0 +1,188 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.RedisReplicas;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A lock counts as acquired only when enough replicas have it, if that is asked for.
+ */
+class ReplicaAcknowledgementTests {
+
+	private static final RedisLockSettings ONE_REPLICA = RedisLockSettings.defaults()
+		.commandTimeout(Duration.ofSeconds(2))
+		.replicasToAck(1, Duration.ofMillis(500));
+
+	private RedisReplicas servers;
+
+	private Jedis master;
+
+	private RedisLockBackend backend;
+
+	private LockEngine engine;
+
+	@BeforeEach
+	void startServers() {
+		this.servers = RedisReplicas.start(RedisServers.EMBEDDED, 1);
+		this.master = this.servers.master().admin();
+		this.master.configResetStat();
+	}
+
+	@AfterEach
+	void stopServers() {
+		this.engine.close();
+		this.backend.close();
+		this.master.close();
+		this.servers.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aLockIsOnTheReplicaWhenItIsAcquired(Factories client) {
+		open(client);
+		try (Jedis replica = this.servers.replicas().get(0).admin()) {
+			for (int i = 0; i < 200; i++) {
+				String key = "k" + i;
+				try (LockHandle handle = this.engine.acquire(LockRequest.of(key).fenced(i % 2 == 0))) {
+					assertThat(replica.get("lock:{" + key + "}")).isEqualTo(handle.owner());
+				}
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void withTooFewReplicasALockIsNotAcquiredAndNotLeftBehind(Factories client) {
+		open(client);
+		this.engine.acquire("k").close();
+		this.servers.replicas().get(0).pause();
+		for (Duration waitTime : List.of(Duration.ZERO, Duration.ofSeconds(1))) {
+			long begin = System.nanoTime();
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> this.engine.acquire(LockRequest.of("k").waitTime(waitTime)))
+				.withMessageContaining("Lock 'k' was taken, but only 0 of 1 replicas acknowledged it within 500 ms,"
+						+ " so it was given back")
+				.withMessageContaining("distributed-lock.redis.replicas-to-ack")
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
+			assertThat(Duration.ofNanos(System.nanoTime() - begin)).as("waited")
+				.isLessThan(waitTime.plus(ONE_REPLICA.commandTimeout()));
+			assertThat(this.master.exists("lock:{k}")).as("left at the master").isFalse();
+		}
+		this.servers.replicas().get(0).resume();
+		await().ignoreExceptions().untilAsserted(() -> this.engine.acquire("k").close());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRequestThatMayWaitGoesOnUntilTheReplicaIsBack(Factories client) {
+		open(client);
+		this.engine.acquire("k").close();
+		this.servers.replicas().get(0).pause();
+		CompletableFuture<Boolean> waiter = CompletableFuture.supplyAsync(() -> {
+			try (LockHandle handle = this.engine.acquire(LockRequest.of("k").waitTime(Duration.ofSeconds(30)))) {
+				return handle.isHeld();
+			}
+		});
+		await().until(() -> calls("wait") >= 3);
+		assertThat(waiter).isNotDone();
+		this.servers.replicas().get(0).resume();
+		assertThat(waiter).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(true);
+		assertThat(this.master.exists("lock:{k}")).as("left at the master").isFalse();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void onlyAnAcquireWaitsForReplicas(Factories client) {
+		open(client);
+		Claim claim = claim("k");
+		this.backend.acquire(claim);
+		this.backend.acquire(claim("k"));
+		this.backend.acquireOrRegister(claim("k"));
+		this.backend.renew(List.of(claim));
+		this.backend.park("k", claim.owner(), Duration.ofMillis(1));
+		this.backend.withdraw("k", "a");
+		this.backend.release("k", claim.owner());
+		assertThat(calls("wait")).as("WAITs for the one that acquired").isOne();
+		await().untilAsserted(() -> assertThat(this.backend.acquireOrRegister(claim("k")).acquired()).isTrue());
+		assertThat(calls("wait")).as("WAITs for both that acquired").isEqualTo(2);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void waitingForReplicasDelaysNoOtherStep(Factories client) {
+		open(client);
+		Claim held = claim("held");
+		this.backend.acquire(held);
+		this.servers.replicas().get(0).pause();
+		List<CompletableFuture<Void>> waiting = IntStream.range(0, 8)
+			.mapToObj((i) -> CompletableFuture.runAsync(() -> this.backend.acquire(claim("waits-" + i))))
+			.toList();
+		await().until(() -> this.master.info("clients").contains("blocked_clients:")
+				&& !this.master.info("clients").contains("blocked_clients:0"));
+		assertThat(this.backend.renew(List.of(held))).containsExactly(true);
+		assertThat(this.backend.release("held", held.owner())).isTrue();
+		assertThat(waiting).as("acquires, when others were carried out").anyMatch((one) -> !one.isDone());
+		assertThat(waiting).allSatisfy((one) -> assertThat(one).failsWithin(Duration.ofSeconds(10)));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aMasterThatComesBackIsUsedAgain(Factories client) {
+		open(client);
+		this.engine.acquire("k").close();
+		this.servers.master().stop();
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")));
+		this.servers.master().start();
+		this.servers.awaitReplicas();
+		await().ignoreExceptions().untilAsserted(() -> this.engine.acquire("k").close());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aClusterIsRefused(Factories client) {
+		open(client);
+		RedisClusterConfiguration cluster = new RedisClusterConfiguration(List.of("localhost:1"));
+		assertThatIllegalArgumentException().isThrownBy(() -> new RedisLockBackend(client.to(cluster), ONE_REPLICA))
+			.withMessageContaining("distributed-lock.redis.replicas-to-ack")
+			.withMessageContaining("in a cluster");
+	}
+
+	private void open(Factories client) {
+		this.backend = new RedisLockBackend(client.to(this.servers.master().port()), ONE_REPLICA);
+		this.engine = LockEngine.builder(this.backend).build();
+	}
+
+	private long calls(String command) {
+		return this.master.info("commandstats")
+			.lines()
+			.filter((line) -> line.startsWith("cmdstat_" + command + ":calls="))
+			.mapToLong((line) -> Long.parseLong(line.replaceAll("^\\w+:calls=(\\d+),.*", "$1")))
+			.sum();
+	}
+
+	private Claim claim(String key) {
+		return new Claim(key, "owner-" + System.nanoTime(), "a", Duration.ofSeconds(30));
+	}
+
+}

@@ -1,0 +1,63 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The wall clock of an engine that has all else of the real one. It can be set ahead,
+ * which is what an engine sees of a machine that was suspended.
+ */
+public final class WallClock {
+
+	private final AtomicLong ahead = new AtomicLong();
+
+	/**
+	 * Builds an engine that goes by this clock.
+	 * @param settings its settings
+	 * @return the engine
+	 */
+	public LockEngine build(LockEngineBuilder settings) {
+		EngineThreads threads = new EngineThreads();
+		return new LockEngine(settings, new Time(threads), threads, threads::close);
+	}
+
+	/**
+	 * Sets it ahead, and the monotonic clock not.
+	 * @param duration by how much more
+	 */
+	public void advance(Duration duration) {
+		this.ahead.addAndGet(duration.toNanos());
+	}
+
+	private final class Time implements EngineTime {
+
+		private final EngineTime real;
+
+		private Time(EngineTime real) {
+			this.real = real;
+		}
+
+		@Override
+		public long nanoTime() {
+			return this.real.nanoTime();
+		}
+
+		@Override
+		public long wallNanos() {
+			return this.real.wallNanos() + WallClock.this.ahead.get();
+		}
+
+		@Override
+		public boolean await(Semaphore signal, long nanos) throws InterruptedException {
+			return this.real.await(signal, nanos);
+		}
+
+		@Override
+		public Alarm schedule(Runnable task, long delayNanos) {
+			return this.real.schedule(task, delayNanos);
+		}
+
+	}
+
+}

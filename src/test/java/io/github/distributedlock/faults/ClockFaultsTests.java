@@ -1,0 +1,91 @@
+package io.github.distributedlock.faults;
+
+import java.time.Duration;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Clocks that jump: the server's, and that of a machine that was suspended.
+ */
+class ClockFaultsTests {
+
+	/** A key that nobody else asks for. */
+	private static final String OWN = "own";
+
+	private static final Duration STEP = Duration.ofMinutes(1);
+
+	@ParameterizedTest
+	@EnumSource
+	void theServersClockJumpsAhead(Client client) throws Exception {
+		try (ServerClock clock = ServerClock.make()) {
+			FaultRow.of("server's clock 60 s forward", client)
+				.on(() -> Deployment.of(clock.start()))
+				.promising(Promise.SERVER_FORGETS
+					.withRemark("all leases end at once on the server: overlap possible until the next renewal"))
+				.run((trial) -> {
+					clock.set(STEP);
+					trial.awaitKeyMissed();
+				});
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void theServersClockJumpsBack(Client client) throws Exception {
+		try (ServerClock clock = ServerClock.make()) {
+			FaultRow.of("server's clock 60 s back", client)
+				.on(() -> Deployment.of(clock.start()))
+				.promising(Promise.NOTHING_LOST
+					.withRemark("a lock that nobody gives back any more stays for its lease and 60 s"))
+				.run((trial) -> {
+					LockRequest request = LockRequest.of(OWN).leaseTime(Duration.ofMillis(200));
+					LockHandle left = trial.holder().engine().acquire(request);
+					clock.set(STEP.negated());
+					await("its time here is over").until(() -> !left.isHeld());
+					trial.admin((redis) -> {
+						assertThat(redis.pttl("lock:{" + OWN + "}")).as("its time there")
+							.isGreaterThan(STEP.toMillis() / 2);
+						redis.del("lock:{" + OWN + "}");
+					});
+				});
+		}
+	}
+
+	@Test
+	void theMachineWasSuspended() throws Exception {
+		FaultRow.of("machine suspended until the lease was over", Client.JEDIS)
+			.promising(Promise.SERVER_FORGETS.withRemark(
+					"the lease ran out meanwhile: overlap possible until it is resumed and renews; who asks is told at once"))
+			.run((trial) -> {
+				LockHandle own = trial.holder().engine().acquire(OWN);
+				trial.admin((redis) -> redis.del("lock:{" + OWN + "}", "lock:{" + Workload.LONG + "}"));
+				trial.holder().wallClock().advance(STEP);
+				assertThat(own.isHeld()).isFalse();
+				trial.awaitLoss();
+			});
+	}
+
+	@Test
+	void theWallClockIsSetAhead() throws Exception {
+		FaultRow.of("wall clock set ahead, as if the machine had been suspended", Client.LETTUCE).run((trial) -> {
+			LockHandle renewed = trial.holder().engine().acquire(OWN);
+			LockHandle fixed = trial.holder().engine().acquire(LockRequest.of("fixed").leaseTime(STEP.dividedBy(2)));
+			trial.holder().wallClock().advance(STEP);
+			assertThat(fixed.isHeld()).as("held without being renewed").isFalse();
+			// Who asks before the next renewal is told that it is lost.
+			Thread.sleep(Trial.LEASE.toMillis());
+			assertThat(renewed.isHeld()).as("held, as confirmed by a renewal").isTrue();
+			renewed.close();
+			trial.admin((redis) -> redis.del("lock:{fixed}"));
+		});
+	}
+
+}

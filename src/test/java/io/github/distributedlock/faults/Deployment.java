@@ -1,0 +1,51 @@
+package io.github.distributedlock.faults;
+
+import java.util.function.Supplier;
+
+import io.github.distributedlock.test.RedisSentinels;
+import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.test.RedisServers.Server;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+/**
+ * The Redis of a trial.
+ *
+ * @param configuration how an application reaches it
+ * @param master the server that has the locks, which may become another one
+ * @param end ends it
+ */
+record Deployment(RedisConfiguration configuration, Supplier<Server> master, Runnable end) {
+
+	/**
+	 * One server.
+	 * @param settings of the server
+	 */
+	static Deployment standalone(String... settings) {
+		return of(RedisServers.start(RedisServers.EMBEDDED, settings));
+	}
+
+	/**
+	 * One server that is special.
+	 * @param server the server, which ends with the deployment
+	 */
+	static Deployment of(Server server) {
+		return new Deployment(new RedisStandaloneConfiguration(server.host(), server.port()), () -> server,
+				server::close);
+	}
+
+	/**
+	 * A master with replicas under three Sentinels.
+	 * @param replicas how many replicas
+	 * @param settings of the master and its replicas
+	 */
+	static Deployment sentinels(int replicas, String... settings) {
+		RedisSentinels sentinels = RedisSentinels.start(RedisServers.EMBEDDED, replicas, settings);
+		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master(RedisSentinels.MASTER);
+		sentinels.sentinels().forEach((sentinel) -> configuration.sentinel("localhost", sentinel.port()));
+		return new Deployment(configuration, sentinels::master, sentinels::close);
+	}
+
+}

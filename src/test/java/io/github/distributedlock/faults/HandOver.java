@@ -1,0 +1,48 @@
+package io.github.distributedlock.faults;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A lock goes from a member that gives it back to one that waits for it.
+ */
+final class HandOver {
+
+	/** A key that nobody else asks for. */
+	private static final String KEY = "handed-over";
+
+	/** What a wake-up that does not arrive costs at most. */
+	private static final Duration LONGEST_POLL = Duration.ofMillis(500);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+	private HandOver() {
+	}
+
+	/**
+	 * Lets the rival wait for what the holder has, and asserts that it gets it when the
+	 * holder gives it back, at the latest when it asks of its own accord.
+	 */
+	static void assertNoLaterThanPolling(Trial trial) throws Exception {
+		LockHandle given = trial.holder().engine().acquire(KEY);
+		CompletableFuture<Long> taken = CompletableFuture.supplyAsync(() -> {
+			try (LockHandle handle = trial.rival().engine().acquire(LockRequest.of(KEY).waitTime(PATIENCE))) {
+				return System.nanoTime();
+			}
+		});
+		trial.admin((redis) -> await("somebody waits").until(() -> redis.zcard("lock-waiters:{" + KEY + "}") == 1));
+		long before = System.nanoTime();
+		given.close();
+		Duration took = Duration.ofNanos(taken.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS) - before);
+		assertThat(took).as("from the release to the next acquire")
+			.isLessThan(LONGEST_POLL.plus(Promise.slack(trial.recorder().noise())));
+	}
+
+}

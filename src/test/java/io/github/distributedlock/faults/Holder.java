@@ -1,0 +1,95 @@
+package io.github.distributedlock.faults;
+
+import java.nio.file.Path;
+import java.util.OptionalLong;
+
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.faults.Recorder.Held;
+import io.github.distributedlock.test.ChildJvm;
+import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.JvmProcess;
+
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+/**
+ * A JVM of its own that holds a lock until it is told to give it back, and says when it
+ * is told that the lock is lost.
+ */
+final class Holder implements AutoCloseable {
+
+	private final JvmProcess process;
+
+	private final String owner;
+
+	private final long token;
+
+	private Holder(JvmProcess process) {
+		this.process = process;
+		this.owner = process.awaitLineAfter("owner ");
+		this.token = Long.parseLong(process.awaitLineAfter("token "));
+	}
+
+	/**
+	 * Starts the JVM, and waits until it holds the lock.
+	 * @param file for its history
+	 */
+	static Holder of(String key, Client client, int port, Path file) {
+		return new Holder(JvmProcess.start(Holder.class, key, client.name(), String.valueOf(port), file.toString()));
+	}
+
+	/** The JVM. */
+	JvmProcess process() {
+		return this.process;
+	}
+
+	String owner() {
+		return this.owner;
+	}
+
+	/** Its fencing token. */
+	long token() {
+		return this.token;
+	}
+
+	/**
+	 * Waits until it says that its lock is lost.
+	 * @return when it was told, on the clock that all JVMs of a machine share
+	 */
+	long awaitLoss() {
+		return Long.parseLong(this.process.awaitLineAfter("lost "));
+	}
+
+	/**
+	 * Lets it give the lock back.
+	 */
+	void release() {
+		this.process.send("release");
+		this.process.awaitLine("released");
+	}
+
+	@Override
+	public void close() {
+		this.process.close();
+	}
+
+	public static void main(String[] arguments) throws InterruptedException {
+		RedisConfiguration server = new RedisStandaloneConfiguration("localhost", Integer.parseInt(arguments[2]));
+		RedisLockBackend backend = Client.valueOf(arguments[1]).backend(server, Trial.COMMAND_TIMEOUT);
+		LockEngine engine = LockEngine.builder(backend).leaseTime(Trial.LEASE).build();
+		Recorder recorder = new Recorder(Path.of(arguments[3]));
+		LockRequest request = LockRequest.of(arguments[0]).fenced(true).waitTime(Workload.PATIENCE);
+		Held held = recorder.acquire(engine, request).orElseThrow();
+		OptionalLong token = held.handle().fencingToken();
+		held.handle().onLost(() -> System.out.println("lost " + System.nanoTime()));
+		System.out.println("owner " + held.handle().owner());
+		System.out.println("token " + token.getAsLong());
+		ChildJvm.awaitLine();
+		held.close();
+		System.out.println("released");
+		ChildJvm.awaitLine();
+	}
+
+}

@@ -1,0 +1,125 @@
+package io.github.distributedlock.faults;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A server that forgets locks, or in which somebody overwrites them.
+ */
+class LostDataFaultsTests {
+
+	private static final String LOCK = "lock:{" + Workload.LONG + "}";
+
+	/** A key that nobody else asks for. */
+	private static final String OWN = "own";
+
+	private static final LockRequest NOT_WAITING = LockRequest.of(OWN).waitTime(Duration.ZERO);
+
+	private static final List<String> LOCKS = List.of(LOCK, "lock:{" + OWN + "}");
+
+	private static final String FOREIGN = "somebody else";
+
+	private static final Promise OVERWRITTEN = Promise.WHOLE
+		.withRemark("who overwrites a lock takes it: noticed at the next renewal");
+
+	@ParameterizedTest
+	@EnumSource
+	void itIsFlushed(Client client) throws Exception {
+		FaultRow.of("FLUSHALL while held", client).promising(Promise.SERVER_FORGETS).run((trial) -> {
+			trial.admin(Jedis::flushAll);
+			trial.awaitKeyMissed();
+		});
+	}
+
+	@Test
+	void itEvictsKeysThatExpire() throws Exception {
+		FaultRow.of("eviction of the lock's key, volatile-lru", Client.JEDIS)
+			.promising(Promise.SERVER_FORGETS)
+			.run((trial) -> evict(trial, "volatile-lru"));
+	}
+
+	@Test
+	void itEvictsAnyKeys() throws Exception {
+		FaultRow.of("eviction of the lock's key, allkeys-random", Client.LETTUCE)
+			.promising(Promise.SERVER_FORGETS)
+			.run((trial) -> evict(trial, "allkeys-random"));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aForeignOwnerTakesTheKey(Client client) throws Exception {
+		FaultRow.of("key replaced by a foreign owner", client).promising(OVERWRITTEN).run((trial) -> {
+			overwrite(trial, (redis, lock) -> redis.set(lock, FOREIGN));
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> trial.rival().engine().acquire(NOT_WAITING))
+				.withMessageContaining(FOREIGN);
+			trial.admin((redis) -> LOCKS.forEach((lock) -> assertThat(redis.getDel(lock)).isEqualTo(FOREIGN)));
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void theKeyIsOfAForeignType(Client client) throws Exception {
+		FaultRow.of("key replaced by a foreign type", client).promising(OVERWRITTEN).run((trial) -> {
+			overwrite(trial, (redis, lock) -> {
+				redis.rpush("other", FOREIGN);
+				redis.rename("other", lock);
+			});
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> trial.rival().engine().acquire(NOT_WAITING))
+				.withMessageContaining("WRONGTYPE");
+			trial.admin((redis) -> LOCKS.forEach((lock) -> assertThat(redis.lpop(lock)).isEqualTo(FOREIGN)));
+		});
+	}
+
+	/**
+	 * Overwrites a lock that is given back then, and one whose holder gets to know it.
+	 */
+	private static void overwrite(Trial trial, BiConsumer<Jedis, String> write) {
+		LockHandle own = trial.holder().engine().acquire(OWN);
+		trial.recorder().strikes();
+		trial.admin((redis) -> LOCKS.forEach((lock) -> write.accept(redis, lock)));
+		own.close();
+		trial.awaitKeyMissed();
+		trial.awaitNobodyHolds(Workload.LONG);
+	}
+
+	private static void evict(Trial trial, String policy) throws InterruptedException {
+		trial.admin((redis) -> {
+			String owner = redis.get(LOCK);
+			redis.configSet("maxmemory-policy", policy);
+			redis.configSet("maxmemory", "1mb");
+			for (int i = 0; owner.equals(redis.get(LOCK)); i++) {
+				fill(redis, i);
+			}
+			redis.configSet("maxmemory", "0");
+		});
+		trial.awaitKeyMissed();
+	}
+
+	private static void fill(Jedis redis, int number) {
+		try {
+			redis.set("filler-" + number, "x".repeat(10_000));
+		}
+		catch (JedisDataException ex) {
+			// Even without all that it may evict there is not enough.
+			assertThat(ex).hasMessageStartingWith("OOM");
+		}
+	}
+
+}

@@ -1,0 +1,121 @@
+package io.github.distributedlock.faults;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.autoconfigure.Contexts;
+import io.github.distributedlock.test.Client;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * An application that ends while it uses locks. The members of the workload are others.
+ */
+class ShutdownFaultsTests {
+
+	/** So long that no lock runs out before it is looked at. */
+	private static final Duration LEASE = Duration.ofSeconds(5);
+
+	@ParameterizedTest
+	@EnumSource
+	void theContextIsClosedWhileLocksAreUsed(Client client) throws Exception {
+		FaultRow.of("application context closed: a lock held, a guarded method running, a thread waiting", client)
+			.promising(Promise.NOTHING_LOST.withRemark("what the application held is left to run out"))
+			.run((trial) -> application(client, trial).run((context) -> {
+				DistributedLock lock = context.getBean(DistributedLock.class);
+				LockHandle held = lock.acquire("held");
+				Service service = context.getBean(Service.class);
+				CompletableFuture<String> running = CompletableFuture.supplyAsync(service::work);
+				LockHandle guarding = service.lock();
+				CompletableFuture<LockHandle> waiting = waiting(lock, trial);
+				context.close();
+				assertThat(waiting).failsWithin(Promise.slack(trial.recorder().noise()))
+					.withThrowableOfType(ExecutionException.class)
+					.withCauseInstanceOf(LockBackendException.class)
+					.withMessageContaining("the application is shutting down");
+				assertIsLost(held);
+				assertIsLost(guarding);
+				assertIsLeftToRunOut(trial, held);
+				assertIsLeftToRunOut(trial, guarding);
+				held.close();
+				service.end();
+				assertThat(running.join()).isEqualTo("done");
+				assertIsLeftToRunOut(trial, held);
+				assertIsLeftToRunOut(trial, guarding);
+				trial.admin((redis) -> redis.del("lock:{held}", "lock:{guarded}"));
+			}));
+	}
+
+	private static ApplicationContextRunner application(Client client, Trial trial) {
+		return Contexts.withRedis()
+			.withPropertyValues("spring.data.redis.client-type=" + client,
+					"spring.data.redis.port=" + trial.server().port(), "distributed-lock.lease-time=" + LEASE)
+			.withBean(Service.class);
+	}
+
+	/** Waits for a lock that the workload does not give back. */
+	private static CompletableFuture<LockHandle> waiting(DistributedLock lock, Trial trial) {
+		CompletableFuture<LockHandle> waiting = CompletableFuture.supplyAsync(() -> lock.acquire(Workload.LONG));
+		trial.admin((redis) -> await("both the rival and the application wait")
+			.until(() -> redis.zcard("lock-waiters:{" + Workload.LONG + "}") == 2));
+		return waiting;
+	}
+
+	private static void assertIsLost(LockHandle handle) {
+		assertThat(handle.isHeld()).isFalse();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::checkHeld)
+			.returns(Reason.SHUTDOWN, LockLostException::reason);
+	}
+
+	/** Nobody deletes it under a method that may still run, and nobody renews it. */
+	private static void assertIsLeftToRunOut(Trial trial, LockHandle handle) {
+		String key = handle.keys().get(0);
+		trial.admin((redis) -> {
+			assertThat(redis.get("lock:{" + key + "}")).as(key).isEqualTo(handle.owner());
+			assertThat(redis.pttl("lock:{" + key + "}")).as(key).isLessThanOrEqualTo(LEASE.toMillis());
+		});
+		assertThat(trial.rival().engine().tryAcquire(key)).as(key).isEmpty();
+	}
+
+	static class Service {
+
+		private final CompletableFuture<LockHandle> lock = new CompletableFuture<>();
+
+		private final CountDownLatch end = new CountDownLatch(1);
+
+		@io.github.distributedlock.annotation.DistributedLock(key = "'guarded'")
+		public String work() {
+			this.lock.complete(LockHandle.current().orElseThrow());
+			try {
+				this.end.await();
+			}
+			catch (InterruptedException ex) {
+				return "interrupted";
+			}
+			return "done";
+		}
+
+		public LockHandle lock() {
+			return this.lock.join();
+		}
+
+		public void end() {
+			this.end.countDown();
+		}
+
+	}
+
+}
