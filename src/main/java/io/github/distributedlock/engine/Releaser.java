@@ -3,7 +3,6 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;

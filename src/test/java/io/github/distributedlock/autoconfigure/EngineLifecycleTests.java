@@ -10,7 +10,6 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import org.junit.jupiter.api.Test;
 import org.mockito.InOrder;
 

@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 

@@ -35,6 +35,9 @@ public class WakeUpLincheckTests {
 	private final boolean[] current = new boolean[4];
 
 	private final LocalQueue queue = new LocalQueue((queue, turn) -> {
+		if (!turn.begin()) {
+			return;
+		}
 		talk(() -> this.store.set(Known.NOTHING));
 		turn.settled();
 		queue.leave(turn);

@@ -44,6 +44,8 @@ final class JedisLane implements Lane {
 
 	private final SimpleAsyncTaskExecutor discards = new SimpleAsyncTaskExecutor("distributed-lock-discard-");
 
+	private final Opening<Pool> opening;
+
 	private volatile @Nullable Pool current;
 
 	private @Nullable Pool retired;
@@ -56,15 +58,16 @@ final class JedisLane implements Lane {
 		this.opener = opener;
 		this.timeoutNanos = timeout.toNanos();
 		this.discards.setDaemon(true);
+		this.opening = new Opening<>(this::open, timeout);
 	}
 
 	@Override
 	public <T> @Nullable T run(Command<T> command) {
+		long begin = System.nanoTime();
 		Pool pool = this.current;
 		if (pool == null) {
-			pool = open();
+			pool = this.opening.await();
 		}
-		long begin = System.nanoTime();
 		RedisConnection connection = borrow(pool);
 		boolean broken = false;
 		try {
@@ -100,14 +103,15 @@ final class JedisLane implements Lane {
 	}
 
 	// What the connection has taken of the command timeout, the command must not take
-	// again.
+	// again, but for a quarter.
 	private <T> @Nullable T inTime(Command<T> command, RedisConnection connection, long nanosLeft) {
 		if (nanosLeft > this.timeoutNanos * 3 / 4 || !(connection.getNativeConnection() instanceof Jedis jedis)) {
 			return command.on(connection);
 		}
 		Connection socket = jedis.getConnection();
 		int timeout = socket.getSoTimeout();
-		socket.setSoTimeout((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanosLeft)));
+		socket
+			.setSoTimeout((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(Math.max(nanosLeft, this.timeoutNanos / 4))));
 		try {
 			return command.on(connection);
 		}
@@ -130,22 +134,30 @@ final class JedisLane implements Lane {
 		}
 	}
 
-	private synchronized Pool open() {
-		if (this.closed) {
+	private Pool open() {
+		Pool pool = this.current;
+		if (pool != null) {
+			return pool;
+		}
+		try {
+			pool = new Pool(this.opener.get());
+		}
+		catch (JedisException ex) {
+			// A pool finds its servers first: from Sentinels, or from a cluster.
+			throw new UnsentException(ex);
+		}
+		if (!keep(pool)) {
+			pool.factory.destroy();
 			throw new IllegalStateException("the lock backend is closed");
 		}
-		Pool pool = this.current;
-		if (pool == null) {
-			try {
-				pool = new Pool(this.opener.get());
-			}
-			catch (JedisException ex) {
-				// A pool finds its servers first: from Sentinels, or from a cluster.
-				throw new UnsentException(ex);
-			}
+		return pool;
+	}
+
+	private synchronized boolean keep(Pool pool) {
+		if (!this.closed) {
 			this.current = pool;
 		}
-		return pool;
+		return !this.closed;
 	}
 
 	private synchronized void replace(Pool failed) {

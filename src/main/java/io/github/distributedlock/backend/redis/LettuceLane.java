@@ -3,7 +3,6 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.ReentrantLock;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
@@ -11,9 +10,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
-import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -21,9 +18,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * One Lettuce connection that all threads share, as Lettuce multiplexes commands.
  * <p>
- * It does not reconnect by itself. Whoever finds it closed opens another, and has what is
- * left of one command timeout for the command. The others wait for that, and fail if it
- * fails, so that nobody waits longer, even if the server does not answer at all.
+ * It does not reconnect by itself. Who finds it closed has another opened, and has what
+ * that leaves of one command timeout for the command, but no less than a quarter.
  * <p>
  * Nobody closes a connection that is open, unless a command on it got no answer in a
  * whole command timeout, as nothing else tells a connection that was dropped silently.
@@ -36,13 +32,14 @@ final class LettuceLane implements Lane {
 
 	private final long timeoutNanos;
 
-	private final ReentrantLock opening = new ReentrantLock();
+	private final Opening<Link> opening;
 
 	private final AtomicReference<@Nullable Link> link = new AtomicReference<>();
 
 	LettuceLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
 		this.factory = factory;
 		this.timeoutNanos = timeout.toNanos();
+		this.opening = new Opening<>(this::open, timeout);
 	}
 
 	@Override
@@ -56,24 +53,16 @@ final class LettuceLane implements Lane {
 				return run(command, link);
 			}
 			long begin = System.nanoTime();
-			Link opened = reopen();
-			return runInTime(command, opened, this.timeoutNanos - (System.nanoTime() - begin));
+			Link opened = this.opening.await();
+			long left = this.timeoutNanos - (System.nanoTime() - begin);
+			// Whatever comes of this, the connection stays: it is new.
+			return command.on(opened.within(Math.max(left, this.timeoutNanos / 4)));
 		}
 		finally {
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}
 		}
-	}
-
-	// Whatever comes of this, the connection stays: it may have been opened too late for
-	// this command, and is there for the next.
-	private static <T> @Nullable T runInTime(Command<T> command, Link opened, long nanosLeft) {
-		if (nanosLeft <= 0) {
-			throw new UnsentException(new RedisConnectionFailureException(
-					"opening the connection took as long as a command may take, so nothing was sent on it yet"));
-		}
-		return command.on(opened.within(nanosLeft));
 	}
 
 	private <T> @Nullable T run(Command<T> command, Link link) {
@@ -89,42 +78,16 @@ final class LettuceLane implements Lane {
 		}
 	}
 
-	private Link reopen() {
-		try {
-			return open();
-		}
-		catch (DataAccessException ex) {
-			throw new UnsentException(ex);
-		}
-	}
-
 	private Link open() {
-		boolean first = this.opening.tryLock();
-		try {
-			if (!first && !this.opening.tryLock(this.timeoutNanos, TimeUnit.NANOSECONDS)) {
-				throw new RedisConnectionFailureException("the connection is still being opened");
-			}
-		}
-		catch (InterruptedException ex) {
-			throw new RedisConnectionFailureException("interrupted while the connection was being opened", ex);
-		}
-		try {
-			Link link = this.link.get();
-			if (link != null && link.isOpen()) {
-				return link;
-			}
-			if (!first) {
-				throw new RedisConnectionFailureException("the connection could not be opened a moment ago");
-			}
-			LettuceConnectionFactory factory = this.factory.get();
-			factory.resetConnection(); // Closes the one before.
-			link = Link.over(factory);
-			this.link.set(link);
+		Link link = this.link.get();
+		if (link != null && link.isOpen()) {
 			return link;
 		}
-		finally {
-			this.opening.unlock();
-		}
+		LettuceConnectionFactory factory = this.factory.get();
+		factory.resetConnection(); // Closes the one before.
+		link = Link.over(factory);
+		this.link.set(link);
+		return link;
 	}
 
 	@Override

@@ -109,12 +109,16 @@ public final class RedisLockBackend implements LockBackend {
 
 	@SuppressWarnings("deprecation") // What replaces it exists since Spring Data 4.1.
 	private Attempt setIfAbsent(RedisConnection connection, Claim claim) {
+		long begin = System.nanoTime();
 		byte[] name = this.names.lock(claim.key());
 		Boolean set = connection.stringCommands()
 			.set(name, KeyNames.bytes(claim.owner()), Expiration.milliseconds(claim.lease().toMillis()),
 					SetOption.ifAbsent());
 		if (Boolean.TRUE.equals(set)) {
 			return Attempt.ACQUIRED;
+		}
+		if (System.nanoTime() - begin > this.settings.commandTimeout().toNanos() / 4) {
+			return Attempt.BUSY; // The answer has taken long enough.
 		}
 		// Tells who holds it, and fails if it is no lock at all. It is us if the client
 		// sent

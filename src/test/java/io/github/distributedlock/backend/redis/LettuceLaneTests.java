@@ -39,16 +39,6 @@ class LettuceLaneTests {
 	}
 
 	@Test
-	void anOpeningThatTakesAllOfTheTimeSendsNothingAndIsNotInVain() {
-		LettuceLane lane = lane(Duration.ofNanos(1));
-		assertThatExceptionOfType(UnsentException.class).isThrownBy(() -> lane.run(RedisConnection::ping))
-			.havingRootCause()
-			.withMessage("opening the connection took as long as a command may take, so nothing was sent on it yet");
-		assertThat(lane.run(RedisConnection::ping)).isEqualTo("PONG");
-		lane.close();
-	}
-
-	@Test
 	void aNewConnectionStaysIfThereWasTooLittleTimeForItsFirstCommand() {
 		LettuceLane lane = lane(Duration.ofSeconds(30));
 		Object[] channels = new Object[2];

@@ -1,0 +1,112 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.RedisConnectionFailureException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link Opening}.
+ */
+class OpeningTests {
+
+	private static final Duration TIMEOUT = Duration.ofMillis(50);
+
+	private final AtomicInteger openings = new AtomicInteger();
+
+	private final CountDownLatch open = new CountDownLatch(1);
+
+	private volatile Supplier<String> opener = () -> "opened";
+
+	private final Opening<String> opening = new Opening<>(() -> {
+		this.openings.incrementAndGet();
+		return this.opener.get();
+	}, TIMEOUT);
+
+	@AfterEach
+	void letGo() {
+		this.open.countDown();
+	}
+
+	@Test
+	void isDoneOnceForAllWhoWantItAtTheSameTime() {
+		this.opener = this::openedWhenLetGo;
+		List<CompletableFuture<String>> callers = new ArrayList<>();
+		for (int i = 0; i < 8; i++) {
+			callers.add(CompletableFuture.supplyAsync(this.opening::await, (task) -> new Thread(task).start()));
+		}
+		await().until(() -> this.openings.get() == 1);
+		this.open.countDown();
+		assertThat(callers).allSatisfy((caller) -> assertThat(caller.join()).isEqualTo("opened"));
+		assertThat(this.openings).hasValue(1);
+	}
+
+	@Test
+	void theVeryFirstMayTakeLongerThanACommand() {
+		this.opener = () -> {
+			CompletableFuture.delayedExecutor(4 * TIMEOUT.toMillis(), java.util.concurrent.TimeUnit.MILLISECONDS)
+				.execute(this.open::countDown);
+			return openedWhenLetGo();
+		};
+		assertThat(this.opening.await()).isEqualTo("opened");
+	}
+
+	@Test
+	void anotherIsWaitedForNoLongerThanACommandAndGoesOn() {
+		this.opening.await();
+		this.opener = this::openedWhenLetGo;
+		for (int i = 0; i < 3; i++) {
+			assertThatExceptionOfType(UnsentException.class).isThrownBy(this.opening::await)
+				.havingCause()
+				.withMessageContaining("the connection is still being opened");
+		}
+		assertThat(this.openings).as("the same one").hasValue(2);
+		this.open.countDown();
+		assertThat(this.opening.await()).isEqualTo("opened");
+	}
+
+	@Test
+	void whatFailsIsTriedAgainByTheNext() {
+		this.opener = () -> {
+			throw new RedisConnectionFailureException("refused");
+		};
+		assertThatExceptionOfType(UnsentException.class).isThrownBy(this.opening::await)
+			.havingCause()
+			.withMessage("refused");
+		this.opener = () -> "opened";
+		await().ignoreException(UnsentException.class).until(() -> this.opening.await().equals("opened"));
+	}
+
+	@Test
+	void whoIsInterruptedKeepsTheFlag() {
+		this.opener = this::openedWhenLetGo;
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(UnsentException.class).isThrownBy(this.opening::await)
+			.havingCause()
+			.withMessageContaining("interrupted while the connection was being opened");
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	private String openedWhenLetGo() {
+		try {
+			this.open.await();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+		return "opened";
+	}
+
+}
