@@ -35,12 +35,11 @@ public class WakeUpLincheckTests {
 	private final boolean[] current = new boolean[4];
 
 	private final LocalQueue queue = new LocalQueue((queue, turn) -> {
-		if (!turn.begin()) {
-			return;
+		if (turn.begin()) {
+			talk(() -> this.store.set(Known.NOTHING));
+			turn.settled();
+			queue.leave(turn);
 		}
-		talk(() -> this.store.set(Known.NOTHING));
-		turn.settled();
-		queue.leave(turn);
 	});
 
 	@Test
