@@ -84,8 +84,8 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Registers an action that runs once if the lock is lost while this handle is open,
-	 * on a thread of the library, or at once on the calling thread if it is lost already.
-	 * What the action throws is logged.
+	 * on one of a few threads of the library, so that it is to be short, or at once on
+	 * the calling thread if it is lost already. What the action throws is logged.
 	 * @param action what to run
 	 * @return this handle
 	 */

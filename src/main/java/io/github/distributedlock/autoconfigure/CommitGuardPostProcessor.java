@@ -32,7 +32,7 @@ final class CommitGuardPostProcessor implements BeanPostProcessor {
 			register(configurable);
 		}
 		else if (manager instanceof PlatformTransactionManager) {
-			logger.warn("Transaction manager '{}' ({}) takes no TransactionExecutionListener. A method with"
+			logger.info("Transaction manager '{}' ({}) takes no TransactionExecutionListener. A method with"
 					+ " @DistributedLock(onLost = THROW) whose transaction it begins may fail only after the commit when"
 					+ " its lock is lost. Extend AbstractPlatformTransactionManager, or call handle.checkHeld() last"
 					+ " in such methods", beanName, manager.getClass().getName());

@@ -77,7 +77,7 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public OptionalLong fencingToken() {
-		return this.holds.get(0).fencingToken;
+		return (this.holds.size() == 1) ? this.holds.get(0).fencingToken : OptionalLong.empty();
 	}
 
 	@Override

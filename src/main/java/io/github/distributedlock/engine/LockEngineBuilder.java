@@ -59,8 +59,9 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * The lease that is renewed for as long as a lock is held; 30 seconds by default. If
-	 * a JVM dies, others get its locks when it has run out.
+	 * The lease that is renewed for as long as a lock is held, after a third of it at the
+	 * latest; 30 seconds by default. If a JVM dies, others get its locks when it has run
+	 * out.
 	 * @param leaseTime the lease, at least 1 second
 	 * @return this builder
 	 */

@@ -51,7 +51,7 @@ final class Negotiation {
 
 	private long retry = FIRST_RETRY;
 
-	private boolean refused;
+	private boolean busy;
 
 	private boolean unsettled;
 
@@ -100,7 +100,7 @@ final class Negotiation {
 			this.retry = FIRST_RETRY;
 			this.turn.answered();
 			this.wait.sawHolder(attempt.holder());
-			this.refused = true;
+			this.busy = true;
 			return attempt.acquired() ? hold(sent, attempt.fencingToken()) : null;
 		}
 		catch (RuntimeException ex) {
@@ -124,7 +124,7 @@ final class Negotiation {
 	 * and what is reserved for one who waited here before.
 	 */
 	private boolean registers() {
-		return this.turn.isRegistered() || (this.wait.isAllowed() && (this.refused || this.unsettled));
+		return this.turn.isRegistered() || (this.wait.isAllowed() && (this.busy || this.unsettled));
 	}
 
 	private Attempt send(boolean registers) {

@@ -16,8 +16,8 @@ import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renews leases a third of their length after the last renewal, and declares holds lost
- * whose lease has run out.
+ * Renews leases a third of their length after the last renewal at the latest, and
+ * declares holds lost whose lease has run out.
  * <p>
  * Invariants: a hold is guarded from before its acquire returns until before its release
  * is sent. One alarm is set for the earliest moment at which a guarded hold needs

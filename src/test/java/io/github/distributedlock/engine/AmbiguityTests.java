@@ -79,6 +79,17 @@ class AmbiguityTests extends EngineFixture {
 	}
 
 	@Test
+	void extensionThatWasRefusedLeavesNothingToCleanUp() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.next("renew", ScriptedBackend.NOT_NOW);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> handle.extend(Duration.ofMinutes(1)))
+			.withMessage("out of memory");
+		handle.close();
+		this.time.advance(Duration.ofMinutes(2));
+		assertThat(this.backend.steps()).containsExactly("acquire k", "renew k", "release k");
+	}
+
+	@Test
 	void cleanUpsOfALongOutageAreBounded() {
 		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
 		for (int i = 0; i < 10_100; i++) {

@@ -55,6 +55,13 @@ class FencingTests extends EngineFixture {
 	}
 
 	@Test
+	void handleOfSeveralKeysHasNoToken() {
+		LockHandle outer = this.engine.acquire(FENCED);
+		assertThat(this.engine.acquire(LockRequest.of("k", "other")).fencingToken()).isEmpty();
+		assertThat(outer.fencingToken()).isPresent();
+	}
+
+	@Test
 	void fencedRequestDoesNotReenterALockWithoutAToken() {
 		LockHandle outer = this.engine.acquire("k");
 		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.engine.acquire(FENCED))
