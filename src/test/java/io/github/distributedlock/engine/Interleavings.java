@@ -10,7 +10,7 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
  */
 final class Interleavings {
 
-	private static final int ITERATIONS = Integer.getInteger("lock.lincheck.iterations", 10);
+	private static final int ITERATIONS = Integer.getInteger("lock.lincheck.iterations", 5);
 
 	/**
 	 * What happens inside of these is the JDK's business, but not in what they call.
@@ -23,7 +23,7 @@ final class Interleavings {
 
 	static ModelCheckingOptions of(int threads, int operations) {
 		return new ModelCheckingOptions().iterations(ITERATIONS)
-			.invocationsPerIteration(200)
+			.invocationsPerIteration(100)
 			.threads(threads)
 			.actorsPerThread(operations)
 			.actorsBefore(0)

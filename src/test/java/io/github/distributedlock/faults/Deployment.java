@@ -2,6 +2,7 @@ package io.github.distributedlock.faults;
 
 import java.util.function.Supplier;
 
+import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.test.RedisSentinels;
 import io.github.distributedlock.test.RedisServers;
 import io.github.distributedlock.test.RedisServers.Server;
@@ -14,10 +15,14 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
  * The Redis of a trial.
  *
  * @param configuration how an application reaches it
+ * @param settings how its locks are kept there
  * @param master the server that has the locks, which may become another one
  * @param end ends it
  */
-record Deployment(RedisConfiguration configuration, Supplier<Server> master, Runnable end) {
+record Deployment(RedisConfiguration configuration, RedisLockSettings settings, Supplier<Server> master, Runnable end) {
+
+	private static final RedisLockSettings SETTINGS = RedisLockSettings.defaults()
+		.commandTimeout(Trial.COMMAND_TIMEOUT);
 
 	/**
 	 * One server.
@@ -32,8 +37,17 @@ record Deployment(RedisConfiguration configuration, Supplier<Server> master, Run
 	 * @param server the server, which ends with the deployment
 	 */
 	static Deployment of(Server server) {
-		return new Deployment(new RedisStandaloneConfiguration(server.host(), server.port()), () -> server,
+		return new Deployment(new RedisStandaloneConfiguration(server.host(), server.port()), SETTINGS, () -> server,
 				server::close);
+	}
+
+	/**
+	 * The same, but a lock counts only when replicas have it.
+	 * @param replicas how many of them
+	 */
+	Deployment acknowledgedBy(int replicas) {
+		return new Deployment(this.configuration,
+				this.settings.replicasToAck(replicas, Trial.COMMAND_TIMEOUT.dividedBy(2)), this.master, this.end);
 	}
 
 	/**
@@ -45,7 +59,7 @@ record Deployment(RedisConfiguration configuration, Supplier<Server> master, Run
 		RedisSentinels sentinels = RedisSentinels.start(RedisServers.EMBEDDED, replicas, settings);
 		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master(RedisSentinels.MASTER);
 		sentinels.sentinels().forEach((sentinel) -> configuration.sentinel("localhost", sentinel.port()));
-		return new Deployment(configuration, sentinels::master, sentinels::close);
+		return new Deployment(configuration, SETTINGS, sentinels::master, sentinels::close);
 	}
 
 }

@@ -5,6 +5,7 @@ import java.util.OptionalLong;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.test.ChildJvm;
@@ -77,7 +78,8 @@ final class Holder implements AutoCloseable {
 
 	public static void main(String[] arguments) throws InterruptedException {
 		RedisConfiguration server = new RedisStandaloneConfiguration("localhost", Integer.parseInt(arguments[2]));
-		RedisLockBackend backend = Client.valueOf(arguments[1]).backend(server, Trial.COMMAND_TIMEOUT);
+		RedisLockBackend backend = Client.valueOf(arguments[1])
+			.backend(server, RedisLockSettings.defaults().commandTimeout(Trial.COMMAND_TIMEOUT));
 		LockEngine engine = LockEngine.builder(backend).leaseTime(Trial.LEASE).build();
 		Recorder recorder = new Recorder(Path.of(arguments[3]));
 		LockRequest request = LockRequest.of(arguments[0]).fenced(true).waitTime(Workload.PATIENCE);

@@ -23,7 +23,7 @@ record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, Wall
 
 	static Member join(Client client, Deployment redis, Route route) {
 		if (route == Route.DIRECT) {
-			return of(null, client.backend(redis.configuration(), Trial.COMMAND_TIMEOUT), () -> {
+			return of(null, client.backend(redis.configuration(), redis.settings()), () -> {
 			});
 		}
 		RespRelay relay = new RespRelay(redis.master().get().port());
@@ -32,7 +32,7 @@ record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, Wall
 			return of(relay, application.backend(), application::close);
 		}
 		RedisConfiguration way = new RedisStandaloneConfiguration("localhost", relay.port());
-		return of(relay, client.backend(way, Trial.COMMAND_TIMEOUT), () -> {
+		return of(relay, client.backend(way, redis.settings()), () -> {
 		});
 	}
 

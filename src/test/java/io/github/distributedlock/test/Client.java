@@ -3,6 +3,7 @@ package io.github.distributedlock.test;
 import java.time.Duration;
 
 import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -62,17 +63,18 @@ public enum Client {
 	 * @return the backend, to be closed
 	 */
 	public RedisLockBackend backend(int port) {
-		return backend(new RedisStandaloneConfiguration("localhost", port), COMMAND_TIMEOUT);
+		return backend(new RedisStandaloneConfiguration("localhost", port),
+				RedisLockSettings.defaults().commandTimeout(COMMAND_TIMEOUT));
 	}
 
 	/**
 	 * Locks in Redis.
 	 * @param servers a server, Sentinels or a cluster
-	 * @param commandTimeout how long a command may take
+	 * @param settings how they are kept there
 	 * @return the backend, to be closed
 	 */
-	public RedisLockBackend backend(RedisConfiguration servers, Duration commandTimeout) {
-		return new RedisLockBackend(connectTo(servers), RedisLockBackend.DEFAULT_PREFIX, commandTimeout);
+	public RedisLockBackend backend(RedisConfiguration servers, RedisLockSettings settings) {
+		return new RedisLockBackend(connectTo(servers), settings);
 	}
 
 }

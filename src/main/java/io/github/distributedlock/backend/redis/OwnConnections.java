@@ -16,7 +16,8 @@ import org.springframework.util.ClassUtils;
  * @param commands for what callers wait for
  * @param renewals for renewals alone, which a flood of callers must not delay
  * @param signals for subscriptions
- * @param cluster whether there are several masters
+ * @param cluster whether there may be several masters, and clients that send a command
+ * again
  * @param masters which of them serves what
  * @param acks for acquires that wait for replicas, {@code null} if they cannot
  */

@@ -117,8 +117,10 @@ public final class RedisLockBackend implements LockBackend {
 		if (Boolean.TRUE.equals(set)) {
 			return Attempt.ACQUIRED;
 		}
-		if (System.nanoTime() - begin > this.settings.commandTimeout().toNanos() / 4) {
-			return Attempt.BUSY; // The answer has taken long enough.
+		boolean slow = System.nanoTime() - begin > this.settings.commandTimeout().toNanos() / 4;
+		if (slow && !this.connections.cluster()) {
+			// It has taken long enough, and no client sent it again, so it is not us.
+			return Attempt.BUSY;
 		}
 		// Tells who holds it, and fails if it is no lock at all. It is us if the client
 		// sent

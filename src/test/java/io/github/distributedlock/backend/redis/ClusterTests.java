@@ -102,6 +102,7 @@ class ClusterTests {
 	@ParameterizedTest
 	@EnumSource
 	void aSlotThatMovesIsFollowed(Factories client) {
+		cluster.masters().forEach(ClusterTests::empty);
 		open(client);
 		Claim before = claim();
 		this.backend.acquire(before);
@@ -178,6 +179,12 @@ class ClusterTests {
 
 	private static String name(String key) {
 		return "lock:{" + key + "}";
+	}
+
+	private static void empty(RedisServers.Server master) {
+		try (Jedis admin = master.admin()) {
+			admin.flushAll();
+		}
 	}
 
 }
