@@ -14,7 +14,6 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.IntegerOutput;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnection;
@@ -25,7 +24,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * that all threads share, which a WAIT would block for all of them.
  * <p>
  * Waiting for a free connection, opening one and the commands together take one command
- * timeout. A connection on which a command failed is closed.
+ * timeout, but the commands have no less than a quarter of it. A connection on which a
+ * command failed is closed. One that was opened is idle first, for whoever is quicker.
  */
 final class LettuceAckLane implements AckLane {
 
@@ -39,9 +39,12 @@ final class LettuceAckLane implements AckLane {
 
 	private final long timeoutNanos;
 
+	private final Opening<StatefulRedisConnection<byte[], byte[]>> opening;
+
 	LettuceAckLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
 		this.factory = factory;
 		this.timeoutNanos = timeout.toNanos();
+		this.opening = new Opening<>(this::open, timeout);
 	}
 
 	@Override
@@ -73,10 +76,11 @@ final class LettuceAckLane implements AckLane {
 	}
 
 	private <T> @Nullable T run(Command<T> command, long end) {
-		StatefulRedisConnection<byte[], byte[]> channel = take();
+		StatefulRedisConnection<byte[], byte[]> channel = take(end);
 		boolean usable = false;
 		try {
-			long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime()));
+			long left = Math.max(end - System.nanoTime(), this.timeoutNanos / 4);
+			long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(left));
 			T answer = command
 				.on(new LettuceConnection(channel, millis, (RedisClient) this.factory.get().getRequiredNativeClient()));
 			usable = true;
@@ -96,23 +100,33 @@ final class LettuceAckLane implements AckLane {
 		}
 	}
 
-	private StatefulRedisConnection<byte[], byte[]> take() {
+	private StatefulRedisConnection<byte[], byte[]> take(long end) {
+		StatefulRedisConnection<byte[], byte[]> channel = pollIdle();
+		while (channel == null) {
+			this.opening.await();
+			channel = pollIdle();
+			if (channel == null && System.nanoTime() - end > 0) {
+				throw new UnsentException(new RedisConnectionFailureException("others took what was opened"));
+			}
+		}
+		return channel;
+	}
+
+	private @Nullable StatefulRedisConnection<byte[], byte[]> pollIdle() {
 		StatefulRedisConnection<byte[], byte[]> channel = this.idle.poll();
 		while (channel != null && !channel.isOpen()) {
 			channel = this.idle.poll();
 		}
-		try {
-			return (channel != null) ? channel : open();
-		}
-		catch (DataAccessException ex) {
-			throw new UnsentException(ex);
-		}
+		return channel;
 	}
 
 	@SuppressWarnings({ "deprecation", "unchecked" }) // See LettuceLane.
 	private StatefulRedisConnection<byte[], byte[]> open() {
 		Object commands = this.factory.get().getConnection().getNativeConnection();
-		return ((RedisAsyncCommands<byte[], byte[]>) commands).getStatefulConnection();
+		StatefulRedisConnection<byte[], byte[]> channel = ((RedisAsyncCommands<byte[], byte[]>) commands)
+			.getStatefulConnection();
+		this.idle.push(channel);
+		return channel;
 	}
 
 	@Override
