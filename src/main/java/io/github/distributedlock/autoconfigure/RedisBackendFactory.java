@@ -56,7 +56,7 @@ final class RedisBackendFactory {
 
 	private static int requireNotNegative(int replicas) {
 		if (replicas < 0) {
-			throw new IllegalArgumentException("it is less than 0, which asks none");
+			throw new IllegalArgumentException("it is less than 0; use 0 to ask none");
 		}
 		return replicas;
 	}

@@ -132,7 +132,7 @@ class DistributedLockPropertiesTests {
 			redis.command-timeout | -1s | PT-1S      | 1s is a good value
 			redis.command-timeout | 2m  | PT2M       | 1s is a good value
 			redis.command-timeout | 31s | PT31S      | longer than distributed-lock.lease-time (PT30S)
-			redis.replicas-to-ack | -1  | -1         | less than 0, which asks none
+			redis.replicas-to-ack | -1  | -1         | less than 0; use 0 to ask none
 			""")
 	void areRefusedWithNameValueAndRemedy(String name, String value, String bound, String remedy,
 			CapturedOutput output) {

@@ -71,6 +71,35 @@ class NodeTasksTests extends EngineFixture {
 	}
 
 	@Test
+	void withoutAWorkerWhatOthersHaveQueuedIsKept() {
+		this.workers.onBackground = () -> {
+			this.workers.onBackground = () -> {
+			};
+			this.tasks.run("a", () -> this.done.add("a2"));
+			throw new OutOfMemoryError("test: no thread");
+		};
+		assertThatExceptionOfType(OutOfMemoryError.class)
+			.isThrownBy(() -> this.tasks.run("a", () -> this.done.add("a1")));
+		this.tasks.run("a", () -> this.done.add("a3"));
+		this.workers.runAll();
+		assertThat(this.done).containsExactly("a2", "a3");
+	}
+
+	@Test
+	void withoutAWorkerToGoOnWhatIsQueuedIsKept() {
+		this.tasks.run("a", () -> {
+			this.workers.full = true;
+			throw new NoClassDefFoundError("test");
+		});
+		this.tasks.run("a", () -> this.done.add("a2"));
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(this.workers::runAll);
+		this.workers.full = false;
+		this.tasks.run("a", () -> this.done.add("a3"));
+		this.workers.runAll();
+		assertThat(this.done).containsExactly("a2", "a3");
+	}
+
+	@Test
 	void releasesAtANodeThatIsDownDelayNoneAtAnother() {
 		List<LockHandle> handles = new ArrayList<>();
 		for (String key : List.of("node-1:a", "node-1:b", "node-1:c", "node-2:d")) {
@@ -90,8 +119,12 @@ class NodeTasksTests extends EngineFixture {
 
 		private boolean full;
 
+		private Runnable onBackground = () -> {
+		};
+
 		@Override
 		public void background(Runnable task) {
+			this.onBackground.run();
 			if (this.full) {
 				throw new OutOfMemoryError("test: no thread");
 			}

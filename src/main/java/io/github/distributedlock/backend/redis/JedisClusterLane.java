@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.JedisCluster;
+import redis.clients.jedis.exceptions.JedisException;
 
 import org.springframework.data.redis.connection.jedis.JedisClusterConnection;
 
@@ -21,13 +22,27 @@ final class JedisClusterLane implements Lane, Masters {
 
 	private final Lazy<Client> client;
 
+	private final Opening<Client> opening;
+
 	JedisClusterLane(Supplier<JedisNodes> nodes, Duration timeout) {
 		this.client = new Lazy<>(() -> Client.of(nodes.get(), timeout), Client::close);
+		this.opening = new Opening<>(this::open, timeout);
 	}
 
 	@Override
 	public <T> @Nullable T run(Command<T> command) {
-		return command.on(this.client.get().connection);
+		Client client = this.client.peek();
+		return command.on(((client != null) ? client : this.opening.await()).connection);
+	}
+
+	private Client open() {
+		try {
+			return this.client.get();
+		}
+		catch (JedisException ex) {
+			// It asks the nodes first where the slots are.
+			throw new UnsentException(ex);
+		}
 	}
 
 	@Override

@@ -143,7 +143,7 @@ final class JedisLane implements Lane {
 			pool = new Pool(this.opener.get());
 		}
 		catch (JedisException ex) {
-			// A pool finds its servers first: from Sentinels, or from a cluster.
+			// A pool finds its server first, if it is to ask Sentinels for it.
 			throw new UnsentException(ex);
 		}
 		if (!keep(pool)) {

@@ -51,13 +51,15 @@ final class RedisFailures {
 		}
 	}
 
+	// The root cause may say nothing, as a time-out does; then the one nearest to it.
 	private static String lastWord(Throwable failure) {
-		Throwable root = failure;
-		while (root.getCause() != null) {
-			root = root.getCause();
+		String word = failure.getClass().getSimpleName();
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause.getMessage() != null) {
+				word = cause.getMessage();
+			}
 		}
-		String said = (root.getMessage() != null) ? root.getMessage() : failure.getMessage();
-		return (said != null) ? said.strip() : root.getClass().getSimpleName();
+		return word.strip();
 	}
 
 }

@@ -66,7 +66,7 @@ public final class RedisLockBackend implements LockBackend {
 	 * and database are taken from it
 	 * @param prefix what the names of the Redis keys begin with; without braces
 	 * @param commandTimeout how long one command may take, from 1 millisecond to 1 minute
-	 * @throws IllegalArgumentException if the prefix or the timeout cannot be
+	 * @throws IllegalArgumentException if the prefix or the timeout is out of range
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory, String prefix, Duration commandTimeout) {
 		this(applicationFactory, RedisLockSettings.defaults().prefix(prefix).commandTimeout(commandTimeout));

@@ -15,7 +15,8 @@ import java.time.Duration;
  * Default 1 second
  * @param replicasToAck how many replicas have to have a lock before it counts as
  * acquired. Default 0: none is asked
- * @param replicaAckTimeout how long they may take for that, less than the command timeout
+ * @param replicaAckTimeout how long they may take for that, at least 1 millisecond and
+ * less than the command timeout. Counts only if replicas are asked
  */
 public record RedisLockSettings(String prefix, Duration commandTimeout, int replicasToAck, Duration replicaAckTimeout) {
 
@@ -25,7 +26,7 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 
 	/**
 	 * Checks the settings.
-	 * @throws IllegalArgumentException if one of them cannot be
+	 * @throws IllegalArgumentException if one of them is out of range
 	 */
 	public RedisLockSettings {
 		new KeyNames(prefix);
@@ -45,7 +46,7 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	}
 
 	/**
-	 * The settings of who says nothing.
+	 * The settings that hold if nothing else is said.
 	 * @return the defaults
 	 */
 	public static RedisLockSettings defaults() {

@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;
 
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
@@ -99,19 +100,27 @@ class BoundedCommandsTests {
 		assertThat(this.backend.acquire(claim("k")).acquired()).isTrue();
 	}
 
-	@Test
-	void sentinelsThatAreDownHaveCertainlyDoneNothing() {
+	@ParameterizedTest
+	@EnumSource
+	void sentinelsThatAreDownHaveCertainlyDoneNothing(Factories client) {
 		this.server.stop();
-		RedisSentinelConfiguration nobody = new RedisSentinelConfiguration().master("m")
-			.sentinel("localhost", this.server.port());
-		for (RedisConnectionFactory application : List.of(new JedisConnectionFactory(nobody),
-				new LettuceConnectionFactory(nobody))) {
-			this.backend = backend(application);
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
-				.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out: %s", ex).isTrue())
-				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
-			this.backend.close();
-		}
+		this.backend = backend(
+				client.to(new RedisSentinelConfiguration().master("m").sentinel("localhost", this.server.port())));
+		assertCertainlyNotCarriedOut();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aClusterThatIsDownHasCertainlyDoneNothing(Factories client) {
+		this.server.stop();
+		this.backend = backend(client.to(new RedisClusterConfiguration(List.of(this.server.toString()))));
+		assertCertainlyNotCarriedOut();
+	}
+
+	private void assertCertainlyNotCarriedOut() {
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
+			.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out: %s", ex).isTrue())
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeoutException;
 
 import io.github.distributedlock.LockBackendException;
 import org.junit.jupiter.api.Test;
@@ -73,6 +74,15 @@ class RedisFailuresTests {
 		}
 		assertThat(translate(new CancellationException()).isRetryable()).isTrue();
 		assertThat(translate(new IllegalStateException("the lock backend is closed")).isRetryable()).isFalse();
+	}
+
+	@Test
+	void theDeepestCauseThatSaysAnythingIsTold() {
+		assertThat(translate(new UnsentException(
+				new RedisConnectionFailureException("the connection is still being opened", new TimeoutException()))))
+			.hasMessageStartingWith("Redis could not renew lock 'k': the connection is still being opened (");
+		assertThat(translate(new CancellationException()))
+			.hasMessageStartingWith("Redis could not renew lock 'k': CancellationException (");
 	}
 
 	@Test
