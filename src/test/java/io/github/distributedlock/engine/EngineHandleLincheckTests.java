@@ -15,6 +15,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.logging.LogLevel;
@@ -24,6 +25,7 @@ import org.springframework.boot.logging.LoggingSystem;
  * However a handle is closed, lost and re-entered at the same time, its hold is given
  * back or lost, once, and each loss action runs once if it is lost.
  */
+@Tag("model")
 public class EngineHandleLincheckTests {
 
 	private static final Instance INSTANCE = new Instance("us");

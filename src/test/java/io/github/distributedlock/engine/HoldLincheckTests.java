@@ -10,6 +10,7 @@ import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
  * the other: it ends once, by the last handle or by a loss with its reason, is not
  * re-entered after the last handle, and its lease only gets longer.
  */
+@Tag("model")
 @Param(name = "thread", gen = ThreadIdGen.class)
 @Param(name = "shutdown", gen = BooleanGen.class)
 @Param(name = "seconds", gen = IntGen.class, conf = "20:50")

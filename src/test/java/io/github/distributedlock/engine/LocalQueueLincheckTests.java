@@ -8,12 +8,14 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Whatever the threads of a JVM do at the same time, the queue of a key looks as if they
  * had done it one after the other: first come first served, one turn at a time.
  */
+@Tag("model")
 @Param(name = "thread", gen = ThreadIdGen.class)
 @Param(name = "mayWait", gen = BooleanGen.class)
 public class LocalQueueLincheckTests {

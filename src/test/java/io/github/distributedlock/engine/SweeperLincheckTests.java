@@ -4,11 +4,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Whenever an errand comes, a sweep follows that runs it, and never two at a time.
  */
+@Tag("model")
 public class SweeperLincheckTests {
 
 	private final StillTime time = new StillTime();

@@ -7,6 +7,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
  * it: the one that has the turn asks the store again, or a withdrawal tells the store
  * that nobody does.
  */
+@Tag("model")
 @Param(name = "thread", gen = ThreadIdGen.class)
 public class WakeUpLincheckTests {
 

@@ -12,6 +12,7 @@ import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
  * guarded hold has an alarm in time, or a renewal under way that will set it, and one
  * that is not guarded any more is left alone.
  */
+@Tag("model")
 @Param(name = "due", gen = BooleanGen.class)
 public class WatchdogLincheckTests {
 

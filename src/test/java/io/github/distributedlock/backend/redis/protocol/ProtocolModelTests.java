@@ -4,6 +4,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -33,6 +34,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * Explores the {@link Protocol} in all orders of steps: what it promises holds, and each
  * promise is broken if one of its rules is.
  */
+@Tag("model")
 class ProtocolModelTests {
 
 	private static final Set<Fault> ANY = EnumSet.complementOf(EnumSet.of(FLUSH));
