@@ -23,7 +23,7 @@ final class Failures {
 	 * The exception for a request that waited, but for a store that worked.
 	 */
 	static LockBackendException inAllThatTime(String key, Wait wait, LockBackendException last) {
-		return new LockBackendException("Lock '" + key + "' could not be asked for in " + Text.of(wait.waited())
+		return new LockBackendException("Lock '" + key + "' could not be acquired in " + Text.of(wait.waited())
 				+ ", since the store failed: " + last.getMessage(), true, last);
 	}
 

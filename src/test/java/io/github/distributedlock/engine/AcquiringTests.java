@@ -109,7 +109,7 @@ class AcquiringTests extends EngineFixture {
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockBackendException.class)
-			.withMessage("Lock 'k' could not be asked for in 1000 ms, since the store failed: timed out");
+			.withMessage("Lock 'k' could not be acquired in 1000 ms, since the store failed: timed out");
 		assertThat(this.backend.steps()).filteredOn((step) -> !step.startsWith("release")).hasSizeBetween(3, 10);
 	}
 
@@ -140,7 +140,7 @@ class AcquiringTests extends EngineFixture {
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockBackendException.class)
-			.withMessageContaining("could not be asked for in 1000 ms, since the store failed: timed out");
+			.withMessageContaining("could not be acquired in 1000 ms, since the store failed: timed out");
 	}
 
 	@Test
