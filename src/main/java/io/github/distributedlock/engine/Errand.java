@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One owner-checked release that the store may not have heard. Its schedule is confined
- * to the sweep.
+ * to the sweep, but for a last try at the engine's end, after which nothing counts.
  */
 final class Errand {
 

@@ -74,7 +74,11 @@ final class JedisNodes extends ClusterConnectionProvider {
 			this.background.execute(() -> {
 				super.renewSlotCache();
 				Set<String> nodes = getNodes().keySet();
-				this.pools.keySet().removeIf((node) -> !nodes.contains(node.toString()));
+				this.pools.forEach((node, pool) -> {
+					if (!nodes.contains(node.toString()) && this.pools.remove(node, pool)) {
+						pool.close();
+					}
+				});
 			});
 		}
 	}
