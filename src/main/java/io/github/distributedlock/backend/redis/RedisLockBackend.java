@@ -64,18 +64,6 @@ public final class RedisLockBackend implements LockBackend {
 	 * Creates a backend.
 	 * @param applicationFactory the application's way to Redis: server, credentials, TLS
 	 * and database are taken from it
-	 * @param prefix what the names of the Redis keys begin with; without braces
-	 * @param commandTimeout how long one command may take, from 1 millisecond to 1 minute
-	 * @throws IllegalArgumentException if the prefix or the timeout is out of range
-	 */
-	public RedisLockBackend(RedisConnectionFactory applicationFactory, String prefix, Duration commandTimeout) {
-		this(applicationFactory, RedisLockSettings.defaults().prefix(prefix).commandTimeout(commandTimeout));
-	}
-
-	/**
-	 * Creates a backend.
-	 * @param applicationFactory the application's way to Redis: server, credentials, TLS
-	 * and database are taken from it
 	 * @param settings the settings
 	 * @throws IllegalArgumentException if replicas are to acknowledge locks and the
 	 * factory leads to a cluster, or is neither Jedis' nor Lettuce's

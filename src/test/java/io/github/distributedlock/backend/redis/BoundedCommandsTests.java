@@ -202,7 +202,7 @@ class BoundedCommandsTests {
 	}
 
 	private RedisLockBackend backend(RedisConnectionFactory application) {
-		return new RedisLockBackend(application, "lock", TIMEOUT);
+		return new RedisLockBackend(application, RedisLockSettings.defaults().commandTimeout(TIMEOUT));
 	}
 
 	private RedisStandaloneConfiguration address() {

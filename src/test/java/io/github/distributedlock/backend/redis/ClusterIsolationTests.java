@@ -152,7 +152,7 @@ class ClusterIsolationTests {
 	}
 
 	private void open(Factories client) {
-		this.backend = new RedisLockBackend(client.to(cluster), RedisLockBackend.DEFAULT_PREFIX, TIMEOUT);
+		this.backend = new RedisLockBackend(client.to(cluster), RedisLockSettings.defaults().commandTimeout(TIMEOUT));
 		this.engine = LockEngine.builder(this.backend).leaseTime(LEASE).listener((event) -> {
 			if (event instanceof LockEvent.Lost loss) {
 				this.lost.add(loss.key());

@@ -119,7 +119,8 @@ class RedisLockBackendOutageTests {
 	@EnumSource
 	void aConnectionThatIsDroppedSilentlyCostsAtMostOneCommand(Factories client) throws Exception {
 		try (Relay relay = new Relay(this.server.port())) {
-			this.backend = new RedisLockBackend(client.to(relay.port()), "lock", TIMEOUT);
+			this.backend = new RedisLockBackend(client.to(relay.port()),
+					RedisLockSettings.defaults().commandTimeout(TIMEOUT));
 			this.backend.acquire(claim("warm"));
 			relay.swallow();
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
@@ -169,7 +170,7 @@ class RedisLockBackendOutageTests {
 			.build();
 		this.backend = new RedisLockBackend(
 				new JedisConnectionFactory(new RedisStandaloneConfiguration("localhost", this.server.port()), patient),
-				"lock", TIMEOUT);
+				RedisLockSettings.defaults().commandTimeout(TIMEOUT));
 		try (Jedis admin = this.server.admin()) {
 			admin.clientPause(10_000, ClientPauseMode.WRITE);
 			assertTimeoutPreemptively(TIMEOUT.multipliedBy(4),
@@ -248,7 +249,8 @@ class RedisLockBackendOutageTests {
 	}
 
 	private void open(Factories client) {
-		this.backend = new RedisLockBackend(client.to(this.server.port()), "lock", TIMEOUT);
+		this.backend = new RedisLockBackend(client.to(this.server.port()),
+				RedisLockSettings.defaults().commandTimeout(TIMEOUT));
 	}
 
 	// Commands that are held up make one connection each, on a client that pools.

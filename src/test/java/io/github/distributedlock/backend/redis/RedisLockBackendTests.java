@@ -318,7 +318,8 @@ class RedisLockBackendTests {
 	@Test
 	void aTimeoutThatIsNoneIsRefused() {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new RedisLockBackend(Factories.JEDIS.to(1), "lock", Duration.ZERO))
+			.isThrownBy(() -> new RedisLockBackend(Factories.JEDIS.to(1),
+					RedisLockSettings.defaults().commandTimeout(Duration.ZERO)))
 			.withMessageContaining("command timeout");
 	}
 
@@ -337,7 +338,7 @@ class RedisLockBackendTests {
 
 	// What is tested here must not depend on how busy the machine is.
 	private static LockBackend patient(RedisConnectionFactory factory) {
-		return new RedisLockBackend(factory, "lock", Duration.ofSeconds(10));
+		return new RedisLockBackend(factory, RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(10)));
 	}
 
 	private LockBackend opened(LockBackend backend) {

@@ -91,7 +91,8 @@ class WakeSubscriptionTests {
 	@EnumSource
 	void isRenewedAfterItsConnectionWasDroppedSilently(Factories client) throws Exception {
 		try (Relay relay = new Relay(this.server.port())) {
-			this.backend = new RedisLockBackend(client.to(relay.port()), "lock", Duration.ofMillis(300));
+			this.backend = new RedisLockBackend(client.to(relay.port()),
+					RedisLockSettings.defaults().commandTimeout(Duration.ofMillis(300)));
 			this.backend.listen("b", this.ear);
 			this.backend.acquireOrRegister(claim("mine", "b"));
 			relay.swallow();
@@ -124,7 +125,8 @@ class WakeSubscriptionTests {
 	@ParameterizedTest
 	@EnumSource
 	void isNotRenewedAsLongAsItHears(Factories client) {
-		this.backend = new RedisLockBackend(client.to(this.server.port()), "lock", Duration.ofMillis(100));
+		this.backend = new RedisLockBackend(client.to(this.server.port()),
+				RedisLockSettings.defaults().commandTimeout(Duration.ofMillis(100)));
 		this.backend.listen("b", this.ear);
 		this.backend.acquire(claim("k", "a"));
 		this.admin.configResetStat();
