@@ -6,7 +6,6 @@ import org.springframework.data.redis.connection.MessageListener;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 /**
@@ -28,14 +27,6 @@ final class JedisSignalLine implements SignalLine {
 	@Override
 	public void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over) {
 		connection.subscribe(listener, channel);
-	}
-
-	@Override
-	public void ask(RedisConnection connection, byte[] channel) {
-		Subscription subscription = connection.getSubscription();
-		if (subscription != null && subscription.isAlive()) {
-			subscription.subscribe(channel);
-		}
 	}
 
 	@Override

@@ -53,14 +53,6 @@ final class SharedConnections implements Lane, SignalLine {
 	}
 
 	@Override
-	public void ask(RedisConnection connection, byte[] channel) {
-		Subscription subscription = connection.getSubscription();
-		if (subscription != null && subscription.isAlive()) {
-			subscription.subscribe(channel);
-		}
-	}
-
-	@Override
 	public void drop(RedisConnection connection) {
 		connection.close();
 	}

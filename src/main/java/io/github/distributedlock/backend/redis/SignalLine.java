@@ -4,6 +4,7 @@ import java.util.function.BooleanSupplier;
 
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.Subscription;
 
 /**
  * Connections for subscriptions, which are blocked for as long as they last.
@@ -26,7 +27,12 @@ interface SignalLine {
 	 * @param connection the connection
 	 * @param channel the channel
 	 */
-	void ask(RedisConnection connection, byte[] channel);
+	default void ask(RedisConnection connection, byte[] channel) {
+		Subscription subscription = connection.getSubscription();
+		if (subscription != null && subscription.isAlive()) {
+			subscription.subscribe(channel);
+		}
+	}
 
 	/**
 	 * Ends a connection that does not answer any more, so that listening on it ends.
