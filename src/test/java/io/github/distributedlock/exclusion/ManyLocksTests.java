@@ -20,6 +20,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -45,6 +46,7 @@ class ManyLocksTests {
 
 	@ParameterizedTest
 	@EnumSource
+	@Timeout(value = 10, unit = TimeUnit.MINUTES)
 	void areRenewedWithFewCommandsAndThreads(Client client) throws Exception {
 		List<LockEvent> lost = new CopyOnWriteArrayList<>();
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
