@@ -28,7 +28,7 @@ import redis.clients.jedis.Jedis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Ten thousand locks that one JVM holds at once, for {@code -Dlock.scale.seconds}, 6 by
+ * Ten thousand locks that one JVM holds at once, for {@code -Dlock.scale.seconds}, 3 by
  * default.
  */
 class ManyLocksTests {
@@ -37,7 +37,7 @@ class ManyLocksTests {
 
 	private static final int LOCKS_PER_CALL = 200;
 
-	private static final int SECONDS = Integer.getInteger("lock.scale.seconds", 6);
+	private static final int SECONDS = Integer.getInteger("lock.scale.seconds", 3);
 
 	/** Renewed every second in a short run, and every ten seconds in a long one. */
 	private static final Duration LEASE = Duration.ofSeconds((SECONDS < 60) ? 3 : 30);

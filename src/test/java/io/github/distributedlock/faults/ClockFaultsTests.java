@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -15,6 +16,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Clocks that jump: the server's, and that of a machine that was suspended.
  */
+@Tag("faults")
 class ClockFaultsTests {
 
 	/** A key that nobody else asks for. */

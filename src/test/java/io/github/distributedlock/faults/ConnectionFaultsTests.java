@@ -1,6 +1,7 @@
 package io.github.distributedlock.faults;
 
 import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Tag;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
@@ -8,6 +9,7 @@ import redis.clients.jedis.params.ClientKillParams;
 /**
  * Connections that end, or that cannot be had.
  */
+@Tag("faults")
 class ConnectionFaultsTests {
 
 	private static final int TIMES = 5;

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers.Server;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -13,6 +14,7 @@ import static org.awaitility.Awaitility.await;
  * A master that dies, and a replica in its place. What the replica had not heard of is
  * forgotten; the rest goes on.
  */
+@Tag("faults")
 class FailoverFaultsTests {
 
 	private static final int REPLICAS = 2;

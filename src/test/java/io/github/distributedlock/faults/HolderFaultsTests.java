@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Tag;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The JVM that holds a lock stands still, or dies.
  */
+@Tag("faults")
 class HolderFaultsTests {
 
 	private static final String KEY = "nightly-report";

@@ -11,6 +11,7 @@ import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Tag;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Threads that are interrupted while they acquire.
  */
+@Tag("faults")
 class InterruptFaultsTests {
 
 	private static final int ACQUIRES = 1_000;

@@ -9,6 +9,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * A server that forgets locks, or in which somebody overwrites them.
  */
+@Tag("faults")
 class LostDataFaultsTests {
 
 	private static final String LOCK = "lock:{" + Workload.LONG + "}";

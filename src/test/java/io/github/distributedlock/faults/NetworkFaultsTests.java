@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.Machine;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -17,6 +18,7 @@ import static org.awaitility.Awaitility.await;
  * Packets that are lost between the members and the server, without a word to anybody.
  * Skipped where no network namespace can be added.
  */
+@Tag("faults")
 class NetworkFaultsTests {
 
 	/**

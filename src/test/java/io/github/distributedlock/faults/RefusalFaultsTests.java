@@ -9,6 +9,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -25,6 +26,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * A server that answers, but refuses.
  */
+@Tag("faults")
 class RefusalFaultsTests {
 
 	/** A key that nobody else asks for. */

@@ -6,6 +6,7 @@ import java.util.Optional;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * What the server did, and nobody heard of it, or not in time.
  */
+@Tag("faults")
 class ReplyFaultsTests {
 
 	/** A key that nobody else asks for. */

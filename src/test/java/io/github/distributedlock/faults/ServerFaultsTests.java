@@ -3,6 +3,7 @@ package io.github.distributedlock.faults;
 import java.time.Duration;
 
 import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Tag;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -12,6 +13,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * A server that does not do what it should for a while.
  */
+@Tag("faults")
 class ServerFaultsTests {
 
 	private static final Duration SHORT = Trial.LEASE.multipliedBy(2).dividedBy(5);

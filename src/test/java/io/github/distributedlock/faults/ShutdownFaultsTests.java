@@ -12,6 +12,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.autoconfigure.Contexts;
 import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -24,6 +25,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * An application that ends while it uses locks. The members of the workload are others.
  */
+@Tag("faults")
 class ShutdownFaultsTests {
 
 	/** So long that no lock runs out before it is looked at. */
