@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  *
  * Invariants: a queue exists exactly while it has a current turn. Turns become current in
  * the order in which they entered. Registering and withdrawing are never under way at the
- * same time, since both need the turn. A wake-up is kept for whoever has the turn until
- * it is consumed, or passed on by a withdrawal if nobody has.
+ * same time, since both need the turn; a newcomer takes the turn of a withdrawal that has
+ * not begun, and the registration with it. A wake-up is kept for whoever has the turn
+ * until it is consumed, or passed on by a withdrawal if nobody has.
  */
 final class LocalQueue {
 
