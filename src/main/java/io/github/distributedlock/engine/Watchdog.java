@@ -85,6 +85,7 @@ final class Watchdog {
 					return;
 				}
 				this.alarm.cancel();
+				this.alarm = null; // Even if no other can be set now.
 			}
 			this.alarmAt = at;
 			long number = ++this.alarmNumber;

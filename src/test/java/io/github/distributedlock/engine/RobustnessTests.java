@@ -315,6 +315,18 @@ class RobustnessTests extends EngineFixture {
 		assertThat(valueOf("k")).isNull();
 	}
 
+	@Test
+	void alarmThatCannotBeSetDoesNotSilenceTheWatchdog() {
+		LockEngine engine = shortOfThreads();
+		LockHandle first = engine.acquire("first");
+		this.noTimer.set(true);
+		ignoringErrors(() -> engine.acquire(request("short").leaseTime(Duration.ofMillis(100))));
+		LockHandle second = engine.acquire("second");
+		this.time.advance(Duration.ofMinutes(2));
+		assertThat(first.isHeld()).isTrue();
+		assertThat(second.isHeld()).isTrue();
+	}
+
 	/**
 	 * An engine that once cannot get a thread, when told so.
 	 */
