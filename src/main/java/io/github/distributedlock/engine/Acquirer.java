@@ -87,11 +87,9 @@ final class Acquirer {
 			// Who may not wait does not wait for a second command of a store that fails.
 			requireNoFailure(turn.key, turn.failure(), wait);
 		}
-		if (!granted) {
-			if (!wait.isAllowed()) {
-				throw new LockBackendException("Lock '" + turn.key + "' could not be asked for: the store has not"
-						+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here", true, null);
-			}
+		if (!granted && !wait.isAllowed()) {
+			throw new LockBackendException("Lock '" + turn.key + "' could not be asked for: the store has not"
+					+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here", true, null);
 		}
 		return granted;
 	}

@@ -152,10 +152,11 @@ final class Watchdog {
 			else {
 				boolean isDue = renewal.isDue(now);
 				if (isDue || renewal.isNearlyDue(now)) {
-					due.computeIfAbsent(this.nodes.of(hold.key), (node) -> new ArrayList<>()).add(renewal);
-				}
-				if (isDue) {
-					nodes.add(this.nodes.of(hold.key));
+					Object node = this.nodes.of(hold.key);
+					due.computeIfAbsent(node, (first) -> new ArrayList<>()).add(renewal);
+					if (isDue) {
+						nodes.add(node);
+					}
 				}
 				nap = Math.min(nap, isDue ? hold.lease().monotonicLeft(now) : renewal.nanosToNextEvent(now));
 			}

@@ -111,8 +111,7 @@ public final class RedisLockBackend implements LockBackend {
 			return Attempt.BUSY;
 		}
 		// Tells who holds it, and fails if it is no lock at all. It is us if the client
-		// sent
-		// the command again after it had lost the first answer.
+		// sent the command again after it had lost the first answer.
 		byte[] value = connection.stringCommands().get(name);
 		String holder = (value != null) ? KeyNames.text(value) : null;
 		return claim.owner().equals(holder) ? Attempt.ACQUIRED : Attempt.busy(holder);
@@ -177,8 +176,12 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public Object node(String key) {
+		Masters masters = this.connections.masters();
+		if (masters == Masters.ONE) {
+			return Masters.ONE; // Asked for each lock again and again: no slot is needed.
+		}
 		int slot = this.names.slot(key);
-		Object master = this.connections.masters().of(slot);
+		Object master = masters.of(slot);
 		return (master != null) ? master : slot;
 	}
 
