@@ -1,5 +1,7 @@
 package io.github.distributedlock;
 
+import java.util.Optional;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,6 +14,10 @@ public class LockBackendException extends LockException {
 
 	private final boolean refused;
 
+	private final String problem;
+
+	private final @Nullable String remedy;
+
 	/**
 	 * Creates the exception for a store that failed, so that nobody knows whether it
 	 * carried out what it was asked.
@@ -22,11 +28,14 @@ public class LockBackendException extends LockException {
 	 * @param cause the client's exception
 	 */
 	public LockBackendException(String message, boolean retryable, @Nullable Throwable cause) {
-		this(message, retryable, false, cause);
+		this(message, null, retryable, false, cause);
 	}
 
-	private LockBackendException(String message, boolean retryable, boolean refused, @Nullable Throwable cause) {
-		super(message, cause);
+	private LockBackendException(String problem, @Nullable String remedy, boolean retryable, boolean refused,
+			@Nullable Throwable cause) {
+		super((remedy != null) ? problem + " (" + remedy + ")" : problem, cause);
+		this.problem = problem;
+		this.remedy = remedy;
 		this.retryable = retryable;
 		this.refused = refused;
 	}
@@ -40,7 +49,22 @@ public class LockBackendException extends LockException {
 	 * @return the exception to throw
 	 */
 	public static LockBackendException refused(String message, boolean retryable, @Nullable Throwable cause) {
-		return new LockBackendException(message, retryable, true, cause);
+		return new LockBackendException(message, null, retryable, true, cause);
+	}
+
+	/**
+	 * The store has certainly not carried out what it was asked, and it is known what to
+	 * do about it.
+	 * @param problem what was tried and what came back, with the key
+	 * @param remedy what to do about it
+	 * @param retryable whether the same step may succeed a little later
+	 * @param cause the client's exception
+	 * @return the exception to throw; its message is the problem, and the remedy in
+	 * parentheses
+	 */
+	public static LockBackendException refused(String problem, String remedy, boolean retryable,
+			@Nullable Throwable cause) {
+		return new LockBackendException(problem, remedy, retryable, true, cause);
 	}
 
 	/**
@@ -57,6 +81,22 @@ public class LockBackendException extends LockException {
 	 */
 	public boolean isRefused() {
 		return this.refused;
+	}
+
+	/**
+	 * What was tried and what came back.
+	 * @return the message without the {@linkplain #remedy() remedy}, if that is apart
+	 */
+	public String problem() {
+		return this.problem;
+	}
+
+	/**
+	 * What to do about it.
+	 * @return the remedy, empty if it is only part of the message, or not known
+	 */
+	public Optional<String> remedy() {
+		return Optional.ofNullable(this.remedy);
 	}
 
 }

@@ -3,6 +3,7 @@ package io.github.distributedlock.autoconfigure;
 import java.time.Duration;
 
 import io.github.distributedlock.aop.DistributedLockAdvisor;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -18,6 +19,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Zero means one attempt.
  * @param leaseTime How long a lock outlives the JVM that holds it. Renewed for as long as
  * the lock is held, and at least 1 second.
+ * @param pollInterval How often who waits for a lock asks for it where no wake-ups
+ * arrive.
  * @param maxKeyBytes Longest key of a lock, in bytes of UTF-8.
  * @param warnHeldAfter Logs a warning, with the stack that acquired it, for each lock
  * that is held longer than this. Not set means never.
@@ -28,8 +31,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("distributed-lock")
 public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Backend backend,
 		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration leaseTime,
-		@DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,
-		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis) {
+		@DefaultValue PollInterval pollInterval, @DefaultValue("1024") int maxKeyBytes,
+		@Nullable Duration warnHeldAfter, @DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order,
+		@DefaultValue Redis redis) {
 
 	/**
 	 * Where locks are kept.
@@ -49,6 +53,16 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	}
 
 	/**
+	 * How often who waits for a lock asks for it where no wake-ups arrive.
+	 *
+	 * @param min How long who waits pauses at first before it asks again, where no
+	 * wake-ups arrive.
+	 * @param max The longest of these pauses, each of which is twice that before.
+	 */
+	public record PollInterval(@DefaultValue("50ms") Duration min, @DefaultValue("500ms") Duration max) {
+	}
+
+	/**
 	 * How locks are kept in Redis.
 	 *
 	 * @param prefix What the names of the Redis keys begin with. Without braces.
@@ -58,12 +72,19 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * acquired. Not in a cluster. Zero means that none is asked.
 	 * @param replicaAckTimeout How long the replicas may take for that. Less than the
 	 * command timeout.
+	 * @param atomicity What keeps others out between comparing a lock and changing it. By
+	 * default the first of lua, native and transaction that the server allows. With
+	 * 'best-effort', a command that comes late can change the lock of somebody else.
+	 * @param signals How those who wait learn that a lock is given back: with 'auto' by
+	 * publish and subscribe, and by polling where the server refuses it; with 'pubsub'
+	 * those who wait fail there; with 'none' by polling alone.
 	 * @param connectionFactory Name of the RedisConnectionFactory bean that leads to the
 	 * Redis of the locks. Needed only if there are several, none of them primary.
 	 */
 	public record Redis(@DefaultValue("lock") String prefix, @DefaultValue("1s") Duration commandTimeout,
 			@DefaultValue("0") int replicasToAck, @DefaultValue("500ms") Duration replicaAckTimeout,
-			@Nullable String connectionFactory) {
+			@DefaultValue("auto") RedisLockSettings.Atomicity atomicity,
+			@DefaultValue("auto") RedisLockSettings.Signals signals, @Nullable String connectionFactory) {
 	}
 
 }

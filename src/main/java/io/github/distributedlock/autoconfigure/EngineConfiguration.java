@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockListener;
+import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.LockEngineBuilder;
@@ -28,6 +29,7 @@ class EngineConfiguration {
 		LockEngineBuilder builder = LockEngine.builder(backend);
 		CheckedProperty.of("wait-time", properties.waitTime()).to(builder::waitTime);
 		CheckedProperty.of("lease-time", properties.leaseTime()).to(builder::leaseTime);
+		pollInterval(builder, properties.pollInterval());
 		CheckedProperty.of("max-key-bytes", properties.maxKeyBytes()).to(builder::maxKeyBytes);
 		Duration warnHeldAfter = properties.warnHeldAfter();
 		if (warnHeldAfter != null) {
@@ -41,9 +43,15 @@ class EngineConfiguration {
 		return builder.listener(new LostEventPublisher(events)).build();
 	}
 
+	// The shortest first by itself, so that the report names the one that is wrong.
+	private static void pollInterval(LockEngineBuilder builder, PollInterval interval) {
+		CheckedProperty.of("poll-interval.min", interval.min()).to((min) -> builder.pollInterval(min, min));
+		CheckedProperty.of("poll-interval.max", interval.max()).to((max) -> builder.pollInterval(interval.min(), max));
+	}
+
 	@Bean
-	EngineLifecycle distributedLockLifecycle(LockEngine engine) {
-		return new EngineLifecycle(engine);
+	EngineLifecycle distributedLockLifecycle(LockEngine engine, LockBackend backend) {
+		return new EngineLifecycle(engine, new StartUpCheck(backend));
 	}
 
 }

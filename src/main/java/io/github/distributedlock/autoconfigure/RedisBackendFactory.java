@@ -39,15 +39,24 @@ final class RedisBackendFactory {
 		RedisLockSettings settings = settings(redis, properties.leaseTime());
 		RedisConnectionFactory connectionFactory = new RedisBackendFactory(beanFactory)
 			.connectionFactory(redis.connectionFactory());
-		return CheckedProperty.of("redis.replicas-to-ack", redis.replicasToAck())
-			.to((replicas) -> new RedisLockBackend(connectionFactory, settings));
+		RedisLockSettings withoutReplicas = settings.replicasToAck(0, settings.replicaAckTimeout());
+		// Both may be refused for what the factory leads to. Nothing is opened yet.
+		RedisLockBackend backend = CheckedProperty.of("redis.atomicity", redis.atomicity())
+			.to((atomicity) -> new RedisLockBackend(connectionFactory, withoutReplicas));
+		return (redis.replicasToAck() == 0) ? backend
+				: CheckedProperty.of("redis.replicas-to-ack", redis.replicasToAck())
+					.to((replicas) -> new RedisLockBackend(connectionFactory, settings));
 	}
 
 	private static RedisLockSettings settings(Redis redis, Duration lease) {
 		Duration commandTimeout = CheckedProperty.of("redis.command-timeout", redis.commandTimeout())
 			.to((timeout) -> requireBounded(timeout, lease));
 		RedisLockSettings settings = CheckedProperty.of("redis.prefix", redis.prefix())
-			.to((prefix) -> RedisLockSettings.defaults().prefix(prefix).commandTimeout(commandTimeout));
+			.to((prefix) -> RedisLockSettings.defaults()
+				.prefix(prefix)
+				.commandTimeout(commandTimeout)
+				.atomicity(redis.atomicity())
+				.signals(redis.signals()));
 		int replicas = CheckedProperty.of("redis.replicas-to-ack", redis.replicasToAck())
 			.to(RedisBackendFactory::requireNotNegative);
 		return CheckedProperty.of("redis.replica-ack-timeout", redis.replicaAckTimeout())

@@ -49,7 +49,8 @@ public interface LockBackend extends AutoCloseable {
 	 * or its own already, with a full lease, and ends the instance's registration as a
 	 * waiter. Otherwise, in the same step, registers the instance as a waiter; one that
 	 * is registered keeps its place. Does not register before the instance
-	 * {@linkplain #listen listens} for certain, where the store can say so.
+	 * {@linkplain #listen listens} for certain, where the store can say so. One that does
+	 * not {@linkplain Listening#hears() hear} is not registered at all.
 	 * @param claim the claim
 	 * @return whether it is the owner now
 	 */
@@ -120,6 +121,16 @@ public interface LockBackend extends AutoCloseable {
 	 * A listener that is listening.
 	 */
 	interface Listening extends AutoCloseable {
+
+		/**
+		 * Whether wake-ups arrive, as far as it is known after a registration. Who waits
+		 * while they do not asks more often. When they arrive again, the listener is
+		 * {@linkplain WakeListener#onResubscribed() told}. Does not block.
+		 * @return {@code true} if nothing else is known
+		 */
+		default boolean hears() {
+			return true;
+		}
 
 		/**
 		 * Stops listening.

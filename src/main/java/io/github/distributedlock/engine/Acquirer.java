@@ -29,10 +29,14 @@ final class Acquirer {
 
 	final EngineTime time;
 
+	final LockBackend.Listening listening;
+
+	final PollInterval pollInterval;
+
 	private final LocalQueue queue;
 
 	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, Instance instance,
-			Lifecycle lifecycle, EngineTime time) {
+			Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening, PollInterval pollInterval) {
 		this.backend = backend;
 		this.queue = queue;
 		this.watchdog = watchdog;
@@ -40,6 +44,8 @@ final class Acquirer {
 		this.instance = instance;
 		this.lifecycle = lifecycle;
 		this.time = time;
+		this.listening = listening;
+		this.pollInterval = pollInterval;
 	}
 
 	/**

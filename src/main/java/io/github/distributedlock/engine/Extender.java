@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent.Lost.Reason;
@@ -53,7 +54,8 @@ final class Extender {
 		if (!this.losses.isStillHeld(hold) || hold.lease().left(sent) >= lease.toNanos()) {
 			return hold.isHeld();
 		}
-		Claim claim = new Claim(hold.key, hold.owner, this.instance.id(), lease);
+		Duration asked = atLeastAsRenewed(hold, lease, sent);
+		Claim claim = new Claim(hold.key, hold.owner, this.instance.id(), asked);
 		boolean unsettled = hold.unsettled;
 		// The key may stay ours for so long without our hearing of it.
 		hold.unsettled = true;
@@ -61,10 +63,23 @@ final class Extender {
 			this.losses.declare(hold, Reason.TAKEN);
 			return false;
 		}
-		hold.confirmed(sent, lease.toMillis() * 1_000_000);
+		hold.confirmed(sent, asked.toMillis() * 1_000_000);
 		boolean held = this.losses.isStillHeld(hold);
 		hold.unsettled = unsettled || !held;
 		return held;
+	}
+
+	/**
+	 * A lease that the watchdog renews is not asked for shorter than it would: once such
+	 * a renewal was not answered, a store may have to refuse longer ones, since it may
+	 * still be carried out after them.
+	 */
+	private static Duration atLeastAsRenewed(Hold hold, Duration lease, Moment now) {
+		if (!hold.terms.renewed()) {
+			return lease;
+		}
+		long renewed = Math.min(hold.terms.lease(), hold.maxHoldLeft(now.nanos()));
+		return Duration.ofMillis(Math.max(lease.toMillis(), TimeUnit.NANOSECONDS.toMillis(renewed)));
 	}
 
 	private boolean ask(Claim claim, Hold hold, boolean unsettledBefore) {

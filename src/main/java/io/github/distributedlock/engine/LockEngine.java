@@ -67,12 +67,12 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		RenewalRound round = new RenewalRound(backend, instance, this.losses, this.sweeper, this.events, time, workers);
 		this.watchdog = new Watchdog(backend, round, this.losses, time, workers);
 		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper, this.events);
+		this.listening = backend.listen(instance.id(), new WakeUps(this.queue));
 		Acquirer acquirer = new Acquirer(backend, this.queue, this.watchdog, this.sweeper, instance, this.lifecycle,
-				time);
+				time, this.listening, settings.pollInterval);
 		this.holds = new Holds(instance, acquirer, releaser, this.losses, this.events);
 		this.handles = new Handles(this.losses, releaser, new Extender(backend, instance, this.losses, time),
 				new HeldTooLong(settings.warnHeldAfter, time), time);
-		this.listening = backend.listen(instance.id(), new WakeUps(this.queue));
 	}
 
 	/**

@@ -32,6 +32,8 @@ public final class LockEngineBuilder {
 
 	int maxKeyBytes = 1024;
 
+	PollInterval pollInterval = PollInterval.DEFAULT;
+
 	@Nullable Duration warnHeldAfter;
 
 	LockEngineBuilder(LockBackend backend) {
@@ -67,6 +69,20 @@ public final class LockEngineBuilder {
 	 */
 	public LockEngineBuilder leaseTime(Duration leaseTime) {
 		this.leaseTime = requireInRange("leaseTime", leaseTime, SHORTEST_RENEWED_LEASE_MILLIS);
+		return this;
+	}
+
+	/**
+	 * How often who waits asks the store while no wake-ups arrive; first after 50
+	 * milliseconds and at last after 500 by default. The pauses double from {@code min}
+	 * to {@code max}, with jitter, and are short again after a wake-up. One thread of a
+	 * JVM asks for each key.
+	 * @param min the shortest pause, from 1 millisecond
+	 * @param max the longest pause, to 1 minute
+	 * @return this builder
+	 */
+	public LockEngineBuilder pollInterval(Duration min, Duration max) {
+		this.pollInterval = new PollInterval(min, max);
 		return this;
 	}
 

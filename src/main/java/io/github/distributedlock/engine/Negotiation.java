@@ -2,7 +2,6 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.OptionalLong;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
@@ -22,18 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Negotiation {
 
-	/**
-	 * A wake-up that got lost costs at most this.
-	 */
-	static final long LONGEST_POLL = TimeUnit.MILLISECONDS.toNanos(500);
-
-	/**
-	 * Who waits asks once more so long before its time is over, since its wake-up may
-	 * have got lost: if it polled in vain, or was to wait for less than a poll.
-	 */
-	private static final long LAST_POLL = TimeUnit.MILLISECONDS.toNanos(50);
-
 	private static final long FIRST_RETRY = TimeUnit.MILLISECONDS.toNanos(25);
+
+	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
 
 	private final Acquirer parts;
 
@@ -44,6 +34,8 @@ final class Negotiation {
 	private final Terms terms;
 
 	private final Wait wait;
+
+	private final Polls polls;
 
 	private final int era;
 
@@ -60,6 +52,7 @@ final class Negotiation {
 		this.turn = turn;
 		this.terms = terms;
 		this.wait = wait;
+		this.polls = new Polls(parts.listening, parts.pollInterval);
 		this.era = era;
 		this.claim = new Claim(turn.key, owner, parts.instance.id(), Duration.ofNanos(terms.lease()), terms.fenced());
 	}
@@ -177,17 +170,13 @@ final class Negotiation {
 		}
 		if (this.failure != null) {
 			this.turn.awaitWakeUp(this.parts.time, Math.min(this.retry, this.wait.left()));
-			this.retry = Math.min(2 * this.retry, LONGEST_POLL);
+			this.retry = Math.min(2 * this.retry, LONGEST_RETRY);
 		}
-		else if (this.turn.isRegistered()) {
-			long left = this.wait.left();
-			this.turn.awaitWakeUp(this.parts.time, Math.min(poll(), (left > LAST_POLL) ? left - LAST_POLL : left));
+		else if (this.turn.isRegistered()
+				&& this.turn.awaitWakeUp(this.parts.time, this.polls.pause(this.wait.left()))) {
+			this.polls.restart();
 		}
 		return !this.wait.isOver();
-	}
-
-	private static long poll() {
-		return ThreadLocalRandom.current().nextLong(LONGEST_POLL * 4 / 5, LONGEST_POLL);
 	}
 
 }

@@ -92,11 +92,14 @@ final class Turn {
 
 	/**
 	 * Waits until the store sends a wake-up, one that came before included.
+	 * @return whether there was one in time
 	 */
-	void awaitWakeUp(EngineTime time, long nanos) throws InterruptedException {
-		if (time.await(queue().wakeUps, nanos)) {
+	boolean awaitWakeUp(EngineTime time, long nanos) throws InterruptedException {
+		boolean woken = time.await(queue().wakeUps, nanos);
+		if (woken) {
 			queue().wakeUps.drainPermits();
 		}
+		return woken;
 	}
 
 	private KeyQueue queue() {

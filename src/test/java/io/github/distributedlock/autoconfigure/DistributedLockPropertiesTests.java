@@ -15,13 +15,17 @@ import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
+import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.NoDatabase;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.json.JsonParserFactory;
@@ -46,8 +50,9 @@ class DistributedLockPropertiesTests {
 		Contexts.withRedis().run((context) -> {
 			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
 			assertThat(properties).isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofSeconds(5),
-					Duration.ofSeconds(30), 1024, null, Integer.MAX_VALUE - 1000, new DistributedLockProperties.Redis(
-							"lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500), null)));
+					Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)), 1024, null,
+					Integer.MAX_VALUE - 1000, new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0,
+							Duration.ofMillis(500), Atomicity.AUTO, Signals.AUTO, null)));
 			assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
 		});
 	}
@@ -56,15 +61,19 @@ class DistributedLockPropertiesTests {
 	void areBound() {
 		Contexts.withRedis()
 			.withPropertyValues("distributed-lock.wait-time=1m", "distributed-lock.lease-time=20s",
+					"distributed-lock.poll-interval.min=20ms", "distributed-lock.poll-interval.max=2s",
 					"distributed-lock.max-key-bytes=10", "distributed-lock.warn-held-after=1h",
 					"distributed-lock.order=7", "distributed-lock.redis.prefix=shop",
 					"distributed-lock.redis.command-timeout=300", "distributed-lock.redis.replicas-to-ack=2",
-					"distributed-lock.redis.replica-ack-timeout=200ms",
+					"distributed-lock.redis.replica-ack-timeout=200ms", "distributed-lock.redis.atomicity=best-effort",
+					"distributed-lock.redis.signals=none",
 					"distributed-lock.redis.connection-factory=redisConnectionFactory")
-			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
-				.isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofMinutes(1),
-						Duration.ofSeconds(20), 10, Duration.ofHours(1), 7, new DistributedLockProperties.Redis("shop",
-								Duration.ofMillis(300), 2, Duration.ofMillis(200), "redisConnectionFactory"))));
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class)).isEqualTo(
+					new DistributedLockProperties(true, Backend.REDIS, Duration.ofMinutes(1), Duration.ofSeconds(20),
+							new PollInterval(Duration.ofMillis(20), Duration.ofSeconds(2)), 10, Duration.ofHours(1), 7,
+							new DistributedLockProperties.Redis("shop", Duration.ofMillis(300), 2,
+									Duration.ofMillis(200), Atomicity.BEST_EFFORT, Signals.NONE,
+									"redisConnectionFactory"))));
 	}
 
 	@Test
@@ -123,6 +132,10 @@ class DistributedLockPropertiesTests {
 			lease-time      | 0         | PT0S       | leaseTime
 			lease-time      | 999ms     | PT0.999S   | at least 1000 ms
 			lease-time      | PT9223372036854775807S | PT2562047788015215H30M7S | 365 days
+			poll-interval.min | 0       | PT0S       | at least 1 ms
+			poll-interval.min | 2m      | PT2M       | at most 1 minute
+			poll-interval.max | 40ms    | PT0.04S    | the shortest, which is PT0.05S: make it at least as long
+			poll-interval.max | 2m      | PT2M       | at most 1 minute
 			max-key-bytes   | 0         | 0          | must be at least 1
 			warn-held-after | 0         | PT0S       | at least 1 ms
 			warn-held-after | -1s       | PT-1S      | at least 1 ms
@@ -170,7 +183,19 @@ class DistributedLockPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "backend, mongo, REDIS", "lease-time, soon, java.time.Duration", "order, first, Integer",
+	@ValueSource(strings = { "transaction", "best-effort" })
+	void atomicityThatAClusterCannotHaveIsRefused(String atomicity, CapturedOutput output) {
+		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock.redis.atomicity=" + atomicity,
+				"distributed-lock.redis.replicas-to-ack=1", "spring.data.redis.cluster.nodes=localhost:1"))
+			.contains("'distributed-lock.redis.atomicity'")
+			.contains("Invalid value '" + atomicity + "'")
+			.contains("In a cluster, and by a connection factory that is neither Jedis' nor Lettuce's,"
+					+ " distributed-lock.redis.atomicity=" + atomicity + " is not possible: use auto, lua or native");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "backend, mongo, REDIS", "redis.atomicity, magic, Atomicity", "lease-time, soon, java.time.Duration",
+			"order, first, Integer", "redis.signals, telegraph, PUBSUB",
 			"wait-time, 9999999999999999d, java.time.Duration" })
 	void areRefusedIfTheyCannotBeRead(String name, String value, String expected, CapturedOutput output) {
 		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock." + name + "=" + value))
@@ -184,10 +209,12 @@ class DistributedLockPropertiesTests {
 		List<Map<String, Object>> properties = metadata();
 		assertThat(properties).extracting((property) -> property.get("name"))
 			.containsExactlyInAnyOrder("distributed-lock.enabled", "distributed-lock.backend",
-					"distributed-lock.wait-time", "distributed-lock.lease-time", "distributed-lock.max-key-bytes",
+					"distributed-lock.wait-time", "distributed-lock.lease-time", "distributed-lock.poll-interval.min",
+					"distributed-lock.poll-interval.max", "distributed-lock.max-key-bytes",
 					"distributed-lock.warn-held-after", "distributed-lock.order", "distributed-lock.redis.prefix",
 					"distributed-lock.redis.command-timeout", "distributed-lock.redis.replicas-to-ack",
-					"distributed-lock.redis.replica-ack-timeout", "distributed-lock.redis.connection-factory");
+					"distributed-lock.redis.replica-ack-timeout", "distributed-lock.redis.atomicity",
+					"distributed-lock.redis.signals", "distributed-lock.redis.connection-factory");
 		assertThat(properties).allSatisfy((property) -> {
 			assertThat((String) property.get("description")).isNotBlank().endsWith(".");
 			assertThat((String) property.get("type")).matches("[\\w.$]+");

@@ -2,6 +2,7 @@ package io.github.distributedlock.autoconfigure;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -13,7 +14,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -42,7 +42,7 @@ class RedisBackendFactoryTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "jedis", "lettuce" })
-	void connectsOnlyForTheFirstLock(String client) {
+	void hasNoConnectionOpenBeforeTheFirstLock(String client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
 			Contexts.withRedis()
 				.withPropertyValues("spring.data.redis.port=" + server.port(),
@@ -83,10 +83,10 @@ class RedisBackendFactoryTests {
 		}
 	}
 
-	private static JedisConnectionFactory database(int database) {
+	private static RedisConnectionFactory database(Client client, int database) {
 		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", PORT);
 		configuration.setDatabase(database);
-		return new JedisConnectionFactory(configuration);
+		return client.connectTo(configuration);
 	}
 
 	@Configuration(proxyBeanMethods = false)
@@ -94,12 +94,12 @@ class RedisBackendFactoryTests {
 
 		@Bean
 		RedisConnectionFactory first() {
-			return database(1);
+			return database(Client.JEDIS, 1);
 		}
 
 		@Bean
 		RedisConnectionFactory second() {
-			return database(2);
+			return database(Client.LETTUCE, 2);
 		}
 
 	}
@@ -110,12 +110,12 @@ class RedisBackendFactoryTests {
 		@Bean
 		@Primary
 		RedisConnectionFactory first() {
-			return database(1);
+			return database(Client.JEDIS, 1);
 		}
 
 		@Bean
 		RedisConnectionFactory second() {
-			return database(2);
+			return database(Client.LETTUCE, 2);
 		}
 
 	}

@@ -43,6 +43,16 @@ public abstract class LockBackendContractTests extends OwnershipContractTests {
 	}
 
 	@ContractTest
+	void whoHasRegisteredHears(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		LockBackend.Listening listening = backend.listen("b", new Ear());
+		held(backend, key, "a");
+		backend.acquireOrRegister(claim(key, "b"));
+		assertThat(listening.hears()).as("hears").isTrue();
+	}
+
+	@ContractTest
 	void whoRegistersIsToldTheHolder(String store) {
 		LockBackend backend = open(store);
 		String key = key();
@@ -56,7 +66,7 @@ public abstract class LockBackendContractTests extends OwnershipContractTests {
 	void busyByTheOwnTokenIsAnAcquisitionWithAFullLease(String store) {
 		LockBackend backend = open(store);
 		String key = key();
-		Claim claim = claim(key, "a", SHORT);
+		Claim claim = claim(key, "a", RENEWABLE);
 		backend.acquire(claim);
 		Claim again = new Claim(key, claim.owner(), "a", LONG);
 		assertThat(backend.acquireOrRegister(again).acquired()).as("acquired what is its own").isTrue();
@@ -146,7 +156,7 @@ public abstract class LockBackendContractTests extends OwnershipContractTests {
 			ears.get(i).awaitWake(key);
 			assertThat(ears.stream().mapToInt((ear) -> ear.heard().size()).sum()).as("woken so far").isEqualTo(i + 1);
 			holder = claim(key, instances.get(i));
-			assertThat(backend.acquireOrRegister(holder).acquired()).isTrue();
+			acquired(backend, holder);
 		}
 	}
 
@@ -161,7 +171,7 @@ public abstract class LockBackendContractTests extends OwnershipContractTests {
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.release(key, holder.owner());
 		b.awaitWake(key);
-		assertThat(backend.acquireOrRegister(claim(key, "b")).acquired()).as("reserved for who can hear").isTrue();
+		acquired(backend, claim(key, "b"));
 	}
 
 	@ContractTest
@@ -204,7 +214,7 @@ public abstract class LockBackendContractTests extends OwnershipContractTests {
 			assertThat(backend.release(key, holder.owner())).as("owned").isFalse();
 			return b.heard().contains(key);
 		});
-		assertThat(backend.acquireOrRegister(claim(key, "b")).acquired()).as("reserved for who was woken").isTrue();
+		acquired(backend, claim(key, "b"));
 	}
 
 	@ContractTest
@@ -251,7 +261,7 @@ public abstract class LockBackendContractTests extends OwnershipContractTests {
 		Attempt barging = backend.acquire(claim(key, "a"));
 		assertThat(barging.acquired()).as("free though the next one waits").isFalse();
 		c.awaitWake(key);
-		assertThat(backend.acquireOrRegister(claim(key, "c")).acquired()).isTrue();
+		acquired(backend, claim(key, "c"));
 	}
 
 	@ContractTest
@@ -295,7 +305,7 @@ public abstract class LockBackendContractTests extends OwnershipContractTests {
 			backend.withdraw(key, "b");
 			return c.heard().contains(key);
 		});
-		assertThat(backend.acquireOrRegister(claim(key, "c")).acquired()).as("reserved for who was woken").isTrue();
+		acquired(backend, claim(key, "c"));
 	}
 
 	// Everything together

@@ -93,7 +93,7 @@ abstract class OwnershipContractTests extends ContractBench {
 	void aSecondAttemptOfTheOwnerNeverShortens(String store) {
 		LockBackend backend = open(store);
 		String key = key();
-		Claim claim = claim(key, "a", SHORT);
+		Claim claim = claim(key, "a", RENEWABLE);
 		assertThat(backend.acquireOrRegister(claim).acquired()).isTrue();
 		Claim extended = new Claim(key, claim.owner(), "a", LONG);
 		assertThat(backend.renew(List.of(extended))).containsExactly(true);
@@ -107,7 +107,7 @@ abstract class OwnershipContractTests extends ContractBench {
 	void aRenewedLeaseLasts(String store) {
 		LockBackend backend = open(store);
 		String key = key();
-		Claim claim = claim(key, "a", SHORT);
+		Claim claim = claim(key, "a", RENEWABLE);
 		backend.acquire(claim);
 		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", LONG)))).containsExactly(true);
 		staysOwned(backend, claim);
@@ -118,7 +118,7 @@ abstract class OwnershipContractTests extends ContractBench {
 		LockBackend backend = open(store);
 		String key = key();
 		Claim claim = held(backend, key, "a");
-		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", SHORT)))).containsExactly(true);
+		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", RENEWABLE)))).containsExactly(true);
 		staysOwned(backend, claim);
 	}
 

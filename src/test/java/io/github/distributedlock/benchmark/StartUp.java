@@ -3,6 +3,7 @@ package io.github.distributedlock.benchmark;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -10,6 +11,7 @@ import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.github.distributedlock.test.JvmProcess;
 import io.github.distributedlock.test.NoDatabase;
+import io.github.distributedlock.test.RedisServers;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -33,18 +35,29 @@ public final class StartUp {
 	}
 
 	public static void main(String[] args) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
+			for (String client : List.of("jedis", "lettuce")) {
+				compare(client, String.valueOf(server.port()));
+			}
+		}
+		System.exit(0);
+	}
+
+	private static void compare(String client, String port) {
 		List<long[]> without = new ArrayList<>();
 		List<long[]> with = new ArrayList<>();
+		Map<String, String> properties = Map.of("spring.data.redis.port", port, "spring.data.redis.client-type",
+				client);
+		Map<String, String> excluding = new HashMap<>(properties);
+		excluding.put("spring.autoconfigure.exclude", DistributedLockAutoConfiguration.class.getName());
 		for (int i = 0; i < STARTS; i++) {
-			without
-				.add(start(Map.of("spring.autoconfigure.exclude", DistributedLockAutoConfiguration.class.getName())));
-			with.add(start(Map.of()));
+			without.add(start(excluding));
+			with.add(start(properties));
 		}
 		System.out.printf(
-				"start-up: without %d ms and %d threads, with %d ms and %d threads, added %d ms (medians of %d)%n",
-				median(without, 0), median(without, 1), median(with, 0), median(with, 1),
+				"start-up on %s: without %d ms and %d threads, with %d ms and %d threads, added %d ms (medians of %d)%n",
+				client, median(without, 0), median(without, 1), median(with, 0), median(with, 1),
 				median(with, 0) - median(without, 0), STARTS);
-		System.exit(0);
 	}
 
 	private static long[] start(Map<String, String> properties) {

@@ -289,6 +289,17 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
+	void extendAsksForNoLessThanTheWatchdog() {
+		LockHandle handle = this.engine.acquire("k");
+		LockHandle trimmed = this.engine.acquire(request("trimmed").maxHoldTime(Duration.ofSeconds(35)));
+		this.time.advance(Duration.ofSeconds(9));
+		assertThat(handle.extend(Duration.ofSeconds(25))).isTrue();
+		assertThat(handle.remaining()).isEqualTo(Duration.ofMillis(29_700));
+		assertThat(trimmed.extend(Duration.ofSeconds(25))).isTrue();
+		assertThat(trimmed.remaining()).isEqualTo(Duration.ofMillis(25_700));
+	}
+
+	@Test
 	void extendCountsOnlyAfterSuccess() {
 		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
 		this.backend.next("renew", ScriptedBackend.LOST_REPLY);

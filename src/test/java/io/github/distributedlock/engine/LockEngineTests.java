@@ -39,6 +39,14 @@ class LockEngineTests {
 			.withMessageContaining("at least 1 ms");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.maxKeyBytes(0))
 			.withMessage("maxKeyBytes 0 must be at least 1");
+		Duration second = Duration.ofSeconds(1);
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.pollInterval(Duration.ZERO, second))
+			.withMessage("The poll interval PT0S is out of range: at least 1 ms, at most 1 minute");
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.pollInterval(second, Duration.ofMillis(60_001)))
+			.withMessage("The poll interval PT1M0.001S is out of range: at least 1 ms, at most 1 minute");
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.pollInterval(second, Duration.ofMillis(999)))
+			.withMessage("The longest poll interval, PT0.999S, is shorter than the shortest, which is PT1S:"
+					+ " make it at least as long");
 	}
 
 	@Test

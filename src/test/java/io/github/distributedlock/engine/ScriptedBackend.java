@@ -58,6 +58,8 @@ final class ScriptedBackend implements LockBackend {
 
 	private volatile WakeListener listener;
 
+	private volatile boolean deaf;
+
 	private volatile Consumer<Claim> claims = (claim) -> {
 	};
 
@@ -94,6 +96,13 @@ final class ScriptedBackend implements LockBackend {
 		this.always.clear();
 	}
 
+	/**
+	 * Wake-ups do not arrive, or do again.
+	 */
+	void deaf(boolean deaf) {
+		this.deaf = deaf;
+	}
+
 	void onAcquire(Consumer<Claim> claims) {
 		this.claims = claims;
 	}
@@ -119,7 +128,13 @@ final class ScriptedBackend implements LockBackend {
 
 	@Override
 	public Attempt acquireOrRegister(Claim claim) {
-		return step("register", claim.key(), () -> this.delegate.acquireOrRegister(claim));
+		return step("register", claim.key(), () -> {
+			Attempt attempt = this.delegate.acquireOrRegister(claim);
+			if (this.deaf && !attempt.acquired()) {
+				this.delegate.withdraw(claim.key(), claim.instance());
+			}
+			return attempt;
+		});
 	}
 
 	@Override
@@ -149,7 +164,20 @@ final class ScriptedBackend implements LockBackend {
 	@Override
 	public Listening listen(String instance, WakeListener listener) {
 		this.listener = listener;
-		return this.delegate.listen(instance, listener);
+		Listening listening = this.delegate.listen(instance, listener);
+		return new Listening() {
+
+			@Override
+			public boolean hears() {
+				return !ScriptedBackend.this.deaf;
+			}
+
+			@Override
+			public void close() {
+				listening.close();
+			}
+
+		};
 	}
 
 	@Override

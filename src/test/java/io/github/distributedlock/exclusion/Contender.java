@@ -14,15 +14,19 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.AccessRules;
+import io.github.distributedlock.test.AtomicityCase;
 import io.github.distributedlock.test.ChildJvm;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.History;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 
 /**
  * A JVM whose threads increment counters in Redis, each under its lock, as fast as they
- * can. Arguments: client, port, seconds, file for the history.
+ * can, as often as it is ordered to.
  */
 final class Contender {
 
@@ -34,15 +38,15 @@ final class Contender {
 
 	private final LockEngine engine;
 
-	private final int port;
+	private final HostAndPort server;
 
 	private final History history;
 
 	private final long duration;
 
-	private Contender(LockEngine engine, int port, History history, Duration duration) {
+	private Contender(LockEngine engine, HostAndPort server, History history, Duration duration) {
 		this.engine = engine;
-		this.port = port;
+		this.server = server;
 		this.history = history;
 		this.duration = duration.toNanos();
 	}
@@ -51,21 +55,36 @@ final class Contender {
 		return "counter-" + number;
 	}
 
+	/**
+	 * What to send to such a JVM. It says "ready", waits for "go", and says how many
+	 * "increments" it has made.
+	 */
+	static String order(Client client, AtomicityCase where, Duration duration, Path history) {
+		return String.join(" ", client.name(), where.server().toString(), where.rules().name(), where.setting().name(),
+				duration.toString(), history.toString());
+	}
+
 	public static void main(String[] arguments) throws Exception {
-		int port = Integer.parseInt(arguments[1]);
-		Duration duration = Duration.ofSeconds(Long.parseLong(arguments[2]));
-		try (RedisLockBackend backend = Client.valueOf(arguments[0]).backend(port);
-				LockEngine engine = LockEngine.builder(backend).application(arguments[0]).build();
-				History history = History.write(Path.of(arguments[3]))) {
+		while (true) {
+			carryOut(ChildJvm.awaitLine().split(" ", 6));
+		}
+	}
+
+	private static void carryOut(String[] order) throws Exception {
+		Client client = Client.valueOf(order[0]);
+		AtomicityCase where = new AtomicityCase("there", HostAndPort.from(order[1]), AccessRules.valueOf(order[2]),
+				Atomicity.valueOf(order[3]), "ordered");
+		try (RedisLockBackend backend = where.backend(client, RedisLockBackend.DEFAULT_PREFIX);
+				LockEngine engine = LockEngine.builder(backend).application(client.name()).build();
+				History history = History.write(Path.of(order[5]))) {
 			// Connects before anything counts.
 			engine.run("warm-up", () -> {
 			});
 			System.out.println("ready");
 			ChildJvm.awaitLine();
-			System.out.println("increments " + new Contender(engine, port, history, duration).contend());
+			System.out.println(
+					"increments " + new Contender(engine, where.server(), history, Duration.parse(order[4])).contend());
 		}
-		// Their threads must not keep the JVM.
-		System.exit(0);
 	}
 
 	private long contend() throws Exception {
@@ -86,7 +105,7 @@ final class Contender {
 
 	private long incrementUntil(long end) {
 		long count = 0;
-		try (Jedis counters = new Jedis("localhost", this.port, (int) PATIENCE.toMillis())) {
+		try (Jedis counters = new Jedis(this.server.getHost(), this.server.getPort(), (int) PATIENCE.toMillis())) {
 			while (System.nanoTime() - end < 0) {
 				String key = key(ThreadLocalRandom.current().nextInt(KEYS));
 				try (LockHandle handle = this.engine.acquire(LockRequest.of(key).waitTime(PATIENCE))) {

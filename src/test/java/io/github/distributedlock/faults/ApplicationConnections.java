@@ -5,7 +5,6 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 
 import io.github.distributedlock.backend.redis.RedisLockBackend;
-import io.github.distributedlock.backend.redis.RedisLockSettings;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -46,8 +45,7 @@ final class ApplicationConnections {
 						throw ex.getTargetException();
 					}
 				});
-		return new RedisLockBackend((RedisConnectionFactory) wrapper,
-				RedisLockSettings.defaults().commandTimeout(Trial.COMMAND_TIMEOUT));
+		return new RedisLockBackend((RedisConnectionFactory) wrapper, Trial.SETTINGS);
 	}
 
 	void close() {

@@ -6,6 +6,7 @@ import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.test.RedisSentinels;
 import io.github.distributedlock.test.RedisServers;
 import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.test.Variant;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
@@ -21,15 +22,12 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
  */
 record Deployment(RedisConfiguration configuration, RedisLockSettings settings, Supplier<Server> master, Runnable end) {
 
-	private static final RedisLockSettings SETTINGS = RedisLockSettings.defaults()
-		.commandTimeout(Trial.COMMAND_TIMEOUT);
-
 	/**
 	 * One server.
 	 * @param settings of the server
 	 */
 	static Deployment standalone(String... settings) {
-		return of(RedisServers.start(RedisServers.EMBEDDED, settings));
+		return of(RedisServers.start(Variant.SERVER, settings));
 	}
 
 	/**
@@ -37,8 +35,8 @@ record Deployment(RedisConfiguration configuration, RedisLockSettings settings, 
 	 * @param server the server, which ends with the deployment
 	 */
 	static Deployment of(Server server) {
-		return new Deployment(new RedisStandaloneConfiguration(server.host(), server.port()), SETTINGS, () -> server,
-				server::close);
+		return new Deployment(new RedisStandaloneConfiguration(server.host(), server.port()), Trial.SETTINGS,
+				() -> server, server::close);
 	}
 
 	/**
@@ -56,10 +54,10 @@ record Deployment(RedisConfiguration configuration, RedisLockSettings settings, 
 	 * @param settings of the master and its replicas
 	 */
 	static Deployment sentinels(int replicas, String... settings) {
-		RedisSentinels sentinels = RedisSentinels.start(RedisServers.EMBEDDED, replicas, settings);
+		RedisSentinels sentinels = RedisSentinels.start(Variant.SERVER, replicas, settings);
 		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master(RedisSentinels.MASTER);
 		sentinels.sentinels().forEach((sentinel) -> configuration.sentinel("localhost", sentinel.port()));
-		return new Deployment(configuration, SETTINGS, sentinels::master, sentinels::close);
+		return new Deployment(configuration, Trial.SETTINGS, sentinels::master, sentinels::close);
 	}
 
 }

@@ -13,6 +13,7 @@ import java.util.TreeMap;
 
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.test.Variant;
 import io.lettuce.core.RedisClient;
 import redis.clients.jedis.Jedis;
 
@@ -72,7 +73,7 @@ final class FaultTable {
 	}
 
 	private static String conditions() {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
+		try (RedisServers.Server server = RedisServers.start(Variant.SERVER); Jedis admin = server.admin()) {
 			String redis = admin.info("server")
 				.lines()
 				.filter((line) -> line.startsWith("redis_version:"))

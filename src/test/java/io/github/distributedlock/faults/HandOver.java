@@ -1,6 +1,7 @@
 package io.github.distributedlock.faults;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -32,17 +33,24 @@ final class HandOver {
 	 */
 	static void assertNoLaterThanPolling(Trial trial) throws Exception {
 		LockHandle given = trial.holder().engine().acquire(KEY);
-		CompletableFuture<Long> taken = CompletableFuture.supplyAsync(() -> {
+		CompletableFuture<Long> taken = new CompletableFuture<>();
+		Thread waiter = new Thread(() -> taken.completeAsync(() -> {
 			try (LockHandle handle = trial.rival().engine().acquire(LockRequest.of(KEY).waitTime(PATIENCE))) {
 				return System.nanoTime();
 			}
-		});
-		trial.admin((redis) -> await("somebody waits").until(() -> redis.zcard("lock-waiters:{" + KEY + "}") == 1));
+		}, Runnable::run), "waiter");
+		waiter.start();
+		await("somebody waits").until(() -> isParked(waiter));
 		long before = System.nanoTime();
 		given.close();
 		Duration took = Duration.ofNanos(taken.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS) - before);
 		assertThat(took).as("from the release to the next acquire")
 			.isLessThan(LONGEST_POLL.plus(Promise.slack(trial.recorder().noise())));
+	}
+
+	/** Whether it has asked in vain, and waits for a wake-up or its next poll. */
+	private static boolean isParked(Thread waiter) {
+		return Arrays.stream(waiter.getStackTrace()).anyMatch((frame) -> frame.getMethodName().equals("awaitWakeUp"));
 	}
 
 }

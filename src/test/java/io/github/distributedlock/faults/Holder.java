@@ -1,16 +1,17 @@
 package io.github.distributedlock.faults;
 
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.OptionalLong;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
-import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.test.ChildJvm;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.JvmProcess;
+import io.github.distributedlock.test.Variant;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -38,7 +39,8 @@ final class Holder implements AutoCloseable {
 	 * @param file for its history
 	 */
 	static Holder of(String key, Client client, int port, Path file) {
-		return new Holder(JvmProcess.start(Holder.class, key, client.name(), String.valueOf(port), file.toString()));
+		return new Holder(JvmProcess.start(Holder.class, Map.of(Variant.PROPERTY, Variant.ATOMICITY.name()), key,
+				client.name(), String.valueOf(port), file.toString()));
 	}
 
 	/** The JVM. */
@@ -78,8 +80,7 @@ final class Holder implements AutoCloseable {
 
 	public static void main(String[] arguments) throws InterruptedException {
 		RedisConfiguration server = new RedisStandaloneConfiguration("localhost", Integer.parseInt(arguments[2]));
-		RedisLockBackend backend = Client.valueOf(arguments[1])
-			.backend(server, RedisLockSettings.defaults().commandTimeout(Trial.COMMAND_TIMEOUT));
+		RedisLockBackend backend = Client.valueOf(arguments[1]).backend(server, Trial.SETTINGS);
 		LockEngine engine = LockEngine.builder(backend).leaseTime(Trial.LEASE).build();
 		Recorder recorder = new Recorder(Path.of(arguments[3]));
 		LockRequest request = LockRequest.of(arguments[0]).fenced(true).waitTime(Workload.PATIENCE);

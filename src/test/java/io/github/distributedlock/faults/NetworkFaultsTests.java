@@ -2,11 +2,13 @@ package io.github.distributedlock.faults;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.stream.Stream;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.Machine;
 import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.test.Variant;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -90,8 +92,10 @@ class NetworkFaultsTests {
 		}
 	}
 
+	// Newer servers are protected wherever others can reach them.
 	private static Deployment on(Machine machine, String... settings) {
-		return Deployment.of(RedisServers.start(RedisServers.EMBEDDED, machine.site(), settings));
+		String[] all = Stream.concat(Stream.of("protected-mode no"), Stream.of(settings)).toArray(String[]::new);
+		return Deployment.of(RedisServers.start(Variant.SERVER, machine.site(), all));
 	}
 
 	private static Machine machine() {

@@ -13,6 +13,7 @@ import java.util.List;
 
 import io.github.distributedlock.test.RedisServers;
 import io.github.distributedlock.test.Site;
+import io.github.distributedlock.test.Variant;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.util.FileSystemUtils;
@@ -71,7 +72,7 @@ final class ServerClock implements AutoCloseable {
 	RedisServers.Server start() {
 		Site site = new Site("127.0.0.1",
 				List.of("env", "LD_PRELOAD=" + this.directory.resolve("clock.so"), "SERVER_CLOCK=" + this.ahead));
-		RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, site);
+		RedisServers.Server server = RedisServers.start(Variant.SERVER, site);
 		set(TRY);
 		long seconds = seconds(server) - System.currentTimeMillis() / 1000;
 		set(Duration.ZERO);

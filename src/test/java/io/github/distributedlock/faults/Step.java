@@ -23,7 +23,7 @@ enum Step {
 
 		@Override
 		boolean isIn(List<String> request) {
-			return request.get(0).equalsIgnoreCase("set")
+			return (request.get(0).equalsIgnoreCase("set") && !request.contains(IFEQ))
 					|| (super.isIn(request) && argument(3, request).equals(DO_NOT_REGISTER));
 		}
 
@@ -40,17 +40,29 @@ enum Step {
 	},
 
 	/** The renewal of leases. */
-	RENEW("renew.lua"),
+	RENEW("renew.lua") {
+
+		@Override
+		boolean isIn(List<String> request) {
+			return super.isIn(request) || (request.contains(IFEQ)
+					&& request.indexOf(request.get(2)) != request.lastIndexOf(request.get(2)));
+		}
+
+	},
 
 	/** A release; not a waiter that gives up, which is the same script. */
 	RELEASE("release.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
-			return super.isIn(request) && !argument(0, request).startsWith(LockBackend.RESERVED);
+			boolean removes = request.contains(IFEQ) && request.get(0).equalsIgnoreCase("delex");
+			return removes || (super.isIn(request) && !argument(0, request).startsWith(LockBackend.RESERVED));
 		}
 
 	};
+
+	/** By scripts, or else by the commands of a Redis that compares by itself. */
+	private static final String IFEQ = "IFEQ";
 
 	private static final String DO_NOT_REGISTER = "0";
 

@@ -7,6 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.distributedlock.test.RespMessage;
+
 /**
  * Something that happens to the next request of a kind that passes a {@link RespRelay},
  * or one of several relays that it is set at.

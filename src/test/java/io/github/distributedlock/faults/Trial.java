@@ -13,8 +13,10 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.test.Variant;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.util.FileSystemUtils;
@@ -31,6 +33,9 @@ final class Trial implements AutoCloseable {
 	static final Duration LEASE = Duration.ofSeconds(1);
 
 	static final Duration COMMAND_TIMEOUT = Duration.ofMillis(250);
+
+	/** How locks are kept. */
+	static final RedisLockSettings SETTINGS = Variant.settings().commandTimeout(COMMAND_TIMEOUT);
 
 	private static final int MEMBERS = 2;
 

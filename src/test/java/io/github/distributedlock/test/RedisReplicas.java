@@ -32,12 +32,25 @@ public final class RedisReplicas implements AutoCloseable {
 	 * @return the servers, to be closed
 	 */
 	public static RedisReplicas start(String name, int replicas, String... settings) {
-		String[] all = with(settings, "repl-diskless-sync-delay 0", "repl-ping-replica-period 1");
-		RedisReplicas servers = new RedisReplicas(RedisServers.start(name, all));
+		return start(name, Access.OPEN, replicas, settings);
+	}
+
+	/**
+	 * Starts servers that are not open to everybody, and waits until each replica has
+	 * what the master has.
+	 * @param name one of {@link RedisServers#names()}
+	 * @param access who may talk to them
+	 * @param replicas how many replicas
+	 * @param settings more lines for the configuration of each
+	 * @return the servers, to be closed
+	 */
+	public static RedisReplicas start(String name, Access access, int replicas, String... settings) {
+		List<String> all = with(List.of(settings), "repl-diskless-sync-delay 0", "repl-ping-replica-period 1");
+		RedisReplicas servers = new RedisReplicas(RedisServers.start(name, access, all));
 		try {
 			for (int i = 0; i < replicas; i++) {
 				servers.replicas
-					.add(RedisServers.start(name, with(all, "replicaof 127.0.0.1 " + servers.master.port())));
+					.add(RedisServers.start(name, access, with(all, "replicaof 127.0.0.1 " + servers.master.port())));
 			}
 			servers.awaitReplicas();
 			return servers;
@@ -68,8 +81,8 @@ public final class RedisReplicas implements AutoCloseable {
 		return admin.waitReplicas(this.replicas.size(), 100);
 	}
 
-	private static String[] with(String[] settings, String... more) {
-		return Stream.concat(Stream.of(settings), Stream.of(more)).toArray(String[]::new);
+	private static List<String> with(List<String> settings, String... more) {
+		return Stream.concat(settings.stream(), Stream.of(more)).toList();
 	}
 
 	/**

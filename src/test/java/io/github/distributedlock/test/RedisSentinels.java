@@ -39,19 +39,34 @@ public final class RedisSentinels implements AutoCloseable {
 	 * @return the servers, to be closed
 	 */
 	public static RedisSentinels start(String name, int replicas, String... settings) {
-		RedisSentinels sentinels = new RedisSentinels(RedisReplicas.start(name, replicas, settings));
+		return start(name, Access.OPEN, Access.OPEN, replicas, settings);
+	}
+
+	/**
+	 * Starts servers that are not open to everybody, and waits until all know each other.
+	 * @param name one of {@link RedisServers#names()}
+	 * @param data who may talk to the master and the replicas
+	 * @param sentinels who may talk to the Sentinels; with TLS if the others have it
+	 * @param replicas how many replicas
+	 * @param settings more lines for the configuration of the master and each replica
+	 * @return the servers, to be closed
+	 */
+	public static RedisSentinels start(String name, Access data, Access sentinels, int replicas, String... settings) {
+		RedisSentinels started = new RedisSentinels(RedisReplicas.start(name, data, replicas, settings));
 		try {
+			List<String> watched = new ArrayList<>(
+					List.of("sentinel monitor " + MASTER + " 127.0.0.1 " + started.servers.master().port() + " 2",
+							"sentinel down-after-milliseconds " + MASTER + " 1000",
+							"sentinel failover-timeout " + MASTER + " 5000"));
+			watched.addAll(data.watching(MASTER));
 			for (int i = 0; i < SENTINELS; i++) {
-				sentinels.sentinels.add(RedisServers.sentinel(name,
-						"sentinel monitor " + MASTER + " 127.0.0.1 " + sentinels.servers.master().port() + " 2",
-						"sentinel down-after-milliseconds " + MASTER + " 1000",
-						"sentinel failover-timeout " + MASTER + " 5000"));
+				started.sentinels.add(RedisServers.sentinel(name, sentinels, watched));
 			}
-			sentinels.sentinels.forEach((sentinel) -> awaitAll(sentinel, replicas));
-			return sentinels;
+			started.sentinels.forEach((sentinel) -> awaitAll(sentinel, replicas));
+			return started;
 		}
 		catch (RuntimeException | Error ex) {
-			sentinels.close();
+			started.close();
 			throw ex;
 		}
 	}

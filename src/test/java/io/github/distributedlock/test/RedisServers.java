@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -52,6 +53,21 @@ public final class RedisServers {
 	}
 
 	/**
+	 * Whether a server was built with TLS.
+	 * @param name one of {@link #names()}
+	 * @param certificate a certificate to try it with
+	 * @return whether it starts with it
+	 */
+	public static boolean knowsTls(String name, SelfSigned certificate) {
+		try (Server server = start(name, Access.OPEN.encrypted(certificate), List.of())) {
+			return true;
+		}
+		catch (IllegalStateException ex) {
+			return false; // It has ended.
+		}
+	}
+
+	/**
 	 * The server of that name that all tests of this JVM share; started when first asked
 	 * for, stopped with the JVM.
 	 * @param name one of {@link #names()}
@@ -79,19 +95,38 @@ public final class RedisServers {
 	 * @return the server, to be closed
 	 */
 	public static Server start(String name, Site site, String... settings) {
+		return start(name, site, Access.OPEN, List.of(settings));
+	}
+
+	/**
+	 * Starts another server that is not open to everybody.
+	 * @param name one of {@link #names()}
+	 * @param access who may talk to it
+	 * @param settings more lines for the configuration
+	 * @return the server, to be closed
+	 */
+	public static Server start(String name, Access access, List<String> settings) {
+		return start(name, Site.HERE, access, settings);
+	}
+
+	private static Server start(String name, Site site, Access access, List<String> settings) {
 		List<String> all = new ArrayList<>(List.of("save \"\"", "appendonly no"));
-		all.addAll(List.of(settings));
-		return started(new Server(site, Ports.next(), executable(name), all));
+		all.addAll(access.replication());
+		all.addAll(settings);
+		return started(new Server(site, Ports.next(), access, executable(name), all));
 	}
 
 	/**
 	 * Starts a Sentinel.
 	 * @param name one of {@link #names()}
+	 * @param access who may talk to it
 	 * @param settings its configuration
 	 * @return the Sentinel, to be closed
 	 */
-	static Server sentinel(String name, String... settings) {
-		return started(new Server(Site.HERE, Ports.next(), executable(name), List.of(settings), "--sentinel"));
+	static Server sentinel(String name, Access access, List<String> settings) {
+		List<String> all = new ArrayList<>(access.talking());
+		all.addAll(settings);
+		return started(new Server(Site.HERE, Ports.next(), access, executable(name), all, "--sentinel"));
 	}
 
 	private static Server started(Server server) {
@@ -133,12 +168,16 @@ public final class RedisServers {
 
 		private final int port;
 
+		private final Access access;
+
 		private final RedisProcess process;
 
-		private Server(Site site, int port, File executable, List<String> settings, String... options) {
+		private Server(Site site, int port, Access access, File executable, List<String> settings, String... options) {
 			this.host = site.host();
 			this.port = port;
-			List<String> configuration = new ArrayList<>(List.of("bind " + this.host, "port " + port));
+			this.access = access;
+			List<String> configuration = new ArrayList<>(List.of("bind " + this.host));
+			configuration.addAll(access.settings(port));
 			configuration.addAll(settings);
 			this.process = new RedisProcess(site.command(), executable, configuration, options);
 		}
@@ -164,7 +203,7 @@ public final class RedisServers {
 		 * @return the connection, to be closed
 		 */
 		public Jedis admin() {
-			return new Jedis(this.host, this.port, PATIENT);
+			return connect(PATIENT);
 		}
 
 		/**
@@ -209,13 +248,17 @@ public final class RedisServers {
 			this.process.delete();
 		}
 
+		private Jedis connect(int timeoutMillis) {
+			return new Jedis(new HostAndPort(this.host, this.port), this.access.admin(timeoutMillis));
+		}
+
 		@Override
 		public String toString() {
 			return this.host + ":" + this.port;
 		}
 
 		private boolean answers() {
-			try (Jedis jedis = new Jedis(this.host, this.port, QUICK)) {
+			try (Jedis jedis = connect(QUICK)) {
 				jedis.ping();
 				return true;
 			}

@@ -59,11 +59,11 @@ final class JedisClient {
 		RedisClusterConfiguration cluster = client.application.getClusterConfiguration();
 		if (cluster != null) {
 			JedisClusterLane commands = client.lane(cluster, COMMANDS);
-			return new OwnConnections(commands, client.lane(cluster, RENEWALS), signals, true, commands, null);
+			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null, signals,
+					new JedisRawCommands(), true, commands);
 		}
-		JedisLane commands = client.lane(COMMANDS);
-		return new OwnConnections(commands, client.lane(RENEWALS), signals, false, Masters.ONE,
-				new JedisAckLane(commands));
+		Lanes lanes = new Lanes(client.lane(COMMANDS), client.lane(RENEWALS));
+		return new OwnConnections(lanes, lanes, signals, new JedisRawCommands(), false, Masters.ONE);
 	}
 
 	private JedisClusterLane lane(RedisClusterConfiguration cluster, int connections) {

@@ -78,7 +78,8 @@ final class JedisLane implements Lane {
 			return answer;
 		}
 		catch (DataAccessException ex) {
-			broken = ex.contains(JedisConnectionException.class);
+			// Of a server that is no master any more, as of one that went away.
+			broken = ex.contains(JedisConnectionException.class) || RedisRefusal.READONLY.isIn(ex);
 			throw ex;
 		}
 		finally {

@@ -4,6 +4,7 @@ import java.util.function.BooleanSupplier;
 
 import org.springframework.data.redis.connection.MessageListener;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.exceptions.JedisException;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -21,7 +22,14 @@ final class JedisSignalLine implements SignalLine {
 
 	@Override
 	public RedisConnection open() {
-		return this.factory.get().getConnection();
+		try {
+			return this.factory.get().getConnection();
+		}
+		catch (JedisException ex) {
+			// A pool finds its server first, if it is to ask Sentinels or a cluster for
+			// it.
+			throw new UnsentException(ex);
+		}
 	}
 
 	@Override

@@ -52,6 +52,14 @@ final class KeyNames {
 	}
 
 	/**
+	 * What all keys match.
+	 * @return a pattern as in rules of access
+	 */
+	String pattern() {
+		return this.prefix + "*";
+	}
+
+	/**
 	 * What the channel of each instance begins with.
 	 * @return the name of the channel without the instance
 	 */
@@ -130,6 +138,10 @@ final class KeyNames {
 
 	static byte[] bytes(String text) {
 		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+	static byte[] number(long number) {
+		return bytes(Long.toString(number));
 	}
 
 	static String text(byte[] bytes) {

@@ -11,6 +11,7 @@ import io.lettuce.core.SocketOptions;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -38,14 +39,20 @@ final class LettuceClient {
 		LettuceSignalLine signals = new LettuceSignalLine(client.connections(false));
 		if (client.application.isClusterAware()) {
 			LettuceClusterLane commands = client.clusterLane();
-			return new OwnConnections(commands, client.clusterLane(), signals, true, commands, null);
+			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, signals,
+					new LettuceRawCommands(), true, commands);
 		}
-		return new OwnConnections(client.lane(), client.lane(), signals, false, Masters.ONE,
-				new LettuceAckLane(client.connections(false), timeout));
+		Lanes exclusive = new Lanes(client.exclusiveLane(), client.exclusiveLane());
+		return new OwnConnections(new Lanes(client.lane(), client.lane()), exclusive, signals, new LettuceRawCommands(),
+				false, Masters.ONE);
 	}
 
 	private LettuceLane lane() {
 		return new LettuceLane(connections(true), this.timeout);
+	}
+
+	private LettuceExclusiveLane exclusiveLane() {
+		return new LettuceExclusiveLane(connections(false), this.timeout);
 	}
 
 	private LettuceClusterLane clusterLane() {
@@ -57,7 +64,9 @@ final class LettuceClient {
 	}
 
 	private LettuceConnectionFactory factory(boolean shared) {
-		LettuceConnectionFactory factory = new LettuceConnectionFactory(server(), settings());
+		RedisConfiguration server = server();
+		LettuceConnectionFactory factory = (server instanceof RedisStaticMasterReplicaConfiguration servers)
+				? new LettuceMasterFactory(servers, settings()) : new LettuceConnectionFactory(server, settings());
 		factory.setShareNativeConnection(shared);
 		factory.afterPropertiesSet();
 		factory.start();

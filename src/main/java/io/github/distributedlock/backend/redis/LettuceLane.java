@@ -10,6 +10,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnection;
@@ -22,9 +23,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  * that leaves of one command timeout for the command, but no less than a quarter.
  * <p>
  * Nobody closes a connection that is open, unless a command on it got no answer in a
- * whole command timeout, as nothing else tells a connection that was dropped silently.
- * Who opens the next closes that one. Answers come in order, so the others' commands on
- * it wait behind the one that timed out. A cluster connection is left alone.
+ * whole command timeout, as nothing else tells a connection that was dropped silently, or
+ * the server says that it is no master any more. Who opens the next closes that one.
+ * Answers come in order, so the others' commands on it wait behind the one that timed
+ * out. A cluster connection is left alone.
  */
 final class LettuceLane implements Lane {
 
@@ -69,9 +71,10 @@ final class LettuceLane implements Lane {
 		try {
 			return command.on(link.connection);
 		}
-		catch (QueryTimeoutException ex) {
+		catch (DataAccessException ex) {
+			boolean useless = ex.contains(QueryTimeoutException.class) || RedisRefusal.READONLY.isIn(ex);
 			// Not one that another thread has opened meanwhile.
-			if (link.channel != null) {
+			if (useless && link.channel != null) {
 				this.link.compareAndSet(link, null);
 			}
 			throw ex;
@@ -111,7 +114,7 @@ final class LettuceLane implements Lane {
 		@SuppressWarnings({ "deprecation", "unchecked" }) // What replaces it exists only
 															// for other kinds.
 		static Link over(LettuceConnectionFactory factory) {
-			RedisConnection connection = factory.getConnection();
+			RedisConnection connection = LettuceStart.await(factory.getConnection());
 			return new Link(connection,
 					(connection.getNativeConnection() instanceof RedisAsyncCommands<?, ?> commands)
 							? ((RedisAsyncCommands<byte[], byte[]>) commands).getStatefulConnection() : null,

@@ -31,7 +31,7 @@ final class LettuceSignalLine implements SignalLine {
 
 	@Override
 	public RedisConnection open() {
-		return this.factory.get().getConnection();
+		return LettuceStart.await(this.factory.get().getConnection());
 	}
 
 	@Override

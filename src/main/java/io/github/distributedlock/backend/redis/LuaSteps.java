@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,31 +18,23 @@ import org.springframework.data.redis.connection.ReturnType;
 /**
  * Steps that are atomic because the server runs each as one script.
  */
-final class LuaSteps {
+final class LuaSteps implements Steps {
 
-	/**
-	 * How long the registrations of a key outlive the last poll for it. Far above the
-	 * poll interval, so that a slow JVM keeps its place.
-	 */
-	private static final byte[] WAITERS_TTL = number(10_000);
+	private static final byte[] WAITERS_TTL = KeyNames.number(Waiters.TTL_MILLIS);
 
-	private static final byte[] DO_NOT_REGISTER = number(0);
+	private static final byte[] DO_NOT_REGISTER = KeyNames.number(0);
 
-	/**
-	 * How long the last fencing token of a key is kept. The server's time takes its place
-	 * after that.
-	 */
-	private static final byte[] FENCE_TTL = number(Duration.ofDays(1).toMillis());
+	private static final byte[] FENCE_TTL = KeyNames.number(FencingCounter.TTL_MILLIS);
 
-	private static final byte[] RESERVATION = number(LockBackend.RESERVATION.toMillis());
+	private static final byte[] RESERVATION = KeyNames.number(LockBackend.RESERVATION.toMillis());
 
 	private final LuaScript acquireOrRegister = new LuaScript("acquire-or-register.lua", ReturnType.MULTI);
 
 	private final LuaScript release = new LuaScript("release.lua", ReturnType.INTEGER);
 
-	private final LuaScript park = new LuaScript("park.lua", ReturnType.INTEGER);
-
 	private final LuaScript renew = new LuaScript("renew.lua", ReturnType.MULTI);
+
+	private final Swap swap = new LuaSwap();
 
 	private final KeyNames names;
 
@@ -60,20 +51,16 @@ final class LuaSteps {
 	LuaSteps(KeyNames names, boolean countsAllSubscribers) {
 		this.names = names;
 		this.channels = KeyNames.bytes(names.channels());
-		this.skipTheDeaf = number(countsAllSubscribers ? 1 : 0);
+		this.skipTheDeaf = KeyNames.number(countsAllSubscribers ? 1 : 0);
 	}
 
-	/**
-	 * Acquires, without registering if that fails.
-	 * @param connection the connection
-	 * @param claim the claim
-	 * @return the answer, {@code null} if there was none
-	 */
-	@Nullable Attempt acquire(RedisConnection connection, Claim claim) {
+	@Override
+	public @Nullable Attempt acquire(RedisConnection connection, Claim claim) {
 		return acquire(connection, claim, DO_NOT_REGISTER);
 	}
 
-	@Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
+	@Override
+	public @Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
 		return acquire(connection, claim, WAITERS_TTL);
 	}
 
@@ -85,7 +72,7 @@ final class LuaSteps {
 		}
 		int keys = arguments.size();
 		arguments.addAll(List.of(KeyNames.bytes(claim.owner()), KeyNames.bytes(claim.instance()),
-				number(claim.lease().toMillis()), waitersTtl, FENCE_TTL));
+				KeyNames.number(claim.lease().toMillis()), waitersTtl, FENCE_TTL));
 		List<?> answer = this.acquireOrRegister.run(connection, keys, arguments.toArray(byte[][]::new));
 		return (answer != null) ? attempt(answer) : null;
 	}
@@ -98,31 +85,30 @@ final class LuaSteps {
 		return (word != null) ? Attempt.fenced(Long.parseLong(word)) : Attempt.ACQUIRED;
 	}
 
-	boolean release(RedisConnection connection, String key, String owner) {
+	@Override
+	public boolean release(RedisConnection connection, String key, String owner) {
 		Long owned = this.release.run(connection, 2, this.names.lock(key), this.names.waiters(key),
 				KeyNames.bytes(owner), KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf);
 		return isTrue(owned);
 	}
 
-	void withdraw(RedisConnection connection, String key, String instance) {
+	@Override
+	public void withdraw(RedisConnection connection, String key, String instance) {
 		this.release.run(connection, 2, this.names.lock(key), this.names.waiters(key),
 				KeyNames.bytes(LockBackend.RESERVED + instance), KeyNames.bytes(key), this.channels, RESERVATION,
 				this.skipTheDeaf, KeyNames.bytes(instance));
 	}
 
-	boolean park(RedisConnection connection, String key, String owner, long restMillis) {
-		Long owned = this.park.run(connection, 1, this.names.lock(key), KeyNames.bytes(owner), number(restMillis));
-		return isTrue(owned);
+	@Override
+	public boolean park(RedisConnection connection, String key, String owner, long restMillis) {
+		return this.swap.replace(connection, this.names.lock(key), KeyNames.bytes(owner),
+				KeyNames.bytes(LockBackend.PARKED + owner), restMillis);
 	}
 
-	/**
-	 * Renews leases. In a cluster each slot needs a script of its own; the first that
-	 * fails ends it, since the next would have to wait for the same master.
-	 * @param connection the connection
-	 * @param claims the claims, all of one master
-	 * @return for each claim, in order, whether its owner owns the key
-	 */
-	List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
+	// In a cluster each slot needs a script of its own. The first that fails ends it,
+	// since the next would have to wait for the same master.
+	@Override
+	public List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
 		if (!(connection instanceof RedisClusterConnection)) {
 			return renewAtOnce(connection, claims);
 		}
@@ -144,7 +130,7 @@ final class LuaSteps {
 			Claim claim = claims.get(i);
 			keysAndArguments[i] = this.names.lock(claim.key());
 			keysAndArguments[claims.size() + 2 * i] = KeyNames.bytes(claim.owner());
-			keysAndArguments[claims.size() + 2 * i + 1] = number(claim.lease().toMillis());
+			keysAndArguments[claims.size() + 2 * i + 1] = KeyNames.number(claim.lease().toMillis());
 		}
 		List<Long> owned = this.renew.run(connection, claims.size(), keysAndArguments);
 		List<Boolean> result = new ArrayList<>(claims.size());
@@ -154,12 +140,19 @@ final class LuaSteps {
 		return result;
 	}
 
-	private static boolean isTrue(@Nullable Long answer) {
-		return answer != null && answer == 1;
+	/**
+	 * Runs scripts that change nothing, and those commands in them that may be denied.
+	 * @param connection the connection
+	 * @param name the name of a key that does not exist
+	 */
+	void rehearse(RedisConnection connection, byte[] name) {
+		byte[] nothing = {};
+		this.swap.replace(connection, name, nothing, nothing, 1);
+		this.release.run(connection, 2, name, name, nothing, nothing, nothing, RESERVATION, this.skipTheDeaf);
 	}
 
-	private static byte[] number(long number) {
-		return KeyNames.bytes(Long.toString(number));
+	private static boolean isTrue(@Nullable Long answer) {
+		return answer != null && answer == 1;
 	}
 
 }

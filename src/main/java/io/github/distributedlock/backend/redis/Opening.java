@@ -78,13 +78,21 @@ final class Opening<T> {
 		if (opening == null) {
 			opening = CompletableFuture.supplyAsync(this::open, this.threads);
 			this.underWay = opening;
-			opening.whenComplete((opened, failure) -> ended(failure == null));
 		}
 		return opening;
 	}
 
+	// Over before anybody is told, so that who asks again then gets another.
 	private T open() {
-		return this.opener.get();
+		boolean opened = false;
+		try {
+			T result = this.opener.get();
+			opened = true;
+			return result;
+		}
+		finally {
+			ended(opened);
+		}
 	}
 
 	private synchronized void ended(boolean opened) {

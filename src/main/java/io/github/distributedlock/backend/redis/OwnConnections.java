@@ -13,16 +13,18 @@ import org.springframework.util.ClassUtils;
  * The connections of a backend: to the application's Redis, with its settings, but apart
  * from its traffic and bounded by our command timeout.
  *
- * @param commands for what callers wait for
- * @param renewals for renewals alone, which a flood of callers must not delay
- * @param signals for subscriptions
+ * @param shared for steps of single commands
+ * @param exclusive for steps that need a connection of their own while they last;
+ * {@code null} in a cluster, where a command has no connection, and over a factory that
+ * promises none
+ * @param signals for subscriptions, and whatever else needs a new connection
+ * @param raw how to send what Spring Data does not know
  * @param cluster whether there may be several masters, and clients that send a command
  * again
  * @param masters which of them serves what
- * @param acks for acquires that wait for replicas, {@code null} if they cannot
  */
-record OwnConnections(Lane commands, Lane renewals, SignalLine signals, boolean cluster, Masters masters,
-		@Nullable AckLane acks) {
+record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine signals, RawCommands raw, boolean cluster,
+		Masters masters) {
 
 	private static final Logger logger = LoggerFactory.getLogger(OwnConnections.class);
 
@@ -46,10 +48,9 @@ record OwnConnections(Lane commands, Lane renewals, SignalLine signals, boolean 
 
 	void close() {
 		this.signals.close();
-		this.commands.close();
-		this.renewals.close();
-		if (this.acks != null) {
-			this.acks.close();
+		this.shared.close();
+		if (this.exclusive != null) {
+			this.exclusive.close();
 		}
 	}
 

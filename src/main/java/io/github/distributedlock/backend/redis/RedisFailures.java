@@ -23,12 +23,18 @@ final class RedisFailures {
 		if (failure instanceof LockBackendException already) {
 			return already;
 		}
+		if (failure instanceof UnfinishedException && failure.getCause() instanceof RuntimeException cause) {
+			LockBackendException rest = translate("finish to " + step, what, cause);
+			return new LockBackendException(String.valueOf(rest.getMessage()), rest.isRetryable(), failure);
+		}
 		keepInterrupt(failure);
 		String begin = "Redis could not " + step + " " + what + ": ";
+		if (failure.getCause() instanceof NothingAllowedException nothing) {
+			return LockBackendException.refused(begin + nothing.getMessage(), nothing.remedy(), false, failure);
+		}
 		RedisRefusal refusal = RedisRefusal.of(failure);
 		if (refusal != null) {
-			return LockBackendException.refused(begin + lastWord(failure) + " (" + refusal.remedy() + ")",
-					refusal.passes(), failure);
+			return LockBackendException.refused(begin + lastWord(failure), refusal.remedy(), refusal.passes(), failure);
 		}
 		// Not a word from the server: a time-out, a lost connection, a pool with nothing
 		// left. What the client itself refuses to do, it refuses again.
@@ -36,9 +42,9 @@ final class RedisFailures {
 				|| failure instanceof java.util.concurrent.CancellationException;
 		String remedy = retryable ? "check that the server can be reached and answers within the command timeout"
 				: "the connection cannot be used";
-		String message = begin + lastWord(failure) + " (" + remedy + ")";
-		return (failure instanceof UnsentException) ? LockBackendException.refused(message, retryable, failure)
-				: new LockBackendException(message, retryable, failure);
+		String problem = begin + lastWord(failure);
+		return (failure instanceof UnsentException) ? LockBackendException.refused(problem, remedy, retryable, failure)
+				: new LockBackendException(problem + " (" + remedy + ")", retryable, failure);
 	}
 
 	// A pool that was interrupted while it waited has cleared the flag and wrapped the
@@ -52,7 +58,7 @@ final class RedisFailures {
 	}
 
 	// The root cause may say nothing, as a time-out does; then the one nearest to it.
-	private static String lastWord(Throwable failure) {
+	static String lastWord(Throwable failure) {
 		String word = failure.getClass().getSimpleName();
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			if (cause.getMessage() != null) {

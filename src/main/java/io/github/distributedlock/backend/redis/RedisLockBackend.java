@@ -3,20 +3,18 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisStringCommands.SetOption;
-import org.springframework.data.redis.core.types.Expiration;
 
 /**
  * Locks in Redis or Valkey, over Jedis or Lettuce.
@@ -46,11 +44,11 @@ public final class RedisLockBackend implements LockBackend {
 
 	private final OwnConnections connections;
 
-	private final LuaSteps steps;
+	private final Choice choice;
 
-	private final Acquiring acquiring;
+	private final @Nullable Replicas replicas;
 
-	private final Map<String, WakeSubscription> subscriptions = new ConcurrentHashMap<>();
+	private final WakeSubscriptions subscriptions;
 
 	/**
 	 * Creates a backend with the {@linkplain RedisLockSettings#defaults() defaults}.
@@ -65,44 +63,57 @@ public final class RedisLockBackend implements LockBackend {
 	 * @param applicationFactory the application's way to Redis: server, credentials, TLS
 	 * and database are taken from it
 	 * @param settings the settings
-	 * @throws IllegalArgumentException if replicas are to acknowledge locks and the
-	 * factory leads to a cluster, or is neither Jedis' nor Lettuce's
+	 * @throws IllegalArgumentException if replicas are to acknowledge locks, or
+	 * transactions or best effort are to keep them, and the factory leads to a cluster,
+	 * or is neither Jedis' nor Lettuce's
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory, RedisLockSettings settings) {
 		this.names = new KeyNames(settings.prefix());
 		this.settings = settings;
 		this.connections = OwnConnections.derive(applicationFactory, settings.commandTimeout());
-		this.steps = new LuaSteps(this.names, !this.connections.cluster());
-		this.acquiring = acquiring(applicationFactory);
+		this.choice = new Choice(this.names, this.connections, settings);
+		this.replicas = replicas(applicationFactory);
+		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(), settings);
 	}
 
-	private Acquiring acquiring(RedisConnectionFactory applicationFactory) {
+	private @Nullable Replicas replicas(RedisConnectionFactory applicationFactory) {
 		if (this.settings.replicasToAck() == 0) {
-			return (claim, step) -> this.connections.commands().run(step);
+			return null;
 		}
-		AckLane acks = this.connections.acks();
-		if (acks == null) {
+		if (this.connections.cluster()) {
 			throw new IllegalArgumentException("Replicas cannot be asked whether they have a lock"
 					+ " (distributed-lock.redis.replicas-to-ack) in a cluster, or by a connection factory that is"
 					+ " neither Jedis' nor Lettuce's, as " + applicationFactory.getClass().getName() + " is: use 0");
 		}
-		return new ReplicatedAcquiring(acks, this.steps, this.settings);
+		return new Replicas(this.connections.raw(), this.settings);
+	}
+
+	/**
+	 * What keeps others out between comparing and changing, on this server. The first
+	 * call asks the server, and opens a connection for that.
+	 * @return one of the ways, never {@link Atomicity#AUTO}
+	 * @throws LockBackendException if the server could not be asked, or allows none of
+	 * the ways, in which case the message says what was tried
+	 */
+	public Atomicity atomicity() {
+		try {
+			return this.choice.get().atomicity();
+		}
+		catch (RuntimeException ex) {
+			throw RedisFailures.translate("keep", "locks", ex);
+		}
 	}
 
 	@Override
 	public Attempt acquire(Claim claim) {
-		return acquire(claim, (connection) -> claim.fenced() ? this.steps.acquire(connection, claim)
+		return acquire(claim, (steps, connection) -> claim.fenced() ? steps.acquire(connection, claim)
 				: setIfAbsent(connection, claim));
 	}
 
-	@SuppressWarnings("deprecation") // What replaces it exists since Spring Data 4.1.
 	private Attempt setIfAbsent(RedisConnection connection, Claim claim) {
 		long begin = System.nanoTime();
 		byte[] name = this.names.lock(claim.key());
-		Boolean set = connection.stringCommands()
-			.set(name, KeyNames.bytes(claim.owner()), Expiration.milliseconds(claim.lease().toMillis()),
-					SetOption.ifAbsent());
-		if (Boolean.TRUE.equals(set)) {
+		if (Values.setIfAbsent(connection, name, claim.owner(), claim.lease().toMillis())) {
 			return Attempt.ACQUIRED;
 		}
 		boolean slow = System.nanoTime() - begin > this.settings.commandTimeout().toNanos() / 4;
@@ -112,33 +123,45 @@ public final class RedisLockBackend implements LockBackend {
 		}
 		// Tells who holds it, and fails if it is no lock at all. It is us if the client
 		// sent the command again after it had lost the first answer.
-		byte[] value = connection.stringCommands().get(name);
-		String holder = (value != null) ? KeyNames.text(value) : null;
+		String holder = Values.get(connection, name);
 		return claim.owner().equals(holder) ? Attempt.ACQUIRED : Attempt.busy(holder);
 	}
 
 	@Override
 	public Attempt acquireOrRegister(Claim claim) {
-		WakeSubscription subscription = this.subscriptions.get(claim.instance());
-		if (subscription != null) {
-			subscription.ensureBegun();
-		}
-		return acquire(claim, (connection) -> this.steps.acquireOrRegister(connection, claim));
+		boolean register = this.subscriptions.mayRegister(claim.instance());
+		return acquire(claim, (steps, connection) -> register ? steps.acquireOrRegister(connection, claim)
+				: steps.acquire(connection, claim));
 	}
 
-	private Attempt acquire(Claim claim, Lane.Command<Attempt> step) {
+	private Attempt acquire(Claim claim, Choice.Step<Attempt> step) {
 		try {
-			return certain(this.acquiring.run(claim, step));
+			return certain(this.choice.run(this::acquires, (steps, connection) -> {
+				Attempt attempt = step.run(steps, connection);
+				if (this.replicas != null && attempt != null && attempt.acquired()) {
+					this.replicas.requireAcknowledgement(connection, steps, claim);
+				}
+				return attempt;
+			}));
 		}
 		catch (RuntimeException ex) {
 			throw RedisFailures.translate("acquire", describe(claim.key()), ex);
 		}
 	}
 
+	// Replicas are asked about what was written on the same connection.
+	private Lane acquires(Strategy strategy) {
+		Lanes exclusive = this.connections.exclusive();
+		return (this.replicas != null && exclusive != null) ? exclusive.commands() : strategy.lanes().commands();
+	}
+
 	@Override
 	public void withdraw(String key, String instance) {
-		run("withdraw from", key, (connection) -> {
-			this.steps.withdraw(connection, key, instance);
+		if (this.settings.signals() == Signals.NONE) {
+			return; // Nobody is registered, nor is anything reserved.
+		}
+		run("withdraw from", key, (steps, connection) -> {
+			steps.withdraw(connection, key, instance);
 			return null;
 		});
 	}
@@ -154,24 +177,18 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public boolean release(String key, String owner) {
-		return certain(run("release", key, (connection) -> this.steps.release(connection, key, owner)));
+		return certain(run("release", key, (steps, connection) -> steps.release(connection, key, owner)));
 	}
 
 	@Override
 	public boolean park(String key, String owner, Duration rest) {
 		long millis = Math.max(1, rest.toMillis());
-		return certain(run("park", key, (connection) -> this.steps.park(connection, key, owner, millis)));
+		return certain(run("park", key, (steps, connection) -> steps.park(connection, key, owner, millis)));
 	}
 
 	@Override
 	public Listening listen(String instance, WakeListener listener) {
-		WakeSubscription subscription = new WakeSubscription(this.connections.signals(),
-				this.names.channels() + instance, this.settings.commandTimeout(), listener,
-				(closed) -> this.subscriptions.remove(instance, closed));
-		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
-			throw new IllegalStateException("Somebody listens for '" + instance + "' already");
-		}
-		return subscription;
+		return this.subscriptions.listen(instance, listener);
 	}
 
 	@Override
@@ -187,13 +204,13 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public void close() {
-		this.subscriptions.values().forEach(WakeSubscription::close);
+		this.subscriptions.close();
 		this.connections.close();
 	}
 
-	private <T> @Nullable T run(String step, String key, Lane.Command<T> command) {
+	private <T> @Nullable T run(String step, String key, Choice.Step<T> command) {
 		try {
-			return this.connections.commands().run(command);
+			return this.choice.run((strategy) -> strategy.lanes().commands(), command);
 		}
 		catch (RuntimeException ex) {
 			throw RedisFailures.translate(step, describe(key), ex);
@@ -202,7 +219,8 @@ public final class RedisLockBackend implements LockBackend {
 
 	private List<Boolean> renewAtOnce(List<Claim> claims) {
 		try {
-			return certain(this.connections.renewals().run((connection) -> this.steps.renew(connection, claims)));
+			return certain(this.choice.run((strategy) -> strategy.lanes().renewals(),
+					(steps, connection) -> steps.renew(connection, claims)));
 		}
 		catch (RuntimeException ex) {
 			String others = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";

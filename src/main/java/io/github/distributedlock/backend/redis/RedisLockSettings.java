@@ -17,8 +17,13 @@ import java.time.Duration;
  * acquired. Default 0: none is asked
  * @param replicaAckTimeout how long they may take for that, at least 1 millisecond and
  * less than the command timeout. Counts only if replicas are asked
+ * @param atomicity what keeps others out between comparing and changing. Default
+ * {@link Atomicity#AUTO}
+ * @param signals how those who wait learn that a lock is given back. Default
+ * {@link Signals#AUTO}
  */
-public record RedisLockSettings(String prefix, Duration commandTimeout, int replicasToAck, Duration replicaAckTimeout) {
+public record RedisLockSettings(String prefix, Duration commandTimeout, int replicasToAck, Duration replicaAckTimeout,
+		Atomicity atomicity, Signals signals) {
 
 	private static final Duration SHORTEST = Duration.ofMillis(1);
 
@@ -51,7 +56,7 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	 */
 	public static RedisLockSettings defaults() {
 		return new RedisLockSettings(RedisLockBackend.DEFAULT_PREFIX, RedisLockBackend.DEFAULT_COMMAND_TIMEOUT, 0,
-				Duration.ZERO);
+				Duration.ZERO, Atomicity.AUTO, Signals.AUTO);
 	}
 
 	/**
@@ -60,7 +65,8 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	 * @return the settings with it
 	 */
 	public RedisLockSettings prefix(String prefix) {
-		return new RedisLockSettings(prefix, this.commandTimeout, this.replicasToAck, this.replicaAckTimeout);
+		return new RedisLockSettings(prefix, this.commandTimeout, this.replicasToAck, this.replicaAckTimeout,
+				this.atomicity, this.signals);
 	}
 
 	/**
@@ -69,7 +75,8 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	 * @return the settings with it
 	 */
 	public RedisLockSettings commandTimeout(Duration timeout) {
-		return new RedisLockSettings(this.prefix, timeout, this.replicasToAck, this.replicaAckTimeout);
+		return new RedisLockSettings(this.prefix, timeout, this.replicasToAck, this.replicaAckTimeout, this.atomicity,
+				this.signals);
 	}
 
 	/**
@@ -80,7 +87,92 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	 * @return the settings with it
 	 */
 	public RedisLockSettings replicasToAck(int replicas, Duration timeout) {
-		return new RedisLockSettings(this.prefix, this.commandTimeout, replicas, timeout);
+		return new RedisLockSettings(this.prefix, this.commandTimeout, replicas, timeout, this.atomicity, this.signals);
+	}
+
+	/**
+	 * Sets what keeps others out between comparing and changing.
+	 * @param atomicity one of the ways
+	 * @return the settings with it
+	 */
+	public RedisLockSettings atomicity(Atomicity atomicity) {
+		return new RedisLockSettings(this.prefix, this.commandTimeout, this.replicasToAck, this.replicaAckTimeout,
+				atomicity, this.signals);
+	}
+
+	/**
+	 * Sets how those who wait learn that a lock is given back. The same for all that
+	 * share the locks, since who polls gets a lock only while nobody is woken for it.
+	 * @param signals the way
+	 * @return the settings with it
+	 */
+	public RedisLockSettings signals(Signals signals) {
+		return new RedisLockSettings(this.prefix, this.commandTimeout, this.replicasToAck, this.replicaAckTimeout,
+				this.atomicity, signals);
+	}
+
+	/**
+	 * How a lock is changed only if it is what it is thought to be, so that nobody can
+	 * give back or renew another's.
+	 */
+	public enum Atomicity {
+
+		/**
+		 * The first of {@link #LUA}, {@link #NATIVE} and {@link #TRANSACTION} that the
+		 * server allows.
+		 */
+		AUTO,
+
+		/**
+		 * Each step is a script: one round trip.
+		 */
+		LUA,
+
+		/**
+		 * By a command of the server that compares and changes: of Redis 8.4, Valkey 8.1,
+		 * Tair, or newer ones.
+		 */
+		NATIVE,
+
+		/**
+		 * By {@code WATCH} and {@code MULTI}, on every server, but not in a cluster, and
+		 * only by a connection factory of Spring Data's own.
+		 */
+		TRANSACTION,
+
+		/**
+		 * Compares, then changes, only while there is some time left. Not atomic: a
+		 * command that is held up for longer than that can take away somebody else's
+		 * lock. Never chosen but by this name, and not in a cluster, whose clients send
+		 * commands again, nor by a connection factory that is not Spring Data's own.
+		 */
+		BEST_EFFORT
+
+	}
+
+	/**
+	 * How those who wait learn that a lock is given back.
+	 */
+	public enum Signals {
+
+		/**
+		 * By publish and subscribe. Where the server refuses it, and while the
+		 * subscription is lost, by polling; a warning in the log says so.
+		 */
+		AUTO,
+
+		/**
+		 * By publish and subscribe. If the server refuses a subscription, requests that
+		 * have to wait fail.
+		 */
+		PUBSUB,
+
+		/**
+		 * By polling alone, for servers and proxies without publish and subscribe. Costs
+		 * the order between JVMs, and the time until the next poll.
+		 */
+		NONE
+
 	}
 
 }

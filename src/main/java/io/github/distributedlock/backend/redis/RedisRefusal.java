@@ -25,6 +25,8 @@ enum RedisRefusal {
 	NOREPLICAS(true, "the server writes only with enough replicas (min-replicas-to-write): check them"),
 	MISCONF(true, "the server cannot save to its disk and refuses writes: check its disk"),
 	OOM(true, "the server is at its memory limit: raise maxmemory or remove data"),
+	EXECABORT(true,
+			"a command of the transaction was refused: check whether the server is at its memory limit, and what its user may do"),
 
 	/** Any other answer that is an error. */
 	ERR(false, "see what the server says");

@@ -27,7 +27,11 @@ final class SharedConnections implements Lane, SignalLine {
 	static OwnConnections of(RedisConnectionFactory factory) {
 		SharedConnections shared = new SharedConnections(factory);
 		// Whether it is a cluster cannot be asked, so nobody is taken for deaf.
-		return new OwnConnections(shared, shared, shared, true, Masters.ONE, null);
+		// Nor does it promise that WATCH and EXEC go by the same connection: Redisson
+		// takes
+		// one from its pool for each, and answers for a transaction that was aborted.
+		return new OwnConnections(new Lanes(shared, shared), null, shared, RawCommands.OF_SPRING_DATA, true,
+				Masters.ONE);
 	}
 
 	@Override

@@ -1,12 +1,8 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
@@ -27,11 +23,9 @@ import org.springframework.data.redis.connection.SubscriptionListener;
  * The subscription of one instance to its wake-ups.
  * <p>
  * States: not begun; begun, with one thread that subscribes, and again whenever the
- * subscription is lost, until it is closed. Who registers first begins it and waits for
- * the acknowledgement, at most one command timeout, which then is all that the step may
- * take: it fails, and the next sends. Nobody waits again after that, since polling covers
- * what is missed. Each acknowledgement but one that was waited for is reported as a
- * resubscription.
+ * subscription is lost, until it is closed. Who registers first begins it and waits until
+ * it is known what the instance {@linkplain Hearing hears}. Each acknowledgement but one
+ * that was waited for is reported as a resubscription.
  */
 final class WakeSubscription implements LockBackend.Listening, MessageListener, SubscriptionListener {
 
@@ -41,57 +35,64 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	private static final long LONGEST_PAUSE_MILLIS = 1_000;
 
+	// Of a server that may well never acknowledge one.
 	private static final long REFUSED_PAUSE_MILLIS = 30_000;
 
 	private final SignalLine line;
 
 	private final byte[] channel;
 
+	private final PublishProbe probe;
+
 	private final WakeListener listener;
 
 	private final Consumer<WakeSubscription> onClose;
 
-	private final CompletableFuture<Boolean> first = new CompletableFuture<>();
+	private final Hearing hearing;
+
+	private final Pulse pulse;
 
 	private final CountDownLatch closed = new CountDownLatch(1);
 
 	private @Nullable Thread thread;
 
-	private final AtomicBoolean warned = new AtomicBoolean();
-
-	private final Duration timeout;
-
-	private final Pulse pulse;
-
-	private volatile boolean heard;
-
 	private volatile @Nullable RedisConnection connection;
 
-	WakeSubscription(SignalLine line, String channel, Duration timeout, WakeListener listener,
+	WakeSubscription(SignalLine line, String channel, Duration timeout, boolean required, WakeListener listener,
 			Consumer<WakeSubscription> onClose) {
 		this.line = line;
 		this.channel = KeyNames.bytes(channel);
+		this.probe = new PublishProbe(channel);
 		this.listener = listener;
 		this.onClose = onClose;
-		this.timeout = timeout;
+		this.hearing = new Hearing(timeout, required);
 		this.pulse = new Pulse(timeout.toNanos());
 	}
 
 	/**
-	 * To be called by who registers.
+	 * To be called by who is to register.
+	 * @throws LockBackendException if wake-ups cannot be had and are required, or if it
+	 * was waited for them in vain
 	 */
 	void ensureBegun() {
-		if (this.first.isDone()) {
+		if (this.hearing.isKnown()) {
 			feelPulse();
 		}
 		else {
-			awaitFirst();
+			begin();
+			this.hearing.await();
 		}
+		this.hearing.require();
+	}
+
+	@Override
+	public boolean hears() {
+		return this.hearing.hears();
 	}
 
 	private void feelPulse() {
 		RedisConnection connection = this.connection;
-		if (connection == null || !this.heard) {
+		if (connection == null || !hears()) {
 			return;
 		}
 		try {
@@ -107,30 +108,6 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 		}
 	}
 
-	private void awaitFirst() {
-		begin();
-		try {
-			this.first.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (TimeoutException ex) {
-			this.first.completeExceptionally(ex);
-			throw notAcknowledged(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		catch (ExecutionException ex) {
-			throw notAcknowledged(ex.getCause());
-		}
-	}
-
-	// Also for those who came a little later: they have waited for almost as long.
-	private LockBackendException notAcknowledged(@Nullable Throwable cause) {
-		String reason = "the server has not acknowledged the subscription within " + this.timeout.toMillis() + " ms";
-		warn(reason, null);
-		return LockBackendException.refused("Redis was not asked, since " + reason, true, cause);
-	}
-
 	private synchronized void begin() {
 		if (this.thread == null && !isClosed()) {
 			Thread thread = new Thread(this::listen, "distributed-lock-wake");
@@ -142,41 +119,39 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	private void listen() {
 		long pause = PAUSE_MILLIS;
+		long longest = REFUSED_PAUSE_MILLIS;
 		while (!isClosed()) {
-			boolean acknowledged = false;
-			RuntimeException failure = null;
-			try {
-				acknowledged = subscribeOnce();
-			}
-			catch (RuntimeException ex) {
-				acknowledged = this.heard;
-				failure = ex;
-			}
-			this.heard = false;
+			RuntimeException cause = subscribeOnce();
 			if (isClosed()) {
 				break;
 			}
-			LockBackendException refusal = (failure != null) ? translate(failure) : null;
-			if (acknowledged) {
+			LockBackendException failure = this.hearing.ended(cause);
+			if (failure == null) {
 				pause = PAUSE_MILLIS;
-				warn("the subscription was lost", failure);
+				longest = LONGEST_PAUSE_MILLIS;
 			}
-			else {
-				warn((refusal != null) ? String.valueOf(refusal.getMessage()) : "it ended at once", failure);
-				this.first.complete(false);
-			}
-			pause(((refusal != null) && !refusal.isRetryable()) ? REFUSED_PAUSE_MILLIS : pause);
-			pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
+			pause((failure == null || failure.isRetryable()) ? pause : REFUSED_PAUSE_MILLIS);
+			pause = Math.min(2 * pause, longest);
 		}
-		this.first.complete(false);
+		this.hearing.over();
 	}
 
-	private boolean subscribeOnce() {
+	private @Nullable RuntimeException subscribeOnce() {
+		try {
+			subscribe();
+			return null;
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
+	}
+
+	private void subscribe() {
 		try (RedisConnection connection = this.line.open()) {
+			this.probe.require(connection);
 			this.pulse.restart();
 			this.connection = connection;
 			this.line.listen(connection, this, this.channel, this::isClosed);
-			return this.heard;
 		}
 		finally {
 			this.connection = null;
@@ -185,13 +160,12 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	@Override
 	public void onChannelSubscribed(byte[] channel, long count) {
-		this.heard = true;
-		this.warned.set(false);
 		boolean askedFor = this.pulse.acknowledged();
+		boolean waitedFor = this.hearing.acknowledged();
 		if (isClosed()) {
 			endEarly();
 		}
-		else if (!this.first.complete(true) && !askedFor) {
+		else if (!waitedFor && !askedFor) {
 			logger.info("Wake-ups of locks arrive again");
 			tell(this.listener::onResubscribed);
 		}
@@ -215,7 +189,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	@Override
 	public void close() {
 		this.closed.countDown();
-		if (this.heard) {
+		if (hears()) {
 			unsubscribe();
 		}
 		this.onClose.accept(this);
@@ -256,18 +230,6 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-	}
-
-	private LockBackendException translate(RuntimeException failure) {
-		return RedisFailures.translate("subscribe to", "the wake-ups of this instance", failure);
-	}
-
-	// Once for each time that it is lost, however often it fails until it is back.
-	private void warn(String reason, @Nullable Throwable failure) {
-		if (this.warned.compareAndSet(false, true)) {
-			logger.warn("Wake-ups of locks do not arrive, so who waits polls: {}", reason);
-		}
-		logger.debug("Subscription failed", failure);
 	}
 
 }

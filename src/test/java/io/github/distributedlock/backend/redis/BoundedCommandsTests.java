@@ -13,6 +13,7 @@ import io.github.distributedlock.test.RedisServers;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * A step takes one command timeout at most, whatever the server or the application do.
  */
+@Tag("failover")
 class BoundedCommandsTests {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);

@@ -1,34 +1,56 @@
 package io.github.distributedlock.backend.redis;
 
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendContractTests;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.test.AtomicityCase;
 import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
- * The contract on a cluster, by each client.
+ * The contract on a cluster, by each client, with scripts and, on the first server that
+ * compares by itself, without.
  */
 class ClusterContractTests extends LockBackendContractTests {
 
-	private RedisCluster cluster;
+	private static final String NO_SCRIPTS = "user default on nopass ~* &* +@all -eval -evalsha";
+
+	private final AtomicInteger opened = new AtomicInteger();
+
+	private final Map<Atomicity, RedisCluster> clusters = new EnumMap<>(Atomicity.class);
 
 	@BeforeAll
-	void startCluster() {
-		this.cluster = RedisCluster.start(RedisServers.EMBEDDED, 3);
+	void startClusters() {
+		this.clusters.put(Atomicity.LUA, RedisCluster.start(RedisServers.EMBEDDED, 3));
+		RedisServers.names()
+			.filter(ClusterContractTests::compares)
+			.findFirst()
+			.ifPresent((name) -> this.clusters.put(Atomicity.NATIVE, RedisCluster.start(name, 3, NO_SCRIPTS)));
+	}
+
+	private static boolean compares(String name) {
+		return AtomicityCase.onServer(name).stream().anyMatch((one) -> one.atomicity() == Atomicity.NATIVE);
 	}
 
 	@AfterAll
-	void stopCluster() {
-		this.cluster.close();
+	void stopClusters() {
+		this.clusters.values().forEach(RedisCluster::close);
 	}
 
 	@Override
 	protected Stream<String> stores() {
-		return Stream.of(Factories.values()).map(Factories::name);
+		return this.clusters.keySet()
+			.stream()
+			.flatMap((way) -> Stream.of(Factories.values()).map((client) -> client + " " + way));
 	}
 
 	// PUBLISH counts who listens to the same node.
@@ -39,7 +61,13 @@ class ClusterContractTests extends LockBackendContractTests {
 
 	@Override
 	protected LockBackend backend(String store) {
-		return new RedisLockBackend(Factories.valueOf(store).to(this.cluster));
+		String[] clientAndWay = store.split(" ");
+		Atomicity way = Atomicity.valueOf(clientAndWay[1]);
+		// Tests that run side by side must not hear each other.
+		RedisLockBackend backend = new RedisLockBackend(Factories.valueOf(clientAndWay[0]).to(this.clusters.get(way)),
+				RedisLockSettings.defaults().prefix("contract-" + this.opened.incrementAndGet()));
+		assertThat(backend.atomicity()).isEqualTo(way);
+		return backend;
 	}
 
 }

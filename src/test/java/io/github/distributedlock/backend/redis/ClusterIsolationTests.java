@@ -19,9 +19,11 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.test.Variant;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,6 +36,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * A master of a cluster that stalls costs the locks of its own slots, and no other.
  */
+@Tag("failover")
 class ClusterIsolationTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);
@@ -58,7 +61,7 @@ class ClusterIsolationTests {
 
 	@BeforeAll
 	static void startCluster() {
-		cluster = RedisCluster.start(RedisServers.EMBEDDED, 3);
+		cluster = RedisCluster.start(Variant.SERVER, 3);
 	}
 
 	@AfterAll
@@ -152,7 +155,7 @@ class ClusterIsolationTests {
 	}
 
 	private void open(Factories client) {
-		this.backend = new RedisLockBackend(client.to(cluster), RedisLockSettings.defaults().commandTimeout(TIMEOUT));
+		this.backend = new RedisLockBackend(client.to(cluster), Variant.settings().commandTimeout(TIMEOUT));
 		this.engine = LockEngine.builder(this.backend).leaseTime(LEASE).listener((event) -> {
 			if (event instanceof LockEvent.Lost loss) {
 				this.lost.add(loss.key());

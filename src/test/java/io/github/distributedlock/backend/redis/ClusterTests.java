@@ -19,6 +19,7 @@ import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -30,6 +31,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link RedisLockBackend} on a cluster whose slots move and whose masters end.
  */
+@Tag("failover")
 class ClusterTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);

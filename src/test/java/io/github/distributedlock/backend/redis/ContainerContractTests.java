@@ -1,55 +1,43 @@
 package io.github.distributedlock.backend.redis;
 
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendContractTests;
+import io.github.distributedlock.test.RedisImages;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.condition.EnabledIf;
-import org.testcontainers.DockerClientFactory;
-import org.testcontainers.containers.GenericContainer;
-import org.testcontainers.utility.DockerImageName;
-
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
- * The contract on the images that people run, where there is a Docker engine.
+ * The contract on the images that people run, by each strategy that they have.
  */
-@EnabledIf(value = "isDockerThere", disabledReason = "there is no Docker engine")
+@EnabledIf(value = "io.github.distributedlock.test.RedisImages#isDockerThere",
+		disabledReason = "there is no Docker engine")
 class ContainerContractTests extends LockBackendContractTests {
 
-	private static final int PORT = 6379;
+	private final RedisImages images = new RedisImages();
 
-	private final Map<String, GenericContainer<?>> containers = new ConcurrentHashMap<>();
+	private final AtomicityStores stores = new AtomicityStores();
 
-	static boolean isDockerThere() {
-		return DockerClientFactory.instance().isDockerAvailable();
-	}
-
-	@Override
-	protected Stream<String> stores() {
-		return Stream.of("redis:8-alpine", "valkey/valkey:8-alpine");
-	}
-
-	@Override
-	protected LockBackend backend(String store) {
-		GenericContainer<?> server = this.containers.computeIfAbsent(store, ContainerContractTests::start);
-		return new RedisLockBackend(
-				Factories.JEDIS.to(new RedisStandaloneConfiguration(server.getHost(), server.getMappedPort(PORT))));
-	}
-
-	@SuppressWarnings("resource") // Stopped after all tests.
-	private static GenericContainer<?> start(String image) {
-		GenericContainer<?> server = new GenericContainer<>(DockerImageName.parse(image)).withExposedPorts(PORT);
-		server.start();
-		return server;
+	@BeforeAll
+	void startServers() {
+		this.images.start().forEach(this.stores::add);
 	}
 
 	@AfterAll
 	void stopServers() {
-		this.containers.values().forEach(GenericContainer::stop);
+		this.images.close();
+	}
+
+	@Override
+	protected Stream<String> stores() {
+		return this.stores.names();
+	}
+
+	@Override
+	protected LockBackend backend(String store) {
+		return this.stores.open(store);
 	}
 
 }

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -78,6 +79,34 @@ class LettuceLaneTests {
 		lane.run((connection) -> channels[0] = channel(connection));
 		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((connection) -> {
 			throw new QueryTimeoutException("thrown by the test");
+		}));
+		lane.run((connection) -> channels[1] = channel(connection));
+		assertThat(channels[1]).isNotSameAs(channels[0]);
+		lane.close();
+	}
+
+	@Test
+	void aConnectionStaysIfAStepOfManyCommandsRunsOutOfTimeOnIt() {
+		LettuceLane lane = lane(Duration.ofSeconds(30));
+		Object[] channels = new Object[2];
+		lane.run((connection) -> channels[0] = channel(connection));
+		Pace pace = new Pace(Duration.ZERO);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> lane.run((connection) -> {
+			pace.keep();
+			return connection.ping();
+		})).withMessageContaining("too little time");
+		lane.run((connection) -> channels[1] = channel(connection));
+		assertThat(channels[1]).isSameAs(channels[0]);
+		lane.close();
+	}
+
+	@Test
+	void anOlderConnectionIsReplacedWhenTheRestOfAStepGotNoAnswer() {
+		LettuceLane lane = lane(Duration.ofSeconds(30));
+		Object[] channels = new Object[2];
+		lane.run((connection) -> channels[0] = channel(connection));
+		assertThatExceptionOfType(UnfinishedException.class).isThrownBy(() -> lane.run((connection) -> {
+			throw new UnfinishedException(new QueryTimeoutException("thrown by the test"));
 		}));
 		lane.run((connection) -> channels[1] = channel(connection));
 		assertThat(channels[1]).isNotSameAs(channels[0]);

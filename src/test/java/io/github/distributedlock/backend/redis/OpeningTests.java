@@ -44,10 +44,15 @@ class OpeningTests {
 	void isDoneOnceForAllWhoWantItAtTheSameTime() {
 		this.opener = this::openedWhenLetGo;
 		List<CompletableFuture<String>> callers = new ArrayList<>();
+		List<Thread> threads = new ArrayList<>();
 		for (int i = 0; i < 8; i++) {
-			callers.add(CompletableFuture.supplyAsync(this.opening::await, (task) -> new Thread(task).start()));
+			callers.add(CompletableFuture.supplyAsync(this.opening::await, (task) -> {
+				Thread thread = new Thread(task);
+				threads.add(thread);
+				thread.start();
+			}));
 		}
-		await().until(() -> this.openings.get() == 1);
+		await().until(() -> threads.stream().allMatch((thread) -> thread.getState() == Thread.State.TIMED_WAITING));
 		this.open.countDown();
 		assertThat(callers).allSatisfy((caller) -> assertThat(caller.join()).isEqualTo("opened"));
 		assertThat(this.openings).hasValue(1);

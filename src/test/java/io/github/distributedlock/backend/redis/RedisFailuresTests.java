@@ -32,6 +32,7 @@ class RedisFailuresTests {
 					NOREPLICAS Not enough good replicas to write. | true | min-replicas-to-write
 					MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. | true | disk
 					OOM command not allowed when used memory > 'maxmemory'. | true | maxmemory
+					EXECABORT Transaction discarded because of previous errors. | true | memory limit
 					ERR Error running script (call to f_1): @user_script:7: -READONLY You can't write against a read only replica. | true | replica
 					ERR max number of clients reached | true | reached
 					WRONGTYPE Operation against a key holding the wrong kind of value | false | key prefix

@@ -19,7 +19,11 @@ final class Relay implements AutoCloseable {
 
 	private final ServerSocket door;
 
-	private final int server;
+	private volatile int server;
+
+	private volatile String forbidden = "";
+
+	private volatile boolean refuses;
 
 	Relay(int server) throws IOException {
 		this.server = server;
@@ -31,6 +35,16 @@ final class Relay implements AutoCloseable {
 		return this.door.getLocalPort();
 	}
 
+	/** Leads new connections to another server. Those that exist stay. */
+	void leadTo(int server) {
+		this.server = server;
+	}
+
+	/** Ends each connection that sends a command, as a proxy that does not know it. */
+	void forbid(String command) {
+		this.forbidden = command;
+	}
+
 	/** From now on nothing passes on the connections that exist. New ones work. */
 	void swallow() {
 		this.passages.forEach((passage) -> passage.swallows = true);
@@ -39,6 +53,11 @@ final class Relay implements AutoCloseable {
 	/** The same for those alone that subscribe. */
 	void swallowSubscriptions() {
 		this.passages.stream().filter((passage) -> passage.subscribes).forEach((passage) -> passage.swallows = true);
+	}
+
+	/** From now on who subscribes is cut off, as some proxies do, or no longer. */
+	void refuseSubscriptions(boolean refuses) {
+		this.refuses = refuses;
 	}
 
 	boolean hasSwallowed() {
@@ -101,7 +120,7 @@ final class Relay implements AutoCloseable {
 
 	}
 
-	private static final class Passage {
+	private final class Passage {
 
 		private final Socket client;
 
@@ -124,7 +143,14 @@ final class Relay implements AutoCloseable {
 			byte[] buffer = new byte[8192];
 			try (InputStream in = from.getInputStream(); OutputStream out = to.getOutputStream()) {
 				for (int count = in.read(buffer); count >= 0; count = in.read(buffer)) {
-					this.subscribes |= new String(buffer, 0, count, StandardCharsets.ISO_8859_1).contains("SUBSCRIBE");
+					String text = new String(buffer, 0, count, StandardCharsets.ISO_8859_1);
+					this.subscribes |= text.contains("SUBSCRIBE");
+					boolean forbidden = from == this.client && !Relay.this.forbidden.isEmpty()
+							&& text.contains("\n" + Relay.this.forbidden);
+					if (forbidden || (this.subscribes && Relay.this.refuses)) {
+						to.close();
+						return;
+					}
 					if (this.swallows) {
 						this.swallowed = true;
 					}

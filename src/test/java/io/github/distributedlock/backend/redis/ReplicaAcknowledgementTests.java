@@ -95,6 +95,18 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void aLockIsNotLeftBehindIfTheReplicasMayNotBeAsked(Factories client) {
+		open(client);
+		this.master.aclSetUser("default", "-wait");
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.engine.acquire(LockRequest.of("k").waitTime(Duration.ZERO)))
+			.withMessageContaining("could not finish to acquire lock 'k'")
+			.withMessageContaining("NOPERM");
+		await().untilAsserted(() -> assertThat(this.master.exists("lock:{k}")).as("left at the master").isFalse());
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void aRequestThatMayWaitGoesOnUntilTheReplicaIsBack(Factories client) {
 		open(client);
 		this.engine.acquire("k").close();

@@ -10,10 +10,14 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.Access;
+import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisSentinels;
 import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.test.Variant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -22,8 +26,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What becomes of a lock when its master dies and a replica takes its place.
+ * What becomes of a lock when its master dies and a replica takes its place, where both
+ * they and the Sentinels ask for a user and a password.
  */
+@Tag("failover")
 class SentinelFailoverTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(15);
@@ -31,6 +37,8 @@ class SentinelFailoverTests {
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	private final List<LockEvent.Lost> lost = new CopyOnWriteArrayList<>();
+
+	private GuardedServers servers;
 
 	private RedisSentinels sentinels;
 
@@ -44,7 +52,8 @@ class SentinelFailoverTests {
 
 	@BeforeEach
 	void startServers() {
-		this.sentinels = RedisSentinels.start(RedisServers.EMBEDDED, 1);
+		this.servers = new GuardedServers(Variant.SERVER, Access.of("shop", "s3cret"));
+		this.sentinels = this.servers.sentinels();
 		this.master = this.sentinels.servers().master();
 		this.replica = this.sentinels.servers().replicas().get(0);
 	}
@@ -53,19 +62,20 @@ class SentinelFailoverTests {
 	void stopServers() {
 		this.engine.close();
 		this.backend.close();
-		this.sentinels.close();
+		this.servers.close();
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockThatAReplicaHasOutlivesTheMaster(Factories client) {
-		open(client, RedisLockSettings.defaults().replicasToAck(1, Duration.ofMillis(500)));
+	void aLockThatAReplicaHasOutlivesTheMaster(Client client) {
+		open(client, Variant.settings().replicasToAck(1, Duration.ofMillis(500)));
 		LockHandle handle = this.engine.acquire(LockRequest.of("k").waitTime(PATIENCE));
 		this.master.kill();
 		awaitFailover();
 		assertThat(this.backend.renew(List.of(claim(handle.owner())))).as("renewed at the new master")
 			.containsExactly(true);
 		try (Jedis admin = this.replica.admin()) {
+			admin.select(Topology.SENTINEL.database());
 			long least = LEASE.multipliedBy(4).dividedBy(5).toMillis();
 			await().atMost(PATIENCE).until(() -> admin.pttl("lock:{k}") > least);
 			assertThat(admin.get("lock:{k}")).isEqualTo(handle.owner());
@@ -78,10 +88,11 @@ class SentinelFailoverTests {
 	// No lock can prevent this: see replicas-to-ack.
 	@ParameterizedTest
 	@EnumSource
-	void aLockThatNoReplicaHasIsToldLostAtTheNextRenewal(Factories client) {
-		open(client, RedisLockSettings.defaults());
+	void aLockThatNoReplicaHasIsToldLostAtTheNextRenewal(Client client) {
+		open(client, Variant.settings());
 		LockHandle handle = this.engine.acquire(LockRequest.of("k").waitTime(PATIENCE));
 		try (Jedis admin = this.replica.admin()) {
+			admin.select(Topology.SENTINEL.database());
 			await().until(() -> admin.exists("lock:{k}"));
 			// As if the master had died before it sent this.
 			admin.configSet("replica-read-only", "no");
@@ -99,12 +110,14 @@ class SentinelFailoverTests {
 		await().atMost(PATIENCE).until(() -> this.sentinels.master() == this.replica);
 		await().atMost(PATIENCE).ignoreExceptions().until(() -> {
 			this.backend.release("any", "nobody");
+			// On a connection of its own, which may learn of it later.
+			this.backend.renew(List.of(claim("nobody")));
 			return true;
 		});
 	}
 
-	private void open(Factories client, RedisLockSettings settings) {
-		this.backend = new RedisLockBackend(client.to(this.sentinels), settings);
+	private void open(Client client, RedisLockSettings settings) {
+		this.backend = client.backend(Topology.SENTINEL.of(this.servers), settings);
 		this.engine = LockEngine.builder(this.backend).leaseTime(LEASE).listener((event) -> {
 			if (event instanceof LockEvent.Lost loss) {
 				this.lost.add(loss);

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.protocol;
 
 import io.github.distributedlock.backend.redis.protocol.Command.Kind;
+import io.github.distributedlock.backend.redis.protocol.PlainSteps.Ending;
 import io.github.distributedlock.backend.redis.protocol.Request.Phase;
 
 /**
@@ -13,9 +14,12 @@ final class BackgroundSteps {
 
 	private final Scripts scripts;
 
-	BackgroundSteps(Setup setup, Scripts scripts) {
+	private final PlainSteps plain;
+
+	BackgroundSteps(Setup setup, Scripts scripts, PlainSteps plain) {
 		this.setup = setup;
 		this.scripts = scripts;
+		this.plain = plain;
 	}
 
 	void add(Steps steps, State state) {
@@ -27,10 +31,11 @@ final class BackgroundSteps {
 			}
 		}
 		state.late().forEach((command) -> late(steps, state, command));
+		state.running().forEach((progress) -> running(steps, state, progress));
 		state.errands().forEach((owner) -> cleanUp(steps, state, owner));
 		expiry(steps, state);
 		steps.goesWrong(Fault.FLUSH, "server", "forgets everything",
-				state.with(state.server().flushed(state.witness().granted())));
+				state.with(state.server().flushed(state.witness().tokens())));
 	}
 
 	/**
@@ -55,11 +60,19 @@ final class BackgroundSteps {
 			return;
 		}
 		State settled = state.with(jvm, state.jvm(jvm).queue(Queue::settled).leave(true));
+		Command command = new Command(Kind.WITHDRAW, new Owner(jvm, Queue.WITHDRAWAL, 0));
 		if (queue.current() == Queue.WITHDRAWN) {
-			steps.happens(name(jvm), "reads the answer to its withdrawal", settled);
+			if (state.running(command.owner()) == null) {
+				steps.happens(name(jvm), "reads the answer to its withdrawal", settled);
+			}
 			return;
 		}
-		Command command = new Command(Kind.WITHDRAW, new Owner(jvm, Queue.WITHDRAWAL, 0));
+		if (this.setup.plain()) {
+			withdrawing(steps,
+					state.with(jvm, state.jvm(jvm).queue((withdrawal) -> withdrawal.current(Queue.WITHDRAWN))),
+					Progress.of(command));
+			return;
+		}
 		State done = this.scripts.run(state, command);
 		steps.happens(name(jvm), "withdraws",
 				done.with(jvm, done.jvm(jvm).queue((withdrawal) -> withdrawal.current(Queue.WITHDRAWN))));
@@ -68,9 +81,48 @@ final class BackgroundSteps {
 		steps.goesWrong(Fault.REFUSED_COMMAND, name(jvm), "withdraws, and the command is refused", settled);
 	}
 
+	/**
+	 * {@link #withdrawal} in several commands.
+	 */
+	private void withdrawing(Steps steps, State state, Progress at) {
+		int jvm = at.owner().jvm();
+		this.plain.add(steps, state, at, new Ending() {
+
+			@Override
+			public State answered(State state, Progress progress) {
+				return state;
+			}
+
+			@Override
+			public State failed(State state, boolean refused) {
+				return state.with(jvm, state.jvm(jvm).queue(Queue::settled).leave(true));
+			}
+
+		});
+	}
+
+	/**
+	 * What goes on in several commands, other than for a request that is under way.
+	 */
+	private void running(Steps steps, State state, Progress at) {
+		if (at.unheard()) {
+			State gone = state.without(at);
+			steps.happens(at.owner(), "unheard " + at.next() + " is carried out late",
+					this.plain.run(gone, at).state());
+			steps.happens(at.owner(), "unheard " + at.next() + " never arrives", gone);
+		}
+		else if (at.step().kind() == Kind.WITHDRAW) {
+			withdrawing(steps, state, at);
+		}
+		else if (!state.isUnderWay(at.owner())) {
+			cleaningUp(steps, state, at);
+		}
+	}
+
 	private void crash(Steps steps, State state, int jvm) {
 		State crashed = state.with(jvm, state.jvm(jvm).crashed())
 			.messages(jvm, 0)
+			.running(state.running().stream().filter((step) -> step.unheard() || step.owner().jvm() != jvm).toList())
 			.errands(state.errands().stream().filter((owner) -> owner.jvm() != jvm).toList());
 		boolean watched = jvm == Witness.WATCHED;
 		steps.goesWrong(Fault.CRASH, name(jvm), "dies",
@@ -89,10 +141,37 @@ final class BackgroundSteps {
 	 * longer than any command is under way.
 	 */
 	private void cleanUp(Steps steps, State state, Owner owner) {
+		if (this.setup.plain()) {
+			boolean goesOn = state.running().stream().anyMatch((command) -> command.mayTakeTheLockFor(owner));
+			if (state.running(owner) == null) {
+				cleaningUp(steps, goesOn ? state : state.errands(Lists.without(state.errands(), owner)),
+						Progress.of(new Command(Kind.RELEASE, owner)));
+			}
+			return;
+		}
 		State swept = this.scripts.run(state, new Command(Kind.RELEASE, owner));
 		boolean goesOn = state.late().stream().anyMatch((command) -> command.mayTakeTheLockFor(owner));
 		steps.happens(owner, "is cleaned up after",
 				goesOn ? swept : swept.errands(Lists.without(swept.errands(), owner)));
+	}
+
+	/**
+	 * {@link #cleanUp} in several commands.
+	 */
+	private void cleaningUp(Steps steps, State state, Progress at) {
+		this.plain.add(steps, state, at, new Ending() {
+
+			@Override
+			public State answered(State state, Progress progress) {
+				return state;
+			}
+
+			@Override
+			public State failed(State state, boolean refused) {
+				return state.errands(Lists.with(state.errands(), at.owner()));
+			}
+
+		});
 	}
 
 	private void expiry(Steps steps, State state) {
@@ -102,12 +181,13 @@ final class BackgroundSteps {
 			if (owned.doomed() || isAbandoned(state, owner)) {
 				steps.happensInTime("server", "ends a lease", expired);
 			}
-			else if (state.request(owner).phase() != Phase.HOLDING && state.request(owner).phase() != Phase.GRANTED) {
+			else if (!mayHold(state, owner)) {
 				steps.goesWrong(Fault.LOST_LEASE, "server", "ends the lease of a grant that was not heard", expired);
 			}
 		}
 		if (state.server().value() instanceof Value.Reserved reserved && !this.setup.has(Mutant.RESERVATION_FOR_EVER)) {
-			if (state.messages().get(reserved.jvm()) > 0 || state.jvm(reserved.jvm()).isBusy()) {
+			boolean wakes = state.running().stream().anyMatch((step) -> step.isAboutToWake(reserved.jvm()));
+			if (wakes || state.messages().get(reserved.jvm()) > 0 || state.jvm(reserved.jvm()).isBusy()) {
 				steps.goesWrong(Fault.LOST_LEASE, "server", "ends a reservation early", expired);
 			}
 			else {
@@ -117,11 +197,21 @@ final class BackgroundSteps {
 	}
 
 	/**
+	 * Whether it is about to believe that it holds the lock, or does.
+	 */
+	private static boolean mayHold(State state, Owner owner) {
+		Phase phase = state.request(owner).phase();
+		Progress running = state.running(owner);
+		return phase == Phase.HOLDING || phase == Phase.GRANTED
+				|| (phase == Phase.ASKED && running != null && running.done());
+	}
+
+	/**
 	 * Whether nobody will extend the owner's lease or give the key back.
 	 */
 	private static boolean isAbandoned(State state, Owner owner) {
 		boolean underWay = state.isUnderWay(owner) && state.request(owner).phase() != Phase.LOST;
-		return !underWay && !state.errands().contains(owner);
+		return !underWay && !state.errands().contains(owner) && state.running(owner) == null;
 	}
 
 	private static String name(int jvm) {

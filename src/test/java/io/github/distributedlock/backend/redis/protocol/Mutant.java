@@ -79,6 +79,48 @@ enum Mutant {
 	/**
 	 * A fencing token is the server's time.
 	 */
-	TOKEN_FROM_THE_CLOCK_ALONE
+	TOKEN_FROM_THE_CLOCK_ALONE,
+
+	/**
+	 * Without Lua, the last fencing token is raised by what the one that was seen lacks.
+	 */
+	TOKEN_ADDS_TO_WHAT_WAS_SEEN,
+
+	/**
+	 * Without Lua, a release does not look for waiters again once the key is free.
+	 */
+	LOOKS_ONLY_ONCE,
+
+	/**
+	 * Without Lua, a release publishes the wake-up, and reserves the key then.
+	 */
+	WAKE_UP_BEFORE_RESERVING,
+
+	/**
+	 * Without Lua, a release ends the registration of the oldest waiter as it looks.
+	 */
+	WAITER_POPPED_AT_ONCE,
+
+	/**
+	 * Without Lua, a release does not end the registration of the waiter that it wakes.
+	 */
+	WAITER_NOT_FORGOTTEN,
+
+	/**
+	 * Without Lua, a release does not care whether the waiter that it has reserved the
+	 * key for was still registered.
+	 */
+	WAITER_TAKEN_FOR_GRANTED,
+
+	/**
+	 * Without Lua, a release looks whether the key is its own, and deletes it.
+	 */
+	GET_THEN_DELETE,
+
+	/**
+	 * Without Lua, an acquisition that is refused a command after it has got the lock
+	 * counts as one that was not carried out.
+	 */
+	REFUSED_MIDWAY_COUNTS_AS_NOT_BEGUN
 
 }

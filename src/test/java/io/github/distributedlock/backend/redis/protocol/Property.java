@@ -37,8 +37,9 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	/**
 	 * Nobody waits for time to pass. Not for runs in which the one who was to send the
 	 * wake-up dies or loses its lease, the wake-up itself is lost, or a late or refused
-	 * command leaves a registration that nobody knows of, or undoes one: these wait for
-	 * the poll.
+	 * command leaves a registration that nobody knows of, or undoes one, or, without Lua,
+	 * the one who was to send it has no answer to a command before: these wait for the
+	 * poll.
 	 */
 	NO_LOST_WAKE_UP {
 
@@ -78,6 +79,20 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	},
 
 	/**
+	 * No step reserves the key twice for a JVM that is dead. So it happens at most as
+	 * often as there were steps that saw it wait before its registration was ended by the
+	 * first of them. Not for runs in which another fault leaves its registration.
+	 */
+	THE_DEAD_ARE_FORGOTTEN {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return state.witness().reservations().stream().distinct().count() == state.witness().reservations().size();
+		}
+
+	},
+
+	/**
 	 * Each fencing token that is granted is greater than all before it.
 	 */
 	TOKENS_INCREASE {
@@ -85,6 +100,19 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 		@Override
 		public boolean test(State state, List<Step<State>> steps) {
 			return state.witness().grantedInOrder();
+		}
+
+	},
+
+	/**
+	 * A fencing token is not greater than the time and the number of those granted ask
+	 * for, so that the time alone makes a greater one once the last is lost.
+	 */
+	TOKENS_KEEP_TO_THE_TIME {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return state.witness().granted() <= state.server().clock() + state.witness().tokens();
 		}
 
 	},

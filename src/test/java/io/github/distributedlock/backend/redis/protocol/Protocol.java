@@ -9,6 +9,8 @@ import java.util.List;
  * SET NX PX, RedisLockBackend.acquire                 Scripts.setIfAbsent
  * acquire-or-register.lua                             Scripts.acquire
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
+ * PlainSteps, Waiters, FencingCounter, GivingBack     PlainSteps, Places
+ * PlainRenewals                                       RenewalProtocol
  * LocalQueue, KeyQueue, Turn                          Jvm, Queue
  * Acquirer, Negotiation                               RequestSteps.ask, .pause, .giveUp
  * Hold, Releaser, Losses, Watchdog                    RequestSteps.granted, .holding
@@ -34,8 +36,9 @@ final class Protocol {
 	Protocol(Setup setup) {
 		this.setup = setup;
 		Scripts scripts = new Scripts(setup);
-		this.requests = new RequestSteps(setup, scripts);
-		this.background = new BackgroundSteps(setup, scripts);
+		PlainSteps plain = new PlainSteps(setup);
+		this.requests = new RequestSteps(setup, scripts, plain);
+		this.background = new BackgroundSteps(setup, scripts, plain);
 	}
 
 	List<Step<State>> steps(State state) {

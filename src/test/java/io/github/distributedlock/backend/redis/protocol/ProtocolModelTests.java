@@ -17,16 +17,18 @@ import static io.github.distributedlock.backend.redis.protocol.Fault.LATE_COMMAN
 import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_ANSWER;
 import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_LEASE;
 import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_MESSAGE;
+import static io.github.distributedlock.backend.redis.protocol.Fault.REFUSED_COMMAND;
 import static io.github.distributedlock.backend.redis.protocol.Fault.TIME_OUT;
 import static io.github.distributedlock.backend.redis.protocol.Property.BOUNDED_BYPASS;
-
 import static io.github.distributedlock.backend.redis.protocol.Property.HANDS_OFF;
 import static io.github.distributedlock.backend.redis.protocol.Property.MUTUAL_EXCLUSION;
 import static io.github.distributedlock.backend.redis.protocol.Property.NO_LOST_WAKE_UP;
 import static io.github.distributedlock.backend.redis.protocol.Property.NO_ORPHAN;
 import static io.github.distributedlock.backend.redis.protocol.Property.RECOVERY;
+import static io.github.distributedlock.backend.redis.protocol.Property.THE_DEAD_ARE_FORGOTTEN;
 import static io.github.distributedlock.backend.redis.protocol.Property.TOKENS_ARE_USED_IN_ORDER;
 import static io.github.distributedlock.backend.redis.protocol.Property.TOKENS_INCREASE;
+import static io.github.distributedlock.backend.redis.protocol.Property.TOKENS_KEEP_TO_THE_TIME;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -39,21 +41,32 @@ class ProtocolModelTests {
 
 	private static final Set<Fault> ANY = EnumSet.complementOf(EnumSet.of(FLUSH));
 
+	/**
+	 * Whether to explore also what takes minutes, and gigabytes of memory.
+	 */
+	private static final boolean LARGE = Boolean.getBoolean("lock.model.large");
+
 	@ParameterizedTest
 	@MethodSource
 	void isSafeAndRecoversWhateverGoesWrong(Setup setup) {
-		assertHolds(setup, EnumSet.complementOf(EnumSet.of(NO_LOST_WAKE_UP, BOUNDED_BYPASS)));
+		assertHolds(setup, EnumSet.complementOf(EnumSet.of(NO_LOST_WAKE_UP, BOUNDED_BYPASS, THE_DEAD_ARE_FORGOTTEN)));
 	}
 
 	static Stream<Setup> isSafeAndRecoversWhateverGoesWrong() {
-		return Stream.of( //
+		Stream<Setup> larger = Stream.of( //
+				Setup.threads(1, 1).withoutLua().faults(2, ANY), //
+				Setup.threads(1, 2).withoutLua().faults(1, ANY));
+		Stream<Setup> small = Stream.of( //
 				Setup.threads(1, 1).faults(3, ANY), //
 				Setup.threads(1, 1).withTokens().faults(2, ANY), //
 				Setup.threads(1, 1).requests(2).faults(1, ANY), //
 				Setup.threads(1, 2).faults(2, ANY), //
 				Setup.threads(2, 2).faults(1, ANY), //
 				Setup.threads(1, 1, 1).faults(1, ANY), //
-				Setup.threads(1, 1, 1).inCluster().faults(2, CRASH, LOST_MESSAGE));
+				Setup.threads(1, 1, 1).inCluster().faults(2, CRASH, LOST_MESSAGE), //
+				Setup.threads(1, 1).withoutLua().faults(1, ANY), //
+				Setup.threads(1, 1).withoutLua().withTokens().faults(1, ANY));
+		return LARGE ? Stream.concat(small, larger) : small;
 	}
 
 	@ParameterizedTest
@@ -63,22 +76,66 @@ class ProtocolModelTests {
 	}
 
 	static Stream<Setup> whoWaitsIsWokenInTurn() {
-		return Stream.of( //
+		Stream<Setup> larger = Stream.of( //
+				Setup.threads(1, 1).requests(2).withoutLua().faults(1, TIME_OUT), //
+				Setup.threads(1, 1, 1).withoutLua());
+		Stream<Setup> small = Stream.of( //
 				Setup.threads(3, 3), //
 				Setup.threads(1, 2, 2), //
 				Setup.threads(1, 2).requests(2), //
 				Setup.threads(1, 1).requests(2).faults(2, TIME_OUT, LOST_ANSWER), //
 				Setup.threads(2, 2).faults(1, TIME_OUT, LOST_ANSWER), //
-				Setup.threads(1, 1, 1).faults(2, TIME_OUT, LOST_ANSWER));
+				Setup.threads(1, 1, 1).faults(2, TIME_OUT, LOST_ANSWER), //
+				Setup.threads(1, 1).requests(2).withoutLua(), //
+				Setup.threads(1, 1).withoutLua().faults(2, TIME_OUT), //
+				Setup.threads(1, 2).withoutLua().faults(1, TIME_OUT), //
+				Setup.threads(1, 1).withoutLua().inCluster().faults(2, TIME_OUT));
+		return LARGE ? Stream.concat(small, larger) : small;
 	}
 
 	/**
-	 * The poll is there for these faults.
+	 * The poll is there for these faults:
+	 *
+	 * <pre>
+	 *                   Lua   without
+	 * CRASH             yes   yes
+	 * LOST_MESSAGE      yes   yes
+	 * LOST_LEASE        yes   yes
+	 * LATE_COMMAND      yes   yes
+	 * REFUSED_COMMAND   yes   yes
+	 * LOST_ANSWER       no    yes: who gives back does not know how far it has come, and
+	 *                         may leave out to look once more, or to publish
+	 * TIME_OUT          no    no
+	 * </pre>
 	 */
 	@ParameterizedTest
 	@EnumSource(names = { "CRASH", "LOST_MESSAGE", "LOST_LEASE", "LATE_COMMAND", "REFUSED_COMMAND" })
 	void whoWaitsMayHaveToPollAfter(Fault fault) {
 		assertBroken(Setup.threads(1, 2).faults(2, TIME_OUT, fault), NO_LOST_WAKE_UP);
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "CRASH", "LOST_MESSAGE", "LOST_LEASE", "LATE_COMMAND", "REFUSED_COMMAND", "LOST_ANSWER" })
+	void withoutLuaWhoWaitsMayHaveToPollAfter(Fault fault) {
+		assertBroken(Setup.threads(1, 1).withoutLua().faults(1, fault), NO_LOST_WAKE_UP);
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void theDeadAreForgotten(Setup setup) {
+		assertHolds(setup, EnumSet.of(THE_DEAD_ARE_FORGOTTEN));
+	}
+
+	static Stream<Setup> theDeadAreForgotten() {
+		Stream<Setup> larger = Stream.of( //
+				Setup.threads(1, 1).requests(2).withoutLua().faults(1, CRASH), //
+				Setup.threads(1, 1, 1).withoutLua().faults(1, CRASH));
+		Stream<Setup> small = Stream.of( //
+				Setup.threads(1, 1, 1).inCluster().faults(2, CRASH), //
+				Setup.threads(1, 1).requests(2).faults(2, CRASH, TIME_OUT), //
+				Setup.threads(1, 1).withoutLua().faults(2, CRASH, TIME_OUT), //
+				Setup.threads(1, 1).withoutLua().inCluster().faults(2, CRASH, TIME_OUT));
+		return LARGE ? Stream.concat(small, larger) : small;
 	}
 
 	@Test
@@ -105,6 +162,7 @@ class ProtocolModelTests {
 	static Stream<Arguments> isRefutedWithOneRuleBroken() {
 		Setup two = Setup.threads(1, 1);
 		Setup three = Setup.threads(1, 1, 1);
+		Setup plain = two.withoutLua();
 		return Stream.of( //
 				arguments(Mutant.NO_OWNER_CHECK, HANDS_OFF, two.faults(1, LOST_ANSWER)),
 				arguments(Mutant.NO_OWNER_CHECK, MUTUAL_EXCLUSION, three.faults(1, LOST_ANSWER)),
@@ -122,7 +180,19 @@ class ProtocolModelTests {
 				arguments(Mutant.LATE_ANSWER_COUNTS, MUTUAL_EXCLUSION, two.faults(1, LOST_LEASE)),
 				arguments(Mutant.LATE_ANSWER_COUNTS, TOKENS_ARE_USED_IN_ORDER, two.withTokens().faults(1, LOST_LEASE)),
 				arguments(Mutant.TOKEN_FROM_A_COUNTER_ALONE, TOKENS_INCREASE, two.withTokens().faults(1, FLUSH)),
-				arguments(Mutant.TOKEN_FROM_THE_CLOCK_ALONE, TOKENS_INCREASE, two.withTokens()));
+				arguments(Mutant.TOKEN_FROM_THE_CLOCK_ALONE, TOKENS_INCREASE, two.withTokens()),
+				arguments(Mutant.NO_RETRY_WHEN_REGISTERING, NO_LOST_WAKE_UP, plain),
+				arguments(Mutant.NO_POLL, RECOVERY, plain.faults(1, LOST_MESSAGE)),
+				arguments(Mutant.TOKEN_ADDS_TO_WHAT_WAS_SEEN, TOKENS_KEEP_TO_THE_TIME,
+						plain.withTokens().faults(1, LOST_LEASE)),
+				arguments(Mutant.LOOKS_ONLY_ONCE, NO_LOST_WAKE_UP, plain),
+				arguments(Mutant.WAKE_UP_BEFORE_RESERVING, NO_LOST_WAKE_UP, plain),
+				arguments(Mutant.WAITER_POPPED_AT_ONCE, NO_LOST_WAKE_UP, plain),
+				arguments(Mutant.WAITER_NOT_FORGOTTEN, THE_DEAD_ARE_FORGOTTEN, plain.faults(1, CRASH)),
+				arguments(Mutant.WAITER_TAKEN_FOR_GRANTED, NO_LOST_WAKE_UP, plain.requests(2).faults(1, TIME_OUT)),
+				arguments(Mutant.GET_THEN_DELETE, HANDS_OFF, plain.faults(1, LOST_LEASE)),
+				arguments(Mutant.REFUSED_MIDWAY_COUNTS_AS_NOT_BEGUN, NO_ORPHAN,
+						plain.faults(2, REFUSED_COMMAND, TIME_OUT)));
 	}
 
 	@ParameterizedTest

@@ -29,6 +29,11 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 		ASKING,
 
 		/**
+		 * The commands of a step are under way.
+		 */
+		ASKED,
+
+		/**
 		 * The answer that it has the lock is under way.
 		 */
 		GRANTED,

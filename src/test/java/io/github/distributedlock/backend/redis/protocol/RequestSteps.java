@@ -1,6 +1,9 @@
 package io.github.distributedlock.backend.redis.protocol;
 
+import java.util.Objects;
+
 import io.github.distributedlock.backend.redis.protocol.Command.Kind;
+import io.github.distributedlock.backend.redis.protocol.PlainSteps.Ending;
 import io.github.distributedlock.backend.redis.protocol.Request.Phase;
 
 /**
@@ -13,9 +16,12 @@ final class RequestSteps {
 
 	private final Scripts scripts;
 
-	RequestSteps(Setup setup, Scripts scripts) {
+	private final PlainSteps plain;
+
+	RequestSteps(Setup setup, Scripts scripts, PlainSteps plain) {
 		this.setup = setup;
 		this.scripts = scripts;
+		this.plain = plain;
 	}
 
 	void add(Steps steps, State state, Owner owner) {
@@ -23,6 +29,7 @@ final class RequestSteps {
 			case IDLE -> begin(steps, state, owner);
 			case QUEUED -> giveUp(steps, state, owner);
 			case ASKING -> ask(steps, state, owner);
+			case ASKED -> asked(steps, state, Objects.requireNonNull(state.running(owner)));
 			case GRANTED -> granted(steps, state, owner);
 			case GRANTED_TOO_LATE -> steps.happens(owner, "reads that it was granted the lock too late",
 					this.setup.has(Mutant.LATE_ANSWER_COUNTS) ? hold(state, owner)
@@ -32,7 +39,7 @@ final class RequestSteps {
 			case FAILED, PARKED -> pause(steps, state, owner);
 			case HOLDING -> holding(steps, state, owner);
 			case LOST -> steps.happens(owner, "ends its method, having lost the lock", ended(state, owner));
-			case RELEASING -> steps.happens(owner, "reads the answer to its release", ended(left(state, owner), owner));
+			case RELEASING -> releasing(steps, state, owner);
 			case ENDED -> {
 			}
 		}
@@ -60,6 +67,11 @@ final class RequestSteps {
 		boolean registers = request.refused() || request.unsettled() || queue(jvm).registered();
 		Command command = new Command(registers ? Kind.ACQUIRE_OR_REGISTER : Kind.ACQUIRE, owner);
 		State sent = registers ? state.with(owner.jvm(), jvm.queue(Queue::registering)) : state;
+		if (this.setup.plain()) {
+			asked(steps, sent.with(owner, request.in(Phase.ASKED)), Progress.of(command));
+			giveUp(steps, state, owner);
+			return;
+		}
 		State done = this.scripts.run(sent, command);
 		boolean own = sent.server().isOwnedBy(owner);
 		boolean granted = done.server().isOwnedBy(owner) && !(own && this.setup.has(Mutant.OWN_VALUE_NOT_RECOGNISED));
@@ -74,6 +86,35 @@ final class RequestSteps {
 		steps.goesWrong(Fault.REFUSED_COMMAND, owner, what + ", and the command is refused",
 				sent.with(owner, request.in(Phase.FAILED)));
 		giveUp(steps, state, owner);
+	}
+
+	/**
+	 * {@link #ask} in several commands.
+	 */
+	private void asked(Steps steps, State state, Progress at) {
+		Owner owner = at.owner();
+		Request request = state.request(owner);
+		this.plain.add(steps, state, at, new Ending() {
+
+			@Override
+			public State answered(State state, Progress progress) {
+				if (!progress.done()) {
+					return state.with(owner, request.refused(progress.registers() ? Phase.REFUSED : Phase.ASKING));
+				}
+				Request granted = request.granted(progress.last());
+				return state.with(owner, progress.tooLate() ? granted.in(Phase.GRANTED_TOO_LATE) : granted);
+			}
+
+			@Override
+			public State failed(State state, boolean refused) {
+				return state.with(owner, refused ? request.in(Phase.FAILED) : request.failed());
+			}
+
+		});
+		if (at.done() && !at.tooLate()) {
+			steps.goesWrong(Fault.LOST_LEASE, owner, "is slow: its deadline passes before the last command",
+					state.without(at).with(at.late()).with(state.server().doomed(owner)));
+		}
 	}
 
 	private void granted(Steps steps, State state, Owner owner) {
@@ -118,14 +159,7 @@ final class RequestSteps {
 	 * {@code Releaser.release} and {@code Losses.declare}.
 	 */
 	private void holding(Steps steps, State state, Owner owner) {
-		Command command = new Command(Kind.RELEASE, owner);
-		State released = this.scripts.run(state, command);
-		steps.happens(owner, "releases", released.with(owner, state.request(owner).in(Phase.RELEASING)));
-		steps.goesWrong(Fault.LOST_ANSWER, owner, "releases, and hears no answer", releasedUnheard(released, owner));
-		steps.goesWrong(Fault.LATE_COMMAND, owner, "releases, and the command does not come through",
-				releasedUnheard(state.late(Lists.with(state.late(), command)), owner));
-		steps.goesWrong(Fault.REFUSED_COMMAND, owner, "releases, and the command is refused",
-				releasedUnheard(state, owner));
+		release(steps, state, new Command(Kind.RELEASE, owner));
 		if (this.setup.has(Mutant.DEADLINE_AFTER_SERVER)) {
 			steps.goesWrong(Fault.LOST_LEASE, owner, "loses its lease on the server first",
 					state.with(state.server().value(null)));
@@ -134,6 +168,50 @@ final class RequestSteps {
 			State lost = state.with(state.server().doomed(owner)).with(owner, state.request(owner).in(Phase.LOST));
 			steps.goesWrong(Fault.LOST_LEASE, owner, "sees its deadline pass", left(lost, owner));
 		}
+	}
+
+	private void release(Steps steps, State state, Command command) {
+		Owner owner = command.owner();
+		if (this.setup.plain()) {
+			released(steps, state.with(owner, state.request(owner).in(Phase.RELEASING)), Progress.of(command));
+			return;
+		}
+		State released = this.scripts.run(state, command);
+		steps.happens(owner, "releases", released.with(owner, state.request(owner).in(Phase.RELEASING)));
+		steps.goesWrong(Fault.LOST_ANSWER, owner, "releases, and hears no answer", releasedUnheard(released, owner));
+		steps.goesWrong(Fault.LATE_COMMAND, owner, "releases, and the command does not come through",
+				releasedUnheard(state.late(Lists.with(state.late(), command)), owner));
+		steps.goesWrong(Fault.REFUSED_COMMAND, owner, "releases, and the command is refused",
+				releasedUnheard(state, owner));
+	}
+
+	private void releasing(Steps steps, State state, Owner owner) {
+		Progress at = state.running(owner);
+		if (at != null) {
+			released(steps, state, at);
+		}
+		else {
+			steps.happens(owner, "reads the answer to its release", ended(left(state, owner), owner));
+		}
+	}
+
+	/**
+	 * {@link #release} in several commands.
+	 */
+	private void released(Steps steps, State state, Progress at) {
+		this.plain.add(steps, state, at, new Ending() {
+
+			@Override
+			public State answered(State state, Progress progress) {
+				return state;
+			}
+
+			@Override
+			public State failed(State state, boolean refused) {
+				return releasedUnheard(state, at.owner());
+			}
+
+		});
 	}
 
 	private State releasedUnheard(State state, Owner owner) {

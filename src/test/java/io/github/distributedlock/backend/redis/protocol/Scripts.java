@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis.protocol;
 
 import java.util.List;
 
+import io.github.distributedlock.backend.redis.protocol.Server.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,8 +21,8 @@ final class Scripts {
 		return switch (command.kind()) {
 			case ACQUIRE -> this.setup.fenced() ? acquire(state, owner, false) : setIfAbsent(state, owner);
 			case ACQUIRE_OR_REGISTER -> acquire(state, owner, true);
-			case RELEASE -> release(state, owner);
-			case WITHDRAW -> withdraw(state, owner.jvm());
+			case RELEASE -> release(state, command);
+			case WITHDRAW -> withdraw(state, command);
 		};
 	}
 
@@ -38,47 +39,55 @@ final class Scripts {
 	private State acquire(State state, Owner owner, boolean registers) {
 		Server server = state.server();
 		boolean free = server.value() == null
-				&& (!this.setup.has(Mutant.NO_RETRY_WHEN_REGISTERING) || server.waiters().contains(owner.jvm()));
+				&& (!this.setup.has(Mutant.NO_RETRY_WHEN_REGISTERING) || server.knows(owner.jvm()));
 		boolean own = server.isOwnedBy(owner) && !this.setup.has(Mutant.OWN_VALUE_NOT_RECOGNISED);
 		if (free || own || server.isReservedFor(owner.jvm())) {
-			return granted(state.with(server.waiters(Lists.without(server.waiters(), owner.jvm()))), owner);
+			return granted(state.with(server.forgotten(owner.jvm())), owner);
 		}
-		return registers ? state.with(server.waiters(Lists.with(server.waiters(), owner.jvm())))
+		return registers ? state.with(server.waiters(Lists.with(server.waiters(), new Waiter(owner.jvm(), 0))))
 			.with(state.witness().registered(owner.jvm())) : state;
 	}
 
 	/**
 	 * {@code release.lua} without an instance that withdraws.
 	 */
-	private State release(State state, Owner owner) {
+	private State release(State state, Command command) {
 		Server server = state.server();
-		boolean may = server.value() == null || server.isOwnedBy(owner) || this.setup.has(Mutant.NO_OWNER_CHECK);
-		return may ? wakeNext(state) : state;
+		boolean may = server.value() == null || server.isOwnedBy(command.owner())
+				|| this.setup.has(Mutant.NO_OWNER_CHECK);
+		return may ? wakeNext(state, command) : state;
 	}
 
 	/**
 	 * {@code release.lua} with an instance that withdraws.
 	 */
-	private State withdraw(State state, int jvm) {
-		Server server = state.server().waiters(Lists.without(state.server().waiters(), jvm));
+	private State withdraw(State state, Command command) {
+		int jvm = command.owner().jvm();
+		Server server = state.server().forgotten(jvm);
 		State withdrawn = state.with(server).with(state.witness().withdrawn(jvm));
 		boolean passesOn = server.value() == null || server.isReservedFor(jvm);
-		return (passesOn && !this.setup.has(Mutant.WITHDRAW_WITHOUT_PASSING_ON)) ? wakeNext(withdrawn) : withdrawn;
+		return (passesOn && !this.setup.has(Mutant.WITHDRAW_WITHOUT_PASSING_ON)) ? wakeNext(withdrawn, command)
+				: withdrawn;
 	}
 
-	private State wakeNext(State state) {
+	private State wakeNext(State state, Command command) {
 		Server server = state.server();
-		List<Integer> waiters = server.waiters();
-		Integer next = next(state, waiters);
-		List<Integer> rest = (next != null) ? waiters.subList(waiters.indexOf(next) + 1, waiters.size()) : List.of();
-		boolean reserves = next != null && !this.setup.has(Mutant.NO_RESERVATION);
-		State woken = state.with(server.waiters(List.copyOf(rest)).value(reserves ? new Value.Reserved(next) : null));
-		return (next != null && state.jvm(next).alive()) ? woken.messages(next, state.messages().get(next) + 1) : woken;
+		List<Waiter> waiters = server.waiters();
+		Waiter next = next(state, waiters);
+		if (next == null) {
+			return state.with(server.waiters(List.of()).value(null));
+		}
+		int jvm = next.jvm();
+		boolean reserves = !this.setup.has(Mutant.NO_RESERVATION);
+		State woken = state.with(server.waiters(waiters.subList(waiters.indexOf(next) + 1, waiters.size()))
+			.value(reserves ? new Value.Reserved(jvm) : null));
+		return state.jvm(jvm).alive() ? woken.messages(jvm, state.messages().get(jvm) + 1)
+				: woken.with(state.witness().reservedForADeadOne(command, jvm));
 	}
 
-	private @Nullable Integer next(State state, List<Integer> waiters) {
+	private @Nullable Waiter next(State state, List<Waiter> waiters) {
 		return waiters.stream()
-			.filter((jvm) -> state.jvm(jvm).alive() || !this.setup.skipsTheDeaf())
+			.filter((waiter) -> state.jvm(waiter.jvm()).alive() || !this.setup.skipsTheDeaf())
 			.findFirst()
 			.orElse(null);
 	}

@@ -13,25 +13,26 @@ import org.jspecify.annotations.Nullable;
  * @param requests how many times each thread asks for the lock
  * @param mostFaults how much can go wrong in a run
  * @param faults what can
+ * @param plain whether steps take several commands
  * @param skipsTheDeaf whether a release sees that a waiter is dead, as on a standalone
  * server
  * @param fenced whether requests get fencing tokens
  * @param mutant the rule that is broken, if any
  */
-record Setup(List<Integer> threads, int requests, int mostFaults, Set<Fault> faults, boolean skipsTheDeaf,
-		boolean fenced, @Nullable Mutant mutant) {
+record Setup(List<Integer> threads, int requests, int mostFaults, Set<Fault> faults, boolean plain,
+		boolean skipsTheDeaf, boolean fenced, @Nullable Mutant mutant) {
 
 	/**
 	 * JVMs with so many threads each, one request for each thread, and nothing that goes
 	 * wrong.
 	 */
 	static Setup threads(Integer... threads) {
-		return new Setup(List.of(threads), 1, 0, Set.of(), true, false, null);
+		return new Setup(List.of(threads), 1, 0, Set.of(), false, true, false, null);
 	}
 
 	Setup requests(int requests) {
-		return new Setup(this.threads, requests, this.mostFaults, this.faults, this.skipsTheDeaf, this.fenced,
-				this.mutant);
+		return new Setup(this.threads, requests, this.mostFaults, this.faults, this.plain, this.skipsTheDeaf,
+				this.fenced, this.mutant);
 	}
 
 	/**
@@ -42,21 +43,35 @@ record Setup(List<Integer> threads, int requests, int mostFaults, Set<Fault> fau
 	}
 
 	Setup faults(int most, Set<Fault> faults) {
-		return new Setup(this.threads, this.requests, most, faults, this.skipsTheDeaf, this.fenced, this.mutant);
+		return new Setup(this.threads, this.requests, most, faults, this.plain, this.skipsTheDeaf, this.fenced,
+				this.mutant);
+	}
+
+	Setup withoutLua() {
+		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, true, this.skipsTheDeaf,
+				this.fenced, this.mutant);
 	}
 
 	Setup inCluster() {
-		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, false, this.fenced, this.mutant);
+		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.plain, false, this.fenced,
+				this.mutant);
 	}
 
 	Setup withTokens() {
-		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.skipsTheDeaf, true,
+		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.plain, this.skipsTheDeaf, true,
 				this.mutant);
 	}
 
 	Setup with(Mutant mutant) {
-		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.skipsTheDeaf, this.fenced,
-				mutant);
+		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.plain, this.skipsTheDeaf,
+				this.fenced, mutant);
+	}
+
+	/**
+	 * The server's time at first.
+	 */
+	int clock() {
+		return this.fenced ? 10 : 0;
 	}
 
 	boolean has(Mutant mutant) {
@@ -67,8 +82,8 @@ record Setup(List<Integer> threads, int requests, int mostFaults, Set<Fault> fau
 	public String toString() {
 		return "threads " + this.threads + " x " + this.requests + " requests"
 				+ ((this.mostFaults > 0) ? ", at most " + this.mostFaults + " of " + this.faults : "")
-				+ (this.skipsTheDeaf ? "" : ", in a cluster") + (this.fenced ? ", fenced" : "")
-				+ ((this.mutant != null) ? ", " + this.mutant : "");
+				+ (this.plain ? ", without Lua" : "") + (this.skipsTheDeaf ? "" : ", in a cluster")
+				+ (this.fenced ? ", fenced" : "") + ((this.mutant != null) ? ", " + this.mutant : "");
 	}
 
 }

@@ -1,17 +1,23 @@
 package io.github.distributedlock.backend.redis.protocol;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * What an onlooker remembers of a run, to judge it. No step depends on it.
  *
  * @param bypasses how often another JVM was granted the lock since the first JVM waits
  * for it, -1 if it does not
+ * @param reservations which steps have reserved the key for JVMs that were dead
+ * @param tokens how many fencing tokens were granted
  * @param granted the newest fencing token
  * @param used the newest fencing token with which somebody began to work
  * @param grantedInOrder whether each token that was granted was greater than all before
  * it
  * @param usedInOrder whether each token that was used was
  */
-record Witness(int bypasses, int granted, int used, boolean grantedInOrder, boolean usedInOrder) {
+record Witness(int bypasses, List<Reservation> reservations, int tokens, int granted, int used, boolean grantedInOrder,
+		boolean usedInOrder) {
 
 	/**
 	 * The JVM whose patience is watched.
@@ -33,18 +39,32 @@ record Witness(int bypasses, int granted, int used, boolean grantedInOrder, bool
 		return (this.bypasses >= 0) ? bypasses(Math.min(this.bypasses + 1, cap)) : this;
 	}
 
-	Witness tokenGranted(int token) {
-		return new Witness(this.bypasses, token, this.used, this.grantedInOrder && token > this.granted,
+	Witness reservedForADeadOne(Command step, int jvm) {
+		List<Reservation> all = new ArrayList<>(this.reservations);
+		all.add(new Reservation(step, jvm));
+		return new Witness(this.bypasses, List.copyOf(all), this.tokens, this.granted, this.used, this.grantedInOrder,
 				this.usedInOrder);
 	}
 
+	Witness tokenGranted(int token) {
+		return new Witness(this.bypasses, this.reservations, this.tokens + 1, token, this.used,
+				this.grantedInOrder && token > this.granted, this.usedInOrder);
+	}
+
 	Witness tokenUsed(int token) {
-		return new Witness(this.bypasses, this.granted, token, this.grantedInOrder,
+		return new Witness(this.bypasses, this.reservations, this.tokens, this.granted, token, this.grantedInOrder,
 				this.usedInOrder && token > this.used);
 	}
 
 	private Witness bypasses(int bypasses) {
-		return new Witness(bypasses, this.granted, this.used, this.grantedInOrder, this.usedInOrder);
+		return new Witness(bypasses, this.reservations, this.tokens, this.granted, this.used, this.grantedInOrder,
+				this.usedInOrder);
+	}
+
+	/**
+	 * The key was reserved for a JVM that was dead.
+	 */
+	record Reservation(Command step, int jvm) {
 	}
 
 }

@@ -6,7 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.test.RedisServers;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -21,20 +23,20 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link LettuceAckLane}.
+ * Tests for {@link LettuceExclusiveLane}.
  */
-class LettuceAckLaneTests {
+class LettuceExclusiveLaneTests {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	private RedisServers.Server server;
 
-	private LettuceAckLane lane;
+	private LettuceExclusiveLane lane;
 
 	@BeforeEach
 	void startServer() {
 		this.server = RedisServers.start(RedisServers.EMBEDDED);
-		this.lane = new LettuceAckLane(new Lazy<>(this::factory, LettuceConnectionFactory::destroy),
+		this.lane = new LettuceExclusiveLane(new Lazy<>(this::factory, LettuceConnectionFactory::destroy),
 				Duration.ofSeconds(1));
 	}
 
@@ -69,6 +71,25 @@ class LettuceAckLaneTests {
 			}), (task) -> new Thread(task).start()))
 			.toList();
 		assertThat(threads.stream().map(CompletableFuture::join)).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void aConnectionIsKeptAfterARefusalAlone() {
+		Object first = channel();
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((connection) -> {
+			throw LockBackendException.refused("all was answered", true, null);
+		}));
+		assertThat(channel()).isSameAs(first);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((connection) -> {
+			throw new LockBackendException("something was not answered", true, null);
+		}));
+		assertThat(channel()).isNotSameAs(first);
+	}
+
+	@SuppressWarnings("deprecation")
+	private Object channel() {
+		return this.lane
+			.run((connection) -> ((RedisAsyncCommands<?, ?>) connection.getNativeConnection()).getStatefulConnection());
 	}
 
 	private String ping() {

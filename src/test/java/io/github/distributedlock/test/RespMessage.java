@@ -1,4 +1,4 @@
-package io.github.distributedlock.faults;
+package io.github.distributedlock.test;
 
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -15,7 +15,7 @@ import java.util.List;
  * @param words the strings in it, in order; of a request, the command and its arguments
  * @param bytes the whole of it, as it passed
  */
-record RespMessage(char type, List<String> words, byte[] bytes) {
+public record RespMessage(char type, List<String> words, byte[] bytes) {
 
 	/**
 	 * Reads one message.
@@ -23,7 +23,7 @@ record RespMessage(char type, List<String> words, byte[] bytes) {
 	 * @return the message
 	 * @throws EOFException if there is none any more
 	 */
-	static RespMessage read(InputStream input) throws IOException {
+	public static RespMessage read(InputStream input) throws IOException {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 		List<String> words = new ArrayList<>();
 		char type = read(input, bytes, words);
@@ -33,7 +33,7 @@ record RespMessage(char type, List<String> words, byte[] bytes) {
 	/**
 	 * Whether the server sent it unasked.
 	 */
-	boolean isPush() {
+	public boolean isPush() {
 		return this.type == '>';
 	}
 

@@ -2,32 +2,33 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
-import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.IntegerOutput;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.RedisConnectionFailureException;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
 
 /**
  * A few Lettuce connections, each of which serves one step at a time. Apart from the one
- * that all threads share, which a WAIT would block for all of them.
+ * that all threads share, which a WAIT would block for all of them, and on which the
+ * commands of a transaction would mix.
  * <p>
  * Waiting for a free connection, opening one and the commands together take one command
  * timeout, but the commands have no less than a quarter of it. A connection on which a
  * command failed is closed. One that was opened is idle first, for whoever is quicker.
  */
-final class LettuceAckLane implements AckLane {
+final class LettuceExclusiveLane implements Lane {
 
 	private static final int CONNECTIONS = 8;
 
@@ -41,7 +42,7 @@ final class LettuceAckLane implements AckLane {
 
 	private final Opening<StatefulRedisConnection<byte[], byte[]>> opening;
 
-	LettuceAckLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
+	LettuceExclusiveLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
 		this.factory = factory;
 		this.timeoutNanos = timeout.toNanos();
 		this.opening = new Opening<>(this::open, timeout);
@@ -55,7 +56,7 @@ final class LettuceAckLane implements AckLane {
 			long end = System.nanoTime() + this.timeoutNanos;
 			if (!this.free.tryAcquire(this.timeoutNanos, TimeUnit.NANOSECONDS)) {
 				throw new UnsentException(new RedisConnectionFailureException(
-						"all " + CONNECTIONS + " connections that may wait for replicas are in use"));
+						"all " + CONNECTIONS + " connections of this kind are in use"));
 			}
 			try {
 				return run(command, end);
@@ -81,13 +82,12 @@ final class LettuceAckLane implements AckLane {
 		try {
 			long left = Math.max(end - System.nanoTime(), this.timeoutNanos / 4);
 			long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(left));
-			T answer = command
-				.on(new LettuceConnection(channel, millis, (RedisClient) this.factory.get().getRequiredNativeClient()));
+			T answer = command.on(new LettuceConnection(channel, always(channel), millis, 0));
 			usable = true;
 			return answer;
 		}
 		catch (LockBackendException ex) {
-			usable = true; // The replicas failed, not the connection.
+			usable = ex.isRefused(); // Then all that was sent was answered.
 			throw ex;
 		}
 		finally {
@@ -122,18 +122,25 @@ final class LettuceAckLane implements AckLane {
 
 	@SuppressWarnings({ "deprecation", "unchecked" }) // See LettuceLane.
 	private StatefulRedisConnection<byte[], byte[]> open() {
-		Object commands = this.factory.get().getConnection().getNativeConnection();
+		Object commands = LettuceStart.await(this.factory.get().getConnection()).getNativeConnection();
 		StatefulRedisConnection<byte[], byte[]> channel = ((RedisAsyncCommands<byte[], byte[]>) commands)
 			.getStatefulConnection();
 		this.idle.push(channel);
 		return channel;
 	}
 
-	@Override
-	public long awaitReplicas(RedisConnection connection, int replicas, Duration timeout) {
-		Object answer = ((LettuceConnection) connection).execute("WAIT", new IntegerOutput<>(ByteArrayCodec.INSTANCE),
-				KeyNames.bytes(String.valueOf(replicas)), KeyNames.bytes(String.valueOf(timeout.toMillis())));
-		return (answer instanceof Long acknowledged) ? acknowledged : 0;
+	// Spring Data takes another connection for transactions than for anything else,
+	// unless
+	// it is given the same one.
+	private static LettuceConnectionProvider always(StatefulRedisConnection<byte[], byte[]> channel) {
+		return new LettuceConnectionProvider() {
+
+			@Override
+			public <T extends StatefulConnection<?, ?>> CompletionStage<T> getConnectionAsync(Class<T> type) {
+				return CompletableFuture.completedFuture(type.cast(channel));
+			}
+
+		};
 	}
 
 	@Override

@@ -1,0 +1,67 @@
+package io.github.distributedlock.backend.redis;
+
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+
+/**
+ * What the user of the connection has to be allowed on a server that allows it nothing
+ * else, and what to do if it is not.
+ */
+final class AccessRules {
+
+	static final String NEW_LINE = System.lineSeparator() + "    ";
+
+	private static final String EACH = "+set +get +del +pttl +pexpire +zadd +zrem +time"
+			+ " +publish +subscribe +unsubscribe +ping";
+
+	private final KeyNames names;
+
+	AccessRules(KeyNames names) {
+		this.names = names;
+	}
+
+	/**
+	 * The commands that a way needs, whatever is done with locks.
+	 * @param atomicity the way
+	 * @return as in a rule
+	 */
+	static String commands(Atomicity atomicity) {
+		return switch (atomicity) {
+			case LUA -> EACH + " +zpopmin +eval +evalsha";
+			case NATIVE -> EACH + " +zrange +delex"; // Valkey 9: +delifeq
+			case TRANSACTION -> EACH + " +zrange +watch +unwatch +multi +exec";
+			case AUTO, BEST_EFFORT -> EACH + " +zrange";
+		};
+	}
+
+	private static String rule(Atomicity atomicity, boolean cluster) {
+		String more = (atomicity == Atomicity.LUA) ? " +zrange +cluster" : " +cluster";
+		return NEW_LINE + Strategies.text(atomicity) + ": ACL SETUSER <user> " + commands(atomicity)
+				+ (cluster ? more : "");
+	}
+
+	/**
+	 * What to do where a server allows nothing.
+	 * @param wanted the setting that nothing was found for
+	 * @param cluster whether there may be several masters
+	 * @return the ways out
+	 */
+	String waysOut(Atomicity wanted, boolean cluster) {
+		String end = NEW_LINE + "on the keys ~" + this.names.pattern() + " and the channels &" + this.names.channels()
+				+ "*" + System.lineSeparator();
+		if (wanted != Atomicity.AUTO) {
+			return "Either allow it to the user of the connection, where the server has it:" + rule(wanted, cluster)
+					+ end + "Or remove distributed-lock.redis.atomicity=" + Strategies.text(wanted)
+					+ ", so that another way is used if the server allows one.";
+		}
+		String newer = "a server that compares by itself, as Redis 8.4 and Valkey 8.1 do";
+		if (cluster) {
+			return "Either allow scripts to the user of the connection:" + rule(Atomicity.LUA, true) + end + "Or use "
+					+ newer + ".";
+		}
+		return "Either allow one of these to the user of the connection, or use " + newer + ":"
+				+ rule(Atomicity.TRANSACTION, false) + rule(Atomicity.LUA, false) + end
+				+ "Or do without: with distributed-lock.redis.atomicity=best-effort a command that comes late can take"
+				+ " away the lock of somebody else.";
+	}
+
+}

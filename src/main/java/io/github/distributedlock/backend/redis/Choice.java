@@ -1,0 +1,194 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * The strategy that this server allows. Found out when it is needed first, and again when
+ * the server refuses what it used to allow: its access list was changed, or another
+ * version has taken over.
+ * <p>
+ * States: not chosen; chosen, until a refusal makes another the better one. Whoever needs
+ * it while it is being chosen waits, at most as long as for a connection; who was not
+ * refused goes on with the one of before.
+ * <p>
+ * Invariants: nobody is told that there is no other unless that was asked after the
+ * refusal. Asking that was in vain is not done again for a while, however many are
+ * refused.
+ */
+final class Choice {
+
+	private static final Logger logger = LoggerFactory.getLogger(Choice.class);
+
+	private static final long PAUSE_NANOS = 1_000_000_000;
+
+	private final KeyNames names;
+
+	private final OwnConnections connections;
+
+	private final Atomicity atomicity;
+
+	private final List<Strategy> candidates;
+
+	private final Opening<Strategy> choosing;
+
+	private final AtomicInteger asked = new AtomicInteger();
+
+	private volatile @Nullable Strategy chosen;
+
+	private volatile @Nullable NothingAllowedException nothing;
+
+	private volatile long inVainAt = System.nanoTime() - PAUSE_NANOS;
+
+	Choice(KeyNames names, OwnConnections connections, RedisLockSettings settings) {
+		this.names = names;
+		this.connections = connections;
+		this.atomicity = settings.atomicity();
+		this.candidates = new Strategies(names, connections, settings.commandTimeout()).allowedBy(this.atomicity);
+		if (this.candidates.isEmpty()) {
+			throw new IllegalArgumentException("In a cluster, and by a connection factory that is neither Jedis' nor"
+					+ " Lettuce's, distributed-lock.redis.atomicity=" + Strategies.text(this.atomicity)
+					+ " is not possible: use auto, lua or native");
+		}
+		this.choosing = new Opening<>(this::choose, settings.commandTimeout());
+	}
+
+	/**
+	 * The strategy.
+	 * @return the one that was chosen
+	 */
+	Strategy get() {
+		Strategy chosen = this.chosen;
+		return (chosen != null) ? chosen : ask();
+	}
+
+	/**
+	 * Runs a step, with another strategy if the server refuses that of before.
+	 * @param lane which connections to use
+	 * @param step the step
+	 * @param <T> the type of its answer
+	 * @return its answer
+	 */
+	<T> @Nullable T run(Function<Strategy, Lane> lane, Step<T> step) {
+		Strategy strategy = get();
+		try {
+			return run(strategy, lane, step);
+		}
+		catch (RuntimeException ex) {
+			if (!isRefused(ex)) {
+				throw ex;
+			}
+			return runAgain(strategy, ex, lane, step);
+		}
+	}
+
+	// A step that was carried out in part may be repeated, as after a lost answer. But it
+	// stays so, whatever becomes of the repetition.
+	private <T> @Nullable T runAgain(Strategy refused, RuntimeException refusal, Function<Strategy, Lane> lane,
+			Step<T> step) {
+		try {
+			if (isAnother(refused)) {
+				return run(get(), lane, step);
+			}
+		}
+		catch (RuntimeException ex) {
+			throw (refusal instanceof UnfinishedException) ? new UnfinishedException(ex) : ex;
+		}
+		throw refusal;
+	}
+
+	private static <T> @Nullable T run(Strategy strategy, Function<Strategy, Lane> lane, Step<T> step) {
+		return lane.apply(strategy).run((connection) -> step.run(strategy.steps(), connection));
+	}
+
+	private static boolean isRefused(RuntimeException failure) {
+		RedisRefusal refusal = RedisRefusal.of(failure);
+		return refusal == RedisRefusal.NOPERM || refusal == RedisRefusal.ERR;
+	}
+
+	private boolean isAnother(Strategy refused) {
+		int before = this.asked.get();
+		while (this.chosen == refused && !isInVain()) {
+			ask();
+			if (this.chosen == refused && this.asked.get() != before) {
+				this.inVainAt = System.nanoTime();
+			}
+			// Else the server was asked before it refused, and has to be asked again.
+		}
+		return this.chosen != refused;
+	}
+
+	private boolean isInVain() {
+		return System.nanoTime() - this.inVainAt < PAUSE_NANOS;
+	}
+
+	private Strategy ask() {
+		NothingAllowedException nothing = this.nothing;
+		if (nothing != null && isInVain()) {
+			throw new UnsentException(nothing);
+		}
+		return this.choosing.await();
+	}
+
+	private Strategy choose() {
+		this.asked.incrementAndGet();
+		Probe probe = new Probe(this.connections.signals(), this.names);
+		Strategy found = probe.firstOf(this.candidates);
+		if (found == null) {
+			throw nothing(probe);
+		}
+		this.nothing = null;
+		Strategy before = this.chosen;
+		this.chosen = found;
+		if (found != before) {
+			tell(found, before, probe.server());
+		}
+		return found;
+	}
+
+	private NothingAllowedException nothing(Probe probe) {
+		String answers = probe.answers().collect(Collectors.joining(AccessRules.NEW_LINE));
+		NothingAllowedException nothing = new NothingAllowedException(
+				probe.server() + " allows nothing that changes a lock only if it still belongs to who changes it,"
+						+ " and without that no lock is safe. Tried, and answered:" + AccessRules.NEW_LINE + answers,
+				new AccessRules(this.names).waysOut(this.atomicity, this.connections.exclusive() == null));
+		this.nothing = nothing;
+		this.inVainAt = System.nanoTime();
+		return nothing;
+	}
+
+	private static void tell(Strategy found, @Nullable Strategy before, String server) {
+		if (before != null) {
+			logger.info("Locks are kept atomic by {} now, and no longer by {}, on {}", found.description(),
+					before.description(), server);
+			return;
+		}
+		logger.info("Locks are kept atomic by {} on {}", found.description(), server);
+		if (found.atomicity() == Atomicity.BEST_EFFORT) {
+			logger.warn("distributed-lock.redis.atomicity=best-effort: a lock is compared first and then changed, so a"
+					+ " command that arrives more than {} ms late can give back or renew another's lock. Use it only"
+					+ " where the server allows nothing else", BestEffortSwap.MARGIN_MILLIS);
+		}
+	}
+
+	/**
+	 * One of the steps, on a connection.
+	 *
+	 * @param <T> the type of its answer
+	 */
+	interface Step<T> {
+
+		@Nullable T run(Steps steps, RedisConnection connection);
+
+	}
+
+}

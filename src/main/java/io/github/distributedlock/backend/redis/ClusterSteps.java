@@ -1,0 +1,86 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * Scripts, as far as a cluster runs them. While a slot moves, its keys are at two
+ * masters, neither of which runs a script of several keys. That script is refused before
+ * it begins, and what it was to do is done key by key instead: a command of one key finds
+ * it wherever it is.
+ */
+final class ClusterSteps implements Steps {
+
+	private final Steps scripts;
+
+	private final Steps commands;
+
+	/**
+	 * Creates the steps.
+	 * @param scripts each step in a script, and the renewal of one lease in one of one
+	 * key
+	 * @param commands each step in commands of one key
+	 */
+	ClusterSteps(Steps scripts, Steps commands) {
+		this.scripts = scripts;
+		this.commands = commands;
+	}
+
+	@Override
+	public @Nullable Attempt acquire(RedisConnection connection, Claim claim) {
+		return run(() -> this.scripts.acquire(connection, claim), () -> this.commands.acquire(connection, claim));
+	}
+
+	@Override
+	public @Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
+		return run(() -> this.scripts.acquireOrRegister(connection, claim),
+				() -> this.commands.acquireOrRegister(connection, claim));
+	}
+
+	@Override
+	public boolean release(RedisConnection connection, String key, String owner) {
+		return run(() -> this.scripts.release(connection, key, owner),
+				() -> this.commands.release(connection, key, owner));
+	}
+
+	@Override
+	public void withdraw(RedisConnection connection, String key, String instance) {
+		run(() -> {
+			this.scripts.withdraw(connection, key, instance);
+			return true;
+		}, () -> {
+			this.commands.withdraw(connection, key, instance);
+			return true;
+		});
+	}
+
+	@Override
+	public boolean park(RedisConnection connection, String key, String owner, long restMillis) {
+		return this.scripts.park(connection, key, owner, restMillis);
+	}
+
+	@Override
+	public List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
+		return run(() -> this.scripts.renew(connection, claims),
+				() -> claims.stream().map((claim) -> this.scripts.renew(connection, List.of(claim)).get(0)).toList());
+	}
+
+	private static <T extends @Nullable Object> T run(Supplier<T> script, Supplier<T> commands) {
+		try {
+			return script.get();
+		}
+		catch (RuntimeException ex) {
+			if (!RedisRefusal.TRYAGAIN.isIn(ex)) {
+				throw ex;
+			}
+			return commands.get();
+		}
+	}
+
+}

@@ -1,0 +1,59 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.OptimisticLockingFailureException;
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * Fencing tokens by plain commands: each greater than all that were given before, and not
+ * less than the server's time in microseconds, so that they do not go back when the last
+ * one is lost.
+ */
+final class FencingCounter {
+
+	/**
+	 * How long the last fencing token of a key is kept. The server's time takes its place
+	 * after that.
+	 */
+	static final long TTL_MILLIS = Duration.ofDays(1).toMillis();
+
+	/**
+	 * Others take a token only if the lock that it is for was lost already.
+	 */
+	private static final int ATTEMPTS = 10;
+
+	private final KeyNames names;
+
+	private final Swap swap;
+
+	private final RawCommands raw;
+
+	FencingCounter(KeyNames names, Swap swap, RawCommands raw) {
+		this.names = names;
+		this.swap = swap;
+		this.raw = raw;
+	}
+
+	long next(RedisConnection connection, String key) {
+		byte[] name = this.names.fence(key);
+		for (int i = 0; i < ATTEMPTS; i++) {
+			String last = Values.get(connection, name);
+			long now = this.raw.micros(connection, name);
+			long token = (last != null) ? Math.max(Long.parseLong(last) + 1, now) : now;
+			if (replace(connection, name, last, String.valueOf(token))) {
+				return token;
+			}
+		}
+		throw new OptimisticLockingFailureException("others took a fencing token in each of " + ATTEMPTS + " attempts");
+	}
+
+	private boolean replace(RedisConnection connection, byte[] name, @Nullable String last, String token) {
+		return (last != null)
+				? this.swap.replace(connection, name, KeyNames.bytes(last), KeyNames.bytes(token), TTL_MILLIS)
+				: Values.setIfAbsent(connection, name, token, TTL_MILLIS);
+	}
+
+}

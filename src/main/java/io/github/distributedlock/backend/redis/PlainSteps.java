@@ -1,0 +1,150 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * Steps of several plain commands around one that compares and sets. Whatever else other
+ * clients do in between, only that one and {@code SET NX} give a lock or take it away.
+ * <p>
+ * Invariants: who registers asks for the lock once more afterwards, and who gives it back
+ * looks for waiters once more afterwards, so that one of them sees the other. A lock is
+ * reserved for a waiter before that one is told, and before it loses its place.
+ */
+final class PlainSteps implements Steps {
+
+	private final KeyNames names;
+
+	private final Swap swap;
+
+	private final Duration timeout;
+
+	private final Waiters waiters;
+
+	private final FencingCounter fencing;
+
+	private final PlainRenewals renewals;
+
+	private final Unanswered unanswered;
+
+	PlainSteps(KeyNames names, Swap swap, RawCommands raw, Unanswered unanswered, Duration timeout,
+			boolean countsAllSubscribers) {
+		this.names = names;
+		this.swap = swap;
+		this.timeout = timeout;
+		this.waiters = new Waiters(names, countsAllSubscribers);
+		this.fencing = new FencingCounter(names, swap, raw);
+		this.unanswered = unanswered;
+		this.renewals = new PlainRenewals(names, swap, unanswered);
+	}
+
+	@Override
+	public Attempt acquire(RedisConnection connection, Claim claim) {
+		Pace pace = new Pace(this.timeout);
+		Attempt attempt = take(connection, claim, pace);
+		return attempt.acquired() ? afterwards(() -> token(connection, claim, pace)) : attempt;
+	}
+
+	@Override
+	public Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
+		Pace pace = new Pace(this.timeout);
+		Attempt attempt = take(connection, claim, pace);
+		if (!attempt.acquired()) {
+			pace.keep();
+			this.waiters.add(connection, claim.key(), claim.instance());
+			pace.keep();
+			attempt = take(connection, claim, pace);
+		}
+		if (!attempt.acquired()) {
+			return attempt;
+		}
+		return afterwards(() -> {
+			this.waiters.remove(connection, claim.key(), claim.instance());
+			return token(connection, claim, pace);
+		});
+	}
+
+	private Attempt take(RedisConnection connection, Claim claim, Pace pace) {
+		byte[] name = this.names.lock(claim.key());
+		long lease = claim.lease().toMillis();
+		if (Values.setIfAbsent(connection, name, claim.owner(), lease)) {
+			return Attempt.ACQUIRED;
+		}
+		pace.keep();
+		String value = Values.get(connection, name);
+		pace.keep();
+		boolean taken;
+		if (claim.owner().equals(value)) {
+			// Of an attempt whose answer got lost. It may have been extended since.
+			taken = this.renewals.renew(connection, claim);
+		}
+		else {
+			String reservation = LockBackend.RESERVED + claim.instance();
+			taken = reservation.equals(value) && this.swap.replace(connection, name, KeyNames.bytes(reservation),
+					KeyNames.bytes(claim.owner()), lease);
+		}
+		return taken ? Attempt.ACQUIRED : Attempt.busy(value);
+	}
+
+	private Attempt token(RedisConnection connection, Claim claim, Pace pace) {
+		if (!claim.fenced()) {
+			return Attempt.ACQUIRED;
+		}
+		pace.keep();
+		return Attempt.fenced(this.fencing.next(connection, claim.key()));
+	}
+
+	// A refusal of what comes after the lock was taken must not be taken for a refusal of
+	// the lock.
+	private static Attempt afterwards(Supplier<Attempt> rest) {
+		try {
+			return rest.get();
+		}
+		catch (RuntimeException ex) {
+			throw new UnfinishedException(ex);
+		}
+	}
+
+	@Override
+	public boolean release(RedisConnection connection, String key, String owner) {
+		this.unanswered.forget(owner);
+		return giveBack(connection, key, owner);
+	}
+
+	@Override
+	public void withdraw(RedisConnection connection, String key, String instance) {
+		this.waiters.remove(connection, key, instance);
+		String value = Values.get(connection, this.names.lock(key));
+		if (value == null || value.equals(LockBackend.RESERVED + instance)) {
+			giveBack(connection, key, value);
+		}
+	}
+
+	private boolean giveBack(RedisConnection connection, String key, @Nullable String value) {
+		return new GivingBack(this.swap, this.waiters, connection, key, this.names.lock(key), value).run();
+	}
+
+	@Override
+	public boolean park(RedisConnection connection, String key, String owner, long restMillis) {
+		this.unanswered.forget(owner);
+		byte[] name = this.names.lock(key);
+		return this.swap.replace(connection, name, KeyNames.bytes(owner), KeyNames.bytes(LockBackend.PARKED + owner),
+				restMillis)
+				// It may have been left alone so near to its end, and then runs out too.
+				|| owner.equals(Values.get(connection, name));
+	}
+
+	@Override
+	public List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
+		return claims.stream().map((claim) -> this.renewals.renew(connection, claim)).toList();
+	}
+
+}

@@ -1,0 +1,71 @@
+package io.github.distributedlock.backend.redis;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * The replicas that have to have a lock before anybody believes in it, else it is given
+ * back.
+ * <p>
+ * Giving back is needed for more than politeness: a second attempt that finds the key its
+ * own may have nothing to write, and WAIT, which asks about the last write of its own
+ * connection, would count the replicas that have an older one.
+ */
+final class Replicas {
+
+	private static final Logger logger = LoggerFactory.getLogger(Replicas.class);
+
+	private final RawCommands raw;
+
+	private final RedisLockSettings settings;
+
+	Replicas(RawCommands raw, RedisLockSettings settings) {
+		this.raw = raw;
+		this.settings = settings;
+	}
+
+	/**
+	 * Waits until enough replicas have what was acquired.
+	 * @param connection the connection on which it was acquired, and which nobody else
+	 * uses meanwhile
+	 * @param steps how to give it back
+	 * @param claim what was acquired
+	 * @throws LockBackendException if they are too few
+	 */
+	void requireAcknowledgement(RedisConnection connection, Steps steps, Claim claim) {
+		int replicas = this.settings.replicasToAck();
+		long timeout = this.settings.replicaAckTimeout().toMillis();
+		long acknowledged;
+		try {
+			acknowledged = this.raw.number(connection, "WAIT", KeyNames.number(replicas), KeyNames.number(timeout));
+		}
+		catch (RuntimeException ex) {
+			// Not even a refusal of this is one of the lock, which was taken.
+			throw new UnfinishedException(ex);
+		}
+		if (acknowledged < replicas) {
+			String message = "Lock '" + claim.key() + "' was taken, but only " + acknowledged + " of " + replicas
+					+ " replicas acknowledged it within " + timeout
+					+ " ms, so it was given back (check the replicas and their lag, or ask fewer:"
+					+ " distributed-lock.redis.replicas-to-ack)";
+			throw giveBack(connection, steps, claim) ? LockBackendException.refused(message, true, null)
+					: new LockBackendException(message, true, null);
+		}
+	}
+
+	private boolean giveBack(RedisConnection connection, Steps steps, Claim claim) {
+		try {
+			steps.release(connection, claim.key(), claim.owner());
+			return true;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not give lock '{}' of {} back yet", claim.key(), claim.owner(), ex);
+			return false;
+		}
+	}
+
+}

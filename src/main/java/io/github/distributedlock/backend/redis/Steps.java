@@ -1,0 +1,44 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.List;
+
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * The steps of {@link io.github.distributedlock.backend.LockBackend}, on a connection.
+ * How each is made so that no other client can come between what must be one is the
+ * business of who implements it. All of them keep the same data in the same way, so that
+ * JVMs that do it differently share locks.
+ */
+interface Steps {
+
+	/**
+	 * Acquires, also what is its own or reserved for its instance, without registering if
+	 * that fails.
+	 * @param connection the connection
+	 * @param claim the claim
+	 * @return the answer, {@code null} if there was none
+	 */
+	@Nullable Attempt acquire(RedisConnection connection, Claim claim);
+
+	@Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim);
+
+	boolean release(RedisConnection connection, String key, String owner);
+
+	void withdraw(RedisConnection connection, String key, String instance);
+
+	boolean park(RedisConnection connection, String key, String owner, long restMillis);
+
+	/**
+	 * Renews leases.
+	 * @param connection the connection
+	 * @param claims the claims, all of one master
+	 * @return for each claim, in order, whether its owner owns the key
+	 */
+	List<Boolean> renew(RedisConnection connection, List<Claim> claims);
+
+}

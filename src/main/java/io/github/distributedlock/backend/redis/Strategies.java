@@ -1,0 +1,100 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.BiConsumer;
+
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * The ways to make steps atomic that a server may allow.
+ */
+final class Strategies {
+
+	private static final byte[] EXPECTED = KeyNames.bytes("nothing has this value");
+
+	private final KeyNames names;
+
+	private final OwnConnections connections;
+
+	private final Unanswered unanswered = new Unanswered();
+
+	private final Duration timeout;
+
+	private final boolean countsAllSubscribers;
+
+	Strategies(KeyNames names, OwnConnections connections, Duration timeout) {
+		this.names = names;
+		this.connections = connections;
+		this.timeout = timeout;
+		this.countsAllSubscribers = !connections.cluster();
+	}
+
+	/**
+	 * The ways that a setting allows.
+	 * @param atomicity the setting
+	 * @return the best first; none if it is not possible on these connections
+	 */
+	List<Strategy> allowedBy(Atomicity atomicity) {
+		List<Strategy> all = new ArrayList<>();
+		if (atomicity == Atomicity.AUTO || atomicity == Atomicity.LUA) {
+			all.add(lua());
+		}
+		if (atomicity == Atomicity.AUTO || atomicity == Atomicity.NATIVE) {
+			for (NativeSwap swap : NativeSwap.values()) {
+				all.add(nativeBy(swap));
+			}
+		}
+		Lanes exclusive = this.connections.exclusive();
+		if (exclusive != null && (atomicity == Atomicity.AUTO || atomicity == Atomicity.TRANSACTION)) {
+			all.add(transaction(exclusive));
+		}
+		if (exclusive != null && atomicity == Atomicity.BEST_EFFORT) {
+			all.add(plain(Atomicity.BEST_EFFORT, "best-effort", new BestEffortSwap(), this.connections.shared(),
+					(connection, name) -> connection.keyCommands().del(name)));
+		}
+		return all;
+	}
+
+	private Strategy lua() {
+		LuaSteps scripts = new LuaSteps(this.names, this.countsAllSubscribers);
+		Steps steps = this.connections.cluster() ? new ClusterSteps(scripts, plain(new LuaSwap())) : scripts;
+		return new Strategy(Atomicity.LUA, "lua", steps, this.connections.shared(), scripts::rehearse);
+	}
+
+	private Strategy nativeBy(NativeSwap command) {
+		Swap swap = command.apply(this.connections.raw());
+		String description = "native (" + command.name().replace('_', ' ') + ")";
+		return plain(Atomicity.NATIVE, description, swap, this.connections.shared(), (connection, name) -> {
+			swap.replace(connection, name, EXPECTED, EXPECTED, 1);
+			swap.replace(connection, name, EXPECTED, null, 1);
+		});
+	}
+
+	private Strategy transaction(Lanes exclusive) {
+		TransactionSwap swap = new TransactionSwap(this.connections.raw());
+		return plain(Atomicity.TRANSACTION, "transaction", swap, exclusive, swap::rehearse);
+	}
+
+	private Strategy plain(Atomicity atomicity, String description, Swap swap, Lanes lanes,
+			BiConsumer<RedisConnection, byte[]> trial) {
+		return new Strategy(atomicity, description, plain(swap), lanes, trial);
+	}
+
+	private PlainSteps plain(Swap swap) {
+		return new PlainSteps(this.names, swap, this.connections.raw(), this.unanswered, this.timeout,
+				this.countsAllSubscribers);
+	}
+
+	/**
+	 * A setting as it is written in a configuration.
+	 */
+	static String text(Atomicity atomicity) {
+		return atomicity.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+}

@@ -1,0 +1,84 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisZSetCommands.ZAddArgs;
+import org.springframework.data.redis.connection.zset.Tuple;
+
+/**
+ * The instances that wait for a key, oldest first, by plain commands.
+ */
+final class Waiters {
+
+	/**
+	 * How long the registrations of a key outlive the last poll for it. Far above the
+	 * poll interval, so that a slow JVM keeps its place.
+	 */
+	static final long TTL_MILLIS = 10_000;
+
+	private static final Logger logger = LoggerFactory.getLogger(Waiters.class);
+
+	private final KeyNames names;
+
+	private final boolean countsAllSubscribers;
+
+	/**
+	 * Creates it.
+	 * @param names the names in Redis
+	 * @param countsAllSubscribers whether PUBLISH tells how many hear; in a cluster it
+	 * knows of one node's subscribers only
+	 */
+	Waiters(KeyNames names, boolean countsAllSubscribers) {
+		this.names = names;
+		this.countsAllSubscribers = countsAllSubscribers;
+	}
+
+	/**
+	 * Registers an instance behind those that wait. One that waits keeps its place. Two
+	 * that come at the same time may share a place, which nobody could tell from one
+	 * after the other.
+	 */
+	void add(RedisConnection connection, String key, String instance) {
+		byte[] name = this.names.waiters(key);
+		Set<Tuple> last = connection.zSetCommands().zRangeWithScores(name, -1, -1);
+		double place = (last == null || last.isEmpty()) ? 1 : last.iterator().next().getScore() + 1;
+		connection.zSetCommands().zAdd(name, place, KeyNames.bytes(instance), ZAddArgs.ifNotExists());
+		connection.keyCommands().pExpire(name, TTL_MILLIS);
+	}
+
+	/**
+	 * Ends the registration of an instance.
+	 * @return whether it was registered
+	 */
+	boolean remove(RedisConnection connection, String key, String instance) {
+		Long removed = connection.zSetCommands().zRem(this.names.waiters(key), KeyNames.bytes(instance));
+		return removed != null && removed > 0;
+	}
+
+	@Nullable String oldest(RedisConnection connection, String key) {
+		Set<byte[]> first = connection.zSetCommands().zRange(this.names.waiters(key), 0, 0);
+		return (first == null || first.isEmpty()) ? null : KeyNames.text(first.iterator().next());
+	}
+
+	/**
+	 * Tells an instance that a key is reserved for it.
+	 * @return {@code false} if it certainly cannot hear
+	 */
+	boolean wake(RedisConnection connection, String key, String instance) {
+		try {
+			Long heard = connection.publish(KeyNames.bytes(this.names.channels() + instance), KeyNames.bytes(key));
+			return !this.countsAllSubscribers || heard == null || heard > 0;
+		}
+		catch (RuntimeException ex) {
+			// Tells nothing about who hears; and who is not woken polls.
+			logger.debug("Could not wake {} for lock '{}'", instance, key, ex);
+			return true;
+		}
+	}
+
+}

@@ -1,0 +1,76 @@
+package io.github.distributedlock.engine;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.backend.LockBackend;
+
+/**
+ * When one request that waits asks the store of its own accord. Confined to the
+ * requesting thread.
+ * <p>
+ * While wake-ups arrive, in time for a reservation whose wake-up got lost. While they do
+ * not, a first time soon, and then less and less often up to the longest interval, since
+ * the longer a lock is held already, the longer it may be held yet. That may exceed the
+ * life of a reservation, since nobody is reserved a lock for who does not hear. Each
+ * pause is drawn at random from an interval whose ends are at most a factor of two apart,
+ * so that JVMs that began to wait together do not ask together.
+ */
+final class Polls {
+
+	/**
+	 * A wake-up that got lost costs at most this.
+	 */
+	static final long LONGEST = LockBackend.RESERVATION.toNanos();
+
+	/**
+	 * Who waits asks once more so long before its time is over, since its wake-up may
+	 * have got lost: if it polled in vain, or was to wait for less than a poll.
+	 */
+	private static final long LAST = TimeUnit.MILLISECONDS.toNanos(50);
+
+	private final LockBackend.Listening listening;
+
+	private final long min;
+
+	private final long max;
+
+	private long next;
+
+	Polls(LockBackend.Listening listening, PollInterval interval) {
+		this.listening = listening;
+		this.min = interval.min().toNanos();
+		this.max = interval.max().toNanos();
+		this.next = this.min;
+	}
+
+	/**
+	 * For how long to pause now.
+	 * @param left for how much longer the request may wait
+	 */
+	long pause(long left) {
+		return Math.min(pause(), (left > LAST) ? left - LAST : left);
+	}
+
+	private long pause() {
+		if (this.listening.hears()) {
+			restart();
+			return random(LONGEST * 4 / 5, LONGEST);
+		}
+		long least = this.next;
+		this.next = Math.min(2 * least, Math.max(this.min, this.max / 2));
+		return random(least, Math.min(2 * least, this.max));
+	}
+
+	/**
+	 * Begins with the shortest interval again, since something has changed.
+	 */
+	void restart() {
+		this.next = this.min;
+	}
+
+	private static long random(long least, long most) {
+		return ThreadLocalRandom.current().nextLong(least, most + 1);
+	}
+
+}

@@ -1,0 +1,201 @@
+package io.github.distributedlock.autoconfigure;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.test.NoDatabase;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.Mockito.mock;
+
+/**
+ * Tests for {@link StartUpCheck}: what an application finds out about its Redis when it
+ * starts.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class StartUpCheckTests {
+
+	// A machine that is busy must not look like a server that does not answer.
+	private static final String PATIENT = "distributed-lock.redis.command-timeout=20s";
+
+	private static final String NOTHING_ATOMIC = "user default on nopass ~* &* +@all -eval -evalsha -multi -watch";
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jedis", "lettuce" })
+	void saysOnceWhatKeepsLocksAtomic(String client, CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
+			application(client, server.port()).run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).containsOnlyOnce("Locks are kept atomic by lua on Redis 6.2.");
+				long connections = connections(server);
+				ConfigurableApplicationContext source = context
+					.getSourceApplicationContext(ConfigurableApplicationContext.class);
+				source.stop();
+				source.start();
+				assertThat(connections(server)).as("only that of the test").isEqualTo(connections + 1);
+				context.getBean(DistributedLock.class).acquire("key").close();
+				assertThat(output).containsOnlyOnce("Locks are kept atomic");
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jedis", "lettuce" })
+	void nothingAtomicStopsTheStart(String client, CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, NOTHING_ATOMIC)) {
+			String report = FailedStart.report(output, OnRedis.class, PATIENT,
+					"spring.data.redis.port=" + server.port(), "spring.data.redis.client-type=" + client);
+			assertThat(report).containsSubsequence("Description:", "Redis could not keep locks: Redis 6.2.",
+					" allows nothing that changes a lock only if it still belongs to who changes it",
+					"    lua: NOPERM this user has no permissions to run the 'evalsha' command",
+					"    native (DELEX), native (DELIFEQ), native (SET IFEQ): ERR syntax error",
+					"    native (TAIR): ERR unknown command `CAS`" + System.lineSeparator(),
+					"    transaction: NOPERM this user has no permissions to run the 'watch' command", "Action:",
+					"Either allow one of these to the user of the connection", "    transaction: ACL SETUSER <user> ",
+					"+watch", "    lua: ACL SETUSER <user> ", "+evalsha",
+					"on the keys ~lock* and the channels &lock-wake:*", "Or do without: ",
+					"distributed-lock.redis.atomicity=best-effort");
+		}
+	}
+
+	@Test
+	void otherKeysThanThoseOfLocksStopTheStart(CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
+				"user default on nopass ~orders* &* +@all")) {
+			assertThat(FailedStart.report(output, OnRedis.class, PATIENT, "spring.data.redis.port=" + server.port()))
+				.containsSubsequence("Tried, and answered:", "get: NOPERM", "Action:", "ACL SETUSER <user> ",
+						"on the keys ~lock* and the channels &lock-wake:*");
+		}
+	}
+
+	@Test
+	void whatIsAskedForByNameAndNotAllowedStopsTheStart(CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, NOTHING_ATOMIC)) {
+			assertThat(FailedStart.report(output, OnRedis.class, PATIENT, "spring.data.redis.port=" + server.port(),
+					"distributed-lock.redis.atomicity=transaction", "distributed-lock.redis.prefix=shop"))
+				.containsSubsequence("transaction: NOPERM", "Action:", "ACL SETUSER <user> ", "+watch",
+						"on the keys ~shop* and the channels &shop-wake:*",
+						"Or remove distributed-lock.redis.atomicity=transaction")
+				.doesNotContain("lua: ");
+		}
+	}
+
+	@Test
+	void aWrongPasswordStopsTheStart(CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, "requirepass secret")) {
+			assertThat(FailedStart.report(output, OnRedis.class, PATIENT, "spring.data.redis.port=" + server.port()))
+				.containsSubsequence("Description:", "Redis could not keep locks: NOAUTH ", "Action:",
+						"Set the user name and password of the Redis connection");
+		}
+	}
+
+	@Test
+	void bestEffortIsWarnedOf(CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, NOTHING_ATOMIC)) {
+			application("jedis", server.port()).withPropertyValues("distributed-lock.redis.atomicity=best-effort")
+				.run((context) -> {
+					assertThat(output).containsOnlyOnce("Locks are kept atomic by best-effort on Redis 6.2.")
+						.containsOnlyOnce("distributed-lock.redis.atomicity=best-effort: a lock is compared first");
+					context.getBean(DistributedLock.class).acquire("key").close();
+				});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jedis", "lettuce" })
+	void redisThatIsDownIsAskedByTheFirstLock(String client, CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, NOTHING_ATOMIC)) {
+			server.stop();
+			application(client, server.port()).run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output.getAll().lines().filter((line) -> line.contains(" WARN "))).singleElement()
+					.asString()
+					.contains("Redis could not keep locks: ")
+					.contains("The application starts, and its first lock asks again");
+				server.start();
+				assertThatExceptionOfType(LockBackendException.class)
+					.isThrownBy(() -> context.getBean(DistributedLock.class).acquire("key"))
+					.withMessageContainingAll("lock 'key'", "lua: NOPERM", "transaction: NOPERM", "ACL SETUSER",
+							"distributed-lock.redis.atomicity=best-effort")
+					.satisfies((ex) -> assertThat(ex.isRetryable()).isFalse());
+			});
+		}
+	}
+
+	@Test
+	void aServerThatIsBusyStopsNothing(CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, "min-replicas-to-write 1",
+				"requirepass secret")) {
+			server.pause();
+			application("jedis", server.port()).withPropertyValues("distributed-lock.redis.command-timeout=200ms")
+				.run((context) -> assertThat(context).hasNotFailed());
+			assertThat(output).containsOnlyOnce("The application starts, and its first lock asks again");
+		}
+	}
+
+	@Test
+	void isAskedEvenIfBeansAreLazy() {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, NOTHING_ATOMIC)) {
+			application("jedis", server.port()).withInitializer(
+					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+				.run((context) -> assertThat(context).hasFailed());
+		}
+	}
+
+	@Test
+	void nobodyAsksForALockOfTheUsersOwn() {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
+			long connections = connections(server);
+			application("jedis", server.port()).withBean("own", DistributedLock.class, () -> mock())
+				.run((context) -> assertThat(context).hasNotFailed());
+			application("jedis", server.port()).withPropertyValues("distributed-lock.backend=memory")
+				.run((context) -> assertThat(context).hasNotFailed());
+			assertThat(connections(server)).as("only that of the test").isEqualTo(connections + 1);
+		}
+	}
+
+	@Test
+	void leavesNothingBehind() {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
+			application("jedis", server.port()).run((context) -> assertThat(admin.dbSize()).isZero());
+		}
+	}
+
+	private static ApplicationContextRunner application(String client, int port) {
+		return Contexts.withRedis()
+			.withPropertyValues(PATIENT, "spring.data.redis.client-type=" + client, "spring.data.redis.port=" + port);
+	}
+
+	private static long connections(RedisServers.Server server) {
+		try (Jedis admin = server.admin()) {
+			return admin.info("stats")
+				.lines()
+				.filter((line) -> line.startsWith("total_connections_received:"))
+				.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1).strip()))
+				.sum();
+		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(NoDatabase.class)
+	static class OnRedis {
+
+	}
+
+}

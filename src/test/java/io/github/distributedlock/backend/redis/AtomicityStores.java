@@ -1,0 +1,49 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.test.AtomicityCase;
+import io.github.distributedlock.test.Client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The stores of a contract test: ways to keep locks atomic, each with each client.
+ */
+final class AtomicityStores {
+
+	private final Map<String, Supplier<RedisLockBackend>> stores = new LinkedHashMap<>();
+
+	private final AtomicInteger opened = new AtomicInteger();
+
+	void add(AtomicityCase one) {
+		for (Client client : Client.values()) {
+			this.stores.put(one + ", " + client, () -> open(one, client));
+		}
+	}
+
+	Stream<String> names() {
+		return this.stores.keySet().stream();
+	}
+
+	/**
+	 * Opens one of them, and asserts that its locks are kept atomic in that way.
+	 * @param name its name
+	 * @return the backend, to be closed
+	 */
+	RedisLockBackend open(String name) {
+		return this.stores.get(name).get();
+	}
+
+	// Tests that run side by side must not hear each other.
+	private RedisLockBackend open(AtomicityCase one, Client client) {
+		RedisLockBackend backend = one.backend(client, "contract-" + this.opened.incrementAndGet());
+		assertThat(backend.atomicity()).as("chosen on %s", one).isEqualTo(one.atomicity());
+		return backend;
+	}
+
+}

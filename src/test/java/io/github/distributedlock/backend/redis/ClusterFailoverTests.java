@@ -1,0 +1,169 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.Access;
+import io.github.distributedlock.test.RedisCluster;
+import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.test.Variant;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Locks that are held and waited for while the replica of their master takes its place.
+ */
+@Tag("failover")
+class ClusterFailoverTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(12);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private static RedisCluster cluster;
+
+	private final List<LockEvent> losses = new CopyOnWriteArrayList<>();
+
+	private final List<RedisLockBackend> backends = new ArrayList<>();
+
+	private LockEngine here;
+
+	private LockEngine there;
+
+	@BeforeAll
+	static void startCluster() {
+		cluster = RedisCluster.start(Variant.SERVER, Access.OPEN, 3, 1, "cluster-node-timeout 1500");
+	}
+
+	@AfterAll
+	static void stopCluster() {
+		cluster.close();
+	}
+
+	@AfterEach
+	void close() {
+		this.here.close();
+		this.there.close();
+		this.backends.forEach(RedisLockBackend::close);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aMasterThatDiesCostsNoLockThatItsReplicaHas(Factories client) throws Exception {
+		open(client);
+		Server master = cluster.masters().get(client.ordinal());
+		Server replica = cluster.replicaOf(master);
+		String key = keyOf(master);
+		LockHandle handle = this.here.acquire(key);
+		CompletableFuture<Void> waiter = waiter(key);
+		awaitAt(replica, "lock-waiters:{" + key + "}");
+		master.kill();
+		assertTakenOver(replica, handle, waiter);
+		master.start();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aMasterThatIsReplacedInOrderCostsNoLock(Factories client) throws Exception {
+		open(client);
+		Server master = cluster.masters().get(2);
+		Server replica = cluster.replicaOf(master);
+		String key = keyOf(master);
+		LockHandle handle = this.here.acquire(key);
+		CompletableFuture<Void> waiter = waiter(key);
+		awaitAt(replica, "lock-waiters:{" + key + "}");
+		takeOver(replica);
+		assertTakenOver(replica, handle, waiter);
+		takeOver(master);
+	}
+
+	private void assertTakenOver(Server next, LockHandle handle, CompletableFuture<Void> waiter) throws Exception {
+		String name = "lock:{" + handle.keys().get(0) + "}";
+		try (Jedis admin = next.admin()) {
+			await().atMost(PATIENCE).until(() -> isMaster(admin));
+			long least = LEASE.multipliedBy(4).dividedBy(5).toMillis();
+			// Connections were lost, or slots looked for, while this was not a master
+			// yet.
+			await().atMost(PATIENCE).ignoreExceptions().until(() -> admin.pttl(name) < least);
+			await("a renewal").atMost(PATIENCE).ignoreExceptions().until(() -> admin.pttl(name) > least);
+			assertThat(admin.get(name)).isEqualTo(handle.owner());
+		}
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(waiter).isNotDone();
+		handle.close();
+		waiter.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+		assertThat(this.losses).isEmpty();
+	}
+
+	private CompletableFuture<Void> waiter(String key) {
+		LockRequest patient = LockRequest.of(key).waitTime(PATIENCE.multipliedBy(2));
+		return CompletableFuture.runAsync(() -> this.there.acquire(patient).close(),
+				(task) -> new Thread(task).start());
+	}
+
+	private static void takeOver(Server replica) {
+		try (Jedis admin = replica.admin()) {
+			await().atMost(PATIENCE).until(() -> admin.info("replication").contains("master_link_status:up"));
+			// The other masters refuse their votes soon after they voted.
+			await().pollDelay(Duration.ZERO).pollInterval(Duration.ofSeconds(1)).atMost(PATIENCE).until(() -> {
+				if (!isMaster(admin)) {
+					admin.clusterFailover();
+				}
+				return isMaster(admin);
+			});
+		}
+	}
+
+	private static boolean isMaster(Jedis admin) {
+		return admin.info("replication").contains("role:master");
+	}
+
+	private static void awaitAt(Server replica, String redisKey) {
+		try (Jedis admin = replica.admin()) {
+			admin.readonly();
+			await().atMost(PATIENCE).until(() -> admin.exists(redisKey));
+		}
+	}
+
+	private void open(Factories client) {
+		this.here = engine(client);
+		this.there = engine(client);
+	}
+
+	private LockEngine engine(Factories client) {
+		RedisLockBackend backend = new RedisLockBackend(client.to(cluster), Variant.settings());
+		this.backends.add(backend);
+		return LockEngine.builder(backend).leaseTime(LEASE).listener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				this.losses.add(event);
+			}
+		}).build();
+	}
+
+	private static String keyOf(Server master) {
+		return Stream.generate(() -> UUID.randomUUID().toString())
+			.filter((key) -> cluster.masterOf("lock:{" + key + "}") == master)
+			.findFirst()
+			.orElseThrow();
+	}
+
+}

@@ -1,0 +1,59 @@
+package io.github.distributedlock.backend.redis;
+
+import io.github.distributedlock.test.Access;
+import io.github.distributedlock.test.RedisCluster;
+import io.github.distributedlock.test.RedisSentinels;
+import io.github.distributedlock.test.RedisServers;
+
+/**
+ * Servers that let an application in as one user only: a master with a replica under
+ * Sentinels, and a cluster of three masters with a replica each. Both are started when
+ * they are first asked for.
+ */
+final class GuardedServers implements AutoCloseable {
+
+	private final Access access;
+
+	private final Lazy<RedisSentinels> sentinels;
+
+	private final Lazy<RedisCluster> cluster;
+
+	/**
+	 * Prepares them.
+	 * @param name one of {@link RedisServers#names()}
+	 * @param access as whom to get into masters and replicas
+	 */
+	GuardedServers(String name, Access access) {
+		this.access = access;
+		this.sentinels = new Lazy<>(() -> RedisSentinels.start(name, access, sentinelAccess(), 1),
+				RedisSentinels::close);
+		this.cluster = new Lazy<>(() -> RedisCluster.start(name, access, 3, 1), RedisCluster::close);
+	}
+
+	Access access() {
+		return this.access;
+	}
+
+	/**
+	 * As whom to get into the Sentinels: somebody else.
+	 * @return the access
+	 */
+	Access sentinelAccess() {
+		return new Access("watcher", "not-" + this.access.password(), this.access.certificate());
+	}
+
+	RedisSentinels sentinels() {
+		return this.sentinels.get();
+	}
+
+	RedisCluster cluster() {
+		return this.cluster.get();
+	}
+
+	@Override
+	public void close() {
+		this.sentinels.end();
+		this.cluster.end();
+	}
+
+}

@@ -1,0 +1,92 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.test.AtomicityCase;
+import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Pipeline;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.args.ClientPauseMode;
+import redis.clients.jedis.params.SetParams;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A release whose commands are held up until the lease has run out and somebody else has
+ * got the lock. The server does that here: while its writes are paused it goes on to
+ * answer who only reads.
+ */
+class LateReleaseTests {
+
+	private static final Duration LEASE = Duration.ofMillis(1_500);
+
+	private static final Duration PAUSE = LEASE.plusMillis(300);
+
+	static Stream<Arguments> strategies() {
+		return AtomicityCase.ofEachStrategy()
+			.flatMap((one) -> Stream.of(Client.values())
+				.map((client) -> Arguments.of(one.name(), one.strategy(), client)));
+	}
+
+	@ParameterizedTest
+	@MethodSource("strategies")
+	@Execution(ExecutionMode.CONCURRENT)
+	void onlyBestEffortDeletesTheLockOfAnother(String name, String strategy, Client client) {
+		try (RedisServers.Server server = RedisServers.start(name);
+				Jedis admin = server.admin();
+				Jedis next = server.admin();
+				RedisLockBackend backend = backend(server, name, strategy, client)) {
+			backend.release("connect", "at the expense of no lease");
+			Claim claim = new Claim("k", "owner", "instance", LEASE);
+			assertThat(backend.acquire(claim).acquired()).isTrue();
+			admin.clientPause(PAUSE.toMillis(), ClientPauseMode.WRITE);
+			// Arrives before the release, and waits at the server.
+			Pipeline pipeline = next.pipelined();
+			Response<String> taken = pipeline.set("late:{k}", "the next owner", SetParams.setParams().nx().px(60_000));
+			Thread asking = new Thread(pipeline::sync);
+			asking.start();
+			awaitArrival(admin);
+			backend.release("k", claim.owner());
+			join(asking);
+			assertThat(taken.get()).as("the next owner got it").isEqualTo("OK");
+			boolean bestEffort = strategy.equals(Strategies.text(Atomicity.BEST_EFFORT));
+			assertThat(admin.get("late:{k}")).isEqualTo(bestEffort ? null : "the next owner");
+		}
+	}
+
+	private static RedisLockBackend backend(RedisServers.Server server, String name, String strategy, Client client) {
+		return AtomicityCase.on(name, new HostAndPort(server.host(), server.port()))
+			.stream()
+			.filter((one) -> one.strategy().equals(strategy))
+			.findFirst()
+			.orElseThrow()
+			.backend(client, "late");
+	}
+
+	private static void awaitArrival(Jedis admin) {
+		await().pollInterval(Duration.ofMillis(10))
+			.until(() -> admin.clientList().lines().anyMatch((line) -> line.contains(" cmd=set ")));
+	}
+
+	private static void join(Thread thread) {
+		try {
+			thread.join();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,32 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackendContractTests;
+import io.github.distributedlock.test.AtomicityCase;
+import org.junit.jupiter.api.BeforeAll;
+
+/**
+ * The contract on each server, by each strategy that it has, with each client.
+ */
+class RedisLockBackendContractTests extends LockBackendContractTests {
+
+	private final AtomicityStores stores = new AtomicityStores();
+
+	@BeforeAll
+	void startServers() {
+		AtomicityCase.onAllServers().forEach(this.stores::add);
+	}
+
+	@Override
+	protected Stream<String> stores() {
+		return this.stores.names();
+	}
+
+	@Override
+	protected LockBackend backend(String store) {
+		return this.stores.open(store);
+	}
+
+}

@@ -1,0 +1,161 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.RedisCluster;
+import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.test.Variant;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Locks of one slot that are held, renewed, waited for and released while the slot moves
+ * from one master to another, which may take longer than a lease.
+ */
+@Tag("failover")
+class ReshardingTests {
+
+	private static final Duration LEASE = Duration.ofSeconds(2);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private static final int LOCKS = 10;
+
+	private static RedisCluster cluster;
+
+	private final List<LockEvent> losses = new CopyOnWriteArrayList<>();
+
+	private final String tag = "{" + UUID.randomUUID() + "}";
+
+	private final List<String> keys = IntStream.range(0, LOCKS).mapToObj((i) -> i + this.tag).toList();
+
+	private final List<RedisLockBackend> backends = new ArrayList<>();
+
+	private LockEngine here;
+
+	private LockEngine there;
+
+	private SlotMove move;
+
+	@BeforeAll
+	static void startCluster() {
+		cluster = RedisCluster.start(Variant.SERVER, 3);
+	}
+
+	@AfterAll
+	static void stopCluster() {
+		cluster.close();
+	}
+
+	@AfterEach
+	void close() {
+		this.here.close();
+		this.there.close();
+		this.backends.forEach(RedisLockBackend::close);
+		this.move.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatIsHeldStaysHeldHoweverLongItTakes(Factories client) {
+		open(client);
+		List<LockHandle> handles = this.keys.stream().map(this.here::acquire).toList();
+		this.move.begin();
+		this.move.carry(name(this.keys.get(0)), name(this.keys.get(1)));
+		long end = System.nanoTime() + LEASE.multipliedBy(2).toNanos();
+		while (System.nanoTime() < end) {
+			assertThat(handles).allMatch(LockHandle::isHeld);
+			for (LockHandle handle : handles) {
+				assertThat(this.move.millisLeft(name(handle.keys().get(0)))).isPositive();
+			}
+			assertThat(this.there.tryAcquire(this.keys.get(0))).as("a lock that has moved").isEmpty();
+			assertThat(this.there.tryAcquire(this.keys.get(2))).as("a lock that has not moved").isEmpty();
+		}
+		this.move.end();
+		handles.forEach(LockHandle::close);
+		this.keys.forEach((key) -> this.there.acquire(key).close());
+		assertThat(this.losses).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatIsFreeCanBeAcquiredAndGivenBack(Factories client) {
+		open(client);
+		this.here.acquire(this.keys.get(0));
+		this.move.begin();
+		LockHandle handle = this.there.acquire(this.keys.get(1));
+		assertThat(this.here.tryAcquire(this.keys.get(1))).isEmpty();
+		handle.close();
+		this.here.acquire(LockRequest.of(this.keys.get(1)).fenced(true)).close();
+		this.move.end();
+		assertThat(this.losses).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whoWaitsGetsItsTurn(Factories client) throws Exception {
+		open(client);
+		List<LockHandle> handles = this.keys.stream().map(this.here::acquire).toList();
+		List<CompletableFuture<Void>> waiters = this.keys.stream()
+			.map((key) -> LockRequest.of(key).waitTime(PATIENCE))
+			.map((request) -> CompletableFuture.runAsync(() -> this.there.acquire(request).close(),
+					(task) -> new Thread(task).start()))
+			.toList();
+		await().until(() -> this.keys.stream().allMatch((key) -> this.move.exists(waiters(key))));
+		this.move.begin();
+		this.move.carry(name(this.keys.get(0)), name(this.keys.get(1)), waiters(this.keys.get(2)));
+		handles.forEach(LockHandle::close);
+		for (CompletableFuture<Void> waiter : waiters) {
+			waiter.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+		}
+		this.move.end();
+		assertThat(this.losses).isEmpty();
+	}
+
+	private void open(Factories client) {
+		this.here = engine(client);
+		this.there = engine(client);
+		this.move = new SlotMove(cluster, name(this.tag));
+		// Opens the connections.
+		Stream.of(this.here, this.there).forEach((engine) -> engine.acquire(UUID.randomUUID().toString()).close());
+	}
+
+	private LockEngine engine(Factories client) {
+		RedisLockBackend backend = new RedisLockBackend(client.to(cluster), Variant.settings());
+		this.backends.add(backend);
+		return LockEngine.builder(backend).leaseTime(LEASE).listener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				this.losses.add(event);
+			}
+		}).build();
+	}
+
+	private static String name(String key) {
+		return "lock::" + key;
+	}
+
+	private static String waiters(String key) {
+		return "lock-waiters::" + key;
+	}
+
+}

@@ -1,0 +1,189 @@
+package io.github.distributedlock.backend.redis;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * How those who wait learn that a lock is given back, on servers that refuse to tell
+ * them: {@link Signals}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class SignalsTests {
+
+	private final AtomicInteger tokens = new AtomicInteger();
+
+	private final Ear ear = new Ear();
+
+	private RedisServers.Server server;
+
+	private Jedis admin;
+
+	private RedisLockBackend backend;
+
+	private LockBackend.Listening listening;
+
+	@BeforeEach
+	void startServer() {
+		this.server = RedisServers.start(RedisServers.EMBEDDED);
+		this.admin = this.server.admin();
+	}
+
+	@AfterEach
+	void stopServer() {
+		this.backend.close();
+		this.admin.close();
+		this.server.close();
+	}
+
+	static Stream<Arguments> refusals() {
+		return Stream.of(Factories.values())
+			.flatMap((client) -> Stream
+				.of(new String[] { "-subscribe", "-psubscribe" }, new String[] { "resetchannels" },
+						new String[] { "-publish" })
+				.map((rules) -> Arguments.of(client, rules)));
+	}
+
+	@ParameterizedTest
+	@MethodSource("refusals")
+	void autoPollsWhereItIsRefusedAndTheLogSaysSoOnce(Factories client, String[] rules, CapturedOutput output) {
+		this.admin.aclSetUser("default", rules);
+		open(client, this.server.port(), Signals.AUTO);
+		Claim holder = claim("k", "a");
+		this.backend.acquire(holder);
+		for (int i = 0; i < 3; i++) {
+			assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
+		}
+		assertThat(this.listening.hears()).as("hears").isFalse();
+		assertThat(this.admin.exists("lock-waiters:{k}")).as("registered").isFalse();
+		this.backend.release("k", holder.owner());
+		assertThat(this.admin.exists("lock:{k}")).as("reserved").isFalse();
+		assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).as("the poll finds it").isTrue();
+		assertThat(output.toString().split("Wake-ups of locks do not arrive, so who waits polls", -1)).as("warnings")
+			.hasSize(2);
+		assertThat(output).contains("ACL SETUSER");
+		assertThat(this.ear.resubscriptions()).isZero();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void autoPollsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Factories client, CapturedOutput output)
+			throws IOException {
+		try (Relay proxy = new Relay(this.server.port())) {
+			proxy.refuseSubscriptions(true);
+			open(client, proxy.port(), Signals.AUTO);
+			Claim holder = claim("k", "a");
+			this.backend.acquire(holder);
+			this.backend.acquireOrRegister(claim("k", "b"));
+			assertThat(this.listening.hears()).as("hears").isFalse();
+			assertThat(this.admin.exists("lock-waiters:{k}")).as("registered").isFalse();
+			assertThat(output).contains("Wake-ups of locks do not arrive, so who waits polls");
+			proxy.refuseSubscriptions(false);
+			await("it tries again").until(() -> this.ear.resubscriptions() == 1);
+			assertThat(this.listening.hears()).as("hears").isTrue();
+			this.backend.acquireOrRegister(claim("k", "b"));
+			this.backend.release("k", holder.owner());
+			this.ear.awaitWake("k");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whoPollsRecognisesItsOwnTokenAndItsReservation(Factories client) {
+		this.admin.aclSetUser("default", "-subscribe");
+		open(client, this.server.port(), Signals.AUTO);
+		Claim unheard = claim("mine", "b");
+		this.backend.acquire(unheard);
+		assertThat(this.backend.acquireOrRegister(unheard).acquired()).as("its own").isTrue();
+		this.admin.set("lock:{kept}", "reserved:b");
+		assertThat(this.backend.acquireOrRegister(claim("kept", "b")).acquired()).as("reserved for it").isTrue();
+	}
+
+	@ParameterizedTest
+	@MethodSource("refusals")
+	void pubsubFailsWhereItIsRefused(Factories client, String[] rules, CapturedOutput output) {
+		this.admin.aclSetUser("default", rules);
+		open(client, this.server.port(), Signals.PUBSUB);
+		assertThat(this.backend.acquire(claim("k", "a")).acquired()).as("nobody has to wait").isTrue();
+		for (int i = 0; i < 2; i++) {
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> this.backend.acquireOrRegister(claim("k", "b")))
+				.withMessageContaining("distributed-lock.redis.signals=pubsub")
+				.withMessageContaining("NOPERM")
+				.withMessageEndingWith("Allow PUBLISH and SUBSCRIBE, or use distributed-lock.redis.signals=auto")
+				.satisfies((ex) -> assertThat(ex.isRefused()).as("refused").isTrue())
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
+		}
+		assertThat(output).contains("so who waits fails");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void pubsubFailsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Factories client) throws IOException {
+		try (Relay proxy = new Relay(this.server.port())) {
+			proxy.refuseSubscriptions(true);
+			open(client, proxy.port(), Signals.PUBSUB);
+			this.backend.acquire(claim("k", "a"));
+			assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> this.backend.acquireOrRegister(claim("k", "b")))
+				.withMessageContaining("distributed-lock.redis.signals=pubsub")
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
+			proxy.refuseSubscriptions(false);
+			await("it tries again").until(() -> this.ear.resubscriptions() == 1);
+			assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
+			assertThat(this.admin.zrange("lock-waiters:{k}", 0, -1)).containsExactly("b");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void noneNeitherSubscribesNorRegistersAndSaysNothing(Factories client, CapturedOutput output) {
+		open(client, this.server.port(), Signals.NONE);
+		Claim holder = claim("k", "a");
+		this.backend.acquire(holder);
+		this.backend.acquireOrRegister(claim("k", "b"));
+		this.backend.acquireOrRegister(claim("k", "nobody"));
+		assertThat(this.listening.hears()).as("hears").isFalse();
+		assertThat(this.admin.exists("lock-waiters:{k}")).as("registered").isFalse();
+		this.backend.withdraw("k", "b");
+		this.backend.release("k", holder.owner());
+		assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
+		assertThat(this.admin.info("commandstats")).doesNotContain("cmdstat_subscribe", "cmdstat_publish",
+				"cmdstat_zadd");
+		assertThat(output).doesNotContain("Wake-ups");
+	}
+
+	private void open(Factories client, int port, Signals signals) {
+		this.backend = new RedisLockBackend(client.to(port),
+				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(10)).signals(signals));
+		this.listening = this.backend.listen("b", this.ear);
+	}
+
+	private Claim claim(String key, String instance) {
+		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, Duration.ofSeconds(30));
+	}
+
+}

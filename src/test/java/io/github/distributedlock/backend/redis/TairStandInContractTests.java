@@ -1,0 +1,50 @@
+package io.github.distributedlock.backend.redis;
+
+import java.io.IOException;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackendContractTests;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.test.AccessRules;
+import io.github.distributedlock.test.AtomicityCase;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import redis.clients.jedis.HostAndPort;
+
+/**
+ * The contract by the commands of Tair, on a stand-in for it that allows nothing else.
+ */
+class TairStandInContractTests extends LockBackendContractTests {
+
+	private final AtomicityStores stores = new AtomicityStores();
+
+	private TairStandIn tair;
+
+	@BeforeAll
+	void start() throws IOException {
+		RedisServers.Server server = RedisServers.shared(RedisServers.EMBEDDED);
+		HostAndPort redis = new HostAndPort(server.host(), server.port());
+		AccessRules.NOTHING_ATOMIC.grantOn(redis);
+		this.tair = new TairStandIn(redis);
+		this.stores.add(new AtomicityCase("Tair", this.tair.address(), AccessRules.NOTHING_ATOMIC, Atomicity.AUTO,
+				"native (TAIR)"));
+	}
+
+	@AfterAll
+	void stop() throws IOException {
+		this.tair.close();
+	}
+
+	@Override
+	protected Stream<String> stores() {
+		return this.stores.names();
+	}
+
+	@Override
+	protected LockBackend backend(String store) {
+		return this.stores.open(store);
+	}
+
+}

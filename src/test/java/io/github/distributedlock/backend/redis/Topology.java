@@ -1,0 +1,144 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.test.Access;
+import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.RedisReplicas;
+import io.github.distributedlock.test.RedisSentinels;
+import io.github.distributedlock.test.RedisServers.Server;
+
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+
+/**
+ * What an application may be told of its servers.
+ */
+enum Topology {
+
+	/** The master, which has a replica. */
+	STANDALONE {
+
+		@Override
+		RedisConfiguration of(GuardedServers servers) {
+			Server master = servers.sentinels().servers().master();
+			RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(master.host(), master.port());
+			configuration.setDatabase(DATABASE);
+			login(configuration, servers.access());
+			return configuration;
+		}
+
+	},
+
+	/** All servers, the replica first. Jedis cannot be told. */
+	MASTER_REPLICA {
+
+		@Override
+		List<Client> clients() {
+			return List.of(Client.LETTUCE);
+		}
+
+		@Override
+		RedisConfiguration of(GuardedServers servers) {
+			RedisReplicas all = servers.sentinels().servers();
+			Server replica = all.replicas().get(0);
+			RedisStaticMasterReplicaConfiguration configuration = new RedisStaticMasterReplicaConfiguration(
+					replica.host(), replica.port());
+			configuration.addNode(all.master().host(), all.master().port());
+			configuration.setDatabase(DATABASE);
+			login(configuration, servers.access());
+			return configuration;
+		}
+
+	},
+
+	/** The Sentinels. */
+	SENTINEL {
+
+		@Override
+		RedisConfiguration of(GuardedServers servers) {
+			Set<String> addresses = servers.sentinels()
+				.sentinels()
+				.stream()
+				.map(Object::toString)
+				.collect(Collectors.toSet());
+			RedisSentinelConfiguration configuration = new RedisSentinelConfiguration(RedisSentinels.MASTER, addresses);
+			configuration.setDatabase(DATABASE);
+			login(configuration, servers.access());
+			configuration.setSentinelUsername(servers.sentinelAccess().user());
+			configuration.setSentinelPassword(servers.sentinelAccess().password());
+			return configuration;
+		}
+
+	},
+
+	/** One node of the cluster. */
+	CLUSTER {
+
+		@Override
+		RedisConfiguration of(GuardedServers servers) {
+			RedisClusterConfiguration configuration = new RedisClusterConfiguration(
+					List.of(servers.cluster().masters().get(0).toString()));
+			login(configuration, servers.access());
+			return configuration;
+		}
+
+		@Override
+		List<Server> nodes(GuardedServers servers) {
+			return servers.cluster().nodes();
+		}
+
+		@Override
+		Server masterOf(GuardedServers servers, String redisKey) {
+			return servers.cluster().masterOf(redisKey);
+		}
+
+		@Override
+		int database() {
+			return 0;
+		}
+
+	};
+
+	private static final int DATABASE = 3;
+
+	private static void login(RedisConfiguration.WithAuthentication configuration, Access access) {
+		configuration.setUsername(access.user());
+		configuration.setPassword(access.password());
+	}
+
+	/**
+	 * Tells an application of servers, as it may get in.
+	 * @param servers the servers
+	 * @return the configuration
+	 */
+	abstract RedisConfiguration of(GuardedServers servers);
+
+	/**
+	 * The clients that can be told.
+	 * @return the clients
+	 */
+	List<Client> clients() {
+		return List.of(Client.values());
+	}
+
+	List<Server> nodes(GuardedServers servers) {
+		RedisReplicas all = servers.sentinels().servers();
+		return Stream.concat(Stream.of(all.master()), all.replicas().stream()).toList();
+	}
+
+	Server masterOf(GuardedServers servers, String redisKey) {
+		return servers.sentinels().servers().master();
+	}
+
+	int database() {
+		return DATABASE;
+	}
+
+}

@@ -1,0 +1,232 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.test.Access;
+import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.test.SelfSigned;
+import io.github.distributedlock.test.Variant;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * What locks need of servers, whatever an application is told of them: on each of the
+ * {@linkplain Topology topologies}, by each client that knows it, as a user with a
+ * password, in plain text and by TLS.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class TopologyTests {
+
+	private static final Duration SHORT = Duration.ofSeconds(10);
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private static final Access LOGIN = Access.of("shop", "s3cret");
+
+	private final List<GuardedServers> servers = new ArrayList<>();
+
+	private final List<Route> routes = new ArrayList<>();
+
+	private final SelfSigned another = SelfSigned.create();
+
+	private final AtomicInteger tokens = new AtomicInteger();
+
+	@BeforeAll
+	void prepareRoutes() {
+		prepareRoutes(new GuardedServers(Variant.SERVER, LOGIN));
+		SelfSigned certificate = SelfSigned.create();
+		Stream.concat(Stream.of(Variant.SERVER), RedisServers.names())
+			.filter((name) -> RedisServers.knowsTls(name, certificate))
+			.findFirst()
+			.ifPresent((name) -> prepareRoutes(new GuardedServers(name, LOGIN.encrypted(certificate))));
+	}
+
+	private void prepareRoutes(GuardedServers servers) {
+		this.servers.add(servers);
+		for (Topology topology : Topology.values()) {
+			for (Client client : topology.clients()) {
+				this.routes.add(new Route(topology, client, servers));
+			}
+		}
+	}
+
+	@AfterAll
+	void stopServers() {
+		this.routes.forEach(Route::end);
+		this.servers.forEach(GuardedServers::close);
+	}
+
+	Stream<Route> routes() {
+		return this.routes.stream();
+	}
+
+	Stream<Route> encryptedRoutes() {
+		return this.routes.stream().filter(Route::isEncrypted);
+	}
+
+	@ParameterizedTest
+	@MethodSource("routes")
+	void aLockIsAtTheMasterUntilItIsReleased(Route route) {
+		Claim claim = claim("a", LONG);
+		assertThat(route.here().acquire(claim)).isEqualTo(Attempt.ACQUIRED);
+		assertThat(route.value(claim.key())).isEqualTo(claim.owner());
+		assertThat(route.there().release(claim.key(), "somebody")).isFalse();
+		assertThat(route.there().acquire(claim(claim.key(), "b")).acquired()).as("acquired twice").isFalse();
+		assertThat(route.here().release(claim.key(), claim.owner())).isTrue();
+		assertThat(route.there().acquire(claim(claim.key(), "b")).acquired()).as("free again").isTrue();
+	}
+
+	// The replica may not have heard of it yet, or still have what is gone.
+	@ParameterizedTest
+	@MethodSource("routes")
+	void whoHoldsItIsAskedOfTheMaster(Route route) {
+		Claim claim = claim("a", LONG);
+		route.here().acquire(claim);
+		List<RedisServers.Server> replicas = route.replicas();
+		assertThat(replicas).isNotEmpty();
+		replicas.forEach((replica) -> {
+			try (Jedis admin = replica.admin()) {
+				admin.configResetStat();
+			}
+		});
+		assertThat(route.there().acquire(claim(claim.key(), "b"))).isEqualTo(Attempt.busy(claim.owner()));
+		replicas.forEach((replica) -> {
+			try (Jedis admin = replica.admin()) {
+				assertThat(admin.info("commandstats")).doesNotContain("cmdstat_get:");
+			}
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("routes")
+	void renewingKeepsIt(Route route) {
+		Claim held = claim("a", SHORT);
+		Claim another = claim("a", SHORT);
+		assertThat(route.here().acquire(held).acquired()).isTrue();
+		List<Claim> longer = Stream.of(held, another)
+			.map((claim) -> new Claim(claim.key(), claim.owner(), claim.instance(), LONG))
+			.toList();
+		assertThat(route.here().renew(longer)).containsExactly(true, false);
+		assertThat(route.millisLeft(held.key())).isGreaterThan(SHORT.toMillis());
+	}
+
+	@ParameterizedTest
+	@MethodSource("routes")
+	void aWaiterIsToldAndTheLockIsKeptForIt(Route route) {
+		Ear ear = new Ear();
+		String waiter = "b " + route;
+		try (LockBackend.Listening listening = route.there().listen(waiter, ear)) {
+			// On a busy machine it may take longer than the lock is kept.
+			await().atMost(LONG).until(() -> isKeptFor(waiter, route));
+			await().untilAsserted(() -> assertThat(ear.heard()).isNotEmpty().doesNotHaveDuplicates());
+		}
+	}
+
+	private boolean isKeptFor(String waiter, Route route) {
+		Claim holder = claim("a", LONG);
+		Claim waiting = claim(holder.key(), waiter);
+		route.here().acquire(holder);
+		assertThat(route.there().acquireOrRegister(waiting)).isEqualTo(Attempt.busy(holder.owner()));
+		assertThat(route.here().release(holder.key(), holder.owner())).isTrue();
+		Attempt barging = route.here().acquireOrRegister(claim(holder.key(), "c"));
+		return barging.equals(Attempt.busy(LockBackend.RESERVED + waiter))
+				&& route.there().acquireOrRegister(waiting).acquired();
+	}
+
+	@ParameterizedTest
+	@MethodSource("routes")
+	void whoGivesUpIsForgotten(Route route) {
+		Claim holder = claim("a", LONG);
+		route.here().acquire(holder);
+		assertThat(route.there().acquireOrRegister(claim(holder.key(), "b")).acquired()).isFalse();
+		route.there().withdraw(holder.key(), "b");
+		route.here().release(holder.key(), holder.owner());
+		assertThat(route.here().acquire(claim(holder.key(), "c"))).isEqualTo(Attempt.ACQUIRED);
+	}
+
+	@ParameterizedTest
+	@MethodSource("routes")
+	void fencingTokensRise(Route route) {
+		Claim first = claim("a", LONG);
+		Claim fenced = new Claim(first.key(), first.owner(), "a", LONG, true);
+		long token = route.here().acquire(fenced).fencingToken().orElseThrow();
+		route.here().release(fenced.key(), fenced.owner());
+		Claim next = new Claim(first.key(), "next", "b", LONG, true);
+		assertThat(route.there().acquire(next).fencingToken().orElseThrow()).isGreaterThan(token);
+	}
+
+	@ParameterizedTest
+	@MethodSource("routes")
+	void aKeyMayHaveBracesAnywhere(Route route) {
+		List<Claim> claims = Route.keys().map((key) -> claim(key, "a")).toList();
+		claims
+			.forEach((claim) -> assertThat(route.here().acquireOrRegister(claim).acquired()).as("%s", claim).isTrue());
+		assertThat(route.here().renew(claims)).hasSameSizeAs(claims).containsOnly(true);
+		claims.forEach((claim) -> {
+			assertThat(route.there().acquireOrRegister(claim(claim.key(), "b")).acquired()).as("%s", claim).isFalse();
+			route.there().withdraw(claim.key(), "b");
+			assertThat(route.here().park(claim.key(), claim.owner(), SHORT)).as("%s", claim).isTrue();
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("routes")
+	void allConnectionsAreThoseOfTheApplicationAndEndWithTheBackend(Route route) {
+		String name = "closed-" + UUID.randomUUID();
+		Claim claim = claim("a", LONG);
+		try (RedisLockBackend backend = route.backend(name)) {
+			backend.listen("a", new Ear());
+			assertThat(backend.acquireOrRegister(claim).acquired()).isTrue();
+			backend.renew(List.of(claim));
+			assertThat(route.connections(name)).hasSizeGreaterThanOrEqualTo(3)
+				.allSatisfy((connection) -> assertThat(connection).contains("user=shop")
+					.contains("db=" + route.topology().database()));
+		}
+		await().untilAsserted(() -> assertThat(route.connections(name)).isEmpty());
+	}
+
+	@Test
+	void tlsIsTested() {
+		assumeTrue(encryptedRoutes().findAny().isPresent(),
+				"no server of " + RedisServers.names().toList() + " was built with TLS: add one by lock.redis.servers");
+	}
+
+	@ParameterizedTest(allowZeroInvocations = true)
+	@MethodSource("encryptedRoutes")
+	void aServerThatProvesToBeAnotherIsRefused(Route route) {
+		try (RedisLockBackend backend = route.mistrusting(this.another)) {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("a", LONG)))
+				.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out: %s", ex).isTrue());
+		}
+	}
+
+	private Claim claim(String instance, Duration lease) {
+		return new Claim(UUID.randomUUID().toString(), instance + ":" + this.tokens.incrementAndGet(), instance, lease);
+	}
+
+	private Claim claim(String key, String instance) {
+		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, LONG);
+	}
+
+}

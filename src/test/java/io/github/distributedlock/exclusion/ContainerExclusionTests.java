@@ -1,0 +1,32 @@
+package io.github.distributedlock.exclusion;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+import io.github.distributedlock.test.RedisImages;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * JVMs that exclude each other on the images that people run, by each strategy that they
+ * have.
+ */
+@EnabledIf(value = "io.github.distributedlock.test.RedisImages#isDockerThere",
+		disabledReason = "there is no Docker engine")
+class ContainerExclusionTests {
+
+	@Test
+	void eachStrategyExcludes(@TempDir Path directory) {
+		try (RedisImages images = new RedisImages(); Contest contest = new Contest(directory)) {
+			images.start()
+				.forEach((one) -> assertThat(contest.run(Duration.ofSeconds(1), List.of(one)))
+					.as("increments by JVM, %s", one)
+					.allMatch((count) -> count > 0));
+		}
+	}
+
+}

@@ -1,0 +1,112 @@
+package io.github.distributedlock.exclusion;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThatCode;
+
+/**
+ * How many commands each step takes in each way to keep it atomic is what the README
+ * says.
+ */
+class RoundTripsTests {
+
+	private static final List<String> WAYS = List.of("LUA", "NATIVE", "TRANSACTION", "BEST_EFFORT");
+
+	static Stream<Arguments> ways() {
+		return RedisServers.names()
+			.flatMap((server) -> Arrays.stream(Client.values())
+				.flatMap((client) -> WAYS.stream().map((way) -> Arguments.of(server, client, way))));
+	}
+
+	@ParameterizedTest
+	@MethodSource("ways")
+	void areWhatTheReadmeSays(String server, Client client, String way) throws IOException {
+		RedisLockSettings settings = RedisLockSettings.defaults()
+			.commandTimeout(Duration.ofSeconds(20))
+			.atomicity(Atomicity.valueOf(way));
+		RedisServers.Server redis = RedisServers.shared(server);
+		try (RedisLockBackend backend = client.backend(new RedisStandaloneConfiguration("localhost", redis.port()),
+				settings); ClientCommands commands = new ClientCommands(redis)) {
+			assumeThatCode(backend::atomicity).as("it has it").doesNotThrowAnyException();
+			backend.listen("other", new Ear()); // Subscribed when it registers first.
+			run(backend);
+			Map<String, Long> counted = new TreeMap<>();
+			Claim mine = claim("mine");
+			Claim other = claim("other");
+			counted.put("take a lock", count(commands, () -> backend.acquire(mine)));
+			counted.put("find it busy and wait for it", count(commands, () -> backend.acquireOrRegister(other)));
+			counted.put("renew it", count(commands, () -> backend.renew(List.of(longer(mine)))));
+			counted.put("give it back to one who waits",
+					count(commands, () -> backend.release(mine.key(), mine.owner())));
+			assertThat(backend.acquireOrRegister(other).acquired()).isTrue();
+			counted.put("give it back", count(commands, () -> backend.release(other.key(), other.owner())));
+			counted.put("take it with a fencing token", count(commands, () -> backend.acquire(fenced(mine))));
+			backend.release(mine.key(), mine.owner());
+			assertThat(counted).isEqualTo(told(WAYS.indexOf(way)));
+		}
+	}
+
+	// Connects, and loads the scripts.
+	private static void run(RedisLockBackend backend) {
+		Claim first = claim("mine");
+		Claim second = claim("other");
+		backend.acquire(fenced(first));
+		backend.acquireOrRegister(second);
+		backend.renew(List.of(longer(first)));
+		backend.release(first.key(), first.owner());
+		backend.acquireOrRegister(second);
+		backend.release(second.key(), second.owner());
+	}
+
+	private static long count(ClientCommands commands, Runnable step) {
+		Map<String, Long> sent = commands.during(step);
+		sent.remove("unwatch"); // Jedis says it once more after each transaction.
+		return sent.values().stream().mapToLong(Long::longValue).sum();
+	}
+
+	private static Map<String, Long> told(int way) throws IOException {
+		List<String> lines = Files.readAllLines(Path.of("README.md"));
+		int heading = lines.indexOf("| commands to | `lua` | `native` | `transaction` | `best-effort` |");
+		Map<String, Long> told = new TreeMap<>();
+		lines.stream().skip(heading + 2).takeWhile((line) -> !line.isEmpty()).forEach((line) -> {
+			String[] cells = line.split("\\|");
+			told.put(cells[1].strip(), Long.valueOf(cells[2 + way].strip()));
+		});
+		return told;
+	}
+
+	private static Claim claim(String instance) {
+		return new Claim("round-trips", instance + ":1", instance, Duration.ofSeconds(20));
+	}
+
+	private static Claim longer(Claim claim) {
+		return new Claim(claim.key(), claim.owner(), claim.instance(), claim.lease().multipliedBy(2));
+	}
+
+	private static Claim fenced(Claim claim) {
+		return new Claim(claim.key(), claim.owner(), claim.instance(), claim.lease(), true);
+	}
+
+}
