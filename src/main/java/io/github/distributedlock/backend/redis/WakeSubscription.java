@@ -52,6 +52,8 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	private final Pulse pulse;
 
+	private final Duration timeout;
+
 	private final CountDownLatch closed = new CountDownLatch(1);
 
 	private @Nullable Thread thread;
@@ -67,6 +69,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 		this.onClose = onClose;
 		this.hearing = new Hearing(timeout, required);
 		this.pulse = new Pulse(timeout.toNanos());
+		this.timeout = timeout;
 	}
 
 	/**
@@ -98,7 +101,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 		try {
 			switch (this.pulse.look()) {
 				case TO_BE_ASKED -> this.line.ask(connection, this.channel);
-				case DEAD -> this.line.drop(connection);
+				case DEAD -> drop(connection);
 				case FINE -> {
 				}
 			}
@@ -192,7 +195,43 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 		if (hears()) {
 			unsubscribe();
 		}
+		Thread thread = thread();
+		if (thread != null && thread != Thread.currentThread()) {
+			end(thread);
+		}
 		this.onClose.accept(this);
+	}
+
+	// Its client must not be ended before it: Lettuce lets a connection that is being
+	// opened meanwhile wait for ever.
+	private void end(Thread thread) {
+		LockSupport.unpark(thread);
+		try {
+			thread.join(this.timeout.toMillis());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		if (thread.isAlive()) {
+			RedisConnection connection = this.connection;
+			if (connection != null) {
+				drop(connection);
+			}
+			thread.interrupt();
+		}
+	}
+
+	private void drop(RedisConnection connection) {
+		try {
+			this.line.drop(connection);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The connection for wake-ups had ended already", ex);
+		}
+	}
+
+	private synchronized @Nullable Thread thread() {
+		return this.thread;
 	}
 
 	// Closed before it was acknowledged, when a client cannot unsubscribe yet. A client
