@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 
 /**
  * A store of locks: each operation is one atomic step on one key.
@@ -37,6 +38,22 @@ public interface LockBackend extends AutoCloseable {
 	String PARKED = "parked:";
 
 	/**
+	 * Refuses what this store cannot do. Called before anything is sent for a claim that
+	 * is shared or fair.
+	 * @param key the user's key
+	 * @param mode who is to own it together
+	 * @param fair whether in strict order of arrival
+	 * @throws LockBackendException if this store cannot do it; not retryable, and the
+	 * message says what can be done about that
+	 */
+	default void require(String key, LockMode mode, boolean fair) {
+		if (fair || mode != LockMode.EXCLUSIVE) {
+			throw LockBackendException.refused("Lock '" + key + "' was requested as " + (fair ? "fair" : mode)
+					+ ", which " + getClass().getName() + " does not support. Request it without", false, null);
+		}
+	}
+
+	/**
 	 * Makes the claim's owner the owner of a key that is free. The fast path of a request
 	 * that does not know of any other; need not recognise a reservation.
 	 * @param claim the claim
@@ -57,13 +74,27 @@ public interface LockBackend extends AutoCloseable {
 	Attempt acquireOrRegister(Claim claim);
 
 	/**
-	 * Ends an instance's registration as a waiter. If the key is free or reserved for
-	 * this instance, the wake-up is passed on: the key is reserved for the next waiter,
-	 * or becomes free.
-	 * @param key the user's key
-	 * @param instance the instance that gives up
+	 * Passes a key on inside its JVM: what {@link #release} and then
+	 * {@link #acquireOrRegister} would do, but another owner of the same instance may get
+	 * the key although others wait, if it does not have to yield to them. A store that
+	 * can do this in one step does.
+	 * @param owner the owner token of who has the key
+	 * @param next the claim of who is to have it, exclusive and not fair
+	 * @param yields whether waiters of other JVMs come first
+	 * @return whether the owner owned the key, and whether the next one does now
 	 */
-	void withdraw(String key, String instance);
+	default Passing pass(String owner, Claim next, boolean yields) {
+		boolean owned = release(next.key(), owner);
+		return new Passing(owned, acquireOrRegister(next));
+	}
+
+	/**
+	 * Ends a registration as a waiter. If the key is free or reserved for this waiter,
+	 * the wake-up is passed on: the key is reserved for the next waiter, or becomes free.
+	 * @param key the user's key
+	 * @param waiter who gives up, as it was {@linkplain Claim#waiter() registered}
+	 */
+	void withdraw(String key, String waiter);
 
 	/**
 	 * Renews leases of keys that their owners still own, so that each lasts at least the

@@ -8,8 +8,9 @@ public interface WakeListener {
 	/**
 	 * A key was reserved for this JVM, or may be free.
 	 * @param key the user's key
+	 * @param waiter for whom, as it was {@linkplain Claim#waiter() registered}
 	 */
-	void onWake(String key);
+	void onWake(String key, String waiter);
 
 	/**
 	 * Messages may have been missed, since the connection was lost for a while.

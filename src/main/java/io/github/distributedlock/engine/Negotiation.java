@@ -5,6 +5,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -54,7 +55,8 @@ final class Negotiation {
 		this.wait = wait;
 		this.polls = new Polls(parts.listening, parts.pollInterval);
 		this.era = era;
-		this.claim = new Claim(turn.key, owner, parts.instance.id(), Duration.ofNanos(terms.lease()), terms.fenced());
+		this.claim = new Claim(turn.key, owner, parts.instance.id(), Duration.ofNanos(terms.lease()), terms.fenced(),
+				LockMode.EXCLUSIVE, false);
 	}
 
 	@Nullable Hold run() throws InterruptedException {

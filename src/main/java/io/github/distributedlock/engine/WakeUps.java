@@ -14,7 +14,7 @@ final class WakeUps implements WakeListener {
 	}
 
 	@Override
-	public void onWake(String key) {
+	public void onWake(String key, String waiter) {
 		this.queue.wake(key);
 	}
 

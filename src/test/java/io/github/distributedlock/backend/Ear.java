@@ -17,7 +17,7 @@ public class Ear implements WakeListener {
 	private final AtomicInteger resubscriptions = new AtomicInteger();
 
 	@Override
-	public void onWake(String key) {
+	public void onWake(String key, String waiter) {
 		this.heard.add(key);
 	}
 

@@ -233,7 +233,7 @@ class WaitingTests extends EngineFixture {
 		this.store.listen("dead#1", new WakeListener() {
 
 			@Override
-			public void onWake(String key) {
+			public void onWake(String key, String waiter) {
 			}
 
 			@Override
@@ -282,7 +282,7 @@ class WaitingTests extends EngineFixture {
 		this.store.listen(instanceOf(this.backend.listener()), new WakeListener() {
 
 			@Override
-			public void onWake(String key) {
+			public void onWake(String key, String waiter) {
 				lost.set(key);
 			}
 

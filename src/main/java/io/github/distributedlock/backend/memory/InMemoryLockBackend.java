@@ -113,7 +113,7 @@ public final class InMemoryLockBackend implements LockBackend {
 	 * frees it.
 	 */
 	private boolean wakeOldest(String key, Predicate<@Nullable String> applies, @Nullable String leaving) {
-		List<WakeListener> woken = new ArrayList<>(1);
+		List<Runnable> woken = new ArrayList<>(1);
 		boolean hadValue = step(key, (slot, value) -> {
 			if (leaving != null) {
 				slot.unregister(leaving);
@@ -127,7 +127,8 @@ public final class InMemoryLockBackend implements LockBackend {
 				WakeListener listener = this.listeners.get(waiter);
 				if (listener != null) {
 					slot.set(RESERVED + waiter, expiry(RESERVATION));
-					woken.add(listener);
+					String reservedFor = waiter;
+					woken.add(() -> listener.onWake(key, reservedFor));
 				}
 				else {
 					waiter = slot.pollWaiter();
@@ -135,7 +136,7 @@ public final class InMemoryLockBackend implements LockBackend {
 			}
 			return value != null;
 		});
-		woken.forEach((listener) -> listener.onWake(key));
+		woken.forEach(Runnable::run);
 		return hadValue;
 	}
 

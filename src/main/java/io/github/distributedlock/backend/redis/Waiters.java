@@ -71,7 +71,8 @@ final class Waiters {
 	 */
 	boolean wake(RedisConnection connection, String key, String instance) {
 		try {
-			Long heard = connection.publish(KeyNames.bytes(this.names.channels() + instance), KeyNames.bytes(key));
+			Long heard = connection.publish(KeyNames.bytes(this.names.channels() + instance),
+					KeyNames.bytes(instance + " " + key));
 			return !this.countsAllSubscribers || heard == null || heard > 0;
 		}
 		catch (RuntimeException ex) {

@@ -176,7 +176,10 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	@Override
 	public void onMessage(Message message, byte @Nullable [] pattern) {
-		tell(() -> this.listener.onWake(KeyNames.text(message.getBody())));
+		String[] waiterAndKey = KeyNames.text(message.getBody()).split(" ", 2);
+		if (waiterAndKey.length == 2) {
+			tell(() -> this.listener.onWake(waiterAndKey[1], waiterAndKey[0]));
+		}
 	}
 
 	// Runs in a thread of the client, which must survive whatever the listener does.

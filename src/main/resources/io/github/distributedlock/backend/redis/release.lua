@@ -20,7 +20,7 @@ while true do
 	if not instance then
 		break
 	end
-	local heard = redis.pcall('PUBLISH', ARGV[3] .. instance, ARGV[2])
+	local heard = redis.pcall('PUBLISH', ARGV[3] .. instance, instance .. ' ' .. ARGV[2])
 	-- A refused PUBLISH tells nothing about who hears.
 	if heard ~= 0 or ARGV[5] ~= '1' then
 		redis.pcall('SET', KEYS[1], 'reserved:' .. instance, 'PX', ARGV[4])

@@ -164,7 +164,7 @@ class WakeSubscriptionTests {
 		this.backend.listen("b", new WakeListener() {
 
 			@Override
-			public void onWake(String key) {
+			public void onWake(String key, String waiter) {
 				calls.incrementAndGet();
 				throw new IllegalStateException("thrown by the test");
 			}
