@@ -33,14 +33,18 @@ final class Acquirer {
 
 	final PollInterval pollInterval;
 
+	final HandOver handOver;
+
 	private final LocalQueue queue;
 
-	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, Instance instance,
-			Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening, PollInterval pollInterval) {
+	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, HandOver handOver,
+			Instance instance, Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening,
+			PollInterval pollInterval) {
 		this.backend = backend;
 		this.queue = queue;
 		this.watchdog = watchdog;
 		this.sweeper = sweeper;
+		this.handOver = handOver;
 		this.instance = instance;
 		this.lifecycle = lifecycle;
 		this.time = time;
@@ -61,7 +65,7 @@ final class Acquirer {
 		if (wait.isAllowed() && wait.isOver()) {
 			return null;
 		}
-		Turn turn = this.queue.enter(key, wait.isAllowed());
+		Turn turn = this.queue.enter(key, wait.isAllowed(), terms.handedOn());
 		if (turn == null) {
 			requireNoFailure(key, this.queue.failure(key), wait);
 			return null;
@@ -78,8 +82,15 @@ final class Acquirer {
 		}
 		finally {
 			if (hold == null) {
-				this.queue.leave(turn);
+				abandon(turn);
 			}
+		}
+	}
+
+	private void abandon(Turn turn) {
+		Tenure left = this.queue.abandon(turn);
+		if (left != null) {
+			this.handOver.abandon(left);
 		}
 	}
 

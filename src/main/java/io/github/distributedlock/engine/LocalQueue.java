@@ -2,7 +2,9 @@ package io.github.distributedlock.engine;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.LockBackendException;
@@ -44,12 +46,13 @@ final class LocalQueue {
 	/**
 	 * Takes a place in a key's queue.
 	 * @param mayWait whether to queue up if the key is held or queued for here
+	 * @param inherits whether the turn before may leave the key to it
 	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
 	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
 	 * one end that has, which takes one command: the lock may be free.
 	 */
-	@Nullable Turn enter(String key, boolean mayWait) {
-		Turn turn = new Turn(key, false);
+	@Nullable Turn enter(String key, boolean mayWait, boolean inherits) {
+		Turn turn = new Turn(key, false, inherits);
 		this.queues.compute(key, (k, queue) -> {
 			if (queue == null) {
 				return new KeyQueue(turn);
@@ -77,6 +80,41 @@ final class LocalQueue {
 			}
 			return queue.next() ? queue : null;
 		}));
+	}
+
+	/**
+	 * Gives up a place whose hold has ended, and leaves the key to the next one.
+	 * @return {@code false} if there is none that may have it, or the hold has lost it
+	 */
+	boolean handOn(Hold hold) {
+		return handOn(hold.turn, hold.tenure, () -> hold.tenure.vacate(hold));
+	}
+
+	/**
+	 * Gives up a place that nothing has come of.
+	 * @return the key that was left to it, if now nobody has it
+	 */
+	@Nullable Tenure abandon(Turn turn) {
+		// It may still be left one until it is gone.
+		this.queues.computeIfPresent(turn.key, (key, queue) -> {
+			if (queue.current != turn) {
+				queue.waiting.remove(turn);
+			}
+			return queue;
+		});
+		Tenure left = turn.inherited();
+		boolean handedOn = left != null && handOn(turn, left, left::isVacant);
+		leave(turn);
+		return (left != null && !handedOn && left.isVacant()) ? left : null;
+	}
+
+	private boolean handOn(Turn turn, Tenure tenure, BooleanSupplier vacated) {
+		AtomicBoolean done = new AtomicBoolean();
+		this.queues.computeIfPresent(turn.key, (key, queue) -> {
+			done.set(queue.current == turn && queue.handOn(tenure, vacated));
+			return queue;
+		});
+		return done.get();
 	}
 
 	/**

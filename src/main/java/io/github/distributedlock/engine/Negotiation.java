@@ -48,6 +48,8 @@ final class Negotiation {
 
 	private boolean unsettled;
 
+	private long sliceStart;
+
 	Negotiation(Acquirer parts, Turn turn, String owner, Terms terms, Wait wait, int era) {
 		this.parts = parts;
 		this.turn = turn;
@@ -64,7 +66,10 @@ final class Negotiation {
 		try {
 			do {
 				this.parts.lifecycle.require(this.era, this.turn.key);
-				hold = ask();
+				hold = inherit();
+				if (hold == null) {
+					hold = ask();
+				}
 			}
 			while (hold == null && mayAskAgain());
 			if (hold == null) {
@@ -83,13 +88,29 @@ final class Negotiation {
 		}
 	}
 
+	/**
+	 * Takes the key that the turn before has left, if it need not be passed on first.
+	 */
+	private @Nullable Hold inherit() {
+		Tenure left = this.turn.inherited();
+		if (left == null || !left.isVacant()) {
+			return null;
+		}
+		Hold hold = this.parts.handOver.take(left, this.turn, this.terms);
+		if (hold != null) {
+			this.turn.acquired();
+			return kept(hold);
+		}
+		return null;
+	}
+
 	private @Nullable Hold ask() throws InterruptedException {
 		Moment sent = Moment.now(this.parts.time);
 		boolean unsettledBefore = this.unsettled;
 		try {
 			boolean registers = registers();
 			this.unsettled = true; // Until the answer is read.
-			Attempt attempt = send(registers);
+			Attempt attempt = send(sent, registers);
 			this.unsettled = unsettledBefore;
 			this.failure = null;
 			this.retry = FIRST_RETRY;
@@ -122,7 +143,14 @@ final class Negotiation {
 		return this.turn.isRegistered() || (this.wait.isAllowed() && (this.busy || this.unsettled));
 	}
 
-	private Attempt send(boolean registers) {
+	private Attempt send(Moment sent, boolean registers) {
+		Tenure left = this.turn.inherited();
+		if (left != null && left.isVacant()) {
+			this.turn.registering();
+			this.sliceStart = this.parts.handOver.sliceStart(left, sent);
+			return this.parts.handOver.pass(left, this.claim);
+		}
+		this.sliceStart = sent.nanos();
 		if (registers) {
 			this.turn.registering();
 			return this.parts.backend.acquireOrRegister(this.claim);
@@ -138,28 +166,41 @@ final class Negotiation {
 							+ this.parts.backend.getClass().getName() + " gave no fencing token. Request it without",
 					false, null);
 		}
-		Hold hold = new Hold(this.turn, this.claim.owner(), this.terms, fencingToken, sent, this.unsettled,
+		Tenure tenure = new Tenure(this.turn.key, this.claim.owner(), this.terms, sent, this.sliceStart, this.unsettled,
 				this.parts.time);
-		if (hold.isOver()) {
+		if (tenure.isOver()) {
 			this.unsettled = true;
 			this.failure = new LockBackendException("Lock '" + this.turn.key + "' was granted, but the answer took"
 					+ " longer than the lease of " + Text.of(this.terms.lease()) + ". Choose a longer lease", true,
 					null);
 			return null;
 		}
+		Hold hold = new Hold(tenure, this.turn, this.terms, fencingToken, this.parts.time);
+		tenure.take(hold);
 		this.turn.acquired();
-		boolean kept = false;
+		boolean guarded = false;
 		try {
-			this.parts.watchdog.guard(hold);
-			kept = this.parts.lifecycle.isRunningSince(this.era);
-			return kept ? hold : null;
+			this.parts.watchdog.guard(tenure);
+			guarded = true;
+			return kept(hold);
 		}
 		finally {
-			if (!kept) {
-				this.parts.watchdog.unguard(hold);
+			if (!guarded) {
+				this.parts.watchdog.unguard(tenure);
 				this.unsettled = true;
 			}
 		}
+	}
+
+	/**
+	 * Keeps a hold unless the engine was stopped meanwhile.
+	 */
+	private @Nullable Hold kept(Hold hold) {
+		if (this.parts.lifecycle.isRunningSince(this.era)) {
+			return hold;
+		}
+		this.parts.handOver.undo(hold);
+		return null;
 	}
 
 	/**

@@ -21,6 +21,11 @@ final class Turn {
 
 	final Semaphore granted = new Semaphore(0);
 
+	/**
+	 * Whether it may be left a key that is handed on.
+	 */
+	final boolean inherits;
+
 	private final AtomicBoolean begun = new AtomicBoolean();
 
 	/**
@@ -30,9 +35,28 @@ final class Turn {
 
 	private volatile @Nullable KeyQueue queue;
 
+	private volatile @Nullable Tenure inherited;
+
 	Turn(String key, boolean withdrawal) {
+		this(key, withdrawal, false);
+	}
+
+	Turn(String key, boolean withdrawal, boolean inherits) {
 		this.key = key;
 		this.withdrawal = withdrawal;
+		this.inherits = inherits;
+	}
+
+	void inherit(Tenure tenure) {
+		this.inherited = tenure;
+	}
+
+	/**
+	 * The key that the turn before has left to this one; vacant until somebody sees to
+	 * it.
+	 */
+	@Nullable Tenure inherited() {
+		return this.inherited;
 	}
 
 	void join(KeyQueue queue) {
