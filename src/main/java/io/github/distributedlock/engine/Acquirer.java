@@ -65,6 +65,10 @@ final class Acquirer {
 		if (wait.isAllowed() && wait.isOver()) {
 			return null;
 		}
+		Hold borrowed = borrow(key, terms, era);
+		if (borrowed != null) {
+			return borrowed;
+		}
 		Turn turn = this.queue.enter(key, wait.isAllowed(), terms.handedOn());
 		if (turn == null) {
 			requireNoFailure(key, this.queue.failure(key), wait);
@@ -85,6 +89,29 @@ final class Acquirer {
 				abandon(turn);
 			}
 		}
+	}
+
+	/**
+	 * Takes a key that was left to a thread which has not woken up yet.
+	 */
+	private @Nullable Hold borrow(String key, Terms terms, int era) {
+		Tenure left = terms.handedOn() ? this.queue.lendable(key) : null;
+		Hold hold = (left != null) ? this.handOver.take(left, null, terms) : null;
+		return (hold != null && keep(hold, era)) ? hold : null;
+	}
+
+	/**
+	 * Gives a hold back unless the engine has been running all the time.
+	 */
+	boolean keep(Hold hold, int era) {
+		if (this.lifecycle.isRunningSince(era)) {
+			return true;
+		}
+		this.handOver.undo(hold);
+		if (hold.turn == null) {
+			this.queue.ended(hold);
+		}
+		return false;
 	}
 
 	private void abandon(Turn turn) {
