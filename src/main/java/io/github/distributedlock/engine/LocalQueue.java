@@ -31,7 +31,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalQueue {
 
-	private final Map<String, KeyQueue> queues = new ConcurrentHashMap<>();
+	private final Map<Waiter, KeyQueue> queues = new ConcurrentHashMap<>();
+
+	private final Lookouts lookouts = new Lookouts();
 
 	private final BiConsumer<LocalQueue, Turn> withdrawals;
 
@@ -51,9 +53,9 @@ final class LocalQueue {
 	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
 	 * one end that has, which takes one command: the lock may be free.
 	 */
-	@Nullable Turn enter(String key, boolean mayWait, boolean inherits) {
-		Turn turn = new Turn(key, false, inherits);
-		this.queues.compute(key, (k, queue) -> {
+	@Nullable Turn enter(Waiter waiter, boolean mayWait, boolean inherits) {
+		Turn turn = new Turn(waiter, false, inherits);
+		this.queues.compute(waiter, (same, queue) -> {
 			if (queue == null) {
 				return new KeyQueue(turn);
 			}
@@ -70,10 +72,26 @@ final class LocalQueue {
 	}
 
 	/**
+	 * Takes a place for a fair request, which is its turn at once: in what order they are
+	 * served is up to the store.
+	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
+	 * wait and another fair request here holds the lock
+	 */
+	@Nullable Turn enterFair(Waiter waiter, boolean mayWait) {
+		Turn turn = enter(waiter, true, false);
+		if (turn != null && !this.lookouts.join(turn, mayWait)) {
+			leave(turn);
+			return null;
+		}
+		return turn;
+	}
+
+	/**
 	 * Gives up a place. Only the first call has an effect.
 	 */
 	void leave(Turn turn) {
-		startWithdrawal(this.queues.computeIfPresent(turn.key, (key, queue) -> {
+		this.lookouts.leave(turn);
+		startWithdrawal(this.queues.computeIfPresent(turn.waiter, (same, queue) -> {
 			if (queue.current != turn) {
 				queue.waiting.remove(turn);
 				return queue;
@@ -96,7 +114,7 @@ final class LocalQueue {
 	 */
 	@Nullable Tenure abandon(Turn turn) {
 		// It may still be left one until it is gone.
-		this.queues.computeIfPresent(turn.key, (key, queue) -> {
+		this.queues.computeIfPresent(turn.waiter, (same, queue) -> {
 			if (queue.current != turn) {
 				queue.waiting.remove(turn);
 			}
@@ -110,7 +128,7 @@ final class LocalQueue {
 
 	private boolean handOn(Turn turn, Tenure tenure, BooleanSupplier vacated) {
 		AtomicBoolean done = new AtomicBoolean();
-		this.queues.computeIfPresent(turn.key, (key, queue) -> {
+		this.queues.computeIfPresent(turn.waiter, (same, queue) -> {
 			done.set(queue.current == turn && queue.handOn(tenure, vacated));
 			return queue;
 		});
@@ -118,12 +136,12 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The store has woken this JVM for a key.
+	 * The store has woken one that waited for a key.
 	 */
-	void wake(String key) {
-		startWithdrawal(this.queues.compute(key, (k, queue) -> {
+	void wake(Waiter waiter) {
+		startWithdrawal(this.queues.compute(waiter, (same, queue) -> {
 			if (queue == null) {
-				return new KeyQueue(new Turn(key, true));
+				return new KeyQueue(new Turn(waiter, true));
 			}
 			queue.wake();
 			return queue;
@@ -141,8 +159,8 @@ final class LocalQueue {
 	/**
 	 * What the store's last answer about a key was, if it was a failure.
 	 */
-	@Nullable LockBackendException failure(String key) {
-		KeyQueue queue = this.queues.get(key);
+	@Nullable LockBackendException failure(Waiter waiter) {
+		KeyQueue queue = this.queues.get(waiter);
 		return (queue != null) ? queue.failure : null;
 	}
 
@@ -151,7 +169,7 @@ final class LocalQueue {
 	}
 
 	private void forEach(Consumer<KeyQueue> action) {
-		this.queues.keySet().forEach((key) -> this.queues.computeIfPresent(key, (k, queue) -> {
+		this.queues.keySet().forEach((waiter) -> this.queues.computeIfPresent(waiter, (same, queue) -> {
 			action.accept(queue);
 			return queue;
 		}));

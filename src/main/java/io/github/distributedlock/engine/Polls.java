@@ -31,14 +31,22 @@ final class Polls {
 
 	private final LockBackend.Listening listening;
 
+	private final boolean keepsPlace;
+
 	private final long min;
 
 	private final long max;
 
 	private long next;
 
-	Polls(LockBackend.Listening listening, PollInterval interval) {
+	/**
+	 * Creates them.
+	 * @param keepsPlace whether it has a place in the store that is lost if nobody asks
+	 * for longer than that, so that it asks so often whether it hears or not
+	 */
+	Polls(LockBackend.Listening listening, PollInterval interval, boolean keepsPlace) {
 		this.listening = listening;
+		this.keepsPlace = keepsPlace;
 		this.min = interval.min().toNanos();
 		this.max = interval.max().toNanos();
 		this.next = this.min;
@@ -53,7 +61,7 @@ final class Polls {
 	}
 
 	private long pause() {
-		if (this.listening.hears()) {
+		if (this.keepsPlace || this.listening.hears()) {
 			restart();
 			return random(LONGEST * 4 / 5, LONGEST);
 		}
