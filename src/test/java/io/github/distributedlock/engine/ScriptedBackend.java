@@ -11,6 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
@@ -121,6 +122,11 @@ final class ScriptedBackend implements LockBackend {
 	}
 
 	@Override
+	public void require(String key, LockMode mode, boolean fair) {
+		this.delegate.require(key, mode, fair);
+	}
+
+	@Override
 	public Attempt acquire(Claim claim) {
 		this.claims.accept(claim);
 		return step("acquire", claim.key(), () -> this.delegate.acquire(claim));
@@ -130,17 +136,17 @@ final class ScriptedBackend implements LockBackend {
 	public Attempt acquireOrRegister(Claim claim) {
 		return step("register", claim.key(), () -> {
 			Attempt attempt = this.delegate.acquireOrRegister(claim);
-			if (this.deaf && !attempt.acquired()) {
-				this.delegate.withdraw(claim.key(), claim.instance());
+			if (this.deaf && !claim.fair() && !attempt.acquired()) {
+				this.delegate.withdraw(claim.key(), claim.waiter());
 			}
 			return attempt;
 		});
 	}
 
 	@Override
-	public void withdraw(String key, String instance) {
+	public void withdraw(String key, String waiter) {
 		step("withdraw", key, () -> {
-			this.delegate.withdraw(key, instance);
+			this.delegate.withdraw(key, waiter);
 			return true;
 		});
 	}
