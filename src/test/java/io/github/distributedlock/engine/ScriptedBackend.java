@@ -57,9 +57,13 @@ final class ScriptedBackend implements LockBackend {
 
 	private final LockBackend delegate;
 
+	private volatile String instance;
+
 	private volatile WakeListener listener;
 
 	private volatile boolean deaf;
+
+	private volatile boolean exclusiveOnly;
 
 	private volatile Consumer<Claim> claims = (claim) -> {
 	};
@@ -104,8 +108,22 @@ final class ScriptedBackend implements LockBackend {
 		this.deaf = deaf;
 	}
 
+	/**
+	 * Is one that can do neither shared nor fair locks.
+	 */
+	void exclusiveOnly() {
+		this.exclusiveOnly = true;
+	}
+
 	void onAcquire(Consumer<Claim> claims) {
 		this.claims = claims;
+	}
+
+	/**
+	 * The engine's name.
+	 */
+	String instance() {
+		return this.instance;
 	}
 
 	WakeListener listener() {
@@ -123,6 +141,9 @@ final class ScriptedBackend implements LockBackend {
 
 	@Override
 	public void require(String key, LockMode mode, boolean fair) {
+		if (this.exclusiveOnly) {
+			LockBackend.super.require(key, mode, fair);
+		}
 		this.delegate.require(key, mode, fair);
 	}
 
@@ -169,6 +190,7 @@ final class ScriptedBackend implements LockBackend {
 
 	@Override
 	public Listening listen(String instance, WakeListener listener) {
+		this.instance = instance;
 		this.listener = listener;
 		Listening listening = this.delegate.listen(instance, listener);
 		return new Listening() {
