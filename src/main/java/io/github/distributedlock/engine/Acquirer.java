@@ -70,6 +70,10 @@ final class Acquirer {
 		if (wait.isAllowed() && wait.isOver()) {
 			return null;
 		}
+		Hold borrowed = borrow(key, terms, era);
+		if (borrowed != null) {
+			return borrowed;
+		}
 		Claim claim = terms.claim(key, owner, this.instance.id());
 		Waiter waiter = new Waiter(key, claim.waiter());
 		Turn first = enter(waiter, terms, wait.isAllowed());
@@ -94,7 +98,7 @@ final class Acquirer {
 			}
 			else if (terms.isShared()) {
 				// The next one shares it at once.
-				this.queue.leave(hold.turn);
+				this.queue.leave(negotiation.turn());
 			}
 		}
 	}
@@ -122,6 +126,29 @@ final class Acquirer {
 		if (holder != null && holder.startsWith(this.reservedForOurs)) {
 			this.queue.wake(new Waiter(key, holder.substring(LockBackend.RESERVED.length())));
 		}
+	}
+
+	/**
+	 * Takes a key that was left to a thread which has not woken up yet.
+	 */
+	private @Nullable Hold borrow(String key, Terms terms, int era) {
+		Tenure left = terms.handedOn() ? this.queue.lendable(new Waiter(key, this.instance.id())) : null;
+		Hold hold = (left != null) ? this.handOver.take(left, null, terms) : null;
+		return (hold != null && keep(hold, era)) ? hold : null;
+	}
+
+	/**
+	 * Gives a hold back unless the engine has been running all the time.
+	 */
+	boolean keep(Hold hold, int era) {
+		if (this.lifecycle.isRunningSince(era)) {
+			return true;
+		}
+		this.handOver.undo(hold);
+		if (hold.turn == null) {
+			this.queue.ended(hold);
+		}
+		return false;
 	}
 
 	private void abandon(Turn turn) {

@@ -52,7 +52,7 @@ final class HandOver {
 	/**
 	 * Takes a key without asking the store, if that is possible.
 	 */
-	@Nullable Hold take(Tenure tenure, Turn turn, Terms terms) {
+	@Nullable Hold take(Tenure tenure, @Nullable Turn turn, Terms terms) {
 		Moment now = Moment.now(this.time);
 		// A lease that nobody managed to renew in time is renewed by passing it on.
 		if (isSliceOver(tenure, now) || !terms.sharesLeaseOf(tenure.terms)
@@ -64,15 +64,23 @@ final class HandOver {
 	}
 
 	/**
-	 * Passes a key on in the store.
+	 * Takes a key in order to pass it on.
+	 * @return {@code false} if somebody else has it
+	 */
+	boolean takeToPass(Tenure tenure) {
+		boolean taken = this.losses.isStillOwned(tenure) && tenure.beginRelease();
+		if (taken) {
+			this.watchdog.unguard(tenure);
+		}
+		return taken;
+	}
+
+	/**
+	 * Passes a key on in the store that was taken for that.
 	 * @return the answer for the claim
 	 */
 	Attempt pass(Tenure tenure, Claim claim) {
 		boolean yields = isSliceOver(tenure, Moment.now(this.time));
-		if (!this.losses.isStillOwned(tenure) || !tenure.beginRelease()) {
-			return this.backend.acquireOrRegister(claim);
-		}
-		this.watchdog.unguard(tenure);
 		boolean answered = false;
 		try {
 			Passing passing = this.backend.pass(tenure.owner, claim, yields);

@@ -6,6 +6,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * One request's hold of a key, from when it got the {@link Tenure} until it gives it back
  * or hands it on, or it is lost.
@@ -22,9 +24,10 @@ final class Hold {
 	final Tenure tenure;
 
 	/**
-	 * Its place in the queue of the key.
+	 * Its place in the queue of the key, which ends with it; {@code null} if it has
+	 * borrowed the key from the one whose turn it is.
 	 */
-	final Turn turn;
+	final @Nullable Turn turn;
 
 	final OptionalLong fencingToken;
 
@@ -38,7 +41,7 @@ final class Hold {
 
 	private volatile long minHold;
 
-	Hold(Tenure tenure, Turn turn, Terms terms, OptionalLong fencingToken, EngineTime time) {
+	Hold(Tenure tenure, @Nullable Turn turn, Terms terms, OptionalLong fencingToken, EngineTime time) {
 		this.key = tenure.key;
 		this.terms = terms;
 		this.tenure = tenure;

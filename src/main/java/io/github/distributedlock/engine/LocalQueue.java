@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
@@ -101,35 +102,68 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Gives up a place whose hold has ended, and leaves the key to the next one.
+	 * Gives up a place whose hold has ended, and leaves the key to the next one; or gives
+	 * a borrowed key back to the current one.
 	 * @return {@code false} if there is none that may have it, or the hold has lost it
 	 */
 	boolean handOn(Hold hold) {
-		return handOn(hold.turn, hold.tenure, () -> hold.tenure.vacate(hold));
+		Turn turn = hold.turn;
+		return (turn == null) ? giveBack(hold) : handOn(turn, hold.tenure, () -> hold.tenure.vacate(hold));
+	}
+
+	private boolean giveBack(Hold borrower) {
+		return step(borrower.tenure.waiter, (queue) -> {
+			boolean done = queue.current.inherited() == borrower.tenure && borrower.tenure.vacate(borrower);
+			if (done) {
+				queue.current.inheritanceChanged();
+			}
+			return done;
+		});
 	}
 
 	/**
-	 * Gives up a place that nothing has come of.
-	 * @return the key that was left to it, if now nobody has it
+	 * A hold has ended, and has left the key to nobody here.
+	 */
+	void ended(Hold hold) {
+		Turn turn = hold.turn;
+		if (turn != null) {
+			leave(turn);
+		}
+		else {
+			ifPresent(hold.tenure.waiter, (queue) -> queue.current.inheritanceChanged());
+		}
+	}
+
+	/**
+	 * The key that was left to the current turn, as long as it may be borrowed.
+	 */
+	@Nullable Tenure lendable(Waiter waiter) {
+		KeyQueue queue = this.queues.get(waiter);
+		return (queue != null) ? queue.current.lendable() : null;
+	}
+
+	/**
+	 * Gives up a place that nothing has come of. A key that was left to it is left to the
+	 * next one, even if it is borrowed.
+	 * @return the key that was left to it, if there is no next one and nobody has it
 	 */
 	@Nullable Tenure abandon(Turn turn) {
 		// It may still be left one until it is gone.
-		this.queues.computeIfPresent(turn.waiter, (same, queue) -> {
-			if (queue.current != turn) {
-				queue.waiting.remove(turn);
-			}
-			return queue;
-		});
+		step(turn.waiter, (queue) -> queue.current != turn && queue.waiting.remove(turn));
 		Tenure left = turn.inherited();
-		boolean handedOn = left != null && handOn(turn, left, left::isVacant);
+		boolean handedOn = left != null && handOn(turn, left, left::isOwned);
 		leave(turn);
 		return (left != null && !handedOn && left.isVacant()) ? left : null;
 	}
 
 	private boolean handOn(Turn turn, Tenure tenure, BooleanSupplier vacated) {
+		return step(turn.waiter, (queue) -> queue.current == turn && queue.handOn(tenure, vacated));
+	}
+
+	private boolean step(Waiter waiter, Predicate<KeyQueue> step) {
 		AtomicBoolean done = new AtomicBoolean();
-		this.queues.computeIfPresent(turn.waiter, (same, queue) -> {
-			done.set(queue.current == turn && queue.handOn(tenure, vacated));
+		this.queues.computeIfPresent(waiter, (same, queue) -> {
+			done.set(step.test(queue));
 			return queue;
 		});
 		return done.get();
@@ -153,7 +187,7 @@ final class LocalQueue {
 	 * stopped; those that wait behind it follow one by one.
 	 */
 	void wakeAll() {
-		forEach(KeyQueue::wake);
+		this.queues.keySet().forEach((waiter) -> ifPresent(waiter, KeyQueue::wake));
 	}
 
 	/**
@@ -168,11 +202,11 @@ final class LocalQueue {
 		return this.queues.isEmpty();
 	}
 
-	private void forEach(Consumer<KeyQueue> action) {
-		this.queues.keySet().forEach((waiter) -> this.queues.computeIfPresent(waiter, (same, queue) -> {
+	private void ifPresent(Waiter waiter, Consumer<KeyQueue> action) {
+		this.queues.computeIfPresent(waiter, (same, queue) -> {
 			action.accept(queue);
 			return queue;
-		}));
+		});
 	}
 
 	/**

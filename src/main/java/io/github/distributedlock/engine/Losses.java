@@ -50,7 +50,7 @@ final class Losses {
 		if (tenure.lose(reason)) {
 			Hold loser = tenure.hold();
 			if (loser != null) {
-				this.queue.leave(loser.turn);
+				this.queue.ended(loser);
 				tell(loser, reason);
 			}
 			else {

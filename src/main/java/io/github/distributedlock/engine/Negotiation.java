@@ -54,6 +54,8 @@ final class Negotiation {
 
 	private boolean unsettled;
 
+	private @Nullable Tenure passing;
+
 	private long sliceStart;
 
 	Negotiation(Acquirer parts, Turn turn, Claim claim, Terms terms, Wait wait, int era) {
@@ -77,7 +79,7 @@ final class Negotiation {
 			do {
 				this.parts.lifecycle.require(this.era, this.turn.key);
 				hold = inherit();
-				if (hold == null) {
+				if (hold == null && (this.passing != null || !isTooLate())) {
 					hold = ask();
 				}
 			}
@@ -99,19 +101,31 @@ final class Negotiation {
 	}
 
 	/**
-	 * Takes the key that the turn before has left, if it need not be passed on first.
+	 * Takes the key that the turn before has left, or keeps it in mind to be passed on.
+	 * Waits for who has borrowed it.
 	 */
-	private @Nullable Hold inherit() {
+	private @Nullable Hold inherit() throws InterruptedException {
 		Tenure left = this.turn.inherited();
-		if (left == null || !left.isVacant()) {
-			return null;
-		}
-		Hold hold = this.parts.handOver.take(left, this.turn, this.terms);
-		if (hold != null) {
-			this.turn.acquired();
-			return kept(hold);
+		while (left != null && left.isOwned() && !this.wait.isOver()) {
+			Hold hold = this.parts.handOver.take(left, this.turn, this.terms);
+			if (hold != null) {
+				this.turn.acquired();
+				return this.parts.keep(hold, this.era) ? hold : null;
+			}
+			if (this.parts.handOver.takeToPass(left)) {
+				this.passing = left;
+				return null;
+			}
+			this.turn.insist();
+			if (left.isOwned() && !left.isVacant()) {
+				this.parts.time.await(this.turn.granted, this.wait.left());
+			}
 		}
 		return null;
+	}
+
+	private boolean isTooLate() {
+		return this.wait.isAllowed() && this.wait.isOver();
 	}
 
 	private @Nullable Hold ask() throws InterruptedException {
@@ -156,11 +170,12 @@ final class Negotiation {
 	}
 
 	private Attempt send(Moment sent, boolean registers) {
-		Tenure left = this.turn.inherited();
-		if (left != null && left.isVacant()) {
+		Tenure passing = this.passing;
+		if (passing != null) {
+			this.passing = null;
 			this.turn.registering();
-			this.sliceStart = this.parts.handOver.sliceStart(left, sent);
-			return this.parts.handOver.pass(left, this.claim);
+			this.sliceStart = this.parts.handOver.sliceStart(passing, sent);
+			return this.parts.handOver.pass(passing, this.claim);
 		}
 		this.sliceStart = sent.nanos();
 		if (registers) {
@@ -178,8 +193,8 @@ final class Negotiation {
 							+ this.parts.backend.getClass().getName() + " gave no fencing token. Request it without",
 					false, null);
 		}
-		Tenure tenure = new Tenure(this.turn.key, this.claim.owner(), this.terms, sent, this.sliceStart, this.unsettled,
-				this.parts.time);
+		Tenure tenure = new Tenure(this.turn.waiter, this.claim.owner(), this.terms, sent, this.sliceStart,
+				this.unsettled, this.parts.time);
 		if (tenure.isOver()) {
 			this.unsettled = true;
 			this.failure = new LockBackendException("Lock '" + this.turn.key + "' was granted, but the answer took"
@@ -194,7 +209,7 @@ final class Negotiation {
 		try {
 			this.parts.watchdog.guard(tenure);
 			guarded = true;
-			return kept(hold);
+			return this.parts.keep(hold, this.era) ? hold : null;
 		}
 		finally {
 			if (!guarded) {
@@ -202,17 +217,6 @@ final class Negotiation {
 				this.unsettled = true;
 			}
 		}
-	}
-
-	/**
-	 * Keeps a hold unless the engine was stopped meanwhile.
-	 */
-	private @Nullable Hold kept(Hold hold) {
-		if (this.parts.lifecycle.isRunningSince(this.era)) {
-			return hold;
-		}
-		this.parts.handOver.undo(hold);
-		return null;
 	}
 
 	/**

@@ -74,7 +74,7 @@ final class Releaser {
 				told = Interrupts.deferredDuring(() -> tell(hold, rest));
 			}
 			finally {
-				this.queue.leave(hold.turn);
+				this.queue.ended(hold);
 			}
 		}
 		if (tenure.unsettled && !tenure.isLeftToRunOut()) {

@@ -48,6 +48,8 @@ final class Turn {
 
 	private volatile @Nullable Tenure inherited;
 
+	private volatile boolean insisting;
+
 	Turn(Waiter waiter, boolean withdrawal) {
 		this(waiter, withdrawal, false);
 	}
@@ -71,11 +73,35 @@ final class Turn {
 	}
 
 	/**
-	 * The key that the turn before has left to this one; vacant until somebody sees to
-	 * it.
+	 * The key that the turn before has left to this one.
 	 */
 	@Nullable Tenure inherited() {
 		return this.inherited;
+	}
+
+	/**
+	 * The key that was left to this turn, as long as nobody has it: others may borrow it
+	 * until this one has come for it in vain.
+	 */
+	@Nullable Tenure lendable() {
+		Tenure inherited = this.inherited;
+		return (inherited != null && !this.insisting && inherited.isVacant()) ? inherited : null;
+	}
+
+	/**
+	 * Lets nobody borrow the key any more that was left to this turn.
+	 */
+	void insist() {
+		this.insisting = true;
+	}
+
+	/**
+	 * Something has happened to the key that was left to this turn.
+	 */
+	void inheritanceChanged() {
+		if (this.insisting) {
+			this.granted.release();
+		}
 	}
 
 	void join(KeyQueue queue) {

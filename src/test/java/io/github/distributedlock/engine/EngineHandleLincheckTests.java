@@ -143,7 +143,7 @@ public class EngineHandleLincheckTests {
 	private Hold hold() {
 		Terms terms = Terms.of(LockRequest.of("k"), Duration.ofSeconds(30));
 		Turn turn = this.queue.enter(new Waiter("k", "us"), true, false);
-		Tenure tenure = new Tenure("k", "us", terms, new Moment(0, 0), 0, false, this.time);
+		Tenure tenure = new Tenure(new Waiter("k", "us"), "us", terms, new Moment(0, 0), 0, false, this.time);
 		Hold hold = new Hold(tenure, turn, terms, OptionalLong.empty(), this.time);
 		tenure.take(hold);
 		return hold;

@@ -33,7 +33,7 @@ public class HoldLincheckTests {
 
 	private final StillTime time = new StillTime();
 
-	private final Tenure tenure = new Tenure("k", "us", TERMS, START, 0, false, this.time);
+	private final Tenure tenure = new Tenure(new Waiter("k", "us"), "us", TERMS, START, 0, false, this.time);
 
 	private final Hold hold = hold();
 

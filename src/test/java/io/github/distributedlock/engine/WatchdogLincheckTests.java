@@ -49,7 +49,7 @@ public class WatchdogLincheckTests {
 	@Operation
 	public void guard(@Param(name = "due") boolean due) {
 		long sent = due ? -LEASE / 3 : 0;
-		Tenure tenure = new Tenure("k", "us", Terms.of(LockRequest.of("k"), Duration.ofNanos(LEASE)),
+		Tenure tenure = new Tenure(new Waiter("k", "us"), "us", Terms.of(LockRequest.of("k"), Duration.ofNanos(LEASE)),
 				new Moment(sent, sent), sent, false, this.time);
 		this.watchdog.guard(tenure);
 		this.tenures.add(tenure);
