@@ -244,7 +244,7 @@ final class Negotiation {
 
 	private long pause() {
 		long left = this.wait.left();
-		return this.turn.lookout ? this.polls.pause(left) : left;
+		return this.turn.lookout ? this.polls.pause(left, this.wait.sawReserved()) : left;
 	}
 
 }

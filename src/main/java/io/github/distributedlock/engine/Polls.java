@@ -29,6 +29,12 @@ final class Polls {
 	 */
 	private static final long LAST = TimeUnit.MILLISECONDS.toNanos(50);
 
+	/**
+	 * Who keeps a place asks so soon whether the one that the lock is reserved for was
+	 * found dead.
+	 */
+	private static final long SOON = TimeUnit.MILLISECONDS.toNanos(100);
+
 	private final LockBackend.Listening listening;
 
 	private final boolean keepsPlace;
@@ -55,9 +61,11 @@ final class Polls {
 	/**
 	 * For how long to pause now.
 	 * @param left for how much longer the request may wait
+	 * @param reserved whether the lock is not held but reserved for another
 	 */
-	long pause(long left) {
-		return Math.min(pause(), (left > LAST) ? left - LAST : left);
+	long pause(long left, boolean reserved) {
+		long pause = (this.keepsPlace && reserved) ? random(SOON / 2, SOON) : pause();
+		return Math.min(pause, (left > LAST) ? left - LAST : left);
 	}
 
 	private long pause() {
