@@ -30,6 +30,8 @@ public class AnnotatedCall {
 
 	static final String ANNOTATED = "annotated, key by a template";
 
+	static final String BY_HAND = "by hand";
+
 	static final String PLAIN = "plain proxy";
 
 	private LockEngine engine;
@@ -63,6 +65,11 @@ public class AnnotatedCall {
 	@Benchmark
 	public String plain() {
 		return this.plain.buy("sku", 1);
+	}
+
+	@Benchmark
+	public void byHand() {
+		this.engine.acquire("stock:sku").close();
 	}
 
 	/**

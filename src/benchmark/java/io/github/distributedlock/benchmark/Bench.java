@@ -11,12 +11,13 @@ import redis.clients.jedis.Jedis;
  * What the cases measure with.
  *
  * @param options how long, and whom
+ * @param serverName its name, to start more of them
  * @param server the server that all of them share
  * @param admin a connection to it
  * @param directory for files that do not stay
  * @param results where to put what comes out
  */
-record Bench(Options options, Server server, Jedis admin, Path directory, Results results) {
+record Bench(Options options, String serverName, Server server, Jedis admin, Path directory, Results results) {
 
 	int port() {
 		return this.server.port();

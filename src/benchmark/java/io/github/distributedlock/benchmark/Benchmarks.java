@@ -22,7 +22,8 @@ import redis.clients.jedis.Jedis;
  */
 public final class Benchmarks {
 
-	private static final List<Case> CASES = List.of(new ThreadsCase());
+	private static final List<Case> CASES = List.of(new OwnKeysCase(), new OneKeyCase(), new ThreadsCase(),
+			new JvmsCase(), new WaitersCase(), new RenewalCase(), new AnnotatedCase());
 
 	private Benchmarks() {
 	}
@@ -33,7 +34,7 @@ public final class Benchmarks {
 		Path directory = Files.createTempDirectory("benchmark");
 		String name = RedisServers.names().reduce((first, second) -> second).orElseThrow();
 		try (RedisServers.Server server = RedisServers.start(name); Jedis admin = server.admin()) {
-			Bench bench = new Bench(options, server, admin, directory, results);
+			Bench bench = new Bench(options, name, server, admin, directory, results);
 			for (Case each : CASES) {
 				if (options.selects(each.name())) {
 					each.run(bench);

@@ -72,12 +72,17 @@ enum Figure {
 		return this.unit;
 	}
 
+	/** What stands above the contestants in a table. */
+	String measure() {
+		return this.load.isEmpty() ? this.unit : this.unit + ", by " + this.load;
+	}
+
 	/** How a load is shown. */
 	String column(int load) {
 		if (this == WAITS) {
 			return (load == 100) ? "max" : "p" + load;
 		}
-		return this.load.isEmpty() ? "" : String.format(Locale.ROOT, "%,d %s", load, this.load);
+		return this.load.isEmpty() ? "" : String.format(Locale.ROOT, "%,d", load);
 	}
 
 }

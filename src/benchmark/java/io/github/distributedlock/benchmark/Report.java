@@ -72,7 +72,7 @@ final class Report {
 
 	private String table(Figure figure) {
 		List<Integer> loads = this.results.loads(figure);
-		StringBuilder table = new StringBuilder("| " + figure.unit() + " |");
+		StringBuilder table = new StringBuilder("| " + figure.measure() + " |");
 		loads.forEach((load) -> table.append(' ').append(figure.column(load)).append(" |"));
 		table.append("\n|---|").append("---:|".repeat(loads.size())).append('\n');
 		for (String contestant : this.results.contestants(figure)) {
