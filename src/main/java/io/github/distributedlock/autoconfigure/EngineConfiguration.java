@@ -30,6 +30,7 @@ class EngineConfiguration {
 		CheckedProperty.of("wait-time", properties.waitTime()).to(builder::waitTime);
 		CheckedProperty.of("lease-time", properties.leaseTime()).to(builder::leaseTime);
 		pollInterval(builder, properties.pollInterval());
+		CheckedProperty.of("local-slice", properties.localSlice()).to(builder::localSlice);
 		CheckedProperty.of("max-key-bytes", properties.maxKeyBytes()).to(builder::maxKeyBytes);
 		Duration warnHeldAfter = properties.warnHeldAfter();
 		if (warnHeldAfter != null) {

@@ -33,14 +33,18 @@ final class Acquirer {
 
 	final PollInterval pollInterval;
 
+	final HandOver handOver;
+
 	private final LocalQueue queue;
 
-	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, Instance instance,
-			Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening, PollInterval pollInterval) {
+	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, HandOver handOver,
+			Instance instance, Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening,
+			PollInterval pollInterval) {
 		this.backend = backend;
 		this.queue = queue;
 		this.watchdog = watchdog;
 		this.sweeper = sweeper;
+		this.handOver = handOver;
 		this.instance = instance;
 		this.lifecycle = lifecycle;
 		this.time = time;
@@ -61,7 +65,11 @@ final class Acquirer {
 		if (wait.isAllowed() && wait.isOver()) {
 			return null;
 		}
-		Turn turn = this.queue.enter(key, wait.isAllowed());
+		Hold borrowed = borrow(key, terms, era);
+		if (borrowed != null) {
+			return borrowed;
+		}
+		Turn turn = this.queue.enter(key, wait.isAllowed(), terms.handedOn());
 		if (turn == null) {
 			requireNoFailure(key, this.queue.failure(key), wait);
 			return null;
@@ -78,8 +86,38 @@ final class Acquirer {
 		}
 		finally {
 			if (hold == null) {
-				this.queue.leave(turn);
+				abandon(turn);
 			}
+		}
+	}
+
+	/**
+	 * Takes a key that was left to a thread which has not woken up yet.
+	 */
+	private @Nullable Hold borrow(String key, Terms terms, int era) {
+		Tenure left = terms.handedOn() ? this.queue.lendable(key) : null;
+		Hold hold = (left != null) ? this.handOver.take(left, null, terms) : null;
+		return (hold != null && keep(hold, era)) ? hold : null;
+	}
+
+	/**
+	 * Gives a hold back unless the engine has been running all the time.
+	 */
+	boolean keep(Hold hold, int era) {
+		if (this.lifecycle.isRunningSince(era)) {
+			return true;
+		}
+		this.handOver.undo(hold);
+		if (hold.turn == null) {
+			this.queue.ended(hold);
+		}
+		return false;
+	}
+
+	private void abandon(Turn turn) {
+		Tenure left = this.queue.abandon(turn);
+		if (left != null) {
+			this.handOver.abandon(left);
 		}
 	}
 

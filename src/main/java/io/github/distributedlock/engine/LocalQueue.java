@@ -2,8 +2,11 @@ package io.github.distributedlock.engine;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
@@ -44,12 +47,13 @@ final class LocalQueue {
 	/**
 	 * Takes a place in a key's queue.
 	 * @param mayWait whether to queue up if the key is held or queued for here
+	 * @param inherits whether the turn before may leave the key to it
 	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
 	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
 	 * one end that has, which takes one command: the lock may be free.
 	 */
-	@Nullable Turn enter(String key, boolean mayWait) {
-		Turn turn = new Turn(key, false);
+	@Nullable Turn enter(String key, boolean mayWait, boolean inherits) {
+		Turn turn = new Turn(key, false, inherits);
 		this.queues.compute(key, (k, queue) -> {
 			if (queue == null) {
 				return new KeyQueue(turn);
@@ -80,6 +84,74 @@ final class LocalQueue {
 	}
 
 	/**
+	 * Gives up a place whose hold has ended, and leaves the key to the next one; or gives
+	 * a borrowed key back to the current one.
+	 * @return {@code false} if there is none that may have it, or the hold has lost it
+	 */
+	boolean handOn(Hold hold) {
+		Turn turn = hold.turn;
+		return (turn == null) ? giveBack(hold) : handOn(turn, hold.tenure, () -> hold.tenure.vacate(hold));
+	}
+
+	private boolean giveBack(Hold borrower) {
+		return step(borrower.key, (queue) -> {
+			boolean done = queue.current.inherited() == borrower.tenure && borrower.tenure.vacate(borrower);
+			if (done) {
+				queue.current.inheritanceChanged();
+			}
+			return done;
+		});
+	}
+
+	/**
+	 * A hold has ended, and has left the key to nobody here.
+	 */
+	void ended(Hold hold) {
+		Turn turn = hold.turn;
+		if (turn != null) {
+			leave(turn);
+		}
+		else {
+			ifPresent(hold.key, (queue) -> queue.current.inheritanceChanged());
+		}
+	}
+
+	/**
+	 * The key that was left to the current turn, as long as it may be borrowed.
+	 */
+	@Nullable Tenure lendable(String key) {
+		KeyQueue queue = this.queues.get(key);
+		return (queue != null) ? queue.current.lendable() : null;
+	}
+
+	/**
+	 * Gives up a place that nothing has come of. A key that was left to it is left to the
+	 * next one, even if it is borrowed.
+	 * @return the key that was left to it, if there is no next one and nobody has it
+	 */
+	@Nullable Tenure abandon(Turn turn) {
+		// It may still be left one until it is gone.
+		step(turn.key, (queue) -> queue.current != turn && queue.waiting.remove(turn));
+		Tenure left = turn.inherited();
+		boolean handedOn = left != null && handOn(turn, left, left::isOwned);
+		leave(turn);
+		return (left != null && !handedOn && left.isVacant()) ? left : null;
+	}
+
+	private boolean handOn(Turn turn, Tenure tenure, BooleanSupplier vacated) {
+		return step(turn.key, (queue) -> queue.current == turn && queue.handOn(tenure, vacated));
+	}
+
+	private boolean step(String key, Predicate<KeyQueue> step) {
+		AtomicBoolean done = new AtomicBoolean();
+		this.queues.computeIfPresent(key, (k, queue) -> {
+			done.set(step.test(queue));
+			return queue;
+		});
+		return done.get();
+	}
+
+	/**
 	 * The store has woken this JVM for a key.
 	 */
 	void wake(String key) {
@@ -97,7 +169,7 @@ final class LocalQueue {
 	 * stopped; those that wait behind it follow one by one.
 	 */
 	void wakeAll() {
-		forEach(KeyQueue::wake);
+		this.queues.keySet().forEach((key) -> ifPresent(key, KeyQueue::wake));
 	}
 
 	/**
@@ -112,11 +184,11 @@ final class LocalQueue {
 		return this.queues.isEmpty();
 	}
 
-	private void forEach(Consumer<KeyQueue> action) {
-		this.queues.keySet().forEach((key) -> this.queues.computeIfPresent(key, (k, queue) -> {
+	private void ifPresent(String key, Consumer<KeyQueue> action) {
+		this.queues.computeIfPresent(key, (k, queue) -> {
 			action.accept(queue);
 			return queue;
-		}));
+		});
 	}
 
 	/**

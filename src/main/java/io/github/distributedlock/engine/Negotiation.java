@@ -48,6 +48,10 @@ final class Negotiation {
 
 	private boolean unsettled;
 
+	private @Nullable Tenure passing;
+
+	private long sliceStart;
+
 	Negotiation(Acquirer parts, Turn turn, String owner, Terms terms, Wait wait, int era) {
 		this.parts = parts;
 		this.turn = turn;
@@ -64,7 +68,10 @@ final class Negotiation {
 		try {
 			do {
 				this.parts.lifecycle.require(this.era, this.turn.key);
-				hold = ask();
+				hold = inherit();
+				if (hold == null && (this.passing != null || !isTooLate())) {
+					hold = ask();
+				}
 			}
 			while (hold == null && mayAskAgain());
 			if (hold == null) {
@@ -83,13 +90,41 @@ final class Negotiation {
 		}
 	}
 
+	/**
+	 * Takes the key that the turn before has left, or keeps it in mind to be passed on.
+	 * Waits for who has borrowed it.
+	 */
+	private @Nullable Hold inherit() throws InterruptedException {
+		Tenure left = this.turn.inherited();
+		while (left != null && left.isOwned() && !this.wait.isOver()) {
+			Hold hold = this.parts.handOver.take(left, this.turn, this.terms);
+			if (hold != null) {
+				this.turn.acquired();
+				return this.parts.keep(hold, this.era) ? hold : null;
+			}
+			if (this.parts.handOver.takeToPass(left)) {
+				this.passing = left;
+				return null;
+			}
+			this.turn.insist();
+			if (left.isOwned() && !left.isVacant()) {
+				this.parts.time.await(this.turn.granted, this.wait.left());
+			}
+		}
+		return null;
+	}
+
+	private boolean isTooLate() {
+		return this.wait.isAllowed() && this.wait.isOver();
+	}
+
 	private @Nullable Hold ask() throws InterruptedException {
 		Moment sent = Moment.now(this.parts.time);
 		boolean unsettledBefore = this.unsettled;
 		try {
 			boolean registers = registers();
 			this.unsettled = true; // Until the answer is read.
-			Attempt attempt = send(registers);
+			Attempt attempt = send(sent, registers);
 			this.unsettled = unsettledBefore;
 			this.failure = null;
 			this.retry = FIRST_RETRY;
@@ -122,7 +157,15 @@ final class Negotiation {
 		return this.turn.isRegistered() || (this.wait.isAllowed() && (this.busy || this.unsettled));
 	}
 
-	private Attempt send(boolean registers) {
+	private Attempt send(Moment sent, boolean registers) {
+		Tenure passing = this.passing;
+		if (passing != null) {
+			this.passing = null;
+			this.turn.registering();
+			this.sliceStart = this.parts.handOver.sliceStart(passing, sent);
+			return this.parts.handOver.pass(passing, this.claim);
+		}
+		this.sliceStart = sent.nanos();
 		if (registers) {
 			this.turn.registering();
 			return this.parts.backend.acquireOrRegister(this.claim);
@@ -138,25 +181,27 @@ final class Negotiation {
 							+ this.parts.backend.getClass().getName() + " gave no fencing token. Request it without",
 					false, null);
 		}
-		Hold hold = new Hold(this.turn, this.claim.owner(), this.terms, fencingToken, sent, this.unsettled,
+		Tenure tenure = new Tenure(this.turn.key, this.claim.owner(), this.terms, sent, this.sliceStart, this.unsettled,
 				this.parts.time);
-		if (hold.isOver()) {
+		if (tenure.isOver()) {
 			this.unsettled = true;
 			this.failure = new LockBackendException("Lock '" + this.turn.key + "' was granted, but the answer took"
 					+ " longer than the lease of " + Text.of(this.terms.lease()) + ". Choose a longer lease", true,
 					null);
 			return null;
 		}
+		Hold hold = new Hold(tenure, this.turn, this.terms, fencingToken, this.parts.time);
+		tenure.take(hold);
 		this.turn.acquired();
-		boolean kept = false;
+		boolean guarded = false;
 		try {
-			this.parts.watchdog.guard(hold);
-			kept = this.parts.lifecycle.isRunningSince(this.era);
-			return kept ? hold : null;
+			this.parts.watchdog.guard(tenure);
+			guarded = true;
+			return this.parts.keep(hold, this.era) ? hold : null;
 		}
 		finally {
-			if (!kept) {
-				this.parts.watchdog.unguard(hold);
+			if (!guarded) {
+				this.parts.watchdog.unguard(tenure);
 				this.unsettled = true;
 			}
 		}

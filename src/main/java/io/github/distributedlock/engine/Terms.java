@@ -17,9 +17,11 @@ import org.jspecify.annotations.Nullable;
  * @param minHold the shortest hold, 0 for none
  * @param expireOnClose whether the lease is left to run out
  * @param fenced whether a fencing token is wanted
+ * @param handedOn whether its hold may be handed on inside this JVM, from another request
+ * and to another, without the store's knowing
  */
 record Terms(String name, long lease, boolean renewed, long maxHold, long minHold, boolean expireOnClose,
-		boolean fenced) {
+		boolean fenced, boolean handedOn) {
 
 	private static final long LEAST_MARGIN = Duration.ofMillis(10).toNanos();
 
@@ -28,7 +30,15 @@ record Terms(String name, long lease, boolean renewed, long maxHold, long minHol
 		long maxHold = nanos(request.maxHoldTime(), Long.MAX_VALUE);
 		long lease = Math.min(nanos((fixed != null) ? fixed : defaultLease, 0), maxHold);
 		return new Terms(request.name(), lease, fixed == null, maxHold, nanos(request.minHoldTime(), 0),
-				request.expireOnClose(), request.fenced());
+				request.expireOnClose(), request.fenced(), request.keys().size() == 1 && !request.fenced());
+	}
+
+	/**
+	 * Whether a hold may go on with the lease of another one, as it is.
+	 */
+	boolean sharesLeaseOf(Terms other) {
+		return this.renewed && other.renewed && this.lease == other.lease && this.maxHold == Long.MAX_VALUE
+				&& other.maxHold == Long.MAX_VALUE;
 	}
 
 	/**

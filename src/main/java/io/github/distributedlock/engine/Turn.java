@@ -21,6 +21,11 @@ final class Turn {
 
 	final Semaphore granted = new Semaphore(0);
 
+	/**
+	 * Whether it may be left a key that is handed on.
+	 */
+	final boolean inherits;
+
 	private final AtomicBoolean begun = new AtomicBoolean();
 
 	/**
@@ -30,9 +35,54 @@ final class Turn {
 
 	private volatile @Nullable KeyQueue queue;
 
+	private volatile @Nullable Tenure inherited;
+
+	private volatile boolean insisting;
+
 	Turn(String key, boolean withdrawal) {
+		this(key, withdrawal, false);
+	}
+
+	Turn(String key, boolean withdrawal, boolean inherits) {
 		this.key = key;
 		this.withdrawal = withdrawal;
+		this.inherits = inherits;
+	}
+
+	void inherit(Tenure tenure) {
+		this.inherited = tenure;
+	}
+
+	/**
+	 * The key that the turn before has left to this one.
+	 */
+	@Nullable Tenure inherited() {
+		return this.inherited;
+	}
+
+	/**
+	 * The key that was left to this turn, as long as nobody has it: others may borrow it
+	 * until this one has come for it in vain.
+	 */
+	@Nullable Tenure lendable() {
+		Tenure inherited = this.inherited;
+		return (inherited != null && !this.insisting && inherited.isVacant()) ? inherited : null;
+	}
+
+	/**
+	 * Lets nobody borrow the key any more that was left to this turn.
+	 */
+	void insist() {
+		this.insisting = true;
+	}
+
+	/**
+	 * Something has happened to the key that was left to this turn.
+	 */
+	void inheritanceChanged() {
+		if (this.insisting) {
+			this.granted.release();
+		}
 	}
 
 	void join(KeyQueue queue) {

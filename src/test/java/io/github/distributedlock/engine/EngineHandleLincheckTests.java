@@ -76,7 +76,7 @@ public class EngineHandleLincheckTests {
 
 	@Operation
 	public void lose() {
-		this.handles.losses().declare(this.hold, Reason.TAKEN);
+		this.handles.losses().declare(this.hold.tenure, Reason.TAKEN);
 	}
 
 	@Operation
@@ -129,7 +129,7 @@ public class EngineHandleLincheckTests {
 		Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
 		Watchdog watchdog = new Watchdog(this.store, (due) -> {
 		}, losses, this.time, this.time);
-		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events),
+		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, false),
 				new Extender(this.store, INSTANCE, losses, this.time), new HeldTooLong(null, this.time), this.time);
 	}
 
@@ -140,9 +140,12 @@ public class EngineHandleLincheckTests {
 	}
 
 	private Hold hold() {
-		Terms terms = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false, false);
-		Turn turn = this.queue.enter("k", true);
-		return new Hold(turn, "us", terms, OptionalLong.empty(), new Moment(0, 0), false, this.time);
+		Terms terms = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false, false, true);
+		Turn turn = this.queue.enter("k", true, false);
+		Tenure tenure = new Tenure("k", "us", terms, new Moment(0, 0), 0, false, this.time);
+		Hold hold = new Hold(tenure, turn, terms, OptionalLong.empty(), this.time);
+		tenure.take(hold);
+		return hold;
 	}
 
 }

@@ -36,7 +36,7 @@ public class LocalQueueLincheckTests {
 		if (this.turns[thread] != null) {
 			return false;
 		}
-		this.turns[thread] = this.queue.enter("k", mayWait);
+		this.turns[thread] = this.queue.enter("k", mayWait, false);
 		return this.turns[thread] != null;
 	}
 

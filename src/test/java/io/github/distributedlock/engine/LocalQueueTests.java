@@ -19,7 +19,7 @@ class LocalQueueTests {
 	@Test
 	void requestTakesOverAWithdrawalThatHasNotBegun() {
 		Turn withdrawal = withdrawal();
-		Turn turn = this.queue.enter("k", false);
+		Turn turn = this.queue.enter("k", false, false);
 		assertThat(turn.granted.tryAcquire()).as("its turn at once").isTrue();
 		assertThat(turn.isRegistered()).as("the store still knows us").isTrue();
 		assertThat(withdrawal.begin()).as("withdraws all the same").isFalse();
@@ -31,7 +31,7 @@ class LocalQueueTests {
 	void requestWaitsForAWithdrawalThatHasBegun() {
 		Turn withdrawal = withdrawal();
 		assertThat(withdrawal.begin()).isTrue();
-		Turn turn = this.queue.enter("k", false);
+		Turn turn = this.queue.enter("k", false, false);
 		assertThat(turn.granted.tryAcquire()).isFalse();
 		withdrawal.settled();
 		this.queue.leave(withdrawal);
@@ -43,7 +43,7 @@ class LocalQueueTests {
 	void requestThatTakesOverAMessageForNobodyKnowsThatTheKeyMayBeReserved() {
 		this.queue.wake("k");
 		assertThat(this.withdrawals).hasSize(1);
-		Turn turn = this.queue.enter("k", false);
+		Turn turn = this.queue.enter("k", false, false);
 		assertThat(turn.isRegistered()).isTrue();
 		this.queue.leave(turn);
 		assertThat(this.withdrawals).as("passed on after it").hasSize(2);
@@ -52,12 +52,12 @@ class LocalQueueTests {
 	@Test
 	void secondRequestThatMayNotWaitIsToldAtOnce() {
 		withdrawal();
-		this.queue.enter("k", false);
-		assertThat(this.queue.enter("k", false)).isNull();
+		this.queue.enter("k", false, false);
+		assertThat(this.queue.enter("k", false, false)).isNull();
 	}
 
 	private Turn withdrawal() {
-		Turn waiter = this.queue.enter("k", true);
+		Turn waiter = this.queue.enter("k", true, false);
 		waiter.registering();
 		this.queue.leave(waiter);
 		assertThat(this.withdrawals).hasSize(1);

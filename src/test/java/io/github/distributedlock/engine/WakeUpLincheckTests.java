@@ -56,7 +56,7 @@ public class WakeUpLincheckTests {
 	public void request(@Param(name = "thread") int thread) {
 		Turn turn = this.turns[thread];
 		if (turn == null) {
-			turn = this.queue.enter("k", true);
+			turn = this.queue.enter("k", true, false);
 			this.turns[thread] = turn;
 		}
 		if (turn.granted.tryAcquire()) {
