@@ -37,7 +37,9 @@ public final class Benchmarks {
 			Bench bench = new Bench(options, name, server, admin, directory, results);
 			for (Case each : CASES) {
 				if (options.selects(each.name())) {
+					long begin = System.nanoTime();
 					each.run(bench);
+					System.out.printf("%s took %d s%n", each.name(), (System.nanoTime() - begin) / 1_000_000_000);
 				}
 			}
 			new Report(results, Setting.describe(admin, options)).write(options.output());

@@ -21,10 +21,10 @@ final class Jmh {
 	static ChainedOptionsBuilder options(Class<?> benchmark, Options options) {
 		return new OptionsBuilder().include("\\." + benchmark.getSimpleName() + "\\.")
 			.forks(1)
-			.warmupIterations(options.size(3, 1))
-			.measurementIterations(options.size(4, 1))
-			.warmupTime(TimeValue.milliseconds(options.size(700, 500)))
-			.measurementTime(TimeValue.milliseconds(options.size(700, 500)))
+			.warmupIterations(2)
+			.measurementIterations(2)
+			.warmupTime(TimeValue.milliseconds(options.size(800, 300)))
+			.measurementTime(TimeValue.milliseconds(options.size(800, 300)))
 			.jvmArgsAppend("-Xms256m", "-Xmx256m", "-Djmh.ignoreLock=true")
 			.shouldFailOnError(true)
 			.verbosity(VerboseMode.SILENT);

@@ -36,7 +36,7 @@ final class JvmsCase implements Case {
 	}
 
 	private void measure(Bench bench, Contestant contestant, List<WorkerJvm> jvms) {
-		int millis = bench.options().size(2000, 700);
+		int millis = bench.options().size(1500, 500);
 		Round.of(bench, contestant, jvms, THREADS, millis, 0); // Warms them up.
 		for (int count : JVMS) {
 			Round round = Round.of(bench, contestant, jvms.subList(0, count), THREADS, millis, 0);

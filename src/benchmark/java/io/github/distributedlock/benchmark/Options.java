@@ -10,6 +10,9 @@ import java.util.Locale;
  */
 final class Options {
 
+	private static final List<Contestant> FEW = List.of(Contestant.OURS, Contestant.JEDIS, Contestant.REDISSON,
+			Contestant.INTEGRATION);
+
 	private final boolean quick = Boolean.getBoolean("benchmark.quick");
 
 	private final List<String> cases = list("benchmark.cases");
@@ -31,10 +34,17 @@ final class Options {
 		return this.cases.isEmpty() || this.cases.contains(name);
 	}
 
+	/**
+	 * Who is measured: those who are named, else all; in a quick run, else the few that
+	 * tell most.
+	 */
 	List<Contestant> contestants() {
+		if (this.contestants.isEmpty()) {
+			return this.quick ? FEW : List.of(Contestant.values());
+		}
 		return Arrays.stream(Contestant.values())
-			.filter((contestant) -> this.contestants.isEmpty()
-					|| this.contestants.contains(contestant.name().toLowerCase(Locale.ROOT).replace('_', '-')))
+			.filter((contestant) -> this.contestants
+				.contains(contestant.name().toLowerCase(Locale.ROOT).replace('_', '-')))
 			.toList();
 	}
 

@@ -18,6 +18,8 @@ final class RenewalCase implements Case {
 
 	private static final List<Integer> LOCKS = List.of(1, 10, 100, 1000, 10_000);
 
+	private static final List<Integer> FEWER = List.of(1000, 10_000);
+
 	private static final long PERIOD_MILLIS = 10_000;
 
 	@Override
@@ -27,21 +29,13 @@ final class RenewalCase implements Case {
 
 	@Override
 	public void run(Bench bench) {
-		for (Contestant contestant : RENEWING) {
-			if (bench.options().contestants().contains(contestant)) {
-				measure(bench, contestant);
-			}
-		}
-	}
-
-	private void measure(Bench bench, Contestant contestant) {
+		List<Contestant> contestants = RENEWING.stream().filter(bench.options().contestants()::contains).toList();
 		List<Keeper> keepers = new ArrayList<>();
 		try {
-			for (int locks : bench.options().quick() ? LOCKS.subList(3, 5) : LOCKS) {
-				keepers.add(new Keeper(contestant, bench, locks));
+			for (int locks : bench.options().quick() ? FEWER : LOCKS) {
+				contestants.forEach((contestant) -> keepers.add(new Keeper(contestant, bench, locks)));
 			}
-			// Half a period after they have renewed, so that it is known how often they
-			// do.
+			// All have renewed once, and what that takes is compiled.
 			Pauses.pause(PERIOD_MILLIS * 3 / 2);
 			keepers.forEach(Keeper::begin);
 			long millis = PERIOD_MILLIS * bench.options().size(3, 1);

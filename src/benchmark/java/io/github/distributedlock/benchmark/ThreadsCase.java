@@ -11,6 +11,8 @@ final class ThreadsCase implements Case {
 
 	private static final List<Integer> THREADS = List.of(1, 2, 4, 8, 16, 32, 64);
 
+	private static final List<Integer> FEWER = List.of(1, 4, 16, 64);
+
 	private static final int USUAL = 16;
 
 	private static final long HOLD_MICROS = 1000;
@@ -27,10 +29,10 @@ final class ThreadsCase implements Case {
 			for (Contestant contestant : bench.options().contestants()) {
 				jvms.put(contestant, bench.start(contestant, 1));
 			}
-			int millis = bench.options().size(1500, 500);
+			int millis = bench.options().size(1000, 300);
 			jvms.forEach((contestant, jvm) -> Round.of(bench, contestant, jvm, USUAL, millis, 0));
 			for (int round = 0; round < bench.options().size(3, 1); round++) {
-				for (int threads : THREADS) {
+				for (int threads : bench.options().quick() ? FEWER : THREADS) {
 					jvms.forEach((contestant, jvm) -> measure(bench, contestant, jvm, threads, millis));
 				}
 			}

@@ -10,6 +10,8 @@ final class WaitersCase implements Case {
 
 	private static final List<Integer> WAITERS = List.of(1, 10, 25, 50, 100);
 
+	private static final List<Integer> FEWER = List.of(10, 100);
+
 	private static final int MOST = 100;
 
 	/** Until those who are going to wait quietly do. */
@@ -34,9 +36,9 @@ final class WaitersCase implements Case {
 	}
 
 	private void measure(Bench bench, Contestant contestant, WorkerJvm holder, WorkerJvm waiter) {
-		Round.of(bench, contestant, List.of(holder, waiter), 8, bench.options().size(2000, 700), 0); // Warms.
+		Round.of(bench, contestant, List.of(holder, waiter), 8, bench.options().size(2000, 500), 0); // Warms.
 		for (int round = 0; round < bench.options().size(3, 1); round++) {
-			for (int waiters : WAITERS) {
+			for (int waiters : bench.options().quick() ? FEWER : WAITERS) {
 				bench.flush();
 				holder.hold("waited");
 				waiter.await("waited", waiters);
@@ -48,7 +50,7 @@ final class WaitersCase implements Case {
 		holder.hold("waited");
 		waiter.await("waited", MOST);
 		Pauses.pause(SETTLE_MILLIS);
-		int millis = bench.options().size(8000, 3000);
+		int millis = bench.options().size(8000, 2000);
 		ServerLoad before = ServerLoad.of(bench.admin());
 		Pauses.pause(millis);
 		ServerLoad load = ServerLoad.of(bench.admin()).since(before);
