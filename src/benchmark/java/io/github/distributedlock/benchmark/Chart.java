@@ -1,5 +1,6 @@
 package io.github.distributedlock.benchmark;
 
+import java.math.BigDecimal;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
@@ -32,8 +33,6 @@ final class Chart {
 
 	private static final int LEGEND_STEP = 26;
 
-	private static final double LEAST = 0.1;
-
 	private final Results results;
 
 	private final Figure figure;
@@ -55,7 +54,7 @@ final class Chart {
 			.stream()
 			.filter((key) -> key.figure() == figure)
 			.mapToDouble((key) -> results.median(key).orElseThrow())
-			.toArray(), LEAST);
+			.toArray());
 		this.svg = new Svg(WIDTH, height, figure.title());
 	}
 
@@ -66,7 +65,8 @@ final class Chart {
 		Chart chart = new Chart(results, figure, HEIGHT);
 		chart.svg.text(24, 30, "start", 16, true, figure.title());
 		chart.axes();
-		for (int i = 0; i < chart.contestants.size(); i++) {
+		// Ours come last, on top.
+		for (int i = chart.contestants.size() - 1; i >= 0; i--) {
 			chart.line(chart.contestants.get(i), TOP + 10 + i * LEGEND_STEP);
 		}
 		return chart.svg.toString();
@@ -151,7 +151,7 @@ final class Chart {
 	}
 
 	private static String number(double tick) {
-		return (tick >= 1) ? String.format(Locale.ROOT, "%,.0f", tick) : String.valueOf(tick);
+		return (tick >= 1) ? String.format(Locale.ROOT, "%,.0f", tick) : BigDecimal.valueOf(tick).toPlainString();
 	}
 
 	/**

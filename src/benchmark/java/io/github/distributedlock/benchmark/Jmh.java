@@ -21,9 +21,9 @@ final class Jmh {
 	static ChainedOptionsBuilder options(Class<?> benchmark, Options options) {
 		return new OptionsBuilder().include("\\." + benchmark.getSimpleName() + "\\.")
 			.forks(1)
-			.warmupIterations(2)
+			.warmupIterations(3)
 			.measurementIterations(2)
-			.warmupTime(TimeValue.milliseconds(options.size(800, 300)))
+			.warmupTime(TimeValue.milliseconds(options.size(900, 300)))
 			.measurementTime(TimeValue.milliseconds(options.size(800, 300)))
 			.jvmArgsAppend("-Xms256m", "-Xmx256m", "-Djmh.ignoreLock=true")
 			.shouldFailOnError(true)

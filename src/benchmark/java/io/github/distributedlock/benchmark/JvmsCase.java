@@ -7,7 +7,7 @@ import java.util.List;
  */
 final class JvmsCase implements Case {
 
-	private static final List<Integer> JVMS = List.of(1, 2, 4, 8);
+	private static final List<Integer> JVMS = List.of(8, 4, 2, 1);
 
 	private static final int THREADS = 4;
 
@@ -37,7 +37,7 @@ final class JvmsCase implements Case {
 
 	private void measure(Bench bench, Contestant contestant, List<WorkerJvm> jvms) {
 		int millis = bench.options().size(1500, 500);
-		Round.of(bench, contestant, jvms, THREADS, millis, 0); // Warms them up.
+		Round.warmUp(jvms, THREADS, 2L * millis);
 		for (int count : JVMS) {
 			Round round = Round.of(bench, contestant, jvms.subList(0, count), THREADS, millis, 0);
 			Results results = bench.results();

@@ -18,6 +18,16 @@ import io.github.distributedlock.benchmark.WorkerJvm.Ran;
  */
 record Round(List<Ran> ran, long millis, ServerLoad server, long handOvers, OptionalLong attempts) {
 
+	/**
+	 * Lets JVMs compile what they need, each with a key of its own.
+	 */
+	static void warmUp(List<WorkerJvm> jvms, int threads, long millis) {
+		for (int i = 0; i < jvms.size(); i++) {
+			jvms.get(i).run("warm-" + i, threads, millis, 0);
+		}
+		jvms.forEach(WorkerJvm::ran);
+	}
+
 	static Round of(Bench bench, Contestant contestant, List<WorkerJvm> jvms, int threads, long millis,
 			long holdMicros) {
 		bench.flush();

@@ -1,6 +1,7 @@
 package io.github.distributedlock.benchmark;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -18,19 +19,13 @@ final class Scale {
 	}
 
 	/**
-	 * The scale that has room for some values; those that are not positive count as the
-	 * least.
+	 * The scale that has room for some values; zero stands at its lower end.
 	 * @param values the values
-	 * @param least the least value that is told from zero
 	 */
-	static Scale of(double[] values, double least) {
-		double min = Double.MAX_VALUE;
-		double max = least;
-		for (double value : values) {
-			min = Math.min(min, Math.max(value, least));
-			max = Math.max(max, value);
-		}
-		int lowest = (int) Math.floor(Math.log10(Math.min(min, max)));
+	static Scale of(double[] values) {
+		double min = Arrays.stream(values).filter((value) -> value > 0).min().orElse(1);
+		double max = Arrays.stream(values).filter((value) -> value > 0).max().orElse(1);
+		int lowest = (int) Math.floor(Math.log10(min));
 		return new Scale(lowest, Math.max(lowest + 1, (int) Math.ceil(Math.log10(max))));
 	}
 

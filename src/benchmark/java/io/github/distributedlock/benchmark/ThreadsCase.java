@@ -30,8 +30,8 @@ final class ThreadsCase implements Case {
 				jvms.put(contestant, bench.start(contestant, 1));
 			}
 			int millis = bench.options().size(1000, 300);
-			jvms.forEach((contestant, jvm) -> Round.of(bench, contestant, jvm, USUAL, millis, 0));
-			for (int round = 0; round < bench.options().size(3, 1); round++) {
+			jvms.values().forEach((jvm) -> Round.warmUp(jvm, USUAL, 2L * millis));
+			for (int round = 0; round < bench.options().size(2, 1); round++) {
 				for (int threads : bench.options().quick() ? FEWER : THREADS) {
 					jvms.forEach((contestant, jvm) -> measure(bench, contestant, jvm, threads, millis));
 				}

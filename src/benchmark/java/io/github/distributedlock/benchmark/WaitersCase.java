@@ -36,8 +36,8 @@ final class WaitersCase implements Case {
 	}
 
 	private void measure(Bench bench, Contestant contestant, WorkerJvm holder, WorkerJvm waiter) {
-		Round.of(bench, contestant, List.of(holder, waiter), 8, bench.options().size(2000, 500), 0); // Warms.
-		for (int round = 0; round < bench.options().size(3, 1); round++) {
+		Round.warmUp(List.of(holder, waiter), 8, bench.options().size(2000, 500));
+		for (int round = 0; round < bench.options().size(2, 1); round++) {
 			for (int waiters : bench.options().quick() ? FEWER : WAITERS) {
 				bench.flush();
 				holder.hold("waited");
