@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.protocol;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.function.BiPredicate;
 
 import io.github.distributedlock.backend.redis.protocol.Request.Phase;
@@ -23,13 +24,18 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	},
 
 	/**
-	 * Nobody frees or takes the key of a thread that believes it holds the lock.
+	 * Nobody frees or takes the key of a JVM that believes it is its own.
 	 */
 	HANDS_OFF {
 
 		@Override
 		public boolean test(State state, List<Step<State>> steps) {
-			return state.owners(Phase.HOLDING).stream().allMatch(state.server()::isOwnedBy);
+			return state.jvms()
+				.stream()
+				.map(Jvm::tenure)
+				.filter(Objects::nonNull)
+				.map(Tenure::owner)
+				.allMatch(state.server()::isOwnedBy);
 		}
 
 	},
@@ -74,6 +80,18 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 		@Override
 		public boolean test(State state, List<Step<State>> steps) {
 			return state.witness().bypasses() < state.jvms().size();
+		}
+
+	},
+
+	/**
+	 * A key is handed on inside a JVM only so often before others come first.
+	 */
+	SLICES_END {
+
+		@Override
+		public boolean test(State state, List<Step<State>> steps) {
+			return state.witness().handOvers() <= Tenure.SLICE;
 		}
 
 	},

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.protocol;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * Which steps are possible in a state. Who changes one of these changes the model:
@@ -8,12 +9,14 @@ import java.util.List;
  * <pre>
  * SET NX PX, RedisLockBackend.acquire                 Scripts.setIfAbsent
  * acquire-or-register.lua                             Scripts.acquire
+ * pass.lua                                            Scripts.pass
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
  * PlainSteps, Waiters, FencingCounter, GivingBack     PlainSteps, Places
  * PlainRenewals                                       RenewalProtocol
  * LocalQueue, KeyQueue, Turn                          Jvm, Queue
  * Acquirer, Negotiation                               RequestSteps.ask, .pause, .giveUp
  * Hold, Releaser, Losses, Watchdog                    RequestSteps.granted, .holding
+ * Tenure, HandOver                                    Tenure, RequestSteps.inherit
  * Withdrawals                                         BackgroundSteps.withdrawal
  * Sweeper, Errand                                     BackgroundSteps.cleanUp
  * WakeSubscription, WakeUps                           BackgroundSteps.messages
@@ -42,7 +45,8 @@ final class Protocol {
 	}
 
 	List<Step<State>> steps(State state) {
-		Steps steps = new Steps(this.setup, state);
+		Steps<State> steps = new Steps<>(state, (state.faultsLeft() > 0) ? this.setup.faults() : Set.of(),
+				State::afterFault);
 		state.owners().forEach((owner) -> this.requests.add(steps, state, owner));
 		this.background.add(steps, state);
 		return steps.all();
