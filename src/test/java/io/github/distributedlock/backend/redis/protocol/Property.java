@@ -1,15 +1,13 @@
 package io.github.distributedlock.backend.redis.protocol;
 
-import java.util.List;
 import java.util.Objects;
-import java.util.function.BiPredicate;
 
 import io.github.distributedlock.backend.redis.protocol.Request.Phase;
 
 /**
- * What must hold in every state, seen together with the steps that are possible there.
+ * What the {@link Protocol} promises.
  */
-enum Property implements BiPredicate<State, List<Step<State>>> {
+enum Property implements Promise<State> {
 
 	/**
 	 * Two threads never believe at the same time that they hold the lock.
@@ -17,7 +15,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	MUTUAL_EXCLUSION {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.owners(Phase.HOLDING).size() <= 1;
 		}
 
@@ -29,7 +27,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	HANDS_OFF {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.jvms()
 				.stream()
 				.map(Jvm::tenure)
@@ -50,8 +48,8 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	NO_LOST_WAKE_UP {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
-			return !isQuiet(steps)
+		public boolean isKept(State state, boolean quiet) {
+			return !quiet
 					|| state.jvms().stream().flatMap((jvm) -> jvm.threads().stream()).noneMatch(Request::isUnderWay);
 		}
 
@@ -64,8 +62,8 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	NO_ORPHAN {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
-			return !isQuiet(steps) || !(state.server().value() instanceof Value.Owned owned) || owned.doomed()
+		public boolean isKept(State state, boolean quiet) {
+			return !quiet || !(state.server().value() instanceof Value.Owned owned) || owned.doomed()
 					|| !state.jvm(owned.owner().jvm()).alive() || state.isUnderWay(owned.owner());
 		}
 
@@ -78,7 +76,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	BOUNDED_BYPASS {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().bypasses() < state.jvms().size();
 		}
 
@@ -90,7 +88,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	SLICES_END {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().handOvers() <= Tenure.SLICE;
 		}
 
@@ -104,7 +102,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	THE_DEAD_ARE_FORGOTTEN {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().reservations().stream().distinct().count() == state.witness().reservations().size();
 		}
 
@@ -116,7 +114,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	TOKENS_INCREASE {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().grantedInOrder();
 		}
 
@@ -129,7 +127,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	TOKENS_KEEP_TO_THE_TIME {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().granted() <= state.server().clock() + state.witness().tokens();
 		}
 
@@ -143,7 +141,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	TOKENS_ARE_USED_IN_ORDER {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().usedInOrder();
 		}
 
@@ -151,19 +149,19 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 
 	/**
 	 * Whatever has happened, all requests can come to an end if nothing more goes wrong.
-	 * This is not seen in one state: {@link Explorer#findTrap} looks for it.
 	 */
 	RECOVERY {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
+			return true;
+		}
+
+		@Override
+		public boolean isRecovery() {
 			return true;
 		}
 
 	};
-
-	private static boolean isQuiet(List<Step<State>> steps) {
-		return steps.stream().noneMatch((step) -> step.kind() == Step.Kind.PROTOCOL);
-	}
 
 }

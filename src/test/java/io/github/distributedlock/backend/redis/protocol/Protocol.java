@@ -28,7 +28,7 @@ import java.util.Set;
  * in time changes nothing, so renewals are left out; so are parked locks, which wake
  * nobody, and requests that do not wait, which are those that give up at once.
  */
-final class Protocol {
+final class Protocol implements Model<State> {
 
 	private final Setup setup;
 
@@ -44,12 +44,28 @@ final class Protocol {
 		this.background = new BackgroundSteps(setup, scripts, plain);
 	}
 
-	List<Step<State>> steps(State state) {
+	@Override
+	public State first() {
+		return State.first(this.setup);
+	}
+
+	@Override
+	public List<Step<State>> steps(State state) {
 		Steps<State> steps = new Steps<>(state, (state.faultsLeft() > 0) ? this.setup.faults() : Set.of(),
 				State::afterFault);
 		state.owners().forEach((owner) -> this.requests.add(steps, state, owner));
 		this.background.add(steps, state);
 		return steps.all();
+	}
+
+	@Override
+	public boolean isOver(State state) {
+		return state.isOver();
+	}
+
+	@Override
+	public String toString() {
+		return this.setup.toString();
 	}
 
 }

@@ -18,6 +18,7 @@ import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_ANSWER
 import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_LEASE;
 import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_MESSAGE;
 import static io.github.distributedlock.backend.redis.protocol.Fault.REFUSED_COMMAND;
+import static io.github.distributedlock.backend.redis.protocol.Fault.SILENCE;
 import static io.github.distributedlock.backend.redis.protocol.Fault.TIME_OUT;
 import static io.github.distributedlock.backend.redis.protocol.Property.BOUNDED_BYPASS;
 import static io.github.distributedlock.backend.redis.protocol.Property.HANDS_OFF;
@@ -40,12 +41,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 @Tag("model")
 class ProtocolModelTests {
 
-	private static final Set<Fault> ANY = EnumSet.complementOf(EnumSet.of(FLUSH));
-
-	/**
-	 * Whether to explore also what takes minutes, and gigabytes of memory.
-	 */
-	private static final boolean LARGE = Boolean.getBoolean("lock.model.large");
+	private static final Set<Fault> ANY = EnumSet.complementOf(EnumSet.of(FLUSH, SILENCE));
 
 	@ParameterizedTest
 	@MethodSource
@@ -72,7 +68,7 @@ class ProtocolModelTests {
 				Setup.threads(1, 2).handingOn().faults(1, ANY), //
 				Setup.threads(1, 1).withoutLua().faults(1, ANY), //
 				Setup.threads(1, 1).withoutLua().withTokens().faults(1, ANY));
-		return LARGE ? Stream.concat(small, larger) : small;
+		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
 	@ParameterizedTest
@@ -102,7 +98,7 @@ class ProtocolModelTests {
 				Setup.threads(1, 1).withoutLua().faults(2, TIME_OUT), //
 				Setup.threads(1, 2).withoutLua().faults(1, TIME_OUT), //
 				Setup.threads(1, 1).withoutLua().inCluster().faults(2, TIME_OUT));
-		return LARGE ? Stream.concat(small, larger) : small;
+		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
 	/**
@@ -147,7 +143,7 @@ class ProtocolModelTests {
 				Setup.threads(1, 1).requests(2).faults(2, CRASH, TIME_OUT), //
 				Setup.threads(1, 1).withoutLua().faults(2, CRASH, TIME_OUT), //
 				Setup.threads(1, 1).withoutLua().inCluster().faults(2, CRASH, TIME_OUT));
-		return LARGE ? Stream.concat(small, larger) : small;
+		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
 	@Test
@@ -236,7 +232,7 @@ class ProtocolModelTests {
 	@Test
 	void showsTheShortestWayToWhatWentWrong() {
 		Setup setup = Setup.threads(1, 1).with(Mutant.NO_RETRY_WHEN_REGISTERING);
-		assertThat(Verdict.on(setup, EnumSet.of(NO_LOST_WAKE_UP)).toString()).endsWith("""
+		assertThat(Verdict.on(new Protocol(setup), EnumSet.of(NO_LOST_WAKE_UP)).toString()).endsWith("""
 				NO_LOST_WAKE_UP is broken by
 				  J0.t0#0 wants the lock (REQUEST)
 				  J0.t0#0 asks: granted
@@ -250,15 +246,11 @@ class ProtocolModelTests {
 	}
 
 	private static void assertHolds(Setup setup, Set<Property> properties) {
-		Verdict verdict = Verdict.on(setup, properties);
-		System.out.println(verdict);
-		assertThat(verdict.broken()).as(verdict::toString).isNull();
+		Verdict.assertKept(new Protocol(setup), properties);
 	}
 
 	private static void assertBroken(Setup setup, Property property) {
-		Verdict verdict = Verdict.on(setup, EnumSet.of(property));
-		System.out.println(verdict);
-		assertThat(verdict.broken()).as(verdict::toString).isEqualTo(property);
+		Verdict.assertBroken(new Protocol(setup), property);
 	}
 
 }
