@@ -126,8 +126,8 @@ public class EngineHandleLincheckTests {
 
 	private Handles handles() {
 		Events events = new Events(List.of(this::count));
-		Losses losses = new Losses(this.queue, events, this.time);
 		Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
+		Losses losses = new Losses(this.queue, sweeper, events, this.time);
 		Watchdog watchdog = new Watchdog(this.store, (due) -> {
 		}, losses, this.time, this.time);
 		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, false),

@@ -15,6 +15,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.WakeListener;
 
 /**
@@ -162,6 +163,12 @@ final class ScriptedBackend implements LockBackend {
 			}
 			return attempt;
 		});
+	}
+
+	@Override
+	public Passing pass(String owner, Claim next, boolean yields) {
+		this.claims.accept(next);
+		return step(yields ? "yield" : "pass", next.key(), () -> this.delegate.pass(owner, next, yields));
 	}
 
 	@Override

@@ -35,7 +35,8 @@ public class WatchdogLincheckTests {
 
 	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew,
 			new Losses(new LocalQueue((queue, turn) -> {
-			}), new Events(List.of()), this.time), this.time, this.time);
+			}), new Sweeper(new ReleasedKeys(), this.time, this.time), new Events(List.of()), this.time), this.time,
+			this.time);
 
 	@Test
 	void everyGuardedHoldHasAnAlarm() {
