@@ -39,6 +39,10 @@ final class Acquirer {
 
 	private final LocalQueue queue;
 
+	private final Lookouts lookouts = new Lookouts();
+
+	private final String ours;
+
 	private final String reservedForOurs;
 
 	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, HandOver handOver,
@@ -54,7 +58,8 @@ final class Acquirer {
 		this.time = time;
 		this.listening = listening;
 		this.pollInterval = pollInterval;
-		this.reservedForOurs = LockBackend.RESERVED + instance.ownerPrefix();
+		this.ours = instance.ownerPrefix();
+		this.reservedForOurs = LockBackend.RESERVED + this.ours;
 	}
 
 	/**
@@ -93,6 +98,9 @@ final class Acquirer {
 			return hold;
 		}
 		finally {
+			if (terms.fair()) {
+				this.lookouts.leave(first);
+			}
 			if (hold == null) {
 				abandon(negotiation.turn());
 			}
@@ -107,8 +115,11 @@ final class Acquirer {
 		if (terms.isShared()) {
 			return Turn.beside(waiter);
 		}
-		return terms.fair() ? this.queue.enterFair(waiter, mayWait)
-				: this.queue.enter(waiter, mayWait, terms.handedOn());
+		Turn turn = this.queue.enter(waiter, mayWait, terms.handedOn());
+		if (turn != null && terms.fair()) {
+			this.lookouts.join(turn);
+		}
+		return turn;
 	}
 
 	/**
@@ -120,11 +131,18 @@ final class Acquirer {
 
 	/**
 	 * Takes note of who has a key. If it is reserved for a fair request of this JVM, that
-	 * one's wake-up may have got lost, or nobody wants it any more.
+	 * one's wake-up may have got lost, or nobody wants it any more. If it is owned by one
+	 * that still waits, that one has not heard of it.
 	 */
 	void sawHolder(String key, @Nullable String holder) {
-		if (holder != null && holder.startsWith(this.reservedForOurs)) {
+		if (holder == null) {
+			return;
+		}
+		if (holder.startsWith(this.reservedForOurs)) {
 			this.queue.wake(new Waiter(key, holder.substring(LockBackend.RESERVED.length())));
+		}
+		else if (holder.startsWith(this.ours)) {
+			this.queue.wakeIfWaiting(new Waiter(key, holder));
 		}
 	}
 

@@ -34,8 +34,6 @@ final class LocalQueue {
 
 	private final Map<Waiter, KeyQueue> queues = new ConcurrentHashMap<>();
 
-	private final Lookouts lookouts = new Lookouts();
-
 	private final BiConsumer<LocalQueue, Turn> withdrawals;
 
 	/**
@@ -73,25 +71,9 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Takes a place for a fair request, which is its turn at once: in what order they are
-	 * served is up to the store.
-	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
-	 * wait and another fair request here holds the lock
-	 */
-	@Nullable Turn enterFair(Waiter waiter, boolean mayWait) {
-		Turn turn = enter(waiter, true, false);
-		if (turn != null && !this.lookouts.join(turn, mayWait)) {
-			leave(turn);
-			return null;
-		}
-		return turn;
-	}
-
-	/**
 	 * Gives up a place. Only the first call has an effect.
 	 */
 	void leave(Turn turn) {
-		this.lookouts.leave(turn);
 		startWithdrawal(this.queues.computeIfPresent(turn.waiter, (same, queue) -> {
 			if (queue.current != turn) {
 				queue.waiting.remove(turn);
@@ -180,6 +162,13 @@ final class LocalQueue {
 			queue.wake();
 			return queue;
 		}));
+	}
+
+	/**
+	 * Wakes one that waits, if it does.
+	 */
+	void wakeIfWaiting(Waiter waiter) {
+		ifPresent(waiter, KeyQueue::wake);
 	}
 
 	/**

@@ -4,40 +4,33 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The fair requests of this JVM for a key. Each has a place of its own in the store, but
- * only the first one asks there of its own accord, for all: that keeps all places alive,
- * and it finds out whose wake-up got lost. The others ask when they are woken.
+ * The fair requests of this JVM that wait for a key. Each has a place of its own in the
+ * store, but only the first one asks there of its own accord, for all: that keeps all
+ * places alive, also while one of this JVM holds the lock, and it finds out whose wake-up
+ * got lost. The others ask when they are woken. In what order they are served is up to
+ * the store.
  * <p>
- * Invariants: a line exists exactly while somebody stands in it; the first one in it is
- * the lookout, also while it holds the lock. Who becomes the lookout is woken, since it
- * may have parked for good.
+ * Invariants: a line exists exactly while somebody stands in it, and the first one in it
+ * is the lookout. Who becomes the lookout is woken, for it may have parked for good, and
+ * asks at once: the last sign of life may be as old as a poll.
  */
 final class Lookouts {
 
 	private final Map<String, Set<Turn>> lines = new ConcurrentHashMap<>();
 
-	/**
-	 * Joins the line of a key.
-	 * @return {@code false} if it may not wait and the first one holds the lock
-	 */
-	boolean join(Turn turn, boolean mayWait) {
-		AtomicBoolean joined = new AtomicBoolean();
+	void join(Turn turn) {
 		this.lines.compute(turn.key, (key, present) -> {
 			Set<Turn> line = (present != null) ? present : new LinkedHashSet<>();
 			turn.lookout = line.isEmpty();
-			if (mayWait || line.isEmpty() || !line.iterator().next().holding) {
-				joined.set(line.add(turn));
-			}
+			line.add(turn);
 			return line;
 		});
-		return joined.get();
 	}
 
 	/**
-	 * Leaves the line, if it stands there.
+	 * Leaves the line: it holds the lock, or has given up.
 	 */
 	void leave(Turn turn) {
 		this.lines.computeIfPresent(turn.key, (key, line) -> {
@@ -48,10 +41,6 @@ final class Lookouts {
 			}
 			return line.isEmpty() ? null : line;
 		});
-	}
-
-	boolean isEmpty() {
-		return this.lines.isEmpty();
 	}
 
 }

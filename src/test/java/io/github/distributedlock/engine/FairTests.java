@@ -131,11 +131,11 @@ class FairTests extends EngineFixture {
 		loseWakeUps();
 		CompletableFuture<?> staying = serving(1, this.engine);
 		releasedElsewhere("k");
-		this.time.advance(Duration.ofMillis(500));
-		Awaitility.await().untilAsserted(() -> assertThat(this.backend.steps()).contains("withdraw k"));
-		untilWaiting(1);
-		this.time.advance(Duration.ofMillis(500));
-		assertThat(staying).succeedsWithin(SOON);
+		Awaitility.await().until(() -> {
+			this.time.advance(Duration.ofMillis(100));
+			return staying.isDone();
+		});
+		assertThat(this.backend.steps()).contains("withdraw k");
 	}
 
 	@Test
@@ -228,12 +228,40 @@ class FairTests extends EngineFixture {
 	}
 
 	@Test
-	void requestThatMayNotWaitIsAnsweredWithoutTheStoreWhileAFairOneHoldsTheLockHere() {
+	void nextOneOfThisJvmKeepsItsPlaceAliveWhileAnotherHoldsTheLock() {
 		LockHandle held = this.engine.acquire(request("k").fair(true));
-		this.backend.forgetSteps();
-		assertThat(inThread(() -> this.engine.tryAcquire(request("k").fair(true)).isPresent()).join()).isFalse();
-		assertThat(this.backend.steps()).isEmpty();
-		held.close();
+		CompletableFuture<?> ours = serving(1, this.engine);
+		CompletableFuture<?> others = serving(2, this.third);
+		for (int i = 0; i < 6; i++) {
+			this.time.advance(Duration.ofMillis(500));
+			untilWaiting(2);
+		}
+		// As if its lease had run out: the store does not hear from us.
+		this.store.park("k", held.owner(), Duration.ofMillis(1));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(ours).succeedsWithin(SOON);
+		Awaitility.await().until(() -> {
+			this.time.advance(Duration.ofMillis(100));
+			return others.isDone();
+		});
+		assertThat(this.served).containsExactly(1, 2);
+	}
+
+	@Test
+	void requestThatGotTheLockUnheardIsToldByTheOneWhoPolls() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> first = acquiring(waiting("k", LONG).fair(true));
+		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG).fair(true));
+		loseWakeUps();
+		this.store.withdraw("k", instance() + ":1");
+		releasedElsewhere("k");
+		// An earlier registration of the second one is carried out late.
+		String owner = instance() + ":2";
+		this.store.acquireOrRegister(new Claim("k", owner, instance(), LEASE, false, LockMode.EXCLUSIVE, true));
+		assertThat(valueOf("k")).isEqualTo(owner);
+		this.time.advance(Duration.ofMillis(500));
+		assertThat(second).succeedsWithin(SOON);
+		assertThat(first).isNotDone();
 	}
 
 	@Test
