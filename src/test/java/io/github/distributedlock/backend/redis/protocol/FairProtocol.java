@@ -65,8 +65,8 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 		WAKE_UPS_ARE_PERSONAL,
 
 		/**
-		 * The answer that the key is kept for another request of this JVM is a wake-up for
-		 * that one.
+		 * The answer that the key is kept for another request of this JVM is a wake-up
+		 * for that one.
 		 */
 		ANSWERS_WAKE,
 
@@ -291,8 +291,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 		}
 		int next = free.waiters().get(0);
 		boolean stays = !isUnfair(next) && holds(Rule.TICKETS_STAY);
-		Tickets reserved = free.with(new Key(next, true),
-				stays ? free.waiters() : Lists.without(free.waiters(), next));
+		Tickets reserved = free.with(new Key(next, true), stays ? free.waiters() : Lists.without(free.waiters(), next));
 		return (this.hears && isAlive(state, next)) ? reserved.messages(Lists.with(reserved.messages(), next))
 				: reserved;
 	}
