@@ -21,6 +21,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * the lock is held, and at least 1 second.
  * @param pollInterval How often who waits for a lock asks for it where no wake-ups
  * arrive.
+ * @param localSlice For how long the threads of one JVM hand a lock on to each other,
+ * without asking Redis, before other JVMs get their turn. Zero means not at all.
  * @param maxKeyBytes Longest key of a lock, in bytes of UTF-8.
  * @param warnHeldAfter Logs a warning, with the stack that acquired it, for each lock
  * that is held longer than this. Not set means never.
@@ -31,9 +33,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 @ConfigurationProperties("distributed-lock")
 public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Backend backend,
 		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration leaseTime,
-		@DefaultValue PollInterval pollInterval, @DefaultValue("1024") int maxKeyBytes,
-		@Nullable Duration warnHeldAfter, @DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order,
-		@DefaultValue Redis redis) {
+		@DefaultValue PollInterval pollInterval, @DefaultValue("10ms") Duration localSlice,
+		@DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,
+		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis) {
 
 	/**
 	 * Where locks are kept.

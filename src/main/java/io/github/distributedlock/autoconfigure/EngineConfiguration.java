@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.LockEngineBuilder;
@@ -30,6 +31,7 @@ class EngineConfiguration {
 		CheckedProperty.of("wait-time", properties.waitTime()).to(builder::waitTime);
 		CheckedProperty.of("lease-time", properties.leaseTime()).to(builder::leaseTime);
 		pollInterval(builder, properties.pollInterval());
+		CheckedProperty.of("local-slice", properties.localSlice()).to(builder::localSlice);
 		CheckedProperty.of("max-key-bytes", properties.maxKeyBytes()).to(builder::maxKeyBytes);
 		Duration warnHeldAfter = properties.warnHeldAfter();
 		if (warnHeldAfter != null) {
@@ -50,8 +52,9 @@ class EngineConfiguration {
 	}
 
 	@Bean
-	EngineLifecycle distributedLockLifecycle(LockEngine engine, LockBackend backend) {
-		return new EngineLifecycle(engine, new StartUpCheck(backend));
+	EngineLifecycle distributedLockLifecycle(LockEngine engine, LockBackend backend,
+			ObjectProvider<DistributedLockAdvisor> advisor) {
+		return new EngineLifecycle(engine, new StartUpCheck(backend, advisor::getIfUnique));
 	}
 
 }

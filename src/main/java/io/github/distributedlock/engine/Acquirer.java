@@ -1,9 +1,11 @@
 package io.github.distributedlock.engine;
 
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Claim;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,19 +35,26 @@ final class Acquirer {
 
 	final PollInterval pollInterval;
 
+	final HandOver handOver;
+
 	private final LocalQueue queue;
 
-	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, Instance instance,
-			Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening, PollInterval pollInterval) {
+	private final String reservedForOurs;
+
+	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, HandOver handOver,
+			Instance instance, Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening,
+			PollInterval pollInterval) {
 		this.backend = backend;
 		this.queue = queue;
 		this.watchdog = watchdog;
 		this.sweeper = sweeper;
+		this.handOver = handOver;
 		this.instance = instance;
 		this.lifecycle = lifecycle;
 		this.time = time;
 		this.listening = listening;
 		this.pollInterval = pollInterval;
+		this.reservedForOurs = LockBackend.RESERVED + instance.ownerPrefix();
 	}
 
 	/**
@@ -61,15 +70,22 @@ final class Acquirer {
 		if (wait.isAllowed() && wait.isOver()) {
 			return null;
 		}
-		Turn turn = this.queue.enter(key, wait.isAllowed());
-		if (turn == null) {
-			requireNoFailure(key, this.queue.failure(key), wait);
+		Hold borrowed = borrow(key, terms, era);
+		if (borrowed != null) {
+			return borrowed;
+		}
+		Claim claim = terms.claim(key, owner, this.instance.id());
+		Waiter waiter = new Waiter(key, claim.waiter());
+		Turn first = enter(waiter, terms, wait.isAllowed());
+		if (first == null) {
+			requireNoFailure(key, this.queue.failure(waiter), wait);
 			return null;
 		}
+		Negotiation negotiation = new Negotiation(this, first, claim, terms, wait, era);
 		Hold hold = null;
 		try {
-			if (awaitTurn(turn, wait)) {
-				hold = new Negotiation(this, turn, owner, terms, wait, era).run();
+			if (awaitTurn(first, wait)) {
+				hold = negotiation.run();
 			}
 			else {
 				this.lifecycle.require(era, key);
@@ -78,12 +94,71 @@ final class Acquirer {
 		}
 		finally {
 			if (hold == null) {
-				this.queue.leave(turn);
+				abandon(negotiation.turn());
+			}
+			else if (terms.isShared()) {
+				// The next one shares it at once.
+				this.queue.leave(negotiation.turn());
 			}
 		}
 	}
 
-	private boolean awaitTurn(Turn turn, Wait wait) throws InterruptedException {
+	private @Nullable Turn enter(Waiter waiter, Terms terms, boolean mayWait) {
+		if (terms.isShared()) {
+			return Turn.beside(waiter);
+		}
+		return terms.fair() ? this.queue.enterFair(waiter, mayWait)
+				: this.queue.enter(waiter, mayWait, terms.handedOn());
+	}
+
+	/**
+	 * Queues up after all.
+	 */
+	Turn queueUp(Waiter waiter) {
+		return Objects.requireNonNull(this.queue.enter(waiter, true, false));
+	}
+
+	/**
+	 * Takes note of who has a key. If it is reserved for a fair request of this JVM, that
+	 * one's wake-up may have got lost, or nobody wants it any more.
+	 */
+	void sawHolder(String key, @Nullable String holder) {
+		if (holder != null && holder.startsWith(this.reservedForOurs)) {
+			this.queue.wake(new Waiter(key, holder.substring(LockBackend.RESERVED.length())));
+		}
+	}
+
+	/**
+	 * Takes a key that was left to a thread which has not woken up yet.
+	 */
+	private @Nullable Hold borrow(String key, Terms terms, int era) {
+		Tenure left = terms.handedOn() ? this.queue.lendable(new Waiter(key, this.instance.id())) : null;
+		Hold hold = (left != null) ? this.handOver.take(left, null, terms) : null;
+		return (hold != null && keep(hold, era)) ? hold : null;
+	}
+
+	/**
+	 * Gives a hold back unless the engine has been running all the time.
+	 */
+	boolean keep(Hold hold, int era) {
+		if (this.lifecycle.isRunningSince(era)) {
+			return true;
+		}
+		this.handOver.undo(hold);
+		if (hold.turn == null) {
+			this.queue.ended(hold);
+		}
+		return false;
+	}
+
+	private void abandon(Turn turn) {
+		Tenure left = this.queue.abandon(turn);
+		if (left != null) {
+			this.handOver.abandon(left);
+		}
+	}
+
+	boolean awaitTurn(Turn turn, Wait wait) throws InterruptedException {
 		if (turn.granted.tryAcquire()) {
 			return true;
 		}

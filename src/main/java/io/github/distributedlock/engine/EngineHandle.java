@@ -72,7 +72,7 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public String owner() {
-		return this.holds.get(0).owner;
+		return this.holds.get(0).owner();
 	}
 
 	@Override
@@ -100,8 +100,10 @@ final class EngineHandle implements LockHandle {
 		requireOpen();
 		for (Hold hold : this.holds) {
 			if (!this.parts.losses().isStillHeld(hold)) {
-				throw new LockLostException("Lock '" + hold.key + "' of " + hold.owner + " was lost: "
-						+ Losses.why(hold.lossReason(), hold.terms), this.keys, hold.lossReason());
+				throw new LockLostException(
+						"Lock '" + hold.key + "' of " + hold.owner() + " was lost: "
+								+ Losses.why(hold.tenure.lossReason(), hold.terms),
+						this.keys, hold.tenure.lossReason());
 			}
 		}
 	}

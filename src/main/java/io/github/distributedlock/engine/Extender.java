@@ -47,7 +47,7 @@ final class Extender {
 
 	private boolean extend(Hold hold, Duration lease) {
 		Moment sent = Moment.now(this.time);
-		if (hold.maxHoldLeft(sent.nanos()) < lease.toNanos()) {
+		if (hold.tenure.maxHoldLeft(sent.nanos()) < lease.toNanos()) {
 			throw new IllegalArgumentException("Lock '" + hold.key + "' cannot be extended by " + Text.of(lease)
 					+ ": that is past its maxHoldTime of " + Text.of(hold.terms.maxHold()));
 		}
@@ -55,17 +55,17 @@ final class Extender {
 			return hold.isHeld();
 		}
 		Duration asked = atLeastAsRenewed(hold, lease, sent);
-		Claim claim = new Claim(hold.key, hold.owner, this.instance.id(), asked);
-		boolean unsettled = hold.unsettled;
+		Claim claim = new Claim(hold.key, hold.owner(), this.instance.id(), asked);
+		boolean unsettled = hold.tenure.unsettled;
 		// The key may stay ours for so long without our hearing of it.
-		hold.unsettled = true;
+		hold.tenure.unsettled = true;
 		if (!Interrupts.deferredDuring(() -> ask(claim, hold, unsettled))) {
-			this.losses.declare(hold, Reason.TAKEN);
+			this.losses.declare(hold.tenure, Reason.TAKEN);
 			return false;
 		}
-		hold.confirmed(sent, asked.toMillis() * 1_000_000);
+		hold.tenure.confirmed(sent, asked.toMillis() * 1_000_000);
 		boolean held = this.losses.isStillHeld(hold);
-		hold.unsettled = unsettled || !held;
+		hold.tenure.unsettled = unsettled || !held;
 		return held;
 	}
 
@@ -78,7 +78,7 @@ final class Extender {
 		if (!hold.terms.renewed()) {
 			return lease;
 		}
-		long renewed = Math.min(hold.terms.lease(), hold.maxHoldLeft(now.nanos()));
+		long renewed = Math.min(hold.terms.lease(), hold.tenure.maxHoldLeft(now.nanos()));
 		return Duration.ofMillis(Math.max(lease.toMillis(), TimeUnit.NANOSECONDS.toMillis(renewed)));
 	}
 
@@ -89,7 +89,7 @@ final class Extender {
 		catch (RuntimeException ex) {
 			LockBackendException failure = Failures.asBackendException("extend", claim.key(), ex);
 			if (failure.isRefused()) {
-				hold.unsettled = unsettledBefore;
+				hold.tenure.unsettled = unsettledBefore;
 			}
 			throw failure;
 		}

@@ -39,6 +39,7 @@ final class Holds {
 	@Nullable List<Hold> acquire(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
 		List<Hold> holds = new ArrayList<>(keys.size());
 		String owner = null;
+		Hold got = null;
 		boolean complete = false;
 		try {
 			for (String key : keys) {
@@ -46,14 +47,15 @@ final class Holds {
 				if (hold == null) {
 					owner = (owner != null) ? owner : this.instance.nextOwner();
 					hold = this.acquirer.acquire(key, owner, terms, wait);
+					got = hold;
 				}
 				if (hold == null) {
 					return null;
 				}
 				holds.add(hold);
 			}
-			if (owner != null) {
-				this.events.publish(new LockEvent.Acquired(terms.name(), keys, owner, wait.waited()));
+			if (got != null) {
+				this.events.publish(new LockEvent.Acquired(terms.name(), keys, got.owner(), wait.waited()));
 			}
 			holds.forEach((hold) -> hold.keepAtLeast(terms.minHold()));
 			complete = true;
@@ -86,6 +88,11 @@ final class Holds {
 		if (terms.fenced() && outer.fencingToken.isEmpty()) {
 			throw new IllegalArgumentException("Lock '" + outer.key + "' was requested as fenced, but this thread holds"
 					+ " it without a fencing token already. Request the outer lock as fenced, too");
+		}
+		if (outer.terms.isShared() && !terms.isShared()) {
+			throw new IllegalArgumentException("Lock '" + outer.key + "' was requested as EXCLUSIVE, but this thread"
+					+ " holds it as SHARED already, and would wait for itself. Request the outer lock as EXCLUSIVE,"
+					+ " or give it back first");
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
@@ -66,12 +67,25 @@ final class KeyQueue {
 			if (!this.registered && this.wakeUps.availablePermits() == 0) {
 				return false;
 			}
-			next = new Turn(this.current.key, true);
+			next = new Turn(this.current.waiter, true);
 			next.join(this);
 		}
 		this.current = next;
 		next.granted.release();
 		return true;
+	}
+
+	/**
+	 * Ends the current turn, and leaves a key to the next one.
+	 * @return {@code false} if there is none that may have it
+	 */
+	boolean handOn(Tenure tenure, BooleanSupplier vacated) {
+		Turn next = this.waiting.peek();
+		if (next == null || !next.inherits || !vacated.getAsBoolean()) {
+			return false;
+		}
+		next.inherit(tenure);
+		return next();
 	}
 
 	void wake() {

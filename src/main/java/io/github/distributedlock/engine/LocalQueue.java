@@ -2,8 +2,11 @@ package io.github.distributedlock.engine;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +32,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalQueue {
 
-	private final Map<String, KeyQueue> queues = new ConcurrentHashMap<>();
+	private final Map<Waiter, KeyQueue> queues = new ConcurrentHashMap<>();
+
+	private final Lookouts lookouts = new Lookouts();
 
 	private final BiConsumer<LocalQueue, Turn> withdrawals;
 
@@ -44,13 +49,14 @@ final class LocalQueue {
 	/**
 	 * Takes a place in a key's queue.
 	 * @param mayWait whether to queue up if the key is held or queued for here
+	 * @param inherits whether the turn before may leave the key to it
 	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
 	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
 	 * one end that has, which takes one command: the lock may be free.
 	 */
-	@Nullable Turn enter(String key, boolean mayWait) {
-		Turn turn = new Turn(key, false);
-		this.queues.compute(key, (k, queue) -> {
+	@Nullable Turn enter(Waiter waiter, boolean mayWait, boolean inherits) {
+		Turn turn = new Turn(waiter, false, inherits);
+		this.queues.compute(waiter, (same, queue) -> {
 			if (queue == null) {
 				return new KeyQueue(turn);
 			}
@@ -67,10 +73,26 @@ final class LocalQueue {
 	}
 
 	/**
+	 * Takes a place for a fair request, which is its turn at once: in what order they are
+	 * served is up to the store.
+	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
+	 * wait and another fair request here holds the lock
+	 */
+	@Nullable Turn enterFair(Waiter waiter, boolean mayWait) {
+		Turn turn = enter(waiter, true, false);
+		if (turn != null && !this.lookouts.join(turn, mayWait)) {
+			leave(turn);
+			return null;
+		}
+		return turn;
+	}
+
+	/**
 	 * Gives up a place. Only the first call has an effect.
 	 */
 	void leave(Turn turn) {
-		startWithdrawal(this.queues.computeIfPresent(turn.key, (key, queue) -> {
+		this.lookouts.leave(turn);
+		startWithdrawal(this.queues.computeIfPresent(turn.waiter, (same, queue) -> {
 			if (queue.current != turn) {
 				queue.waiting.remove(turn);
 				return queue;
@@ -80,12 +102,80 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The store has woken this JVM for a key.
+	 * Gives up a place whose hold has ended, and leaves the key to the next one; or gives
+	 * a borrowed key back to the current one.
+	 * @return {@code false} if there is none that may have it, or the hold has lost it
 	 */
-	void wake(String key) {
-		startWithdrawal(this.queues.compute(key, (k, queue) -> {
+	boolean handOn(Hold hold) {
+		Turn turn = hold.turn;
+		return (turn == null) ? giveBack(hold) : handOn(turn, hold.tenure, () -> hold.tenure.vacate(hold));
+	}
+
+	private boolean giveBack(Hold borrower) {
+		return step(borrower.tenure.waiter, (queue) -> {
+			boolean done = queue.current.inherited() == borrower.tenure && borrower.tenure.vacate(borrower);
+			if (done) {
+				queue.current.inheritanceChanged();
+			}
+			return done;
+		});
+	}
+
+	/**
+	 * A hold has ended, and has left the key to nobody here.
+	 */
+	void ended(Hold hold) {
+		Turn turn = hold.turn;
+		if (turn != null) {
+			leave(turn);
+		}
+		else {
+			ifPresent(hold.tenure.waiter, (queue) -> queue.current.inheritanceChanged());
+		}
+	}
+
+	/**
+	 * The key that was left to the current turn, as long as it may be borrowed.
+	 */
+	@Nullable Tenure lendable(Waiter waiter) {
+		KeyQueue queue = this.queues.get(waiter);
+		return (queue != null) ? queue.current.lendable() : null;
+	}
+
+	/**
+	 * Gives up a place that nothing has come of. A key that was left to it is left to the
+	 * next one, even if it is borrowed.
+	 * @return the key that was left to it, if there is no next one and nobody has it
+	 */
+	@Nullable Tenure abandon(Turn turn) {
+		// It may still be left one until it is gone.
+		step(turn.waiter, (queue) -> queue.current != turn && queue.waiting.remove(turn));
+		Tenure left = turn.inherited();
+		boolean handedOn = left != null && handOn(turn, left, left::isOwned);
+		leave(turn);
+		return (left != null && !handedOn && left.isVacant()) ? left : null;
+	}
+
+	private boolean handOn(Turn turn, Tenure tenure, BooleanSupplier vacated) {
+		return step(turn.waiter, (queue) -> queue.current == turn && queue.handOn(tenure, vacated));
+	}
+
+	private boolean step(Waiter waiter, Predicate<KeyQueue> step) {
+		AtomicBoolean done = new AtomicBoolean();
+		this.queues.computeIfPresent(waiter, (same, queue) -> {
+			done.set(step.test(queue));
+			return queue;
+		});
+		return done.get();
+	}
+
+	/**
+	 * The store has woken one that waited for a key.
+	 */
+	void wake(Waiter waiter) {
+		startWithdrawal(this.queues.compute(waiter, (same, queue) -> {
 			if (queue == null) {
-				return new KeyQueue(new Turn(key, true));
+				return new KeyQueue(new Turn(waiter, true));
 			}
 			queue.wake();
 			return queue;
@@ -97,14 +187,14 @@ final class LocalQueue {
 	 * stopped; those that wait behind it follow one by one.
 	 */
 	void wakeAll() {
-		forEach(KeyQueue::wake);
+		this.queues.keySet().forEach((waiter) -> ifPresent(waiter, KeyQueue::wake));
 	}
 
 	/**
 	 * What the store's last answer about a key was, if it was a failure.
 	 */
-	@Nullable LockBackendException failure(String key) {
-		KeyQueue queue = this.queues.get(key);
+	@Nullable LockBackendException failure(Waiter waiter) {
+		KeyQueue queue = this.queues.get(waiter);
 		return (queue != null) ? queue.failure : null;
 	}
 
@@ -112,11 +202,11 @@ final class LocalQueue {
 		return this.queues.isEmpty();
 	}
 
-	private void forEach(Consumer<KeyQueue> action) {
-		this.queues.keySet().forEach((key) -> this.queues.computeIfPresent(key, (k, queue) -> {
+	private void ifPresent(Waiter waiter, Consumer<KeyQueue> action) {
+		this.queues.computeIfPresent(waiter, (same, queue) -> {
 			action.accept(queue);
 			return queue;
-		}));
+		});
 	}
 
 	/**

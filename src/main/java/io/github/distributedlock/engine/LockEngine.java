@@ -61,15 +61,18 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.time = time;
 		this.endThreads = endThreads;
 		this.events = new Events(settings.listeners);
-		this.queue = new LocalQueue(new Withdrawals(backend, instance, workers));
-		this.losses = new Losses(this.queue, this.events, workers);
+		this.queue = new LocalQueue(new Withdrawals(backend, workers));
 		this.sweeper = new Sweeper(backend, time, workers);
+		this.losses = new Losses(this.queue, this.sweeper, this.events, workers);
 		RenewalRound round = new RenewalRound(backend, instance, this.losses, this.sweeper, this.events, time, workers);
 		this.watchdog = new Watchdog(backend, round, this.losses, time, workers);
-		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper, this.events);
+		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper, this.events,
+				!settings.localSlice.isZero());
+		HandOver handOver = new HandOver(backend, this.watchdog, this.losses, this.sweeper, time,
+				settings.localSlice.toNanos());
 		this.listening = backend.listen(instance.id(), new WakeUps(this.queue));
-		Acquirer acquirer = new Acquirer(backend, this.queue, this.watchdog, this.sweeper, instance, this.lifecycle,
-				time, this.listening, settings.pollInterval);
+		Acquirer acquirer = new Acquirer(backend, this.queue, this.watchdog, this.sweeper, handOver, instance,
+				this.lifecycle, time, this.listening, settings.pollInterval);
 		this.holds = new Holds(instance, acquirer, releaser, this.losses, this.events);
 		this.handles = new Handles(this.losses, releaser, new Extender(backend, instance, this.losses, time),
 				new HeldTooLong(settings.warnHeldAfter, time), time);
@@ -173,7 +176,10 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	public void stop() {
 		if (this.lifecycle.stop()) {
 			this.queue.wakeAll();
-			this.watchdog.guarded().forEach((hold) -> this.losses.declare(hold, Reason.SHUTDOWN));
+			this.watchdog.guarded()
+				.stream()
+				.filter((tenure) -> !tenure.isVacant())
+				.forEach((tenure) -> this.losses.declare(tenure, Reason.SHUTDOWN));
 		}
 	}
 

@@ -30,6 +30,8 @@ public final class LockEngineBuilder {
 
 	Duration leaseTime = Duration.ofSeconds(30);
 
+	Duration localSlice = Duration.ofMillis(10);
+
 	int maxKeyBytes = 1024;
 
 	PollInterval pollInterval = PollInterval.DEFAULT;
@@ -83,6 +85,19 @@ public final class LockEngineBuilder {
 	 */
 	public LockEngineBuilder pollInterval(Duration min, Duration max) {
 		this.pollInterval = new PollInterval(min, max);
+		return this;
+	}
+
+	/**
+	 * For how long the threads of this JVM hand a lock on to each other before other JVMs
+	 * get their turn; 10 milliseconds by default. Handing on asks nothing of the store,
+	 * unless the lease differs. Only exclusive locks of a single key are handed on that
+	 * are neither fair nor fenced, and not while {@code minHoldTime} blocks others.
+	 * @param localSlice the time; zero: every lock is given back to the store
+	 * @return this builder
+	 */
+	public LockEngineBuilder localSlice(Duration localSlice) {
+		this.localSlice = requireInRange("localSlice", localSlice, 0);
 		return this;
 	}
 

@@ -8,7 +8,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Declares holds lost, and tells everyone concerned.
+ * Declares keys lost, and tells everyone concerned.
  */
 final class Losses {
 
@@ -18,10 +18,13 @@ final class Losses {
 
 	private final Events events;
 
+	private final Sweeper sweeper;
+
 	private final Workers workers;
 
-	Losses(LocalQueue queue, Events events, Workers workers) {
+	Losses(LocalQueue queue, Sweeper sweeper, Events events, Workers workers) {
 		this.queue = queue;
+		this.sweeper = sweeper;
 		this.events = events;
 		this.workers = workers;
 	}
@@ -30,34 +33,55 @@ final class Losses {
 	 * Whether the hold is certainly ours still; declares it lost if its lease is over.
 	 */
 	boolean isStillHeld(Hold hold) {
-		if (hold.isHeld() && hold.isOver()) {
-			declare(hold, hold.overReason());
-		}
-		return hold.isHeld();
+		return hold.isHeld() && isStillOwned(hold.tenure) && hold.isHeld();
 	}
 
 	/**
-	 * Declares a hold lost, unless it is lost or being released already.
+	 * Whether the key is certainly ours still; declares it lost if its lease is over.
 	 */
-	void declare(Hold hold, Reason reason) {
-		if (hold.lose(reason)) {
-			this.queue.leave(hold.turn);
-			tell(hold, reason);
+	boolean isStillOwned(Tenure tenure) {
+		if (tenure.isOwned() && tenure.isOver()) {
+			declare(tenure, tenure.overReason());
+		}
+		return tenure.isOwned();
+	}
+
+	/**
+	 * Declares a key lost, unless it is lost or being released already.
+	 */
+	void declare(Tenure tenure, Reason reason) {
+		if (tenure.lose(reason)) {
+			Hold loser = tenure.hold();
+			if (loser != null) {
+				this.queue.ended(loser);
+				tell(loser, reason);
+			}
+			else {
+				if (tenure.unsettled) {
+					this.sweeper.cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
+				}
+				logger.warn("Lock '{}' of {} was lost while it was handed on: {}", tenure.key, tenure.owner,
+						why(reason, tenure.terms));
+			}
 		}
 	}
 
 	/**
-	 * Tells of a key that was not ours any more when it was to be released.
+	 * Tells the last one to hold a key that it was not ours any more when it was to be
+	 * released.
 	 */
-	void discoveredAtRelease(Hold hold) {
-		tell(hold, Reason.TAKEN);
+	void discoveredAtRelease(Tenure tenure) {
+		Hold last = tenure.hold();
+		if (last != null) {
+			tell(last, Reason.TAKEN);
+		}
 	}
 
 	private void tell(Hold hold, Reason reason) {
 		Duration held = hold.held();
-		logger.warn("Lock '{}' of {} was lost after {}: {}", hold.key, hold.owner, Text.of(held),
+		logger.warn("Lock '{}' of {} was lost after {}: {}", hold.key, hold.owner(), Text.of(held),
 				why(reason, hold.terms));
-		LockEvent event = new LockEvent.Lost(hold.terms.name(), hold.key, hold.owner, reason, held);
+		LockEvent event = new LockEvent.Lost(hold.terms.name(), hold.key, hold.owner(), reason, held);
 		hold.handles().forEach((handle) -> this.workers.lossActions(handle::runLossActions));
 		this.workers.callback(() -> this.events.publish(event));
 	}

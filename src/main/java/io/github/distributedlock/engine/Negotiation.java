@@ -1,11 +1,9 @@
 package io.github.distributedlock.engine;
 
-import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -19,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * that may not wait. All sends name the same owner, so that one which was carried out
  * unheard is recognised by the next. If one was not answered and this ends without a
  * hold, it is cleaned up; if it ends with one, that is cleaned up after its release.
+ * <p>
+ * Who wants to share the lock asks once out of turn, since readers do not exclude each
+ * other, and queues up only if it has to wait.
  */
 final class Negotiation {
 
@@ -28,7 +29,12 @@ final class Negotiation {
 
 	private final Acquirer parts;
 
-	private final Turn turn;
+	private Turn turn;
+
+	/**
+	 * Whether it asks beside those that have their turn.
+	 */
+	private boolean outOfTurn;
 
 	private final Claim claim;
 
@@ -48,15 +54,23 @@ final class Negotiation {
 
 	private boolean unsettled;
 
-	Negotiation(Acquirer parts, Turn turn, String owner, Terms terms, Wait wait, int era) {
+	private @Nullable Tenure passing;
+
+	private long sliceStart;
+
+	Negotiation(Acquirer parts, Turn turn, Claim claim, Terms terms, Wait wait, int era) {
 		this.parts = parts;
 		this.turn = turn;
 		this.terms = terms;
 		this.wait = wait;
-		this.polls = new Polls(parts.listening, parts.pollInterval);
+		this.polls = new Polls(parts.listening, parts.pollInterval, terms.fair());
 		this.era = era;
-		this.claim = new Claim(turn.key, owner, parts.instance.id(), Duration.ofNanos(terms.lease()), terms.fenced(),
-				LockMode.EXCLUSIVE, false);
+		this.claim = claim;
+		this.outOfTurn = terms.isShared();
+	}
+
+	Turn turn() {
+		return this.turn;
 	}
 
 	@Nullable Hold run() throws InterruptedException {
@@ -64,7 +78,10 @@ final class Negotiation {
 		try {
 			do {
 				this.parts.lifecycle.require(this.era, this.turn.key);
-				hold = ask();
+				hold = inherit();
+				if (hold == null && (this.passing != null || !isTooLate())) {
+					hold = ask();
+				}
 			}
 			while (hold == null && mayAskAgain());
 			if (hold == null) {
@@ -83,18 +100,47 @@ final class Negotiation {
 		}
 	}
 
+	/**
+	 * Takes the key that the turn before has left, or keeps it in mind to be passed on.
+	 * Waits for who has borrowed it.
+	 */
+	private @Nullable Hold inherit() throws InterruptedException {
+		Tenure left = this.turn.inherited();
+		while (left != null && left.isOwned() && !this.wait.isOver()) {
+			Hold hold = this.parts.handOver.take(left, this.turn, this.terms);
+			if (hold != null) {
+				this.turn.acquired();
+				return this.parts.keep(hold, this.era) ? hold : null;
+			}
+			if (this.parts.handOver.takeToPass(left)) {
+				this.passing = left;
+				return null;
+			}
+			this.turn.insist();
+			if (left.isOwned() && !left.isVacant()) {
+				this.parts.time.await(this.turn.granted, this.wait.left());
+			}
+		}
+		return null;
+	}
+
+	private boolean isTooLate() {
+		return this.wait.isAllowed() && this.wait.isOver();
+	}
+
 	private @Nullable Hold ask() throws InterruptedException {
 		Moment sent = Moment.now(this.parts.time);
 		boolean unsettledBefore = this.unsettled;
 		try {
 			boolean registers = registers();
 			this.unsettled = true; // Until the answer is read.
-			Attempt attempt = send(registers);
+			Attempt attempt = send(sent, registers);
 			this.unsettled = unsettledBefore;
 			this.failure = null;
 			this.retry = FIRST_RETRY;
 			this.turn.answered();
 			this.wait.sawHolder(attempt.holder());
+			this.parts.sawHolder(this.turn.key, attempt.holder());
 			this.busy = true;
 			return attempt.acquired() ? hold(sent, attempt.fencingToken()) : null;
 		}
@@ -119,10 +165,19 @@ final class Negotiation {
 	 * and what is reserved for one who waited here before.
 	 */
 	private boolean registers() {
-		return this.turn.isRegistered() || (this.wait.isAllowed() && (this.busy || this.unsettled));
+		return this.turn.isRegistered()
+				|| (this.wait.isAllowed() && (this.busy || this.unsettled || this.terms.fair()));
 	}
 
-	private Attempt send(boolean registers) {
+	private Attempt send(Moment sent, boolean registers) {
+		Tenure passing = this.passing;
+		if (passing != null) {
+			this.passing = null;
+			this.turn.registering();
+			this.sliceStart = this.parts.handOver.sliceStart(passing, sent);
+			return this.parts.handOver.pass(passing, this.claim);
+		}
+		this.sliceStart = sent.nanos();
 		if (registers) {
 			this.turn.registering();
 			return this.parts.backend.acquireOrRegister(this.claim);
@@ -138,25 +193,27 @@ final class Negotiation {
 							+ this.parts.backend.getClass().getName() + " gave no fencing token. Request it without",
 					false, null);
 		}
-		Hold hold = new Hold(this.turn, this.claim.owner(), this.terms, fencingToken, sent, this.unsettled,
-				this.parts.time);
-		if (hold.isOver()) {
+		Tenure tenure = new Tenure(this.turn.waiter, this.claim.owner(), this.terms, sent, this.sliceStart,
+				this.unsettled, this.parts.time);
+		if (tenure.isOver()) {
 			this.unsettled = true;
 			this.failure = new LockBackendException("Lock '" + this.turn.key + "' was granted, but the answer took"
 					+ " longer than the lease of " + Text.of(this.terms.lease()) + ". Choose a longer lease", true,
 					null);
 			return null;
 		}
+		Hold hold = new Hold(tenure, this.turn, this.terms, fencingToken, this.parts.time);
+		tenure.take(hold);
 		this.turn.acquired();
-		boolean kept = false;
+		boolean guarded = false;
 		try {
-			this.parts.watchdog.guard(hold);
-			kept = this.parts.lifecycle.isRunningSince(this.era);
-			return kept ? hold : null;
+			this.parts.watchdog.guard(tenure);
+			guarded = true;
+			return this.parts.keep(hold, this.era) ? hold : null;
 		}
 		finally {
-			if (!kept) {
-				this.parts.watchdog.unguard(hold);
+			if (!guarded) {
+				this.parts.watchdog.unguard(tenure);
 				this.unsettled = true;
 			}
 		}
@@ -170,15 +227,24 @@ final class Negotiation {
 		if (!this.wait.isAllowed() || this.wait.isOver()) {
 			return false;
 		}
+		if (this.outOfTurn) {
+			this.outOfTurn = false;
+			this.turn = this.parts.queueUp(this.turn.waiter);
+			return this.parts.awaitTurn(this.turn, this.wait);
+		}
 		if (this.failure != null) {
 			this.turn.awaitWakeUp(this.parts.time, Math.min(this.retry, this.wait.left()));
 			this.retry = Math.min(2 * this.retry, LONGEST_RETRY);
 		}
-		else if (this.turn.isRegistered()
-				&& this.turn.awaitWakeUp(this.parts.time, this.polls.pause(this.wait.left()))) {
+		else if (this.turn.isRegistered() && this.turn.awaitWakeUp(this.parts.time, pause())) {
 			this.polls.restart();
 		}
 		return !this.wait.isOver();
+	}
+
+	private long pause() {
+		long left = this.wait.left();
+		return this.turn.lookout ? this.polls.pause(left, this.wait.sawReserved()) : left;
 	}
 
 }

@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives holds back. Never fails the caller: what the store cannot be told now is left to
- * the {@link Sweeper}.
+ * Gives holds back, or hands them on. Never fails the caller: what the store cannot be
+ * told now is left to the {@link Sweeper}.
  */
 final class Releaser {
 
@@ -29,13 +29,21 @@ final class Releaser {
 
 	private final Events events;
 
-	Releaser(LockBackend backend, LocalQueue queue, Watchdog watchdog, Losses losses, Sweeper sweeper, Events events) {
+	private final boolean handsOn;
+
+	/**
+	 * Creates it.
+	 * @param handsOn whether keys may be handed on inside this JVM
+	 */
+	Releaser(LockBackend backend, LocalQueue queue, Watchdog watchdog, Losses losses, Sweeper sweeper, Events events,
+			boolean handsOn) {
 		this.backend = backend;
 		this.queue = queue;
 		this.watchdog = watchdog;
 		this.losses = losses;
 		this.sweeper = sweeper;
 		this.events = events;
+		this.handsOn = handsOn;
 	}
 
 	/**
@@ -43,7 +51,7 @@ final class Releaser {
 	 */
 	void release(Hold hold) {
 		long rest = hold.rest();
-		end(hold, rest, new LockEvent.Released(hold.terms.name(), hold.key, hold.owner, hold.held()));
+		end(hold, rest, new LockEvent.Released(hold.terms.name(), hold.key, hold.owner(), hold.held()));
 	}
 
 	/**
@@ -54,37 +62,52 @@ final class Releaser {
 	}
 
 	private void end(Hold hold, long rest, LockEvent.@Nullable Released event) {
+		Tenure tenure = hold.tenure;
 		boolean told = false;
-		if (this.losses.isStillHeld(hold) && hold.beginRelease()) {
-			this.watchdog.unguard(hold);
+		if (this.losses.isStillHeld(hold) && mayHandOn(hold, rest) && this.queue.handOn(hold)) {
+			publish(event);
+			return;
+		}
+		if (tenure.beginRelease(hold)) {
+			this.watchdog.unguard(tenure);
 			try {
 				told = Interrupts.deferredDuring(() -> tell(hold, rest));
 			}
 			finally {
-				this.queue.leave(hold.turn);
+				this.queue.ended(hold);
 			}
 		}
-		if (hold.unsettled && !hold.isLeftToRunOut()) {
-			this.sweeper.cleanUp(hold.key, hold.owner, hold.terms.lease());
+		if (tenure.unsettled && !tenure.isLeftToRunOut()) {
+			this.sweeper.cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
 		}
-		if (told && event != null) {
+		if (told) {
+			publish(event);
+		}
+	}
+
+	private boolean mayHandOn(Hold hold, long rest) {
+		return this.handsOn && rest == 0 && hold.terms.handedOn();
+	}
+
+	private void publish(LockEvent.@Nullable Released event) {
+		if (event != null) {
 			this.events.publish(event);
 		}
 	}
 
 	private boolean tell(Hold hold, long rest) {
 		try {
-			boolean owned = tell(this.backend, hold.key, hold.owner, rest);
+			boolean owned = tell(this.backend, hold.key, hold.owner(), rest);
 			if (!owned) {
-				this.losses.discoveredAtRelease(hold);
+				this.losses.discoveredAtRelease(hold.tenure);
 			}
 			return owned;
 		}
 		catch (RuntimeException ex) {
 			logger.warn("Could not release lock '{}' of {}, trying again until its lease has run out in {}", hold.key,
-					hold.owner, Text.of(hold.leftOnServer()), ex);
-			this.sweeper.release(hold, rest);
-			this.events.publish(new LockEvent.ReleaseDeferred(hold.terms.name(), hold.key, hold.owner,
+					hold.owner(), Text.of(hold.tenure.leftOnServer()), ex);
+			this.sweeper.release(hold.tenure, rest);
+			this.events.publish(new LockEvent.ReleaseDeferred(hold.terms.name(), hold.key, hold.owner(),
 					Failures.asBackendException("release", hold.key, ex)));
 			return false;
 		}

@@ -59,10 +59,10 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 		List<Renewal> renewals = new ArrayList<>(batch.size());
 		List<Claim> claims = new ArrayList<>(batch.size());
 		for (Renewal renewal : batch) {
-			Hold hold = renewal.hold;
-			if (hold.isHeld()) {
+			Tenure tenure = renewal.tenure;
+			if (tenure.isOwned()) {
 				renewals.add(renewal);
-				claims.add(new Claim(hold.key, hold.owner, this.instance.id(), renewal.lease(sent)));
+				claims.add(new Claim(tenure.key, tenure.owner, this.instance.id(), renewal.lease(sent)));
 			}
 		}
 		if (claims.isEmpty()) {
@@ -81,29 +81,29 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 	}
 
 	private void answered(Renewal renewal, boolean owned, Moment sent, Duration lease) {
-		Hold hold = renewal.hold;
+		Tenure tenure = renewal.tenure;
 		if (!owned) {
-			this.losses.declare(hold, Reason.TAKEN);
+			this.losses.declare(tenure, Reason.TAKEN);
 		}
-		else if (hold.isHeld()) {
-			long left = hold.lease().left(Moment.now(this.time));
-			hold.confirmed(sent, lease.toNanos());
+		else if (tenure.isOwned()) {
+			long left = tenure.lease().left(Moment.now(this.time));
+			tenure.confirmed(sent, lease.toNanos());
 			renewal.plan(sent, lease.toNanos());
-			if (left < hold.terms.lease() / 6) {
-				LockEvent late = new LockEvent.RenewedLate(hold.terms.name(), hold.key, hold.owner,
+			if (left < tenure.terms.lease() / 6) {
+				LockEvent late = new LockEvent.RenewedLate(tenure.name(), tenure.key, tenure.owner,
 						Duration.ofNanos(left));
 				this.workers.callback(() -> this.events.publish(late));
 			}
 		}
-		else if (hold.isLost() && !hold.isLeftToRunOut()) {
+		else if (tenure.isLost() && !tenure.isLeftToRunOut()) {
 			// We gave it up before this was carried out: nobody would ever free it.
-			this.sweeper.cleanUp(hold.key, hold.owner, hold.terms.lease());
+			this.sweeper.cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
 		}
 	}
 
 	private void failed(Renewal renewal) {
-		if (renewal.hold.isOver()) {
-			this.losses.declare(renewal.hold, renewal.hold.overReason());
+		if (renewal.tenure.isOver()) {
+			this.losses.declare(renewal.tenure, renewal.tenure.overReason());
 		}
 		renewal.retry(this.time.nanoTime());
 	}

@@ -51,12 +51,12 @@ final class Sweeper {
 	}
 
 	/**
-	 * Releases a hold, until the store answers or its lease has run out there.
+	 * Releases a key, until the store answers or its lease has run out there.
 	 * @param rest for how much longer it is to block others, or 0
 	 */
-	void release(Hold hold, long rest) {
+	void release(Tenure tenure, long rest) {
 		long now = this.time.nanoTime();
-		add(new Errand(hold.key, hold.owner, rest, now, now + hold.leftOnServer(), 0));
+		add(new Errand(tenure.key, tenure.owner, rest, now, now + tenure.leftOnServer(), 0));
 	}
 
 	/**

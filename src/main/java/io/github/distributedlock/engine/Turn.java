@@ -15,13 +15,29 @@ final class Turn {
 	final String key;
 
 	/**
+	 * By which name the store knows it while it waits.
+	 */
+	final Waiter waiter;
+
+	/**
 	 * Whether it only tells the store that nobody here waits any more.
 	 */
 	final boolean withdrawal;
 
 	final Semaphore granted = new Semaphore(0);
 
+	/**
+	 * Whether it may be left a key that is handed on.
+	 */
+	final boolean inherits;
+
 	private final AtomicBoolean begun = new AtomicBoolean();
+
+	/**
+	 * Whether it asks the store of its own accord while it waits; changed only by
+	 * {@link Lookouts}.
+	 */
+	volatile boolean lookout = true;
 
 	/**
 	 * Whether it has become a hold, so that wake-ups do not concern it.
@@ -30,9 +46,62 @@ final class Turn {
 
 	private volatile @Nullable KeyQueue queue;
 
-	Turn(String key, boolean withdrawal) {
-		this.key = key;
+	private volatile @Nullable Tenure inherited;
+
+	private volatile boolean insisting;
+
+	Turn(Waiter waiter, boolean withdrawal) {
+		this(waiter, withdrawal, false);
+	}
+
+	Turn(Waiter waiter, boolean withdrawal, boolean inherits) {
+		this.key = waiter.key();
+		this.waiter = waiter;
 		this.withdrawal = withdrawal;
+		this.inherits = inherits;
+	}
+
+	/**
+	 * A turn in no queue, beside those that wait for theirs.
+	 */
+	static Turn beside(Waiter waiter) {
+		return new KeyQueue(new Turn(waiter, false)).current;
+	}
+
+	void inherit(Tenure tenure) {
+		this.inherited = tenure;
+	}
+
+	/**
+	 * The key that the turn before has left to this one.
+	 */
+	@Nullable Tenure inherited() {
+		return this.inherited;
+	}
+
+	/**
+	 * The key that was left to this turn, as long as nobody has it: others may borrow it
+	 * until this one has come for it in vain.
+	 */
+	@Nullable Tenure lendable() {
+		Tenure inherited = this.inherited;
+		return (inherited != null && !this.insisting && inherited.isVacant()) ? inherited : null;
+	}
+
+	/**
+	 * Lets nobody borrow the key any more that was left to this turn.
+	 */
+	void insist() {
+		this.insisting = true;
+	}
+
+	/**
+	 * Something has happened to the key that was left to this turn.
+	 */
+	void inheritanceChanged() {
+		if (this.insisting) {
+			this.granted.release();
+		}
 	}
 
 	void join(KeyQueue queue) {
@@ -88,6 +157,13 @@ final class Turn {
 
 	@Nullable LockBackendException failure() {
 		return queue().failure;
+	}
+
+	/**
+	 * Wakes who waits in this turn.
+	 */
+	void wake() {
+		queue().wake();
 	}
 
 	/**

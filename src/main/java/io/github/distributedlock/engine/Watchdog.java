@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Renews leases a third of their length after the last renewal at the latest, and
- * declares holds lost whose lease has run out.
+ * declares those lost whose lease has run out.
  * <p>
- * Invariants: a hold is guarded from before its acquire returns until before its release
- * is sent. One alarm is set for the earliest moment at which a guarded hold needs
- * anything; it may be earlier than needed, never later. The alarm only sorts out what is
- * due: commands are sent by the renewal workers, one round at a time for each node, so
- * that a node that stalls delays only its own leases, and no deadline.
+ * Invariants: a tenure is guarded from before its acquire returns until before its
+ * release is sent. One alarm is set for the earliest moment at which a guarded tenure
+ * needs anything; it may be earlier than needed, never later. The alarm only sorts out
+ * what is due: commands are sent by the renewal workers, one round at a time for each
+ * node, so that a node that stalls delays only its own leases, and no deadline.
  */
 final class Watchdog {
 
@@ -32,7 +32,7 @@ final class Watchdog {
 	 */
 	private static final long LONGEST_NAP = TimeUnit.SECONDS.toNanos(1);
 
-	private final Map<Hold, Renewal> guarded = new ConcurrentHashMap<>();
+	private final Map<Tenure, Renewal> guarded = new ConcurrentHashMap<>();
 
 	private final Set<Object> busyNodes = ConcurrentHashMap.newKeySet();
 
@@ -62,17 +62,17 @@ final class Watchdog {
 		this.workers = workers;
 	}
 
-	void guard(Hold hold) {
-		Renewal renewal = new Renewal(hold);
-		this.guarded.put(hold, renewal);
+	void guard(Tenure tenure) {
+		Renewal renewal = new Renewal(tenure);
+		this.guarded.put(tenure, renewal);
 		setAlarm(renewal.nanosToNextEvent(Moment.now(this.time)));
 	}
 
-	void unguard(Hold hold) {
-		this.guarded.remove(hold);
+	void unguard(Tenure tenure) {
+		this.guarded.remove(tenure);
 	}
 
-	List<Hold> guarded() {
+	List<Tenure> guarded() {
 		return List.copyOf(this.guarded.keySet());
 	}
 
@@ -142,23 +142,23 @@ final class Watchdog {
 		long nap = LONGEST_NAP;
 		Set<Object> nodes = new HashSet<>();
 		for (Renewal renewal : this.guarded.values()) {
-			Hold hold = renewal.hold;
+			Tenure tenure = renewal.tenure;
 			if (isOver(renewal, now)) {
-				this.losses.declare(hold, hold.overReason());
+				this.losses.declare(tenure, tenure.overReason());
 			}
-			if (!hold.isHeld()) {
-				this.guarded.remove(hold);
+			if (!tenure.isOwned()) {
+				this.guarded.remove(tenure);
 			}
 			else {
 				boolean isDue = renewal.isDue(now);
 				if (isDue || renewal.isNearlyDue(now)) {
-					Object node = this.nodes.of(hold.key);
+					Object node = this.nodes.of(tenure.key);
 					due.computeIfAbsent(node, (first) -> new ArrayList<>()).add(renewal);
 					if (isDue) {
 						nodes.add(node);
 					}
 				}
-				nap = Math.min(nap, isDue ? hold.lease().monotonicLeft(now) : renewal.nanosToNextEvent(now));
+				nap = Math.min(nap, isDue ? tenure.lease().monotonicLeft(now) : renewal.nanosToNextEvent(now));
 			}
 		}
 		due.keySet().retainAll(nodes);
@@ -169,7 +169,7 @@ final class Watchdog {
 	 * A lease that can still be renewed and is only suspect is renewed first, to see.
 	 */
 	private static boolean isOver(Renewal renewal, Moment now) {
-		Lease lease = renewal.hold.lease();
+		Lease lease = renewal.tenure.lease();
 		return (renewal.isPlanned() ? lease.monotonicLeft(now) : lease.left(now)) <= 0;
 	}
 

@@ -50,9 +50,10 @@ class DistributedLockPropertiesTests {
 		Contexts.withRedis().run((context) -> {
 			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
 			assertThat(properties).isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofSeconds(5),
-					Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)), 1024, null,
-					Integer.MAX_VALUE - 1000, new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0,
-							Duration.ofMillis(500), Atomicity.AUTO, Signals.AUTO, null)));
+					Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)),
+					Duration.ofMillis(10), 1024, null, Integer.MAX_VALUE - 1000,
+					new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500),
+							Atomicity.AUTO, Signals.AUTO, null)));
 			assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
 		});
 	}
@@ -62,18 +63,18 @@ class DistributedLockPropertiesTests {
 		Contexts.withRedis()
 			.withPropertyValues("distributed-lock.wait-time=1m", "distributed-lock.lease-time=20s",
 					"distributed-lock.poll-interval.min=20ms", "distributed-lock.poll-interval.max=2s",
-					"distributed-lock.max-key-bytes=10", "distributed-lock.warn-held-after=1h",
-					"distributed-lock.order=7", "distributed-lock.redis.prefix=shop",
-					"distributed-lock.redis.command-timeout=300", "distributed-lock.redis.replicas-to-ack=2",
-					"distributed-lock.redis.replica-ack-timeout=200ms", "distributed-lock.redis.atomicity=best-effort",
-					"distributed-lock.redis.signals=none",
+					"distributed-lock.local-slice=3ms", "distributed-lock.max-key-bytes=10",
+					"distributed-lock.warn-held-after=1h", "distributed-lock.order=7",
+					"distributed-lock.redis.prefix=shop", "distributed-lock.redis.command-timeout=300",
+					"distributed-lock.redis.replicas-to-ack=2", "distributed-lock.redis.replica-ack-timeout=200ms",
+					"distributed-lock.redis.atomicity=best-effort", "distributed-lock.redis.signals=none",
 					"distributed-lock.redis.connection-factory=redisConnectionFactory")
-			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class)).isEqualTo(
-					new DistributedLockProperties(true, Backend.REDIS, Duration.ofMinutes(1), Duration.ofSeconds(20),
-							new PollInterval(Duration.ofMillis(20), Duration.ofSeconds(2)), 10, Duration.ofHours(1), 7,
-							new DistributedLockProperties.Redis("shop", Duration.ofMillis(300), 2,
-									Duration.ofMillis(200), Atomicity.BEST_EFFORT, Signals.NONE,
-									"redisConnectionFactory"))));
+			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
+				.isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofMinutes(1),
+						Duration.ofSeconds(20), new PollInterval(Duration.ofMillis(20), Duration.ofSeconds(2)),
+						Duration.ofMillis(3), 10, Duration.ofHours(1), 7,
+						new DistributedLockProperties.Redis("shop", Duration.ofMillis(300), 2, Duration.ofMillis(200),
+								Atomicity.BEST_EFFORT, Signals.NONE, "redisConnectionFactory"))));
 	}
 
 	@Test
@@ -136,6 +137,8 @@ class DistributedLockPropertiesTests {
 			poll-interval.min | 2m      | PT2M       | at most 1 minute
 			poll-interval.max | 40ms    | PT0.04S    | the shortest, which is PT0.05S: make it at least as long
 			poll-interval.max | 2m      | PT2M       | at most 1 minute
+			local-slice     | -1ms      | PT-0.001S  | at least 0 ms
+			local-slice     | 400d      | PT9600H    | 365 days
 			max-key-bytes   | 0         | 0          | must be at least 1
 			warn-held-after | 0         | PT0S       | at least 1 ms
 			warn-held-after | -1s       | PT-1S      | at least 1 ms
@@ -210,11 +213,12 @@ class DistributedLockPropertiesTests {
 		assertThat(properties).extracting((property) -> property.get("name"))
 			.containsExactlyInAnyOrder("distributed-lock.enabled", "distributed-lock.backend",
 					"distributed-lock.wait-time", "distributed-lock.lease-time", "distributed-lock.poll-interval.min",
-					"distributed-lock.poll-interval.max", "distributed-lock.max-key-bytes",
-					"distributed-lock.warn-held-after", "distributed-lock.order", "distributed-lock.redis.prefix",
-					"distributed-lock.redis.command-timeout", "distributed-lock.redis.replicas-to-ack",
-					"distributed-lock.redis.replica-ack-timeout", "distributed-lock.redis.atomicity",
-					"distributed-lock.redis.signals", "distributed-lock.redis.connection-factory");
+					"distributed-lock.poll-interval.max", "distributed-lock.local-slice",
+					"distributed-lock.max-key-bytes", "distributed-lock.warn-held-after", "distributed-lock.order",
+					"distributed-lock.redis.prefix", "distributed-lock.redis.command-timeout",
+					"distributed-lock.redis.replicas-to-ack", "distributed-lock.redis.replica-ack-timeout",
+					"distributed-lock.redis.atomicity", "distributed-lock.redis.signals",
+					"distributed-lock.redis.connection-factory");
 		assertThat(properties).allSatisfy((property) -> {
 			assertThat((String) property.get("description")).isNotBlank().endsWith(".");
 			assertThat((String) property.get("type")).matches("[\\w.$]+");

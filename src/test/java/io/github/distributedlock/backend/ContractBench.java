@@ -7,6 +7,7 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockMode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.TestInstance;
 
@@ -80,6 +81,22 @@ abstract class ContractBench {
 
 	Claim claim(String key, String instance, Duration lease) {
 		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, lease);
+	}
+
+	Claim fair(String key, String instance) {
+		return claim(claim(key, instance), LockMode.EXCLUSIVE, true);
+	}
+
+	Claim reader(String key, String instance) {
+		return reader(key, instance, LONG);
+	}
+
+	Claim reader(String key, String instance, Duration lease) {
+		return claim(claim(key, instance, lease), LockMode.SHARED, false);
+	}
+
+	private static Claim claim(Claim plain, LockMode mode, boolean fair) {
+		return new Claim(plain.key(), plain.owner(), plain.instance(), plain.lease(), false, mode, fair);
 	}
 
 	// At once, unless this machine was so slow that the reservation has run out.

@@ -14,10 +14,13 @@ public class Ear implements WakeListener {
 
 	private final List<String> heard = new CopyOnWriteArrayList<>();
 
+	private final List<String> waiters = new CopyOnWriteArrayList<>();
+
 	private final AtomicInteger resubscriptions = new AtomicInteger();
 
 	@Override
 	public void onWake(String key, String waiter) {
+		this.waiters.add(waiter);
 		this.heard.add(key);
 	}
 
@@ -29,6 +32,11 @@ public class Ear implements WakeListener {
 	/** The keys of the wake-ups, oldest first. */
 	public List<String> heard() {
 		return this.heard;
+	}
+
+	/** For whom the wake-ups were, oldest first. */
+	public List<String> waiters() {
+		return this.waiters;
 	}
 
 	public int resubscriptions() {

@@ -12,12 +12,12 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * What every {@link LockBackend} has to do: the inherited tests are about owners, these
- * about those who wait. A backend's own test class extends this one and says how a
- * backend is made. Time is real and leases are short; nothing waits for a fixed time and
- * hopes.
+ * What every {@link LockBackend} has to do: the inherited tests are about owners and how
+ * they pass a key on, these about those who wait. A backend's own test class extends this
+ * one and says how a backend is made. Time is real and leases are short; nothing waits
+ * for a fixed time and hopes.
  */
-public abstract class LockBackendContractTests extends OwnershipContractTests {
+public abstract class LockBackendContractTests extends PassingContractTests {
 
 	/**
 	 * Whether the store can tell that nobody listens for an instance.

@@ -206,7 +206,8 @@ class AmbiguityTests extends EngineFixture {
 	@Test
 	void deferredReleaseLetsTheNextOneOfThisJvmAsk() {
 		LockHandle handle = this.engine.acquire("k");
-		CompletableFuture<LockHandle> next = acquiring(waiting("k", Duration.ofSeconds(20)));
+		// To one that is fenced it is not handed on.
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", Duration.ofSeconds(20)).fenced(true));
 		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
 		handle.close();
 		Awaitility.await().until(() -> this.backend.steps().contains("register k"));

@@ -1,9 +1,11 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.IntGen;
@@ -15,22 +17,30 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Whatever is done to a hold at the same time, it looks as if it had been done one after
- * the other: it ends once, by the last handle or by a loss with its reason, is not
- * re-entered after the last handle, and its lease only gets longer.
+ * the other: it ends once, by the last handle, by being handed on, or by a loss with its
+ * reason, is not re-entered after the last handle, and its lease only gets longer.
  */
 @Tag("model")
 @Param(name = "thread", gen = ThreadIdGen.class)
 @Param(name = "shutdown", gen = BooleanGen.class)
+@Param(name = "first", gen = BooleanGen.class)
 @Param(name = "seconds", gen = IntGen.class, conf = "20:50")
 public class HoldLincheckTests {
 
-	private static final Terms TERMS = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false,
-			false);
+	private static final Terms TERMS = Terms.of(LockRequest.of("k"), Duration.ofSeconds(30));
 
 	private static final Moment START = new Moment(0, 0);
 
-	private final Hold hold = new Hold(new Turn("k", false), "us", TERMS, OptionalLong.empty(), START, false,
-			new StillTime());
+	private final StillTime time = new StillTime();
+
+	private final Tenure tenure = new Tenure(new Waiter("k", "us"), "us", TERMS, START, 0, false, this.time);
+
+	private final Hold hold = hold();
+
+	/**
+	 * The one that it is handed on to.
+	 */
+	private final Hold next = hold();
 
 	/**
 	 * How often each thread has entered. The first two share the hold from the start.
@@ -38,6 +48,7 @@ public class HoldLincheckTests {
 	private final int[] entries = { 0, 1, 1, 0 };
 
 	public HoldLincheckTests() {
+		this.tenure.take(this.hold);
 		this.hold.reenter();
 	}
 
@@ -46,24 +57,44 @@ public class HoldLincheckTests {
 		Interleavings.of(3, 3).check(HoldLincheckTests.class);
 	}
 
+	private Hold hold() {
+		return new Hold(this.tenure, new Turn(new Waiter("k", "us"), false), TERMS, OptionalLong.empty(), this.time);
+	}
+
 	@Operation
-	public boolean beginRelease() {
-		return this.hold.beginRelease();
+	public boolean beginRelease(@Param(name = "first") boolean first) {
+		return this.tenure.beginRelease(first ? this.hold : this.next);
+	}
+
+	@Operation
+	public boolean vacate() {
+		return this.tenure.vacate(this.hold);
+	}
+
+	@Operation
+	public boolean take() {
+		return this.tenure.take(this.next);
+	}
+
+	@Operation
+	public boolean abandon() {
+		return this.tenure.beginRelease();
 	}
 
 	@Operation
 	public boolean lose(@Param(name = "shutdown") boolean shutdown) {
-		return this.hold.lose(shutdown ? Reason.SHUTDOWN : Reason.NOT_RENEWED);
+		return this.tenure.lose(shutdown ? Reason.SHUTDOWN : Reason.NOT_RENEWED);
 	}
 
 	@Operation
-	public String state() {
-		return this.hold.isHeld() ? "held" : this.hold.isLost() ? "lost: " + this.hold.lossReason() : "releasing";
+	public String state(@Param(name = "first") boolean first) {
+		Hold hold = first ? this.hold : this.next;
+		return hold.isHeld() ? "held" : hold.isLost() ? "lost: " + this.tenure.lossReason() : "not its own";
 	}
 
 	@Operation
 	public boolean isLeftToRunOut() {
-		return this.hold.isLeftToRunOut();
+		return this.tenure.isLeftToRunOut();
 	}
 
 	@Operation
@@ -84,7 +115,7 @@ public class HoldLincheckTests {
 
 	@Operation
 	public void confirmed(@Param(name = "seconds") int seconds) {
-		this.hold.confirmed(START, TimeUnit.SECONDS.toNanos(seconds));
+		this.tenure.confirmed(START, TimeUnit.SECONDS.toNanos(seconds));
 	}
 
 	@Operation

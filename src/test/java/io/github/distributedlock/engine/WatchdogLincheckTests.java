@@ -1,12 +1,13 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -28,13 +29,14 @@ public class WatchdogLincheckTests {
 
 	private final StillTime time = new StillTime();
 
-	private final Queue<Hold> holds = new ConcurrentLinkedQueue<>();
+	private final Queue<Tenure> tenures = new ConcurrentLinkedQueue<>();
 
 	private final AtomicBoolean renewing = new AtomicBoolean();
 
 	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew,
 			new Losses(new LocalQueue((queue, turn) -> {
-			}), new Events(List.of()), this.time), this.time, this.time);
+			}), new Sweeper(new ReleasedKeys(), this.time, this.time), new Events(List.of()), this.time), this.time,
+			this.time);
 
 	@Test
 	void everyGuardedHoldHasAnAlarm() {
@@ -48,10 +50,10 @@ public class WatchdogLincheckTests {
 	@Operation
 	public void guard(@Param(name = "due") boolean due) {
 		long sent = due ? -LEASE / 3 : 0;
-		Hold hold = new Hold(new Turn("k", false), "us", new Terms("k", LEASE, true, Long.MAX_VALUE, 0, false, false),
-				OptionalLong.empty(), new Moment(sent, sent), false, this.time);
-		this.watchdog.guard(hold);
-		this.holds.add(hold);
+		Tenure tenure = new Tenure(new Waiter("k", "us"), "us", Terms.of(LockRequest.of("k"), Duration.ofNanos(LEASE)),
+				new Moment(sent, sent), sent, false, this.time);
+		this.watchdog.guard(tenure);
+		this.tenures.add(tenure);
 		run();
 	}
 
@@ -60,9 +62,9 @@ public class WatchdogLincheckTests {
 	 */
 	@Operation
 	public void unguard() {
-		Hold hold = this.holds.poll();
-		if (hold != null && hold.beginRelease()) {
-			this.watchdog.unguard(hold);
+		Tenure tenure = this.tenures.poll();
+		if (tenure != null && tenure.beginRelease()) {
+			this.watchdog.unguard(tenure);
 		}
 	}
 
@@ -81,18 +83,18 @@ public class WatchdogLincheckTests {
 			this.time.work();
 		}
 		Interleavings.require(this.time.alarms() <= 1, "more than one alarm is set");
-		for (Hold hold : this.watchdog.guarded()) {
-			Interleavings.require(this.time.firstAlarm() <= Math.max(0, need(hold)), "the alarm is too late");
+		for (Tenure tenure : this.watchdog.guarded()) {
+			Interleavings.require(this.time.firstAlarm() <= Math.max(0, need(tenure)), "the alarm is too late");
 		}
 		run();
-		for (Hold hold : this.holds) {
-			Interleavings.require(need(hold) > 0, "a hold was not renewed");
+		for (Tenure tenure : this.tenures) {
+			Interleavings.require(need(tenure) > 0, "a tenure was not renewed");
 		}
-		while (!this.holds.isEmpty()) {
+		while (!this.tenures.isEmpty()) {
 			unguard();
 		}
 		this.time.ring();
-		Interleavings.require(this.watchdog.guarded().isEmpty(), "a hold that was given back is guarded");
+		Interleavings.require(this.watchdog.guarded().isEmpty(), "a tenure that was given back is guarded");
 		Interleavings.require(this.time.alarms() == 0 && this.time.tasks() == 0, "the watchdog never rests");
 	}
 
@@ -100,17 +102,17 @@ public class WatchdogLincheckTests {
 		Interleavings.require(this.renewing.compareAndSet(false, true), "two renewals of a node at the same time");
 		Moment now = Moment.now(this.time);
 		for (Renewal renewal : due) {
-			renewal.hold.confirmed(now, LEASE);
+			renewal.tenure.confirmed(now, LEASE);
 			renewal.plan(now, LEASE);
 		}
 		this.renewing.set(false);
 	}
 
 	/**
-	 * How soon something must be done for the hold.
+	 * How soon something must be done for the tenure.
 	 */
-	private long need(Hold hold) {
-		return new Renewal(hold).nanosToNextEvent(Moment.now(this.time));
+	private long need(Tenure tenure) {
+		return new Renewal(tenure).nanosToNextEvent(Moment.now(this.time));
 	}
 
 }

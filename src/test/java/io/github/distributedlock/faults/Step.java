@@ -9,8 +9,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 
 /**
@@ -19,28 +20,28 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 enum Step {
 
 	/** The first attempt to acquire: a command or, of a fenced lock, a script. */
-	ACQUIRE("acquire-or-register.lua") {
+	ACQUIRE("lock.lua", "waiters.lua", "taking.lua", "acquire-or-register.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
 			return (request.get(0).equalsIgnoreCase("set") && !request.contains(IFEQ))
-					|| (super.isIn(request) && argument(3, request).equals(DO_NOT_REGISTER));
+					|| (super.isIn(request) && argument(7, request).equals(DO_NOT_REGISTER));
 		}
 
 	},
 
 	/** An attempt to acquire, and to wait if it is in vain. */
-	REGISTER("acquire-or-register.lua") {
+	REGISTER("lock.lua", "waiters.lua", "taking.lua", "acquire-or-register.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
-			return super.isIn(request) && !argument(3, request).equals(DO_NOT_REGISTER);
+			return super.isIn(request) && !argument(7, request).equals(DO_NOT_REGISTER);
 		}
 
 	},
 
 	/** The renewal of leases. */
-	RENEW("renew.lua") {
+	RENEW("lock.lua", "renew.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
@@ -50,13 +51,12 @@ enum Step {
 
 	},
 
-	/** A release; not a waiter that gives up, which is the same script. */
-	RELEASE("release.lua") {
+	/** A release. */
+	RELEASE("lock.lua", "waiters.lua", "release.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
-			boolean removes = request.contains(IFEQ) && request.get(0).equalsIgnoreCase("delex");
-			return removes || (super.isIn(request) && !argument(0, request).startsWith(LockBackend.RESERVED));
+			return super.isIn(request) || (request.contains(IFEQ) && request.get(0).equalsIgnoreCase("delex"));
 		}
 
 	};
@@ -70,8 +70,8 @@ enum Step {
 
 	private final String digest;
 
-	Step(String resource) {
-		this.script = read(resource);
+	Step(String... resources) {
+		this.script = Stream.of(resources).map(Step::read).collect(Collectors.joining("\n"));
 		this.digest = digest(this.script);
 	}
 

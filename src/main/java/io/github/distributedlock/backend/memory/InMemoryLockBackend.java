@@ -5,17 +5,19 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.WakeListener;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A store in the memory of this JVM, for tests and the smallest applications. Engines
@@ -61,34 +63,62 @@ public final class InMemoryLockBackend implements LockBackend {
 	}
 
 	@Override
+	public void require(String key, LockMode mode, boolean fair) {
+		if (fair && mode == LockMode.SHARED) {
+			throw LockBackendException.refused("Lock '" + key + "' was requested as fair and SHARED",
+					"leave fair out: who reads together has no order, and waits for writers that came before anyway",
+					false, null);
+		}
+	}
+
+	@Override
 	public Attempt acquire(Claim claim) {
-		return attempt(claim, (value) -> value == null, false);
+		return step(claim.key(), (slot, woken) -> {
+			if (claim.mode() == LockMode.EXCLUSIVE && !slot.holding().isFree()) {
+				return Attempt.busy(slot.holding().value());
+			}
+			return attempt(slot, claim, false, woken);
+		});
 	}
 
 	@Override
 	public Attempt acquireOrRegister(Claim claim) {
-		return attempt(claim,
-				(value) -> value == null || value.equals(claim.owner()) || value.equals(RESERVED + claim.instance()),
-				true);
+		return step(claim.key(), (slot, woken) -> attempt(slot, claim, true, woken));
 	}
 
-	private Attempt attempt(Claim claim, Predicate<@Nullable String> takes, boolean registers) {
-		return step(claim.key(), (slot, value) -> {
-			if (takes.test(value)) {
-				if (claim.owner().equals(value)) {
-					slot.extend(expiry(claim.lease()));
-				}
-				else {
-					slot.set(claim.owner(), expiry(claim.lease()));
-				}
-				slot.unregister(claim.instance());
-				return claim.fenced() ? Attempt.fenced(nextFencingToken()) : Attempt.ACQUIRED;
+	@Override
+	public Passing pass(String owner, Claim next, boolean yields) {
+		return step(next.key(), (slot, woken) -> {
+			boolean owned = slot.take(owner);
+			if (owned && yields) {
+				slot.unregister(next.waiter());
+				wakeNext(next.key(), slot, woken);
 			}
-			if (registers) {
-				slot.register(claim.instance());
-			}
-			return Attempt.busy(value);
+			return new Passing(owned, attempt(slot, next, true, woken));
 		});
+	}
+
+	private Attempt attempt(Slot slot, Claim claim, boolean registers, List<Runnable> woken) {
+		slot.bury(this::isDead);
+		if (slot.lets(claim)) {
+			return give(slot, claim);
+		}
+		if (registers) {
+			slot.register(Waiter.of(claim));
+		}
+		if (slot.holding().isFree()) {
+			// Others come first: the reservation for the first of them has run out.
+			wakeNext(claim.key(), slot, woken);
+			if (slot.holding().isFree() || slot.isReservedFor(claim.waiter())) {
+				return give(slot, claim);
+			}
+		}
+		return Attempt.busy(slot.holding().value());
+	}
+
+	private Attempt give(Slot slot, Claim claim) {
+		slot.give(claim, expiry(claim.lease()));
+		return claim.fenced() ? Attempt.fenced(nextFencingToken()) : Attempt.ACQUIRED;
 	}
 
 	// The time, so that those of the next run are greater, too.
@@ -98,68 +128,80 @@ public final class InMemoryLockBackend implements LockBackend {
 		return this.lastFencingToken;
 	}
 
+	// All instances are in this JVM, so who died has stopped listening.
+	private boolean isDead(Waiter waiter) {
+		return !this.listeners.containsKey(waiter.instance());
+	}
+
 	@Override
-	public void withdraw(String key, String instance) {
-		wakeOldest(key, (value) -> value == null || value.equals(RESERVED + instance), instance);
+	public void withdraw(String key, String waiter) {
+		step(key, (slot, woken) -> {
+			slot.withdraw(waiter);
+			if (slot.holding().isShared()) {
+				// Readers behind a writer that gave up need not wait for it.
+				admitReaders(key, slot, woken);
+			}
+			else {
+				wakeNext(key, slot, woken);
+			}
+			return true;
+		});
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		return wakeOldest(key, (value) -> value == null || value.equals(owner), null);
+		return step(key, (slot, woken) -> {
+			boolean owned = slot.take(owner);
+			wakeNext(key, slot, woken);
+			return owned;
+		});
 	}
 
 	/**
-	 * If the key's value lets it: reserves the key for its oldest waiter that listens, or
-	 * frees it.
+	 * Reserves a key that is free for its oldest waiter, or for all readers that are
+	 * next.
 	 */
-	private boolean wakeOldest(String key, Predicate<@Nullable String> applies, @Nullable String leaving) {
-		List<Runnable> woken = new ArrayList<>(1);
-		boolean hadValue = step(key, (slot, value) -> {
-			if (leaving != null) {
-				slot.unregister(leaving);
-			}
-			if (!applies.test(value)) {
-				return false;
-			}
-			slot.clear();
-			String waiter = slot.pollWaiter();
-			while (waiter != null && woken.isEmpty()) {
-				WakeListener listener = this.listeners.get(waiter);
-				if (listener != null) {
-					slot.set(RESERVED + waiter, expiry(RESERVATION));
-					String reservedFor = waiter;
-					woken.add(() -> listener.onWake(key, reservedFor));
-				}
-				else {
-					waiter = slot.pollWaiter();
-				}
-			}
-			return value != null;
-		});
-		woken.forEach(Runnable::run);
-		return hadValue;
+	private void wakeNext(String key, Slot slot, List<Runnable> woken) {
+		slot.bury(this::isDead);
+		Waiter oldest = slot.oldest();
+		if (oldest == null || !slot.holding().isFree()) {
+			return;
+		}
+		if (oldest.reads()) {
+			admitReaders(key, slot, woken);
+			return;
+		}
+		if (!oldest.keepsPlace()) {
+			slot.unregister(oldest.name());
+		}
+		slot.holding().set(RESERVED + oldest.name(), expiry(RESERVATION));
+		woken.add(wakeUp(key, oldest));
+	}
+
+	private void admitReaders(String key, Slot slot, List<Runnable> woken) {
+		slot.bury(this::isDead);
+		for (Waiter next = slot.oldest(); next != null && next.reads(); next = slot.oldest()) {
+			slot.unregister(next.name());
+			slot.holding().share(RESERVED + next.instance(), expiry(RESERVATION));
+			woken.add(wakeUp(key, next));
+		}
+	}
+
+	private Runnable wakeUp(String key, Waiter waiter) {
+		WakeListener listener = Objects.requireNonNull(this.listeners.get(waiter.instance()));
+		return () -> listener.onWake(key, waiter.name());
 	}
 
 	@Override
 	public List<Boolean> renew(List<Claim> claims) {
-		return claims.stream().map((claim) -> step(claim.key(), (slot, value) -> {
-			boolean owned = claim.owner().equals(value);
-			if (owned) {
-				slot.extend(expiry(claim.lease()));
-			}
-			return owned;
-		})).toList();
+		return claims.stream()
+			.map((claim) -> step(claim.key(), (slot, woken) -> slot.extend(claim.owner(), expiry(claim.lease()))))
+			.toList();
 	}
 
 	@Override
 	public boolean park(String key, String owner, Duration rest) {
-		return step(key, (slot, value) -> {
-			boolean owned = owner.equals(value);
-			if (owned) {
-				slot.set(PARKED + owner, expiry(rest));
-			}
-			return owned;
-		});
+		return step(key, (slot, woken) -> slot.park(owner, expiry(rest)));
 	}
 
 	@Override
@@ -174,6 +216,13 @@ public final class InMemoryLockBackend implements LockBackend {
 	}
 
 	private <T> T step(String key, Step<T> step) {
+		List<Runnable> woken = new ArrayList<>(1);
+		T result = alone(key, step, woken);
+		woken.forEach(Runnable::run);
+		return result;
+	}
+
+	private <T> T alone(String key, Step<T> step, List<Runnable> woken) {
 		this.mutex.lock();
 		try {
 			long now = this.nanoTime.getAsLong();
@@ -181,7 +230,8 @@ public final class InMemoryLockBackend implements LockBackend {
 				this.slots.values().removeIf((slot) -> slot.isIdleAt(now));
 			}
 			Slot slot = this.slots.computeIfAbsent(key, (k) -> new Slot());
-			T result = step.apply(slot, slot.valueAt(now));
+			slot.holding().purge(now);
+			T result = step.apply(slot, woken);
 			if (slot.isIdleAt(now)) {
 				this.slots.remove(key);
 			}
@@ -198,7 +248,12 @@ public final class InMemoryLockBackend implements LockBackend {
 
 	private interface Step<T> {
 
-		T apply(Slot slot, @Nullable String value);
+		/**
+		 * Does it.
+		 * @param slot the key
+		 * @param woken where to put what is to be told afterwards
+		 */
+		T apply(Slot slot, List<Runnable> woken);
 
 	}
 

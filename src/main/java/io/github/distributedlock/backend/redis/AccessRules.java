@@ -26,7 +26,7 @@ final class AccessRules {
 	 */
 	static String commands(Atomicity atomicity) {
 		return switch (atomicity) {
-			case LUA -> EACH + " +zpopmin +eval +evalsha";
+			case LUA -> EACH + " +zrange +zscore +zrangebyscore +zremrangebyscore +eval +evalsha";
 			case NATIVE -> EACH + " +zrange +delex"; // Valkey 9: +delifeq
 			case TRANSACTION -> EACH + " +zrange +watch +unwatch +multi +exec";
 			case AUTO, BEST_EFFORT -> EACH + " +zrange";
@@ -34,9 +34,8 @@ final class AccessRules {
 	}
 
 	private static String rule(Atomicity atomicity, boolean cluster) {
-		String more = (atomicity == Atomicity.LUA) ? " +zrange +cluster" : " +cluster";
 		return NEW_LINE + Strategies.text(atomicity) + ": ACL SETUSER <user> " + commands(atomicity)
-				+ (cluster ? more : "");
+				+ (cluster ? " +cluster" : "");
 	}
 
 	/**

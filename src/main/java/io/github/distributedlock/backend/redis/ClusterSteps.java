@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Passing;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -34,28 +35,39 @@ final class ClusterSteps implements Steps {
 
 	@Override
 	public @Nullable Attempt acquire(RedisConnection connection, Claim claim) {
-		return run(() -> this.scripts.acquire(connection, claim), () -> this.commands.acquire(connection, claim));
+		return run(claim, () -> this.scripts.acquire(connection, claim),
+				() -> this.commands.acquire(connection, claim));
 	}
 
 	@Override
 	public @Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
-		return run(() -> this.scripts.acquireOrRegister(connection, claim),
+		return run(claim, () -> this.scripts.acquireOrRegister(connection, claim),
 				() -> this.commands.acquireOrRegister(connection, claim));
+	}
+
+	@Override
+	public @Nullable Passing pass(RedisConnection connection, String owner, Claim next, boolean yields,
+			boolean registers) {
+		return run(next, () -> this.scripts.pass(connection, owner, next, yields, registers),
+				() -> this.commands.pass(connection, owner, next, yields, registers));
 	}
 
 	@Override
 	public boolean release(RedisConnection connection, String key, String owner) {
 		return run(() -> this.scripts.release(connection, key, owner),
-				() -> this.commands.release(connection, key, owner));
+				() -> this.commands.release(connection, key, owner)
+						// Commands leave alone what is shared; and this script has one
+						// key.
+						|| this.scripts.park(connection, key, owner, 1));
 	}
 
 	@Override
-	public void withdraw(RedisConnection connection, String key, String instance) {
+	public void withdraw(RedisConnection connection, String key, String waiter) {
 		run(() -> {
-			this.scripts.withdraw(connection, key, instance);
+			this.scripts.withdraw(connection, key, waiter);
 			return true;
 		}, () -> {
-			this.commands.withdraw(connection, key, instance);
+			this.commands.withdraw(connection, key, waiter);
 			return true;
 		});
 	}
@@ -69,6 +81,11 @@ final class ClusterSteps implements Steps {
 	public List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
 		return run(() -> this.scripts.renew(connection, claims),
 				() -> claims.stream().map((claim) -> this.scripts.renew(connection, List.of(claim)).get(0)).toList());
+	}
+
+	// What is only possible by scripts has to wait until the slot has moved.
+	private static <T extends @Nullable Object> T run(Claim claim, Supplier<T> script, Supplier<T> commands) {
+		return ForLuaOnly.isNeeded(claim.mode(), claim.fair()) ? script.get() : run(script, commands);
 	}
 
 	private static <T extends @Nullable Object> T run(Supplier<T> script, Supplier<T> commands) {

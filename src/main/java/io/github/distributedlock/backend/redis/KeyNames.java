@@ -14,7 +14,7 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
  */
 final class KeyNames {
 
-	private static final String[] COMPANIONS = { "-waiters", "-fence", "-wake" };
+	private static final String[] COMPANIONS = { "-waiters", "-alive", "-fence", "-wake" };
 
 	private final String prefix;
 
@@ -45,6 +45,10 @@ final class KeyNames {
 
 	byte[] waiters(String key) {
 		return name("-waiters", key);
+	}
+
+	byte[] liveness(String key) {
+		return name("-alive", key);
 	}
 
 	byte[] fence(String key) {

@@ -6,6 +6,8 @@ import java.io.UncheckedIOException;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +17,8 @@ import org.springframework.data.redis.connection.ReturnType;
 
 /**
  * A script that the server keeps under its digest. It is sent in full only if the server
- * does not have it, so it survives a flush of the scripts and a failover.
+ * does not have it, so it survives a flush of the scripts and a failover. Functions that
+ * several scripts need are in resources of their own, which are put before it.
  */
 final class LuaScript {
 
@@ -25,8 +28,8 @@ final class LuaScript {
 
 	private final ReturnType answer;
 
-	LuaScript(String resource, ReturnType answer) {
-		this.source = read(resource);
+	LuaScript(ReturnType answer, String... resources) {
+		this.source = KeyNames.bytes(Stream.of(resources).map(LuaScript::read).collect(Collectors.joining("\n")));
 		this.digest = KeyNames.bytes(HexFormat.of().formatHex(sha1(this.source)));
 		this.answer = answer;
 	}
@@ -44,12 +47,12 @@ final class LuaScript {
 		}
 	}
 
-	private static byte[] read(String resource) {
+	private static String read(String resource) {
 		try (InputStream stream = LuaScript.class.getResourceAsStream(resource)) {
 			if (stream == null) {
 				throw new IllegalStateException("The script " + resource + " is missing from the class path");
 			}
-			return stream.readAllBytes();
+			return KeyNames.text(stream.readAllBytes());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -1,14 +1,17 @@
 package io.github.distributedlock.backend.redis;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Passing;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -20,7 +23,11 @@ import org.springframework.data.redis.connection.ReturnType;
  */
 final class LuaSteps implements Steps {
 
-	private static final byte[] WAITERS_TTL = KeyNames.number(Waiters.TTL_MILLIS);
+	/**
+	 * How long waiters outlive the last poll for their key. Who is dead is found out
+	 * sooner; but tickets do not ask while their own instance has the key.
+	 */
+	private static final byte[] WAITERS_TTL = KeyNames.number(Duration.ofMinutes(10).toMillis());
 
 	private static final byte[] DO_NOT_REGISTER = KeyNames.number(0);
 
@@ -28,13 +35,18 @@ final class LuaSteps implements Steps {
 
 	private static final byte[] RESERVATION = KeyNames.number(LockBackend.RESERVATION.toMillis());
 
-	private final LuaScript acquireOrRegister = new LuaScript("acquire-or-register.lua", ReturnType.MULTI);
+	private final LuaScript acquireOrRegister = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "taking.lua",
+			"acquire-or-register.lua");
 
-	private final LuaScript release = new LuaScript("release.lua", ReturnType.INTEGER);
+	private final LuaScript pass = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "taking.lua", "pass.lua");
 
-	private final LuaScript renew = new LuaScript("renew.lua", ReturnType.MULTI);
+	private final LuaScript release = new LuaScript(ReturnType.INTEGER, "lock.lua", "waiters.lua", "release.lua");
 
-	private final Swap swap = new LuaSwap();
+	private final LuaScript withdraw = new LuaScript(ReturnType.INTEGER, "lock.lua", "waiters.lua", "withdraw.lua");
+
+	private final LuaScript park = new LuaScript(ReturnType.INTEGER, "lock.lua", "park.lua");
+
+	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lock.lua", "renew.lua");
 
 	private final KeyNames names;
 
@@ -65,21 +77,43 @@ final class LuaSteps implements Steps {
 	}
 
 	private @Nullable Attempt acquire(RedisConnection connection, Claim claim, byte[] waitersTtl) {
-		List<byte[]> arguments = new ArrayList<>(
-				List.of(this.names.lock(claim.key()), this.names.waiters(claim.key())));
+		List<?> answer = run(this.acquireOrRegister, connection, claim, waitersTtl);
+		return (answer != null) ? attempt(answer) : null;
+	}
+
+	@Override
+	public @Nullable Passing pass(RedisConnection connection, String owner, Claim next, boolean yields,
+			boolean registers) {
+		List<?> answer = run(this.pass, connection, next, registers ? WAITERS_TTL : DO_NOT_REGISTER,
+				KeyNames.bytes(owner), KeyNames.number(yields ? 1 : 0));
+		return (answer != null) ? new Passing(isTrue(answer.get(0)), attempt(answer.subList(1, answer.size()))) : null;
+	}
+
+	private @Nullable List<?> run(LuaScript script, RedisConnection connection, Claim claim, byte[] waitersTtl,
+			byte[]... more) {
+		List<byte[]> arguments = new ArrayList<>(names(claim.key()));
 		if (claim.fenced()) {
 			arguments.add(this.names.fence(claim.key()));
 		}
 		int keys = arguments.size();
-		arguments.addAll(List.of(KeyNames.bytes(claim.owner()), KeyNames.bytes(claim.instance()),
+		arguments.addAll(waking(claim.key()));
+		arguments.addAll(List.of(KeyNames.bytes(claim.owner()), KeyNames.bytes(claim.waiter()),
 				KeyNames.number(claim.lease().toMillis()), waitersTtl, FENCE_TTL));
-		List<?> answer = this.acquireOrRegister.run(connection, keys, arguments.toArray(byte[][]::new));
-		return (answer != null) ? attempt(answer) : null;
+		arguments.addAll(List.of(more));
+		return script.run(connection, keys, arguments.toArray(byte[][]::new));
+	}
+
+	private List<byte[]> names(String key) {
+		return List.of(this.names.lock(key), this.names.waiters(key), this.names.liveness(key));
+	}
+
+	private List<byte[]> waking(String key) {
+		return List.of(KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf);
 	}
 
 	private static Attempt attempt(List<?> answer) {
 		String word = (answer.size() > 1) ? KeyNames.text((byte[]) answer.get(1)) : null;
-		if (!Long.valueOf(1).equals(answer.get(0))) {
+		if (!isTrue(answer.get(0))) {
 			return Attempt.busy(word);
 		}
 		return (word != null) ? Attempt.fenced(Long.parseLong(word)) : Attempt.ACQUIRED;
@@ -87,22 +121,25 @@ final class LuaSteps implements Steps {
 
 	@Override
 	public boolean release(RedisConnection connection, String key, String owner) {
-		Long owned = this.release.run(connection, 2, this.names.lock(key), this.names.waiters(key),
-				KeyNames.bytes(owner), KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf);
+		return giveUp(this.release, connection, key, owner);
+	}
+
+	@Override
+	public void withdraw(RedisConnection connection, String key, String waiter) {
+		giveUp(this.withdraw, connection, key, waiter);
+	}
+
+	private boolean giveUp(LuaScript script, RedisConnection connection, String key, String who) {
+		Stream<byte[]> arguments = Stream.concat(waking(key).stream(), Stream.of(KeyNames.bytes(who)));
+		Long owned = script.run(connection, 3, Stream.concat(names(key).stream(), arguments).toArray(byte[][]::new));
 		return isTrue(owned);
 	}
 
 	@Override
-	public void withdraw(RedisConnection connection, String key, String instance) {
-		this.release.run(connection, 2, this.names.lock(key), this.names.waiters(key),
-				KeyNames.bytes(LockBackend.RESERVED + instance), KeyNames.bytes(key), this.channels, RESERVATION,
-				this.skipTheDeaf, KeyNames.bytes(instance));
-	}
-
-	@Override
 	public boolean park(RedisConnection connection, String key, String owner, long restMillis) {
-		return this.swap.replace(connection, this.names.lock(key), KeyNames.bytes(owner),
-				KeyNames.bytes(LockBackend.PARKED + owner), restMillis);
+		Long owned = this.park.run(connection, 1, this.names.lock(key), KeyNames.bytes(owner),
+				KeyNames.number(restMillis));
+		return isTrue(owned);
 	}
 
 	// In a cluster each slot needs a script of its own. The first that fails ends it,
@@ -147,12 +184,12 @@ final class LuaSteps implements Steps {
 	 */
 	void rehearse(RedisConnection connection, byte[] name) {
 		byte[] nothing = {};
-		this.swap.replace(connection, name, nothing, nothing, 1);
-		this.release.run(connection, 2, name, name, nothing, nothing, nothing, RESERVATION, this.skipTheDeaf);
+		this.park.run(connection, 1, name, nothing, RESERVATION);
+		this.release.run(connection, 3, name, name, name, nothing, nothing, RESERVATION, this.skipTheDeaf, nothing);
 	}
 
-	private static boolean isTrue(@Nullable Long answer) {
-		return answer != null && answer == 1;
+	private static boolean isTrue(@Nullable Object answer) {
+		return Long.valueOf(1).equals(answer);
 	}
 
 }

@@ -10,7 +10,7 @@ import org.springframework.data.redis.connection.ReturnType;
  */
 final class LuaSwap implements Swap {
 
-	private final LuaScript script = new LuaScript("swap.lua", ReturnType.INTEGER);
+	private final LuaScript script = new LuaScript(ReturnType.INTEGER, "swap.lua");
 
 	@Override
 	public boolean replace(RedisConnection connection, byte[] name, byte[] expected, byte @Nullable [] replacement,

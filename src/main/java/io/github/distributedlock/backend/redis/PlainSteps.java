@@ -2,11 +2,13 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Passing;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -72,14 +74,29 @@ final class PlainSteps implements Steps {
 		});
 	}
 
+	@Override
+	public Passing pass(RedisConnection connection, String owner, Claim next, boolean yields, boolean registers) {
+		ForLuaOnly.refuse(next);
+		this.unanswered.forget(owner);
+		byte[] name = this.names.lock(next.key());
+		if (!yields && unlessShared(connection, name, () -> this.swap.replace(connection, name, KeyNames.bytes(owner),
+				KeyNames.bytes(next.owner()), next.lease().toMillis()))) {
+			return new Passing(true, afterwards(() -> token(connection, next, new Pace(this.timeout))));
+		}
+		boolean owned = release(connection, next.key(), owner);
+		return new Passing(owned,
+				afterwards(() -> registers ? acquireOrRegister(connection, next) : acquire(connection, next)));
+	}
+
 	private Attempt take(RedisConnection connection, Claim claim, Pace pace) {
+		ForLuaOnly.refuse(claim);
 		byte[] name = this.names.lock(claim.key());
 		long lease = claim.lease().toMillis();
 		if (Values.setIfAbsent(connection, name, claim.owner(), lease)) {
 			return Attempt.ACQUIRED;
 		}
 		pace.keep();
-		String value = Values.get(connection, name);
+		String value = Values.ofLock(connection, name);
 		pace.keep();
 		boolean taken;
 		if (claim.owner().equals(value)) {
@@ -120,26 +137,44 @@ final class PlainSteps implements Steps {
 	}
 
 	@Override
-	public void withdraw(RedisConnection connection, String key, String instance) {
-		this.waiters.remove(connection, key, instance);
-		String value = Values.get(connection, this.names.lock(key));
-		if (value == null || value.equals(LockBackend.RESERVED + instance)) {
+	public void withdraw(RedisConnection connection, String key, String waiter) {
+		this.waiters.remove(connection, key, waiter);
+		String value = Values.ofLock(connection, this.names.lock(key));
+		if (value == null || value.equals(LockBackend.RESERVED + waiter)) {
 			giveBack(connection, key, value);
 		}
 	}
 
 	private boolean giveBack(RedisConnection connection, String key, @Nullable String value) {
-		return new GivingBack(this.swap, this.waiters, connection, key, this.names.lock(key), value).run();
+		byte[] name = this.names.lock(key);
+		return unlessShared(connection, name,
+				() -> new GivingBack(this.swap, this.waiters, connection, key, name, value).run());
+	}
+
+	// Readers have a lock that its owner has lost.
+	private static boolean unlessShared(RedisConnection connection, byte[] name, BooleanSupplier step) {
+		try {
+			return step.getAsBoolean();
+		}
+		catch (RuntimeException ex) {
+			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
+				throw ex;
+			}
+			Values.ofLock(connection, name); // Fails if it is no lock.
+			return false;
+		}
 	}
 
 	@Override
 	public boolean park(RedisConnection connection, String key, String owner, long restMillis) {
 		this.unanswered.forget(owner);
 		byte[] name = this.names.lock(key);
-		return this.swap.replace(connection, name, KeyNames.bytes(owner), KeyNames.bytes(LockBackend.PARKED + owner),
-				restMillis)
-				// It may have been left alone so near to its end, and then runs out too.
-				|| owner.equals(Values.get(connection, name));
+		return unlessShared(connection, name,
+				() -> this.swap.replace(connection, name, KeyNames.bytes(owner),
+						KeyNames.bytes(LockBackend.PARKED + owner), restMillis)
+						// It may have been left alone so near to its end, and then runs
+						// out too.
+						|| owner.equals(Values.get(connection, name)));
 	}
 
 	@Override

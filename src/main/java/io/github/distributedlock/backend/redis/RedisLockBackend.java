@@ -5,9 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.WakeListener;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
@@ -105,12 +107,30 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
-	public Attempt acquire(Claim claim) {
-		return acquire(claim, (steps, connection) -> claim.fenced() ? steps.acquire(connection, claim)
-				: setIfAbsent(connection, claim));
+	public void require(String key, LockMode mode, boolean fair) {
+		if (!ForLuaOnly.isNeeded(mode, fair)) {
+			return;
+		}
+		if (fair && mode == LockMode.SHARED) {
+			throw LockBackendException.refused("Lock '" + key + "' was requested as fair and SHARED",
+					"leave fair out: who reads together has no order, and waits for writers that came before anyway",
+					false, null);
+		}
+		if (atomicity() != Atomicity.LUA) {
+			throw ForLuaOnly.refusal(key, mode, fair);
+		}
 	}
 
-	private Attempt setIfAbsent(RedisConnection connection, Claim claim) {
+	@Override
+	public Attempt acquire(Claim claim) {
+		boolean plain = !claim.fenced() && !ForLuaOnly.isNeeded(claim.mode(), claim.fair());
+		return run("acquire", claim, (steps, connection) -> {
+			Attempt attempt = plain ? setIfAbsent(steps, connection, claim) : steps.acquire(connection, claim);
+			return acknowledged(connection, steps, claim, attempt);
+		});
+	}
+
+	private @Nullable Attempt setIfAbsent(Steps steps, RedisConnection connection, Claim claim) {
 		long begin = System.nanoTime();
 		byte[] name = this.names.lock(claim.key());
 		if (Values.setIfAbsent(connection, name, claim.owner(), claim.lease().toMillis())) {
@@ -123,30 +143,63 @@ public final class RedisLockBackend implements LockBackend {
 		}
 		// Tells who holds it, and fails if it is no lock at all. It is us if the client
 		// sent the command again after it had lost the first answer.
-		String holder = Values.get(connection, name);
-		return claim.owner().equals(holder) ? Attempt.ACQUIRED : Attempt.busy(holder);
+		try {
+			String holder = Values.get(connection, name);
+			return claim.owner().equals(holder) ? Attempt.ACQUIRED : Attempt.busy(holder);
+		}
+		catch (RuntimeException ex) {
+			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
+				throw ex;
+			}
+			return steps.acquire(connection, claim); // Maybe it is shared.
+		}
 	}
 
 	@Override
 	public Attempt acquireOrRegister(Claim claim) {
-		boolean register = this.subscriptions.mayRegister(claim.instance());
-		return acquire(claim, (steps, connection) -> register ? steps.acquireOrRegister(connection, claim)
-				: steps.acquire(connection, claim));
+		boolean registers = registers(claim);
+		return run("acquire", claim, (steps, connection) -> {
+			Attempt attempt = registers ? steps.acquireOrRegister(connection, claim) : steps.acquire(connection, claim);
+			return acknowledged(connection, steps, claim, attempt);
+		});
 	}
 
-	private Attempt acquire(Claim claim, Choice.Step<Attempt> step) {
+	@Override
+	public Passing pass(String owner, Claim next, boolean yields) {
+		boolean registers = registers(next);
+		return run("pass on", next, (steps, connection) -> {
+			Passing passing = steps.pass(connection, owner, next, yields, registers);
+			try {
+				acknowledged(connection, steps, next, (passing != null) ? passing.next() : null);
+			}
+			catch (LockBackendException ex) {
+				// The owner before has lost it, so this is no refusal.
+				throw new LockBackendException(String.valueOf(ex.getMessage()), ex.isRetryable(), ex);
+			}
+			return passing;
+		});
+	}
+
+	// A ticket keeps its place, and asks often enough, even if it does not hear.
+	private boolean registers(Claim claim) {
+		return this.subscriptions.mayRegister(claim.instance()) || claim.fair();
+	}
+
+	private <T> T run(String step, Claim claim, Choice.Step<T> command) {
 		try {
-			return certain(this.choice.run(this::acquires, (steps, connection) -> {
-				Attempt attempt = step.run(steps, connection);
-				if (this.replicas != null && attempt != null && attempt.acquired()) {
-					this.replicas.requireAcknowledgement(connection, steps, claim);
-				}
-				return attempt;
-			}));
+			return certain(this.choice.run(this::acquires, command));
 		}
 		catch (RuntimeException ex) {
-			throw RedisFailures.translate("acquire", describe(claim.key()), ex);
+			throw RedisFailures.translate(step, describe(claim.key()), ex);
 		}
+	}
+
+	private @Nullable Attempt acknowledged(RedisConnection connection, Steps steps, Claim claim,
+			@Nullable Attempt attempt) {
+		if (this.replicas != null && attempt != null && attempt.acquired()) {
+			this.replicas.requireAcknowledgement(connection, steps, claim);
+		}
+		return attempt;
 	}
 
 	// Replicas are asked about what was written on the same connection.
@@ -156,12 +209,12 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
-	public void withdraw(String key, String instance) {
-		if (this.settings.signals() == Signals.NONE) {
-			return; // Nobody is registered, nor is anything reserved.
+	public void withdraw(String key, String waiter) {
+		if (this.settings.signals() == Signals.NONE && !Waiters.isTicket(waiter)) {
+			return; // Nobody else is registered, nor is anything reserved.
 		}
 		run("withdraw from", key, (steps, connection) -> {
-			steps.withdraw(connection, key, instance);
+			steps.withdraw(connection, key, waiter);
 			return null;
 		});
 	}

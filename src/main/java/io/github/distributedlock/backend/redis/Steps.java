@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Passing;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -27,9 +28,20 @@ interface Steps {
 
 	@Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim);
 
+	/**
+	 * Passes a key on inside its JVM.
+	 * @param connection the connection
+	 * @param owner the owner so far
+	 * @param next who is to be the owner
+	 * @param yields whether waiters come first
+	 * @param registers whether the next one is to wait if it does not get the key
+	 * @return the answer, {@code null} if there was none
+	 */
+	@Nullable Passing pass(RedisConnection connection, String owner, Claim next, boolean yields, boolean registers);
+
 	boolean release(RedisConnection connection, String key, String owner);
 
-	void withdraw(RedisConnection connection, String key, String instance);
+	void withdraw(RedisConnection connection, String key, String waiter);
 
 	boolean park(RedisConnection connection, String key, String owner, long restMillis);
 

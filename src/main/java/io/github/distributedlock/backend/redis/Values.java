@@ -1,5 +1,10 @@
 package io.github.distributedlock.backend.redis;
 
+import java.util.Set;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -23,6 +28,35 @@ final class Values {
 		Boolean set = connection.stringCommands()
 			.set(name, KeyNames.bytes(value), Expiration.milliseconds(millis), SetOption.ifAbsent());
 		return Boolean.TRUE.equals(set);
+	}
+
+	/**
+	 * The value of a lock, which readers may share that use scripts.
+	 * @return it; of a shared lock one that stands for the readers
+	 */
+	static @Nullable String ofLock(RedisConnection connection, byte[] name) {
+		try {
+			return get(connection, name);
+		}
+		catch (RuntimeException ex) {
+			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
+				throw ex;
+			}
+			return reader(connection, name, ex);
+		}
+	}
+
+	// What is no lock at all fails as before.
+	private static @Nullable String reader(RedisConnection connection, byte[] name, RuntimeException failure) {
+		Set<byte[]> members = connection.zSetCommands().zRange(name, 0, 0);
+		if (members == null || members.isEmpty()) {
+			return null; // Gone meanwhile.
+		}
+		String member = KeyNames.text(members.iterator().next());
+		if (Stream.of(Claim.SHARED, LockBackend.RESERVED, LockBackend.PARKED).noneMatch(member::startsWith)) {
+			throw failure;
+		}
+		return member.startsWith(Claim.SHARED) ? member : Claim.SHARED + member;
 	}
 
 	static @Nullable String get(RedisConnection connection, byte[] name) {

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.Set;
 
+import io.github.distributedlock.backend.Claim;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -11,7 +12,8 @@ import org.springframework.data.redis.connection.RedisZSetCommands.ZAddArgs;
 import org.springframework.data.redis.connection.zset.Tuple;
 
 /**
- * The instances that wait for a key, oldest first, by plain commands.
+ * Who waits for a key, oldest first, by plain commands. Among them may be readers and
+ * tickets of JVMs that use scripts.
  */
 final class Waiters {
 
@@ -52,11 +54,11 @@ final class Waiters {
 	}
 
 	/**
-	 * Ends the registration of an instance.
+	 * Ends the registration of a waiter.
 	 * @return whether it was registered
 	 */
-	boolean remove(RedisConnection connection, String key, String instance) {
-		Long removed = connection.zSetCommands().zRem(this.names.waiters(key), KeyNames.bytes(instance));
+	boolean remove(RedisConnection connection, String key, String waiter) {
+		Long removed = connection.zSetCommands().zRem(this.names.waiters(key), KeyNames.bytes(waiter));
 		return removed != null && removed > 0;
 	}
 
@@ -66,20 +68,31 @@ final class Waiters {
 	}
 
 	/**
-	 * Tells an instance that a key is reserved for it.
+	 * Tells a waiter that a key is reserved for it.
 	 * @return {@code false} if it certainly cannot hear
 	 */
-	boolean wake(RedisConnection connection, String key, String instance) {
+	boolean wake(RedisConnection connection, String key, String waiter) {
 		try {
-			Long heard = connection.publish(KeyNames.bytes(this.names.channels() + instance),
-					KeyNames.bytes(instance + " " + key));
+			Long heard = connection.publish(KeyNames.bytes(this.names.channels() + instance(waiter)),
+					KeyNames.bytes(waiter + " " + key));
 			return !this.countsAllSubscribers || heard == null || heard > 0;
 		}
 		catch (RuntimeException ex) {
 			// Tells nothing about who hears; and who is not woken polls.
-			logger.debug("Could not wake {} for lock '{}'", instance, key, ex);
+			logger.debug("Could not wake {} for lock '{}'", waiter, key, ex);
 			return true;
 		}
+	}
+
+	/**
+	 * Whether a waiter is a single request, with a place of its own.
+	 */
+	static boolean isTicket(String waiter) {
+		return waiter.indexOf(':') >= 0 && !waiter.startsWith(Claim.SHARED);
+	}
+
+	private static String instance(String waiter) {
+		return waiter.startsWith(Claim.SHARED) ? waiter.substring(Claim.SHARED.length()) : waiter.split(":", 2)[0];
 	}
 
 }

@@ -41,9 +41,13 @@ final class AtomicityStores {
 
 	// Tests that run side by side must not hear each other.
 	private RedisLockBackend open(AtomicityCase one, Client client) {
-		RedisLockBackend backend = one.backend(client, "contract-" + this.opened.incrementAndGet());
+		RedisLockBackend backend = one.backend(client, "contract-" + nextNumber());
 		assertThat(backend.atomicity()).as("chosen on %s", one).isEqualTo(one.atomicity());
 		return backend;
+	}
+
+	int nextNumber() {
+		return this.opened.incrementAndGet();
 	}
 
 }

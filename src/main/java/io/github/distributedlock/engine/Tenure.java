@@ -1,0 +1,268 @@
+package io.github.distributedlock.engine;
+
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.engine.Lease.Moment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key that this JVM owns in the store under one owner token: for one hold or, handed on
+ * inside the JVM, for several, one after the other.
+ *
+ * <pre>
+ *            taken              given back
+ *   VACANT ──────────► HELD ──────────────────► RELEASING
+ *     │ ▲               │ │                         ▲
+ *     │ └───────────────┘ │ past the deadline,      │
+ *     │    handed on      │ not ours any more,      │
+ *     │                   ▼ engine stopped          │
+ *     ├────────────────► LOST                       │
+ *     └─────────────────────────────────────────────┘
+ *                 nobody wanted it
+ * </pre>
+ *
+ * Invariants: each change of state is one compare-and-set, and the last two are final. So
+ * at most one hold has it, a loss reaches the one that has it then, and who has handed it
+ * on can do nothing to it any more. What the store answers to a renewal counts only until
+ * the end. The lease ends here before the server may give the key to another, and its end
+ * only moves later.
+ */
+final class Tenure {
+
+	private enum Stage {
+
+		VACANT, HELD, RELEASING, LOST
+
+	}
+
+	/**
+	 * One value for all, so that nobody sees a loss without its reason.
+	 *
+	 * @param hold who has it, or had it last
+	 */
+	private record State(Stage stage, @Nullable Hold hold, @Nullable Reason loss) {
+
+		boolean isOwned() {
+			return this.stage == Stage.VACANT || this.stage == Stage.HELD;
+		}
+
+	}
+
+	private static final State NEW = new State(Stage.VACANT, null, null);
+
+	final String key;
+
+	/**
+	 * As whom the request that acquired it waited.
+	 */
+	final Waiter waiter;
+
+	final String owner;
+
+	/**
+	 * Those of the request that acquired it; they and those of later holds differ in
+	 * nothing that concerns the lease.
+	 */
+	final Terms terms;
+
+	/**
+	 * Since when the key has been handed on in this JVM.
+	 */
+	final long sliceStart;
+
+	/**
+	 * Whether a command was sent for this owner that was never answered, or too late, so
+	 * that it may keep the key, or take it again, after this has ended.
+	 */
+	volatile boolean unsettled;
+
+	private final EngineTime time;
+
+	private final long begin;
+
+	private final AtomicReference<State> state = new AtomicReference<>(NEW);
+
+	private volatile Lease lease;
+
+	Tenure(Waiter waiter, String owner, Terms terms, Moment sent, long sliceStart, boolean unsettled, EngineTime time) {
+		this.key = waiter.key();
+		this.waiter = waiter;
+		this.owner = owner;
+		this.terms = terms;
+		this.sliceStart = sliceStart;
+		this.unsettled = unsettled;
+		this.time = time;
+		this.begin = sent.nanos();
+		this.lease = new Lease(sent, terms.lease(), terms.margin());
+	}
+
+	private State state() {
+		return Objects.requireNonNull(this.state.get());
+	}
+
+	/**
+	 * Whether it has not ended.
+	 */
+	boolean isOwned() {
+		return state().isOwned();
+	}
+
+	boolean isLost() {
+		return state().stage() == Stage.LOST;
+	}
+
+	boolean isVacant() {
+		return state().stage() == Stage.VACANT;
+	}
+
+	boolean isHeldBy(Hold hold) {
+		State state = state();
+		return state.stage() == Stage.HELD && state.hold() == hold;
+	}
+
+	boolean isLostBy(Hold hold) {
+		State state = state();
+		return state.stage() == Stage.LOST && state.hold() == hold;
+	}
+
+	/**
+	 * Gives it to a hold.
+	 * @return {@code false} if it is not vacant any more
+	 */
+	boolean take(Hold hold) {
+		State state = state();
+		return state.stage() == Stage.VACANT && this.state.compareAndSet(state, new State(Stage.HELD, hold, null));
+	}
+
+	/**
+	 * Ends a hold, and keeps the key for the next one.
+	 * @return {@code false} if that hold does not have it any more
+	 */
+	boolean vacate(Hold hold) {
+		return leave(hold, Stage.VACANT);
+	}
+
+	/**
+	 * Ends it with a hold, to give the key back.
+	 * @return {@code false} if that hold does not have it any more
+	 */
+	boolean beginRelease(Hold hold) {
+		return leave(hold, Stage.RELEASING);
+	}
+
+	private boolean leave(Hold hold, Stage next) {
+		State state = state();
+		return state.stage() == Stage.HELD && state.hold() == hold
+				&& this.state.compareAndSet(state, new State(next, hold, null));
+	}
+
+	/**
+	 * Ends it while nobody has it, to give the key back or to pass it on.
+	 * @return {@code false} if it is not vacant any more
+	 */
+	boolean beginRelease() {
+		State state = state();
+		return state.stage() == Stage.VACANT
+				&& this.state.compareAndSet(state, new State(Stage.RELEASING, state.hold(), null));
+	}
+
+	/**
+	 * Ends it by a loss.
+	 * @return {@code false} if it had ended before
+	 */
+	boolean lose(Reason reason) {
+		while (true) {
+			State state = state();
+			if (!state.isOwned()) {
+				return false;
+			}
+			Hold loser = (state.stage() == Stage.HELD) ? state.hold() : null;
+			if (this.state.compareAndSet(state, new State(Stage.LOST, loser, reason))) {
+				return true;
+			}
+		}
+	}
+
+	/**
+	 * The hold that has it, has lost it, or had it last.
+	 */
+	@Nullable Hold hold() {
+		return state().hold();
+	}
+
+	/**
+	 * The name of the request that has it, or had it last.
+	 */
+	String name() {
+		Hold hold = hold();
+		return (hold != null) ? hold.terms.name() : this.terms.name();
+	}
+
+	/**
+	 * Whether it was lost to a shutdown, so that nothing may be deleted under its method.
+	 */
+	boolean isLeftToRunOut() {
+		return state().loss() == Reason.SHUTDOWN;
+	}
+
+	/**
+	 * Why it was lost; if it was not, nobody has said anything but that it is gone.
+	 */
+	Reason lossReason() {
+		Reason loss = state().loss();
+		return (loss != null) ? loss : Reason.TAKEN;
+	}
+
+	Lease lease() {
+		return this.lease;
+	}
+
+	/**
+	 * The store has confirmed that the key is ours, for at least so long.
+	 */
+	synchronized void confirmed(Moment sent, long nanos) {
+		Lease confirmed = new Lease(sent, nanos, this.terms.margin());
+		Moment now = Moment.now(this.time);
+		if (confirmed.left(now) > this.lease.left(now)) {
+			this.lease = confirmed;
+		}
+	}
+
+	/**
+	 * Whether the lease has run out, so that it must be given up for lost.
+	 */
+	boolean isOver() {
+		return lease().left(Moment.now(this.time)) <= 0;
+	}
+
+	/**
+	 * Why it is over, if nobody said that the key was taken.
+	 */
+	Reason overReason() {
+		if (!this.terms.renewed()) {
+			return Reason.LEASE_EXPIRED;
+		}
+		// The last lease was asked for in whole milliseconds, and may end almost one
+		// early.
+		long early = this.terms.margin() + TimeUnit.MILLISECONDS.toNanos(1);
+		return (maxHoldLeft(this.time.nanoTime()) <= early) ? Reason.MAX_HOLD_TIME : Reason.NOT_RENEWED;
+	}
+
+	/**
+	 * For how long the key may still be held by the request's own limit.
+	 */
+	long maxHoldLeft(long now) {
+		return this.terms.maxHold() - (now - this.begin);
+	}
+
+	/**
+	 * For how long at most the server keeps the key for us.
+	 */
+	long leftOnServer() {
+		return lease().leftOnServer(Moment.now(this.time));
+	}
+
+}

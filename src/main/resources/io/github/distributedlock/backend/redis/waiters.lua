@@ -1,0 +1,108 @@
+-- Who waits for the lock, and is it now. A waiter is an instance; 'shared:' and an instance, for its readers; or a
+-- ticket, which is an owner: an instance, ':' and more. The liveness of instances is when they last asked, in ms.
+-- KEYS: lock, waiters, liveness.
+-- ARGV: the user's key, channel prefix, reservation in ms, '1' to skip who cannot hear.
+
+local SILENCE = 1000
+
+local function isReader(waiter)
+	return string.sub(waiter, 1, 7) == 'shared:'
+end
+
+local function isTicket(waiter)
+	return not isReader(waiter) and string.find(waiter, ':', 1, true)
+end
+
+local function oldest()
+	return redis.pcall('ZRANGE', KEYS[2], 0, 0)[1]
+end
+
+-- One waits no more. Nobody's liveness is kept when nobody waits.
+local function unregister(waiter)
+	if redis.call('ZREM', KEYS[2], waiter) == 1 and not oldest() then
+		redis.call('DEL', KEYS[3])
+	end
+end
+
+-- One waits, behind all others, unless it has its place already.
+local function register(waiter, timeToLive)
+	if not redis.call('ZSCORE', KEYS[2], waiter) then
+		local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2] or 0
+		redis.call('ZADD', KEYS[2], exact(math.max(last + 1, micros())), waiter)
+	end
+	redis.call('ZADD', KEYS[3], exact(millis()), instanceOf(waiter))
+	redis.call('PEXPIRE', KEYS[2], timeToLive)
+	redis.call('PEXPIRE', KEYS[3], timeToLive)
+end
+
+-- Whoever was silent for too long is dead, and all its waiters go at once. Of an instance that does without
+-- scripts nothing is known. Answers who was dead.
+local function bury()
+	local dead = {}
+	local silent = redis.pcall('ZRANGEBYSCORE', KEYS[3], '-inf', exact(millis() - SILENCE))
+	if not silent[1] then
+		return dead
+	end
+	for _, instance in ipairs(silent) do
+		dead[instance] = true
+		redis.call('ZREM', KEYS[3], instance)
+	end
+	for _, waiter in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+		if dead[instanceOf(waiter)] then
+			unregister(waiter)
+		end
+	end
+	return dead
+end
+
+-- Answers whether it may have heard. A refused PUBLISH tells nothing about that.
+local function wake(waiter)
+	return redis.pcall('PUBLISH', ARGV[2] .. instanceOf(waiter), waiter .. ' ' .. ARGV[1]) ~= 0 or ARGV[4] ~= '1'
+end
+
+-- The readers that wait before any writer may come in. Answers whether there are any.
+local function admitReaders()
+	local admitted = false
+	local waiter = oldest()
+	while waiter and isReader(waiter) do
+		unregister(waiter)
+		if wake(waiter) then
+			redis.pcall('ZADD', KEYS[1], exact(millis() + ARGV[3]), 'reserved:' .. instanceOf(waiter))
+			admitted = true
+		end
+		waiter = oldest()
+	end
+	if admitted then
+		lastsForAll()
+	end
+	return admitted
+end
+
+-- The lock is free: it is reserved for exactly one waiter that was told, or for all readers that are next; or
+-- nobody waits. A ticket keeps its place until it has the lock. Nothing may fail here: the lock was given back, and
+-- who is not woken polls.
+local function wakeNext(speaker)
+	if not oldest() then
+		return
+	end
+	redis.pcall('ZADD', KEYS[3], 'XX', exact(millis()), speaker)
+	bury()
+	local waiter = oldest()
+	while waiter do
+		if isReader(waiter) then
+			if admitReaders() then
+				return
+			end
+		else
+			local keepsPlace = isTicket(waiter)
+			if not keepsPlace then
+				unregister(waiter)
+			end
+			if wake(waiter) or keepsPlace then
+				redis.pcall('SET', KEYS[1], 'reserved:' .. waiter, 'PX', ARGV[3])
+				return
+			end
+		end
+		waiter = oldest()
+	end
+end

@@ -1,0 +1,16 @@
+package io.github.distributedlock.backend.memory;
+
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.SharedContractTests;
+
+/**
+ * The memory of this JVM also keeps an order, and readers together.
+ */
+class InMemorySharedTests extends SharedContractTests {
+
+	@Override
+	protected LockBackend backend(String store) {
+		return new InMemoryLockBackend();
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.SharedContractTests;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.test.AtomicityCase;
+import io.github.distributedlock.test.RedisCluster;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/**
+ * What takes scripts, on each server and a cluster, with each client.
+ */
+class SharedByScriptsTests extends SharedContractTests {
+
+	private static final String CLUSTER = "cluster, ";
+
+	private final AtomicityStores stores = new AtomicityStores();
+
+	private RedisCluster cluster;
+
+	@BeforeAll
+	void startServers() {
+		AtomicityCase.onAllServers().filter((one) -> one.atomicity() == Atomicity.LUA).forEach(this.stores::add);
+		this.cluster = RedisCluster.start(RedisServers.EMBEDDED, 3);
+	}
+
+	@AfterAll
+	void stopCluster() {
+		this.cluster.close();
+	}
+
+	@Override
+	protected Stream<String> stores() {
+		return Stream.concat(this.stores.names(), Stream.of(Factories.values()).map((client) -> CLUSTER + client));
+	}
+
+	@Override
+	protected LockBackend backend(String store) {
+		if (!store.startsWith(CLUSTER)) {
+			return this.stores.open(store);
+		}
+		Factories client = Factories.valueOf(store.substring(CLUSTER.length()));
+		RedisLockSettings settings = RedisLockSettings.defaults()
+			.prefix("shared-" + this.stores.nextNumber())
+			.commandTimeout(Duration.ofSeconds(10));
+		return new RedisLockBackend(client.to(this.cluster), settings);
+	}
+
+}
