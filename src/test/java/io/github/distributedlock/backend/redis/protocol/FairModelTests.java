@@ -101,7 +101,8 @@ class FairModelTests {
 				arguments(Rule.ANSWERS_WAKE, RECOVERY, THREE.deaf().faults(1, LATE_COMMAND)),
 				arguments(Rule.ORPHANS_ARE_WITHDRAWN, RECOVERY, THREE.faults(1, LATE_COMMAND)),
 				arguments(Rule.THE_SILENT_ARE_DEAD, RECOVERY, THREE.faults(1, CRASH)),
-				arguments(Rule.THE_NEXT_ONE_POLLS, ORDER, THREE));
+				arguments(Rule.WHO_SPEAKS_LIVES, ORDER, FairProtocol.jvms(0, 0, 0).faults(1, SILENCE)),
+				arguments(Rule.THE_NEXT_ONE_POLLS, ORDER, THREE.faults(1, LOST_LEASE)));
 	}
 
 	@ParameterizedTest
