@@ -124,6 +124,39 @@ public interface LockBackend extends AutoCloseable {
 	boolean park(String key, String owner, Duration rest);
 
 	/**
+	 * Whether several keys can be acquired and given back in one step. If not, that is
+	 * done one by one. Does no I/O.
+	 * @param keys the user's keys
+	 * @return {@code false} unless said otherwise
+	 */
+	default boolean isOneStep(List<String> keys) {
+		return false;
+	}
+
+	/**
+	 * Makes the owner of exclusive claims the owner of all their keys, if all are free,
+	 * or else of none. As {@link #acquire}, the fast path of a request that does not know
+	 * of any other. Called only for keys for which it {@linkplain #isOneStep is} one
+	 * step.
+	 * @param claims the claims of one owner, neither fair nor fenced
+	 * @return whether it is the owner now
+	 */
+	default boolean acquireAll(List<Claim> claims) {
+		throw new UnsupportedOperationException();
+	}
+
+	/**
+	 * Gives several keys back, each as {@link #release} does. Called only for keys for
+	 * which it {@linkplain #isOneStep is} one step.
+	 * @param keys the user's keys
+	 * @param owner the owner token
+	 * @return for each key, in order, whether the owner owned it
+	 */
+	default List<Boolean> releaseAll(List<String> keys, String owner) {
+		throw new UnsupportedOperationException();
+	}
+
+	/**
 	 * Tells a listener of the wake-ups for an instance. Does no I/O before the first
 	 * registration.
 	 * @param instance the instance

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
@@ -153,6 +154,34 @@ final class Acquirer {
 		Tenure left = terms.handedOn() ? this.queue.lendable(new Waiter(key, this.instance.id())) : null;
 		Hold hold = (left != null) ? this.handOver.take(left, null, terms) : null;
 		return (hold != null && keep(hold, era)) ? hold : null;
+	}
+
+	/**
+	 * Begins to hold what the store has given.
+	 * @return the hold, guarded, or {@code null} if the engine was stopped meanwhile
+	 */
+	@Nullable Hold begin(Tenure tenure, Turn turn, Terms terms, OptionalLong fencingToken, int era) {
+		Hold hold = new Hold(tenure, turn, terms, fencingToken, this.time);
+		tenure.take(hold);
+		turn.acquired();
+		Undo.ifFails(() -> this.watchdog.guard(tenure), () -> this.watchdog.unguard(tenure));
+		return keep(hold, era) ? hold : null;
+	}
+
+	/**
+	 * Takes the turn of a key that nobody here holds or waits for.
+	 */
+	@Nullable Turn enterAlone(String key, Claim claim) {
+		Turn turn = this.queue.enter(new Waiter(key, claim.waiter()), false, false);
+		if (turn != null && !turn.granted.tryAcquire()) {
+			this.queue.leave(turn);
+			return null;
+		}
+		return turn;
+	}
+
+	void leave(Turn turn) {
+		this.queue.leave(turn);
 	}
 
 	/**

@@ -143,25 +143,8 @@ final class EngineHandle implements LockHandle {
 		}
 		this.binding.close();
 		this.heldTooLong.cancel();
-		close(this.holds.size() - 1);
-	}
-
-	/**
-	 * Gives back the last one first, and each whatever happens to the one before.
-	 */
-	private void close(int index) {
-		Hold hold = this.holds.get(index);
-		try {
-			hold.detach(this);
-			if (hold.exit()) {
-				this.parts.releaser().release(hold);
-			}
-		}
-		finally {
-			if (index > 0) {
-				close(index - 1);
-			}
-		}
+		this.holds.forEach((hold) -> hold.detach(this));
+		this.parts.releaser().release(this.holds.stream().filter(Hold::exit).toList());
 	}
 
 	private void requireOpen() {

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 import io.github.distributedlock.CurrentLock;
@@ -10,13 +11,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gets all keys of a request, or none: those that the calling thread holds already are
- * re-entered, the others come from the store, one after the other, under one owner.
+ * re-entered, the others come from the store under one owner, at once if that is
+ * possible, else one after the other.
  */
 final class Holds {
 
 	private final Instance instance;
 
 	private final Acquirer acquirer;
+
+	private final JointAcquirer jointAcquirer;
 
 	private final Releaser releaser;
 
@@ -27,6 +31,7 @@ final class Holds {
 	Holds(Instance instance, Acquirer acquirer, Releaser releaser, Losses losses, Events events) {
 		this.instance = instance;
 		this.acquirer = acquirer;
+		this.jointAcquirer = new JointAcquirer(acquirer);
 		this.releaser = releaser;
 		this.losses = losses;
 		this.events = events;
@@ -37,6 +42,12 @@ final class Holds {
 	 * @return a hold for each key, or {@code null} if one is busy
 	 */
 	@Nullable List<Hold> acquire(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
+		if (keys.size() > 1) {
+			List<Hold> joint = acquireJointly(keys, terms, wait);
+			if (joint != null) {
+				return joint;
+			}
+		}
 		List<Hold> holds = new ArrayList<>(keys.size());
 		String owner = null;
 		Hold got = null;
@@ -66,6 +77,18 @@ final class Holds {
 				giveBack(holds);
 			}
 		}
+	}
+
+	private @Nullable List<Hold> acquireJointly(List<String> keys, Terms terms, Wait wait) {
+		if (CurrentLock.all().stream().anyMatch((handle) -> !Collections.disjoint(handle.keys(), keys))) {
+			return null; // Some may have to be re-entered.
+		}
+		String owner = this.instance.nextOwner();
+		List<Hold> holds = this.jointAcquirer.acquire(keys, owner, terms);
+		if (holds != null) {
+			this.events.publish(new LockEvent.Acquired(terms.name(), keys, owner, wait.waited()));
+		}
+		return holds;
 	}
 
 	private @Nullable Hold reenter(String key, Terms terms) {

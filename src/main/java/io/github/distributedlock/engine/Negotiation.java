@@ -202,21 +202,11 @@ final class Negotiation {
 					null);
 			return null;
 		}
-		Hold hold = new Hold(tenure, this.turn, this.terms, fencingToken, this.parts.time);
-		tenure.take(hold);
-		this.turn.acquired();
-		boolean guarded = false;
-		try {
-			this.parts.watchdog.guard(tenure);
-			guarded = true;
-			return this.parts.keep(hold, this.era) ? hold : null;
-		}
-		finally {
-			if (!guarded) {
-				this.parts.watchdog.unguard(tenure);
-				this.unsettled = true;
-			}
-		}
+		boolean unsettledBefore = this.unsettled;
+		this.unsettled = true; // Until it is guarded.
+		Hold hold = this.parts.begin(tenure, this.turn, this.terms, fencingToken, this.era);
+		this.unsettled = unsettledBefore;
+		return hold;
 	}
 
 	/**

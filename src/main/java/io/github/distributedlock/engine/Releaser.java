@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockEvent;
@@ -47,11 +48,29 @@ final class Releaser {
 	}
 
 	/**
-	 * Gives back a hold whose last handle was closed.
+	 * Gives back holds whose last handle was closed: in one step if that is possible,
+	 * else the last one first, and each whatever happens to the one before.
 	 */
-	void release(Hold hold) {
-		long rest = hold.rest();
-		end(hold, rest, new LockEvent.Released(hold.terms.name(), hold.key, hold.owner(), hold.held()));
+	void release(List<Hold> holds) {
+		if (holds.size() > 1 && isOneStep(holds)) {
+			releaseAtOnce(holds);
+		}
+		else {
+			release(holds, holds.size() - 1);
+		}
+	}
+
+	private void release(List<Hold> holds, int index) {
+		if (index < 0) {
+			return;
+		}
+		Hold hold = holds.get(index);
+		try {
+			end(hold, hold.rest(), released(hold));
+		}
+		finally {
+			release(holds, index - 1);
+		}
 	}
 
 	/**
@@ -62,31 +81,97 @@ final class Releaser {
 	}
 
 	private void end(Hold hold, long rest, LockEvent.@Nullable Released event) {
-		Tenure tenure = hold.tenure;
-		boolean told = false;
 		if (this.losses.isStillHeld(hold) && mayHandOn(hold, rest) && this.queue.handOn(hold)) {
 			publish(event);
 			return;
 		}
-		if (tenure.beginRelease(hold)) {
-			this.watchdog.unguard(tenure);
+		if (begin(hold)) {
 			try {
-				told = Interrupts.deferredDuring(() -> tell(hold, rest));
+				tell(hold, rest, event);
 			}
 			finally {
 				this.queue.ended(hold);
 			}
 		}
-		if (tenure.unsettled && !tenure.isLeftToRunOut()) {
-			this.sweeper.cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
-		}
-		if (told) {
-			publish(event);
-		}
+		cleanUp(hold.tenure);
 	}
 
 	private boolean mayHandOn(Hold hold, long rest) {
 		return this.handsOn && rest == 0 && hold.terms.handedOn();
+	}
+
+	private boolean isOneStep(List<Hold> holds) {
+		String owner = holds.get(0).owner();
+		return holds.stream().allMatch((hold) -> hold.owner().equals(owner) && hold.rest() == 0)
+				&& this.backend.isOneStep(keys(holds));
+	}
+
+	private void releaseAtOnce(List<Hold> holds) {
+		List<Hold> ours = holds.stream().filter(this::begin).toList();
+		try {
+			if (!ours.isEmpty()) {
+				tell(ours);
+			}
+		}
+		finally {
+			ours.forEach(this.queue::ended);
+		}
+		holds.forEach((hold) -> cleanUp(hold.tenure));
+	}
+
+	private boolean begin(Hold hold) {
+		boolean begun = this.losses.isStillHeld(hold) && hold.tenure.beginRelease(hold);
+		if (begun) {
+			this.watchdog.unguard(hold.tenure);
+		}
+		return begun;
+	}
+
+	private void cleanUp(Tenure tenure) {
+		if (tenure.unsettled && !tenure.isLeftToRunOut()) {
+			this.sweeper.cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
+		}
+	}
+
+	private void tell(Hold hold, long rest, LockEvent.@Nullable Released event) {
+		try {
+			boolean owned = Interrupts.deferredDuring(() -> tell(this.backend, hold.key, hold.owner(), rest));
+			answered(hold, owned, event);
+		}
+		catch (RuntimeException ex) {
+			defer(hold, rest, ex);
+		}
+	}
+
+	private void tell(List<Hold> holds) {
+		List<LockEvent.Released> events = holds.stream().map(Releaser::released).toList();
+		try {
+			List<Boolean> owned = Interrupts
+				.deferredDuring(() -> this.backend.releaseAll(keys(holds), holds.get(0).owner()));
+			for (int i = 0; i < holds.size(); i++) {
+				answered(holds.get(i), owned.get(i), events.get(i));
+			}
+		}
+		catch (RuntimeException ex) {
+			holds.forEach((hold) -> defer(hold, 0, ex));
+		}
+	}
+
+	private void answered(Hold hold, boolean owned, LockEvent.@Nullable Released event) {
+		if (owned) {
+			publish(event);
+		}
+		else {
+			this.losses.discoveredAtRelease(hold.tenure);
+		}
+	}
+
+	private void defer(Hold hold, long rest, RuntimeException ex) {
+		logger.warn("Could not release lock '{}' of {}, trying again until its lease has run out in {}", hold.key,
+				hold.owner(), Text.of(hold.tenure.leftOnServer()), ex);
+		this.sweeper.release(hold.tenure, rest);
+		this.events.publish(new LockEvent.ReleaseDeferred(hold.terms.name(), hold.key, hold.owner(),
+				Failures.asBackendException("release", hold.key, ex)));
 	}
 
 	private void publish(LockEvent.@Nullable Released event) {
@@ -95,22 +180,12 @@ final class Releaser {
 		}
 	}
 
-	private boolean tell(Hold hold, long rest) {
-		try {
-			boolean owned = tell(this.backend, hold.key, hold.owner(), rest);
-			if (!owned) {
-				this.losses.discoveredAtRelease(hold.tenure);
-			}
-			return owned;
-		}
-		catch (RuntimeException ex) {
-			logger.warn("Could not release lock '{}' of {}, trying again until its lease has run out in {}", hold.key,
-					hold.owner(), Text.of(hold.tenure.leftOnServer()), ex);
-			this.sweeper.release(hold.tenure, rest);
-			this.events.publish(new LockEvent.ReleaseDeferred(hold.terms.name(), hold.key, hold.owner(),
-					Failures.asBackendException("release", hold.key, ex)));
-			return false;
-		}
+	private static LockEvent.Released released(Hold hold) {
+		return new LockEvent.Released(hold.terms.name(), hold.key, hold.owner(), hold.held());
+	}
+
+	private static List<String> keys(List<Hold> holds) {
+		return holds.stream().map((hold) -> hold.key).toList();
 	}
 
 	/**

@@ -191,6 +191,28 @@ final class ScriptedBackend implements LockBackend {
 	}
 
 	@Override
+	public boolean isOneStep(List<String> keys) {
+		return keys.stream().allMatch((key) -> key.startsWith("joint-"));
+	}
+
+	@Override
+	public boolean acquireAll(List<Claim> claims) {
+		return step("acquire-all", String.valueOf(claims.size()), () -> {
+			List<Claim> got = claims.stream().takeWhile((claim) -> this.delegate.acquire(claim).acquired()).toList();
+			if (got.size() < claims.size()) {
+				got.forEach((claim) -> this.delegate.release(claim.key(), claim.owner()));
+			}
+			return got.size() == claims.size();
+		});
+	}
+
+	@Override
+	public List<Boolean> releaseAll(List<String> keys, String owner) {
+		return step("release-all", String.valueOf(keys.size()),
+				() -> keys.stream().map((key) -> this.delegate.release(key, owner)).toList());
+	}
+
+	@Override
 	public boolean park(String key, String owner, Duration rest) {
 		return step("park", key, () -> this.delegate.park(key, owner, rest));
 	}

@@ -72,6 +72,14 @@ final class Choice {
 	}
 
 	/**
+	 * The strategy, if it is known already.
+	 * @return the one that was chosen, or {@code null}
+	 */
+	@Nullable Strategy known() {
+		return this.chosen;
+	}
+
+	/**
 	 * Runs a step, with another strategy if the server refuses that of before.
 	 * @param lane which connections to use
 	 * @param step the step

@@ -62,6 +62,17 @@ final class ClusterSteps implements Steps {
 	}
 
 	@Override
+	public boolean acquireAll(RedisConnection connection, List<Claim> claims) {
+		return run(() -> this.scripts.acquireAll(connection, claims), () -> false);
+	}
+
+	@Override
+	public List<Boolean> releaseAll(RedisConnection connection, List<String> keys, String owner) {
+		return run(() -> this.scripts.releaseAll(connection, keys, owner),
+				() -> keys.stream().map((key) -> release(connection, key, owner)).toList());
+	}
+
+	@Override
 	public void withdraw(RedisConnection connection, String key, String waiter) {
 		run(() -> {
 			this.scripts.withdraw(connection, key, waiter);

@@ -242,6 +242,25 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
+	public boolean isOneStep(List<String> keys) {
+		Strategy known = this.choice.known();
+		if (known == null || known.atomicity() != Atomicity.LUA || this.replicas != null) {
+			return false;
+		}
+		return !this.connections.cluster() || keys.stream().map(this.names::slot).distinct().count() == 1;
+	}
+
+	@Override
+	public boolean acquireAll(List<Claim> claims) {
+		return run("acquire", claims.get(0), (steps, connection) -> steps.acquireAll(connection, claims));
+	}
+
+	@Override
+	public List<Boolean> releaseAll(List<String> keys, String owner) {
+		return certain(run("release", keys.get(0), (steps, connection) -> steps.releaseAll(connection, keys, owner)));
+	}
+
+	@Override
 	public Listening listen(String instance, WakeListener listener) {
 		return this.subscriptions.listen(instance, listener);
 	}

@@ -41,6 +41,20 @@ interface Steps {
 
 	boolean release(RedisConnection connection, String key, String owner);
 
+	/**
+	 * Acquires all keys in one step, or none.
+	 * @param connection the connection
+	 * @param claims the claims of one owner, all of one slot in a cluster
+	 * @return {@code false} also if it takes more than one step here
+	 */
+	default boolean acquireAll(RedisConnection connection, List<Claim> claims) {
+		return false;
+	}
+
+	default List<Boolean> releaseAll(RedisConnection connection, List<String> keys, String owner) {
+		return keys.stream().map((key) -> release(connection, key, owner)).toList();
+	}
+
 	void withdraw(RedisConnection connection, String key, String waiter);
 
 	boolean park(RedisConnection connection, String key, String owner, long restMillis);

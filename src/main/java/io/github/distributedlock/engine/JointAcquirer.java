@@ -1,0 +1,112 @@
+package io.github.distributedlock.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.engine.Lease.Moment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gets several keys in one step, where the store can do that and nobody is in the way.
+ * Never waits: whoever does not get them so gets them one after the other.
+ */
+final class JointAcquirer {
+
+	private final Acquirer parts;
+
+	JointAcquirer(Acquirer parts) {
+		this.parts = parts;
+	}
+
+	/**
+	 * Acquires all keys or none.
+	 * @return a hold for each key, guarded, or {@code null} if they have to be got one by
+	 * one
+	 * @throws LockBackendException if the store refused it for good
+	 */
+	@Nullable List<Hold> acquire(List<String> keys, String owner, Terms terms) {
+		if (terms.mode() != LockMode.EXCLUSIVE || terms.fair() || !this.parts.backend.isOneStep(keys)) {
+			return null;
+		}
+		int era = this.parts.lifecycle.era();
+		this.parts.lifecycle.require(era, keys.get(0));
+		List<Claim> claims = keys.stream().map((key) -> terms.claim(key, owner, this.parts.instance.id())).toList();
+		List<Turn> turns = new ArrayList<>(keys.size());
+		List<Hold> holds = new ArrayList<>(keys.size());
+		boolean complete = false;
+		try {
+			Moment sent = Moment.now(this.parts.time);
+			if (enter(claims, turns) && ask(claims)) {
+				complete = begin(turns, owner, terms, sent, era, holds);
+				if (!complete) {
+					cleanUp(claims);
+				}
+			}
+		}
+		finally {
+			if (!complete) {
+				holds.forEach(this.parts.handOver::undo);
+				turns.forEach(this.parts::leave);
+			}
+		}
+		return complete ? holds : null;
+	}
+
+	private boolean enter(List<Claim> claims, List<Turn> turns) {
+		for (Claim claim : claims) {
+			Turn turn = this.parts.enterAlone(claim.key(), claim);
+			if (turn == null) {
+				return false;
+			}
+			turns.add(turn);
+		}
+		return true;
+	}
+
+	private boolean ask(List<Claim> claims) {
+		boolean answered = false;
+		try {
+			boolean acquired = this.parts.backend.acquireAll(claims);
+			answered = true;
+			return acquired;
+		}
+		catch (RuntimeException ex) {
+			LockBackendException failure = Failures.asBackendException("acquire", claims.get(0).key(), ex);
+			answered = failure.isRefused();
+			if (!failure.isRetryable()) {
+				throw failure;
+			}
+			return false;
+		}
+		finally {
+			if (!answered) {
+				cleanUp(claims);
+			}
+		}
+	}
+
+	/**
+	 * Begins to hold what the store has given.
+	 * @return {@code false} if its answer came too late, or the engine was stopped
+	 */
+	private boolean begin(List<Turn> turns, String owner, Terms terms, Moment sent, int era, List<Hold> holds) {
+		for (Turn turn : turns) {
+			Tenure tenure = new Tenure(turn.waiter, owner, terms, sent, sent.nanos(), false, this.parts.time);
+			Hold hold = tenure.isOver() ? null : this.parts.begin(tenure, turn, terms, OptionalLong.empty(), era);
+			if (hold == null) {
+				return false;
+			}
+			holds.add(hold);
+		}
+		return true;
+	}
+
+	private void cleanUp(List<Claim> claims) {
+		claims.forEach((claim) -> this.parts.sweeper.cleanUp(claim.key(), claim.owner(), claim.lease().toNanos()));
+	}
+
+}
