@@ -11,7 +11,8 @@ public enum LockMode {
 	EXCLUSIVE,
 
 	/**
-	 * Any number of shared holders, but no exclusive one beside them.
+	 * Any number of shared holders, but no exclusive one beside them. Each has a lease of
+	 * its own. While an exclusive request waits, those that come after it wait, too.
 	 */
 	SHARED
 

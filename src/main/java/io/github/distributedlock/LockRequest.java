@@ -121,8 +121,10 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Who may hold the lock together; exclusive by default. Locks do not support
-	 * {@link LockMode#SHARED} yet, and refuse it.
+	 * Who may hold the lock together; exclusive by default. {@link LockMode#SHARED} is
+	 * refused together with {@linkplain #fair(boolean) fair} or
+	 * {@linkplain #fenced(boolean) fenced}, by a store that cannot do it, and, for an
+	 * exclusive request, by a thread that shares the lock already.
 	 * @param mode the mode
 	 * @return a request in that mode
 	 */
@@ -132,8 +134,12 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Serves requests for the key strictly in the order of their arrival, across all
-	 * JVMs. Locks do not support this yet, and refuse it.
+	 * Serves fair requests for the key strictly in the order of their arrival, across all
+	 * JVMs and threads: none gets ahead of one that arrived, which is when the store has
+	 * noted it, before. One that gives up is skipped, one whose JVM died is skipped
+	 * within a second. With several keys, this holds for each of them from when the ones
+	 * before it are held. Others that are not fair may be handed the lock inside their
+	 * JVM meanwhile. Refused by a store that cannot do it.
 	 * @param fair whether to do so
 	 * @return a request that is fair, or not
 	 */

@@ -121,14 +121,19 @@ public @interface DistributedLock {
 	String minHoldTime() default "";
 
 	/**
-	 * Who may hold the lock together. Only {@link LockMode#EXCLUSIVE} is supported yet.
+	 * Who may hold the lock together: {@link LockMode#SHARED} calls run at the same time,
+	 * but never beside an exclusive one for the same key. Needs a store that can do it,
+	 * as Redis with Lua can; elsewhere the application does not start. A method that is
+	 * exclusive and called from inside one that shares the same lock fails.
 	 * @return the mode
 	 */
 	LockMode mode() default LockMode.EXCLUSIVE;
 
 	/**
-	 * Whether requests are served strictly in the order of their arrival, across all
-	 * JVMs. Not supported yet.
+	 * Whether calls are served strictly in the order of their arrival, across all JVMs
+	 * and threads. Costs more round trips than without, where only no JVM waits for ever.
+	 * Holds among calls that are all fair. Needs a store that can do it, as Redis with
+	 * Lua can; elsewhere the application does not start. Not for {@link LockMode#SHARED}.
 	 * @return whether it is fair
 	 */
 	boolean fair() default false;

@@ -1,9 +1,11 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockRequest;
 import org.aopalliance.aop.Advice;
 
 import org.springframework.aop.ClassFilter;
@@ -36,6 +38,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	private final LockInterceptor advice;
 
+	private final LockDefinitionSource definitions;
+
 	private int order = DEFAULT_ORDER;
 
 	/**
@@ -47,9 +51,21 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public DistributedLockAdvisor(Supplier<DistributedLock> lock, BeanFactory beanFactory,
 			PropertyResolver properties) {
-		LockDefinitionSource definitions = new LockDefinitionSource(beanFactory, properties);
-		this.pointcut = new AnnotationPointcut(definitions);
-		this.advice = new LockInterceptor(definitions, lock);
+		this.definitions = new LockDefinitionSource(beanFactory, properties);
+		this.pointcut = new AnnotationPointcut(this.definitions);
+		this.advice = new LockInterceptor(this.definitions, lock);
+	}
+
+	/**
+	 * Asks whether the store can serve the annotated methods of all classes that the
+	 * pointcut was asked about so far.
+	 * @param store is given the request of each method, whose keys may still be
+	 * expressions, and throws a {@link io.github.distributedlock.LockBackendException} if
+	 * it cannot serve it; one that may serve it later is passed on
+	 * @throws io.github.distributedlock.LockDefinitionException if it cannot serve one
+	 */
+	public void require(Consumer<LockRequest> store) {
+		this.definitions.require(store);
 	}
 
 	@Override

@@ -1,8 +1,11 @@
 package io.github.distributedlock.aop;
 
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +33,25 @@ record LockDefinition(AnnotatedMethod annotated, KeyExpressions keys, LockReques
 				(constant != null) ? constant : List.of(annotated.annotation().key()));
 		return new LockDefinition(annotated, keys, template, SkippedResult.of(annotated), FallbackMethod.of(annotated),
 				LossReaction.of(annotated));
+	}
+
+	/**
+	 * Asks whether a store can serve it.
+	 * @param store throws a {@link LockBackendException} if not
+	 * @throws LockDefinitionException if it said so for good
+	 */
+	void require(Consumer<LockRequest> store) {
+		try {
+			store.accept(this.template);
+		}
+		catch (LockBackendException ex) {
+			if (ex.isRetryable() || !ex.isRefused()) {
+				throw ex;
+			}
+			String attribute = this.template.fair() ? "fair" : "mode";
+			Object value = this.template.fair() ? true : this.template.mode();
+			throw this.annotated.refuse(attribute, value, "is not possible here: " + ex.getMessage(), ex);
+		}
 	}
 
 	LockRequest request(Object target, Object[] args) {

@@ -3,8 +3,10 @@ package io.github.distributedlock.aop;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 
 import io.github.distributedlock.LockDefinitionException;
+import io.github.distributedlock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -58,6 +60,27 @@ class LockDefinitionSource {
 			}
 		}
 		return definition;
+	}
+
+	/**
+	 * Asks whether a store can serve all methods that were found so far.
+	 * @param store throws a {@link io.github.distributedlock.LockBackendException} for a
+	 * request that it cannot serve
+	 * @throws LockDefinitionException if it cannot for good
+	 */
+	void require(Consumer<LockRequest> store) {
+		this.definitions.forEach((targetClass, known) -> {
+			Refusals refusals = new Refusals();
+			known.forEach((method, definition) -> {
+				try {
+					definition.require(store);
+				}
+				catch (LockDefinitionException ex) {
+					refusals.add(definition.annotated().method(), ex);
+				}
+			});
+			refusals.throwIfAny(ClassUtils.getUserClass(targetClass));
+		});
 	}
 
 	private Map<Method, LockDefinition> in(Class<?> targetClass) {

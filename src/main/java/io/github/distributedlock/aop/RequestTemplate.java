@@ -19,8 +19,6 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  */
 final class RequestTemplate {
 
-	private static final String NOT_YET = "is not supported yet: leave it out";
-
 	private final AnnotatedMethod annotated;
 
 	private final PropertyResolver properties;
@@ -34,7 +32,7 @@ final class RequestTemplate {
 	}
 
 	static LockRequest of(AnnotatedMethod annotated, PropertyResolver properties, List<String> keys) {
-		refuseUnsupported(annotated, keys);
+		refuseContradictions(annotated, keys);
 		DistributedLock annotation = annotated.annotation();
 		RequestTemplate template = new RequestTemplate(annotated, properties, LockRequest.of(keys));
 		template.set("waitTime", annotation.waitTime(), (time) -> template.request.waitTime(time));
@@ -43,17 +41,23 @@ final class RequestTemplate {
 		template.set("minHoldTime", annotation.minHoldTime(), (time) -> template.request.minHoldTime(time));
 		String name = Placeholders.resolve(annotated, "name", annotation.name(), properties).trim();
 		return template.request.name(name.isEmpty() ? annotated.shortName() : name)
+			.mode(annotation.mode())
+			.fair(annotation.fair())
 			.fenced(annotation.fenced())
 			.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY);
 	}
 
-	private static void refuseUnsupported(AnnotatedMethod annotated, List<String> keys) {
+	private static void refuseContradictions(AnnotatedMethod annotated, List<String> keys) {
 		DistributedLock annotation = annotated.annotation();
-		if (annotation.mode() != LockMode.EXCLUSIVE) {
-			throw annotated.refuse("mode", annotation.mode(), NOT_YET, null);
+		boolean shared = annotation.mode() == LockMode.SHARED;
+		if (annotation.fair() && shared) {
+			throw annotated.refuse("fair", true,
+					"is not for mode = SHARED, which queues up behind all exclusive calls that wait as it is: leave it out",
+					null);
 		}
-		if (annotation.fair()) {
-			throw annotated.refuse("fair", true, NOT_YET, null);
+		if (annotation.fenced() && shared) {
+			throw annotated.refuse("fenced", true,
+					"is not for mode = SHARED, since a token tells who wrote last: leave it out", null);
 		}
 		if (annotation.fenced() && keys.size() > 1) {
 			throw annotated.refuse("fenced", true,

@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.LockEngineBuilder;
@@ -51,8 +52,9 @@ class EngineConfiguration {
 	}
 
 	@Bean
-	EngineLifecycle distributedLockLifecycle(LockEngine engine, LockBackend backend) {
-		return new EngineLifecycle(engine, new StartUpCheck(backend));
+	EngineLifecycle distributedLockLifecycle(LockEngine engine, LockBackend backend,
+			ObjectProvider<DistributedLockAdvisor> advisor) {
+		return new EngineLifecycle(engine, new StartUpCheck(backend, advisor::getIfUnique));
 	}
 
 }

@@ -1,16 +1,21 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.function.Supplier;
+
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks Redis whether it allows what locks need, so that an application whose locks could
- * never work does not start. One that does not answer now keeps nobody from starting: the
- * first lock asks it again. It may take 5 seconds to answer, or a command timeout if that
- * is more.
+ * Asks Redis whether it allows what locks need, and what the annotations ask for, so that
+ * an application whose locks could never work does not start. One that does not answer
+ * now keeps nobody from starting: the first lock asks it again. It may take 5 seconds to
+ * answer, or a command timeout if that is more. Annotations of beans that are made later
+ * are refused when they are called.
  */
 final class StartUpCheck {
 
@@ -18,13 +23,18 @@ final class StartUpCheck {
 
 	private final LockBackend backend;
 
-	StartUpCheck(LockBackend backend) {
+	private final Supplier<@Nullable DistributedLockAdvisor> advisor;
+
+	StartUpCheck(LockBackend backend, Supplier<@Nullable DistributedLockAdvisor> advisor) {
 		this.backend = backend;
+		this.advisor = advisor;
 	}
 
 	/**
 	 * Asks, unless that was done before.
 	 * @throws LockBackendException if the server has refused for good
+	 * @throws io.github.distributedlock.LockDefinitionException if it can serve others,
+	 * but not all annotated methods
 	 */
 	void run() {
 		if (this.backend instanceof RedisLockBackend redis) {
@@ -37,6 +47,19 @@ final class StartUpCheck {
 				}
 				logger.warn("{}. The application starts, and its first lock asks again", ex.getMessage());
 			}
+		}
+		requireForAnnotations();
+	}
+
+	private void requireForAnnotations() {
+		DistributedLockAdvisor found = this.advisor.get();
+		try {
+			if (found != null) {
+				found.require((request) -> this.backend.require(request.keys().get(0), request.mode(), request.fair()));
+			}
+		}
+		catch (LockBackendException ex) {
+			logger.debug("The annotations are not checked, since the store does not answer", ex);
 		}
 	}
 

@@ -1,9 +1,11 @@
 package io.github.distributedlock.engine;
 
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Claim;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +39,12 @@ final class Acquirer {
 
 	private final LocalQueue queue;
 
+	private final Lookouts lookouts = new Lookouts();
+
+	private final String ours;
+
+	private final String reservedForOurs;
+
 	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, HandOver handOver,
 			Instance instance, Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening,
 			PollInterval pollInterval) {
@@ -50,6 +58,8 @@ final class Acquirer {
 		this.time = time;
 		this.listening = listening;
 		this.pollInterval = pollInterval;
+		this.ours = instance.ownerPrefix();
+		this.reservedForOurs = LockBackend.RESERVED + this.ours;
 	}
 
 	/**
@@ -69,15 +79,18 @@ final class Acquirer {
 		if (borrowed != null) {
 			return borrowed;
 		}
-		Turn turn = this.queue.enter(key, wait.isAllowed(), terms.handedOn());
-		if (turn == null) {
-			requireNoFailure(key, this.queue.failure(key), wait);
+		Claim claim = terms.claim(key, owner, this.instance.id());
+		Waiter waiter = new Waiter(key, claim.waiter());
+		Turn first = enter(waiter, terms, wait.isAllowed());
+		if (first == null) {
+			requireNoFailure(key, this.queue.failure(waiter), wait);
 			return null;
 		}
+		Negotiation negotiation = new Negotiation(this, first, claim, terms, wait, era);
 		Hold hold = null;
 		try {
-			if (awaitTurn(turn, wait)) {
-				hold = new Negotiation(this, turn, owner, terms, wait, era).run();
+			if (awaitTurn(first, wait)) {
+				hold = negotiation.run();
 			}
 			else {
 				this.lifecycle.require(era, key);
@@ -85,9 +98,51 @@ final class Acquirer {
 			return hold;
 		}
 		finally {
-			if (hold == null) {
-				abandon(turn);
+			if (terms.fair()) {
+				this.lookouts.leave(first);
 			}
+			if (hold == null) {
+				abandon(negotiation.turn());
+			}
+			else if (terms.isShared()) {
+				// The next one shares it at once.
+				this.queue.leave(negotiation.turn());
+			}
+		}
+	}
+
+	private @Nullable Turn enter(Waiter waiter, Terms terms, boolean mayWait) {
+		if (terms.isShared()) {
+			return Turn.beside(waiter);
+		}
+		Turn turn = this.queue.enter(waiter, mayWait, terms.handedOn());
+		if (turn != null && terms.fair()) {
+			this.lookouts.join(turn);
+		}
+		return turn;
+	}
+
+	/**
+	 * Queues up after all.
+	 */
+	Turn queueUp(Waiter waiter) {
+		return Objects.requireNonNull(this.queue.enter(waiter, true, false));
+	}
+
+	/**
+	 * Takes note of who has a key. If it is reserved for a fair request of this JVM, that
+	 * one's wake-up may have got lost, or nobody wants it any more. If it is owned by one
+	 * that still waits, that one has not heard of it.
+	 */
+	void sawHolder(String key, @Nullable String holder) {
+		if (holder == null) {
+			return;
+		}
+		if (holder.startsWith(this.reservedForOurs)) {
+			this.queue.wake(new Waiter(key, holder.substring(LockBackend.RESERVED.length())));
+		}
+		else if (holder.startsWith(this.ours)) {
+			this.queue.wakeIfWaiting(new Waiter(key, holder));
 		}
 	}
 
@@ -95,7 +150,7 @@ final class Acquirer {
 	 * Takes a key that was left to a thread which has not woken up yet.
 	 */
 	private @Nullable Hold borrow(String key, Terms terms, int era) {
-		Tenure left = terms.handedOn() ? this.queue.lendable(key) : null;
+		Tenure left = terms.handedOn() ? this.queue.lendable(new Waiter(key, this.instance.id())) : null;
 		Hold hold = (left != null) ? this.handOver.take(left, null, terms) : null;
 		return (hold != null && keep(hold, era)) ? hold : null;
 	}
@@ -121,7 +176,7 @@ final class Acquirer {
 		}
 	}
 
-	private boolean awaitTurn(Turn turn, Wait wait) throws InterruptedException {
+	boolean awaitTurn(Turn turn, Wait wait) throws InterruptedException {
 		if (turn.granted.tryAcquire()) {
 			return true;
 		}

@@ -89,6 +89,11 @@ final class Holds {
 			throw new IllegalArgumentException("Lock '" + outer.key + "' was requested as fenced, but this thread holds"
 					+ " it without a fencing token already. Request the outer lock as fenced, too");
 		}
+		if (outer.terms.isShared() && !terms.isShared()) {
+			throw new IllegalArgumentException("Lock '" + outer.key + "' was requested as EXCLUSIVE, but this thread"
+					+ " holds it as SHARED already, and would wait for itself. Request the outer lock as EXCLUSIVE,"
+					+ " or give it back first");
+		}
 	}
 
 	/**

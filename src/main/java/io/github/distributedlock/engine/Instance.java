@@ -29,7 +29,14 @@ final class Instance {
 	 * A token that no other acquisition has.
 	 */
 	String nextOwner() {
-		return this.id + ":" + this.acquisitions.incrementAndGet();
+		return ownerPrefix() + this.acquisitions.incrementAndGet();
+	}
+
+	/**
+	 * What all our tokens begin with.
+	 */
+	String ownerPrefix() {
+		return this.id + ":";
 	}
 
 	/**

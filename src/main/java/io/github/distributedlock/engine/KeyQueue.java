@@ -67,7 +67,7 @@ final class KeyQueue {
 			if (!this.registered && this.wakeUps.availablePermits() == 0) {
 				return false;
 			}
-			next = new Turn(this.current.key, true);
+			next = new Turn(this.current.waiter, true);
 			next.join(this);
 		}
 		this.current = next;

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalQueue {
 
-	private final Map<String, KeyQueue> queues = new ConcurrentHashMap<>();
+	private final Map<Waiter, KeyQueue> queues = new ConcurrentHashMap<>();
 
 	private final BiConsumer<LocalQueue, Turn> withdrawals;
 
@@ -52,9 +52,9 @@ final class LocalQueue {
 	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
 	 * one end that has, which takes one command: the lock may be free.
 	 */
-	@Nullable Turn enter(String key, boolean mayWait, boolean inherits) {
-		Turn turn = new Turn(key, false, inherits);
-		this.queues.compute(key, (k, queue) -> {
+	@Nullable Turn enter(Waiter waiter, boolean mayWait, boolean inherits) {
+		Turn turn = new Turn(waiter, false, inherits);
+		this.queues.compute(waiter, (same, queue) -> {
 			if (queue == null) {
 				return new KeyQueue(turn);
 			}
@@ -74,7 +74,7 @@ final class LocalQueue {
 	 * Gives up a place. Only the first call has an effect.
 	 */
 	void leave(Turn turn) {
-		startWithdrawal(this.queues.computeIfPresent(turn.key, (key, queue) -> {
+		startWithdrawal(this.queues.computeIfPresent(turn.waiter, (same, queue) -> {
 			if (queue.current != turn) {
 				queue.waiting.remove(turn);
 				return queue;
@@ -94,7 +94,7 @@ final class LocalQueue {
 	}
 
 	private boolean giveBack(Hold borrower) {
-		return step(borrower.key, (queue) -> {
+		return step(borrower.tenure.waiter, (queue) -> {
 			boolean done = queue.current.inherited() == borrower.tenure && borrower.tenure.vacate(borrower);
 			if (done) {
 				queue.current.inheritanceChanged();
@@ -112,15 +112,15 @@ final class LocalQueue {
 			leave(turn);
 		}
 		else {
-			ifPresent(hold.key, (queue) -> queue.current.inheritanceChanged());
+			ifPresent(hold.tenure.waiter, (queue) -> queue.current.inheritanceChanged());
 		}
 	}
 
 	/**
 	 * The key that was left to the current turn, as long as it may be borrowed.
 	 */
-	@Nullable Tenure lendable(String key) {
-		KeyQueue queue = this.queues.get(key);
+	@Nullable Tenure lendable(Waiter waiter) {
+		KeyQueue queue = this.queues.get(waiter);
 		return (queue != null) ? queue.current.lendable() : null;
 	}
 
@@ -131,7 +131,7 @@ final class LocalQueue {
 	 */
 	@Nullable Tenure abandon(Turn turn) {
 		// It may still be left one until it is gone.
-		step(turn.key, (queue) -> queue.current != turn && queue.waiting.remove(turn));
+		step(turn.waiter, (queue) -> queue.current != turn && queue.waiting.remove(turn));
 		Tenure left = turn.inherited();
 		boolean handedOn = left != null && handOn(turn, left, left::isOwned);
 		leave(turn);
@@ -139,12 +139,12 @@ final class LocalQueue {
 	}
 
 	private boolean handOn(Turn turn, Tenure tenure, BooleanSupplier vacated) {
-		return step(turn.key, (queue) -> queue.current == turn && queue.handOn(tenure, vacated));
+		return step(turn.waiter, (queue) -> queue.current == turn && queue.handOn(tenure, vacated));
 	}
 
-	private boolean step(String key, Predicate<KeyQueue> step) {
+	private boolean step(Waiter waiter, Predicate<KeyQueue> step) {
 		AtomicBoolean done = new AtomicBoolean();
-		this.queues.computeIfPresent(key, (k, queue) -> {
+		this.queues.computeIfPresent(waiter, (same, queue) -> {
 			done.set(step.test(queue));
 			return queue;
 		});
@@ -152,12 +152,12 @@ final class LocalQueue {
 	}
 
 	/**
-	 * The store has woken this JVM for a key.
+	 * The store has woken one that waited for a key.
 	 */
-	void wake(String key) {
-		startWithdrawal(this.queues.compute(key, (k, queue) -> {
+	void wake(Waiter waiter) {
+		startWithdrawal(this.queues.compute(waiter, (same, queue) -> {
 			if (queue == null) {
-				return new KeyQueue(new Turn(key, true));
+				return new KeyQueue(new Turn(waiter, true));
 			}
 			queue.wake();
 			return queue;
@@ -165,18 +165,25 @@ final class LocalQueue {
 	}
 
 	/**
+	 * Wakes one that waits, if it does.
+	 */
+	void wakeIfWaiting(Waiter waiter) {
+		ifPresent(waiter, KeyQueue::wake);
+	}
+
+	/**
 	 * Lets every current turn ask the store once more, or notice that the engine was
 	 * stopped; those that wait behind it follow one by one.
 	 */
 	void wakeAll() {
-		this.queues.keySet().forEach((key) -> ifPresent(key, KeyQueue::wake));
+		this.queues.keySet().forEach((waiter) -> ifPresent(waiter, KeyQueue::wake));
 	}
 
 	/**
 	 * What the store's last answer about a key was, if it was a failure.
 	 */
-	@Nullable LockBackendException failure(String key) {
-		KeyQueue queue = this.queues.get(key);
+	@Nullable LockBackendException failure(Waiter waiter) {
+		KeyQueue queue = this.queues.get(waiter);
 		return (queue != null) ? queue.failure : null;
 	}
 
@@ -184,8 +191,8 @@ final class LocalQueue {
 		return this.queues.isEmpty();
 	}
 
-	private void ifPresent(String key, Consumer<KeyQueue> action) {
-		this.queues.computeIfPresent(key, (k, queue) -> {
+	private void ifPresent(Waiter waiter, Consumer<KeyQueue> action) {
+		this.queues.computeIfPresent(waiter, (same, queue) -> {
 			action.accept(queue);
 			return queue;
 		});

@@ -61,9 +61,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.time = time;
 		this.endThreads = endThreads;
 		this.events = new Events(settings.listeners);
-		this.queue = new LocalQueue(new Withdrawals(backend, instance, workers));
-		this.losses = new Losses(this.queue, this.events, workers);
+		this.queue = new LocalQueue(new Withdrawals(backend, workers));
 		this.sweeper = new Sweeper(backend, time, workers);
+		this.losses = new Losses(this.queue, this.sweeper, this.events, workers);
 		RenewalRound round = new RenewalRound(backend, instance, this.losses, this.sweeper, this.events, time, workers);
 		this.watchdog = new Watchdog(backend, round, this.losses, time, workers);
 		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper, this.events,

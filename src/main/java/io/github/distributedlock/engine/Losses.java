@@ -18,10 +18,13 @@ final class Losses {
 
 	private final Events events;
 
+	private final Sweeper sweeper;
+
 	private final Workers workers;
 
-	Losses(LocalQueue queue, Events events, Workers workers) {
+	Losses(LocalQueue queue, Sweeper sweeper, Events events, Workers workers) {
 		this.queue = queue;
+		this.sweeper = sweeper;
 		this.events = events;
 		this.workers = workers;
 	}
@@ -54,6 +57,9 @@ final class Losses {
 				tell(loser, reason);
 			}
 			else {
+				if (tenure.unsettled) {
+					this.sweeper.cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
+				}
 				logger.warn("Lock '{}' of {} was lost while it was handed on: {}", tenure.key, tenure.owner,
 						why(reason, tenure.terms));
 			}

@@ -1,11 +1,9 @@
 package io.github.distributedlock.engine;
 
-import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -19,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * that may not wait. All sends name the same owner, so that one which was carried out
  * unheard is recognised by the next. If one was not answered and this ends without a
  * hold, it is cleaned up; if it ends with one, that is cleaned up after its release.
+ * <p>
+ * Who wants to share the lock asks once out of turn, since readers do not exclude each
+ * other, and queues up only if it has to wait.
  */
 final class Negotiation {
 
@@ -28,7 +29,12 @@ final class Negotiation {
 
 	private final Acquirer parts;
 
-	private final Turn turn;
+	private Turn turn;
+
+	/**
+	 * Whether it asks beside those that have their turn.
+	 */
+	private boolean outOfTurn;
 
 	private final Claim claim;
 
@@ -52,15 +58,19 @@ final class Negotiation {
 
 	private long sliceStart;
 
-	Negotiation(Acquirer parts, Turn turn, String owner, Terms terms, Wait wait, int era) {
+	Negotiation(Acquirer parts, Turn turn, Claim claim, Terms terms, Wait wait, int era) {
 		this.parts = parts;
 		this.turn = turn;
 		this.terms = terms;
 		this.wait = wait;
-		this.polls = new Polls(parts.listening, parts.pollInterval);
+		this.polls = new Polls(parts.listening, parts.pollInterval, terms.fair());
 		this.era = era;
-		this.claim = new Claim(turn.key, owner, parts.instance.id(), Duration.ofNanos(terms.lease()), terms.fenced(),
-				LockMode.EXCLUSIVE, false);
+		this.claim = claim;
+		this.outOfTurn = terms.isShared();
+	}
+
+	Turn turn() {
+		return this.turn;
 	}
 
 	@Nullable Hold run() throws InterruptedException {
@@ -130,6 +140,7 @@ final class Negotiation {
 			this.retry = FIRST_RETRY;
 			this.turn.answered();
 			this.wait.sawHolder(attempt.holder());
+			this.parts.sawHolder(this.turn.key, attempt.holder());
 			this.busy = true;
 			return attempt.acquired() ? hold(sent, attempt.fencingToken()) : null;
 		}
@@ -154,7 +165,8 @@ final class Negotiation {
 	 * and what is reserved for one who waited here before.
 	 */
 	private boolean registers() {
-		return this.turn.isRegistered() || (this.wait.isAllowed() && (this.busy || this.unsettled));
+		return this.turn.isRegistered()
+				|| (this.wait.isAllowed() && (this.busy || this.unsettled || this.terms.fair()));
 	}
 
 	private Attempt send(Moment sent, boolean registers) {
@@ -181,8 +193,8 @@ final class Negotiation {
 							+ this.parts.backend.getClass().getName() + " gave no fencing token. Request it without",
 					false, null);
 		}
-		Tenure tenure = new Tenure(this.turn.key, this.claim.owner(), this.terms, sent, this.sliceStart, this.unsettled,
-				this.parts.time);
+		Tenure tenure = new Tenure(this.turn.waiter, this.claim.owner(), this.terms, sent, this.sliceStart,
+				this.unsettled, this.parts.time);
 		if (tenure.isOver()) {
 			this.unsettled = true;
 			this.failure = new LockBackendException("Lock '" + this.turn.key + "' was granted, but the answer took"
@@ -215,15 +227,24 @@ final class Negotiation {
 		if (!this.wait.isAllowed() || this.wait.isOver()) {
 			return false;
 		}
+		if (this.outOfTurn) {
+			this.outOfTurn = false;
+			this.turn = this.parts.queueUp(this.turn.waiter);
+			return this.parts.awaitTurn(this.turn, this.wait);
+		}
 		if (this.failure != null) {
 			this.turn.awaitWakeUp(this.parts.time, Math.min(this.retry, this.wait.left()));
 			this.retry = Math.min(2 * this.retry, LONGEST_RETRY);
 		}
-		else if (this.turn.isRegistered()
-				&& this.turn.awaitWakeUp(this.parts.time, this.polls.pause(this.wait.left()))) {
+		else if (this.turn.isRegistered() && this.turn.awaitWakeUp(this.parts.time, pause())) {
 			this.polls.restart();
 		}
 		return !this.wait.isOver();
+	}
+
+	private long pause() {
+		long left = this.wait.left();
+		return this.turn.lookout ? this.polls.pause(left, this.wait.sawReserved()) : left;
 	}
 
 }

@@ -29,7 +29,15 @@ final class Polls {
 	 */
 	private static final long LAST = TimeUnit.MILLISECONDS.toNanos(50);
 
+	/**
+	 * Who keeps a place asks so soon whether the one that the lock is reserved for was
+	 * found dead.
+	 */
+	private static final long SOON = TimeUnit.MILLISECONDS.toNanos(100);
+
 	private final LockBackend.Listening listening;
+
+	private final boolean keepsPlace;
 
 	private final long min;
 
@@ -37,8 +45,14 @@ final class Polls {
 
 	private long next;
 
-	Polls(LockBackend.Listening listening, PollInterval interval) {
+	/**
+	 * Creates them.
+	 * @param keepsPlace whether it has a place in the store that is lost if nobody asks
+	 * for longer than that, so that it asks so often whether it hears or not
+	 */
+	Polls(LockBackend.Listening listening, PollInterval interval, boolean keepsPlace) {
 		this.listening = listening;
+		this.keepsPlace = keepsPlace;
 		this.min = interval.min().toNanos();
 		this.max = interval.max().toNanos();
 		this.next = this.min;
@@ -47,13 +61,15 @@ final class Polls {
 	/**
 	 * For how long to pause now.
 	 * @param left for how much longer the request may wait
+	 * @param reserved whether the lock is not held but reserved for another
 	 */
-	long pause(long left) {
-		return Math.min(pause(), (left > LAST) ? left - LAST : left);
+	long pause(long left, boolean reserved) {
+		long pause = (this.keepsPlace && reserved) ? random(SOON / 2, SOON) : pause();
+		return Math.min(pause, (left > LAST) ? left - LAST : left);
 	}
 
 	private long pause() {
-		if (this.listening.hears()) {
+		if (this.keepsPlace || this.listening.hears()) {
 			restart();
 			return random(LONGEST * 4 / 5, LONGEST);
 		}

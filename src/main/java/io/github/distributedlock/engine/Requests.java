@@ -7,11 +7,14 @@ import java.util.Objects;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.LockBackend;
 
 /**
- * Checks requests before any I/O, and fills in the defaults.
+ * Checks requests before anything is sent for them, and fills in the defaults.
  */
 final class Requests {
+
+	private final LockBackend backend;
 
 	private final Duration waitTime;
 
@@ -20,6 +23,7 @@ final class Requests {
 	private final int maxKeyBytes;
 
 	Requests(LockEngineBuilder settings) {
+		this.backend = settings.backend;
 		this.waitTime = settings.waitTime;
 		this.leaseTime = settings.leaseTime;
 		this.maxKeyBytes = settings.maxKeyBytes;
@@ -42,12 +46,15 @@ final class Requests {
 	}
 
 	Terms terms(LockRequest request) {
-		refuse(request, request.mode() == LockMode.SHARED, "mode SHARED");
-		refuse(request, request.fair(), "fair");
-		if (request.fenced() && request.keys().size() > 1) {
-			throw new IllegalArgumentException(
-					"Lock " + request.keys() + " was requested as fenced, but a fencing token"
-							+ " is of one key. Request one key as fenced, and the others around it");
+		boolean shared = request.mode() == LockMode.SHARED;
+		refuse(request, shared && request.fair(), "SHARED and fair, but a shared lock"
+				+ " queues up behind all exclusive requests that wait as it is. Request it without fair");
+		refuse(request, shared && request.fenced(), "SHARED and fenced, but a fencing token"
+				+ " tells who wrote last, and shared locks are for reading. Request it without fenced, or as EXCLUSIVE");
+		refuse(request, request.fenced() && request.keys().size() > 1,
+				"fenced, but a fencing token" + " is of one key. Request one key as fenced, and the others around it");
+		if (shared || request.fair()) {
+			request.keys().forEach((key) -> this.backend.require(key, request.mode(), request.fair()));
 		}
 		return Terms.of(request, this.leaseTime);
 	}
@@ -67,8 +74,7 @@ final class Requests {
 
 	private static void refuse(LockRequest request, boolean asked, String what) {
 		if (asked) {
-			throw new IllegalArgumentException("Lock " + request.keys() + " was requested as " + what
-					+ ", which this version does not support yet. Request it without");
+			throw new IllegalArgumentException("Lock " + request.keys() + " was requested as " + what);
 		}
 	}
 

@@ -55,6 +55,11 @@ final class Tenure {
 
 	final String key;
 
+	/**
+	 * As whom the request that acquired it waited.
+	 */
+	final Waiter waiter;
+
 	final String owner;
 
 	/**
@@ -82,8 +87,9 @@ final class Tenure {
 
 	private volatile Lease lease;
 
-	Tenure(String key, String owner, Terms terms, Moment sent, long sliceStart, boolean unsettled, EngineTime time) {
-		this.key = key;
+	Tenure(Waiter waiter, String owner, Terms terms, Moment sent, long sliceStart, boolean unsettled, EngineTime time) {
+		this.key = waiter.key();
+		this.waiter = waiter;
 		this.owner = owner;
 		this.terms = terms;
 		this.sliceStart = sliceStart;

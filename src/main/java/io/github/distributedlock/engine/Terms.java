@@ -3,7 +3,9 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,12 +18,14 @@ import org.jspecify.annotations.Nullable;
  * @param maxHold the longest hold, {@link Long#MAX_VALUE} for none
  * @param minHold the shortest hold, 0 for none
  * @param expireOnClose whether the lease is left to run out
+ * @param mode who may hold it together
+ * @param fair whether it is served strictly in order of arrival
  * @param fenced whether a fencing token is wanted
  * @param handedOn whether its hold may be handed on inside this JVM, from another request
  * and to another, without the store's knowing
  */
-record Terms(String name, long lease, boolean renewed, long maxHold, long minHold, boolean expireOnClose,
-		boolean fenced, boolean handedOn) {
+record Terms(String name, long lease, boolean renewed, long maxHold, long minHold, boolean expireOnClose, LockMode mode,
+		boolean fair, boolean fenced, boolean handedOn) {
 
 	private static final long LEAST_MARGIN = Duration.ofMillis(10).toNanos();
 
@@ -30,7 +34,23 @@ record Terms(String name, long lease, boolean renewed, long maxHold, long minHol
 		long maxHold = nanos(request.maxHoldTime(), Long.MAX_VALUE);
 		long lease = Math.min(nanos((fixed != null) ? fixed : defaultLease, 0), maxHold);
 		return new Terms(request.name(), lease, fixed == null, maxHold, nanos(request.minHoldTime(), 0),
-				request.expireOnClose(), request.fenced(), request.keys().size() == 1 && !request.fenced());
+				request.expireOnClose(), request.mode(), request.fair(), request.fenced(), mayBeHandedOn(request));
+	}
+
+	private static boolean mayBeHandedOn(LockRequest request) {
+		return request.keys().size() == 1 && request.mode() == LockMode.EXCLUSIVE && !request.fair()
+				&& !request.fenced();
+	}
+
+	boolean isShared() {
+		return this.mode == LockMode.SHARED;
+	}
+
+	/**
+	 * What to ask of the store.
+	 */
+	Claim claim(String key, String owner, String instance) {
+		return new Claim(key, owner, instance, Duration.ofNanos(this.lease), this.fenced, this.mode, this.fair);
 	}
 
 	/**

@@ -15,6 +15,11 @@ final class Turn {
 	final String key;
 
 	/**
+	 * By which name the store knows it while it waits.
+	 */
+	final Waiter waiter;
+
+	/**
 	 * Whether it only tells the store that nobody here waits any more.
 	 */
 	final boolean withdrawal;
@@ -29,6 +34,12 @@ final class Turn {
 	private final AtomicBoolean begun = new AtomicBoolean();
 
 	/**
+	 * Whether it asks the store of its own accord while it waits; changed only by
+	 * {@link Lookouts}.
+	 */
+	volatile boolean lookout = true;
+
+	/**
 	 * Whether it has become a hold, so that wake-ups do not concern it.
 	 */
 	volatile boolean holding;
@@ -39,14 +50,22 @@ final class Turn {
 
 	private volatile boolean insisting;
 
-	Turn(String key, boolean withdrawal) {
-		this(key, withdrawal, false);
+	Turn(Waiter waiter, boolean withdrawal) {
+		this(waiter, withdrawal, false);
 	}
 
-	Turn(String key, boolean withdrawal, boolean inherits) {
-		this.key = key;
+	Turn(Waiter waiter, boolean withdrawal, boolean inherits) {
+		this.key = waiter.key();
+		this.waiter = waiter;
 		this.withdrawal = withdrawal;
 		this.inherits = inherits;
+	}
+
+	/**
+	 * A turn in no queue, beside those that wait for theirs.
+	 */
+	static Turn beside(Waiter waiter) {
+		return new KeyQueue(new Turn(waiter, false)).current;
 	}
 
 	void inherit(Tenure tenure) {
@@ -138,6 +157,13 @@ final class Turn {
 
 	@Nullable LockBackendException failure() {
 		return queue().failure;
+	}
+
+	/**
+	 * Wakes who waits in this turn.
+	 */
+	void wake() {
+		queue().wake();
 	}
 
 	/**

@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 
+import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +46,13 @@ final class Wait {
 
 	Duration waited() {
 		return Duration.ofNanos(this.time.nanoTime() - this.start);
+	}
+
+	/**
+	 * Whether, when last heard of, the lock was held by nobody, but kept for another.
+	 */
+	boolean sawReserved() {
+		return this.holder != null && this.holder.startsWith(LockBackend.RESERVED);
 	}
 
 	@Nullable String holder() {

@@ -15,7 +15,7 @@ final class WakeUps implements WakeListener {
 
 	@Override
 	public void onWake(String key, String waiter) {
-		this.queue.wake(key);
+		this.queue.wake(new Waiter(key, waiter));
 	}
 
 	@Override

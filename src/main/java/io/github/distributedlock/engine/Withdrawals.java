@@ -17,15 +17,12 @@ final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
 
 	private final LockBackend backend;
 
-	private final Instance instance;
-
 	private final Nodes nodes;
 
 	private final NodeTasks tasks;
 
-	Withdrawals(LockBackend backend, Instance instance, Workers workers) {
+	Withdrawals(LockBackend backend, Workers workers) {
 		this.backend = backend;
-		this.instance = instance;
 		this.nodes = new Nodes(backend);
 		this.tasks = new NodeTasks(workers);
 	}
@@ -37,7 +34,7 @@ final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
 				return;
 			}
 			try {
-				this.backend.withdraw(turn.key, this.instance.id());
+				this.backend.withdraw(turn.key, turn.waiter.name());
 				turn.answered();
 			}
 			catch (RuntimeException ex) {

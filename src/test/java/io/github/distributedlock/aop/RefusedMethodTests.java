@@ -155,10 +155,11 @@ class RefusedMethodTests {
 	}
 
 	@Test
-	void whatIsNotSupportedYet() {
-		LockContext.refusal(Shared.class)
-			.hasMessageContaining("run(): mode = SHARED is not supported yet: leave it out");
-		LockContext.refusal(Fair.class).hasMessageContaining("fair = true is not supported yet");
+	void whatContradictsASharedLock() {
+		LockContext.refusal(SharedAndFair.class)
+			.hasMessageContaining("run(): fair = true is not for mode = SHARED, which queues up behind");
+		LockContext.refusal(SharedAndFenced.class)
+			.hasMessageContaining("run(): fenced = true is not for mode = SHARED, since a token tells");
 	}
 
 	@Test
@@ -293,17 +294,17 @@ class RefusedMethodTests {
 
 	}
 
-	static class Shared {
+	static class SharedAndFair {
 
-		@DistributedLock(mode = LockMode.SHARED)
+		@DistributedLock(mode = LockMode.SHARED, fair = true)
 		public void run() {
 		}
 
 	}
 
-	static class Fair {
+	static class SharedAndFenced {
 
-		@DistributedLock(fair = true)
+		@DistributedLock(mode = LockMode.SHARED, fenced = true)
 		public void run() {
 		}
 

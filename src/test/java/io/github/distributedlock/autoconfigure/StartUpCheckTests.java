@@ -1,7 +1,11 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.List;
+
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockDefinitionException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.test.NoDatabase;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.Test;
@@ -169,6 +173,63 @@ class StartUpCheckTests {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(classes = { Sharing.class, Fair.class })
+	void annotationThatTheServerCannotServeStopsTheStart(Class<?> type, CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
+				"user default on nopass ~* &* +@all -eval -evalsha")) {
+			assertThat(FailedStart.report(output, type, PATIENT, "spring.data.redis.port=" + server.port()))
+				.containsSubsequence("Description:", "@DistributedLock on " + type.getName() + "$Work.run(): "
+						+ type.getSimpleName().replace("Sharing", "mode = SHARED").replace("Fair", "fair = true")
+						+ " is not possible here: Lock 'report' was requested as ", "scripts (Lua)", "allow EVALSHA",
+						"Action:", "Correct the annotation");
+		}
+	}
+
+	@Test
+	void annotationThatTheSettingsDoNotAllowStopsTheStartEvenIfRedisIsDown() {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
+			server.stop();
+			for (String atomicity : List.of("transaction", "native", "best-effort")) {
+				application("jedis", server.port()).withPropertyValues("distributed-lock.redis.atomicity=" + atomicity)
+					.withBean(Sharing.Work.class)
+					.run((context) -> assertThat(context).getFailure()
+						.isInstanceOf(LockDefinitionException.class)
+						.hasMessageContaining("mode = SHARED is not possible here"));
+			}
+			application("jedis", server.port()).withBean(Sharing.Work.class)
+				.run((context) -> assertThat(context).hasNotFailed());
+		}
+	}
+
+	@Test
+	void annotationOfALazyBeanIsRefusedWhenItIsCalled() {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
+			application("jedis", server.port()).withPropertyValues("distributed-lock.redis.atomicity=transaction")
+				.withBean(Sharing.Work.class, (definition) -> definition.setLazyInit(true))
+				.run((context) -> {
+					assertThat(context).hasNotFailed();
+					Sharing.Work work = context.getBean(Sharing.Work.class);
+					assertThatExceptionOfType(LockBackendException.class).isThrownBy(work::run)
+						.withMessageContainingAll("Lock 'report' was requested as SHARED", "scripts (Lua)");
+					assertThat(admin.dbSize()).isZero();
+				});
+		}
+	}
+
+	@Test
+	void annotationsThatTheServerCanServeStart() {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
+			application("jedis", server.port()).withBean(Sharing.Work.class)
+				.withBean(Fair.Work.class)
+				.run((context) -> {
+					assertThat(context).hasNotFailed();
+					context.getBean(Sharing.Work.class).run();
+					context.getBean(Fair.Work.class).run();
+				});
+		}
+	}
+
 	@Test
 	void leavesNothingBehind() {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
@@ -189,6 +250,36 @@ class StartUpCheckTests {
 				.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1).strip()))
 				.sum();
 		}
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ NoDatabase.class, Sharing.Work.class })
+	static class Sharing {
+
+		static class Work {
+
+			@io.github.distributedlock.annotation.DistributedLock(key = "'report'", mode = LockMode.SHARED)
+			void run() {
+			}
+
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ NoDatabase.class, Fair.Work.class })
+	static class Fair {
+
+		static class Work {
+
+			@io.github.distributedlock.annotation.DistributedLock(key = "'report'", fair = true)
+			void run() {
+			}
+
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -3,13 +3,14 @@ package io.github.distributedlock.docs;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.util.List;
+import java.util.concurrent.Flow;
 
 import io.github.distributedlock.LockDefinitionException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -25,7 +26,7 @@ class NotYetTests {
 	private static final List<String> LINES = Readme.lines();
 
 	@ParameterizedTest
-	@ValueSource(classes = { Shared.class, Fair.class })
+	@ValueSource(classes = { Reactive.class, Flowing.class })
 	void isRefused(Class<?> type) throws Exception {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class))
 			.withPropertyValues("distributed-lock.backend=memory")
@@ -33,7 +34,7 @@ class NotYetTests {
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining("not supported yet"));
+				.hasMessageContaining("the lock would be released while it still works"));
 		String told = type.getAnnotation(Told.class).value();
 		assertThat(LINES.subList(LINES.indexOf("## Not yet"), LINES.size())).anyMatch((line) -> line.contains(told));
 	}
@@ -45,20 +46,24 @@ class NotYetTests {
 
 	}
 
-	@Told("`mode = LockMode.SHARED`")
-	static class Shared {
+	@Told("`Publisher`")
+	static class Reactive {
 
-		@DistributedLock(mode = LockMode.SHARED)
-		void work() {
+		@DistributedLock
+		Publisher<String> work() {
+			return (subscriber) -> {
+			};
 		}
 
 	}
 
-	@Told("`fair`")
-	static class Fair {
+	@Told("`Flow`")
+	static class Flowing {
 
-		@DistributedLock(fair = true)
-		void work() {
+		@DistributedLock
+		Flow.Publisher<String> work() {
+			return (subscriber) -> {
+			};
 		}
 
 	}

@@ -62,6 +62,13 @@ abstract class EngineFixture {
 	}
 
 	/**
+	 * By which name the store knows our engine.
+	 */
+	String instance() {
+		return this.backend.instance();
+	}
+
+	/**
 	 * Another JVM owns the key.
 	 */
 	void ownedElsewhere(String key, Duration lease) {

@@ -1,15 +1,16 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
@@ -125,8 +126,8 @@ public class EngineHandleLincheckTests {
 
 	private Handles handles() {
 		Events events = new Events(List.of(this::count));
-		Losses losses = new Losses(this.queue, events, this.time);
 		Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
+		Losses losses = new Losses(this.queue, sweeper, events, this.time);
 		Watchdog watchdog = new Watchdog(this.store, (due) -> {
 		}, losses, this.time, this.time);
 		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, false),
@@ -140,9 +141,9 @@ public class EngineHandleLincheckTests {
 	}
 
 	private Hold hold() {
-		Terms terms = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false, false, true);
-		Turn turn = this.queue.enter("k", true, false);
-		Tenure tenure = new Tenure("k", "us", terms, new Moment(0, 0), 0, false, this.time);
+		Terms terms = Terms.of(LockRequest.of("k"), Duration.ofSeconds(30));
+		Turn turn = this.queue.enter(new Waiter("k", "us"), true, false);
+		Tenure tenure = new Tenure(new Waiter("k", "us"), "us", terms, new Moment(0, 0), 0, false, this.time);
 		Hold hold = new Hold(tenure, turn, terms, OptionalLong.empty(), this.time);
 		tenure.take(hold);
 		return hold;

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,6 +32,8 @@ final class FakeTime implements EngineTime, Workers {
 	private final List<Runnable> heldBack = new ArrayList<>();
 
 	private boolean holdBackRenewals;
+
+	private volatile CountDownLatch sleep = new CountDownLatch(0);
 
 	private int number;
 
@@ -64,6 +67,7 @@ final class FakeTime implements EngineTime, Workers {
 		this.waiting.incrementAndGet();
 		try {
 			signal.acquire();
+			this.sleep.await();
 		}
 		finally {
 			this.waiting.decrementAndGet();
@@ -106,6 +110,17 @@ final class FakeTime implements EngineTime, Workers {
 	@Override
 	public void callback(Runnable task) {
 		task.run();
+	}
+
+	/**
+	 * From now on who is woken does not wake up before {@link #letThemWakeUp()}.
+	 */
+	void letThemOversleep() {
+		this.sleep = new CountDownLatch(1);
+	}
+
+	void letThemWakeUp() {
+		this.sleep.countDown();
 	}
 
 	/**

@@ -1,9 +1,11 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.IntGen;
@@ -25,14 +27,13 @@ import org.junit.jupiter.api.Test;
 @Param(name = "seconds", gen = IntGen.class, conf = "20:50")
 public class HoldLincheckTests {
 
-	private static final Terms TERMS = new Terms("k", TimeUnit.SECONDS.toNanos(30), true, Long.MAX_VALUE, 0, false,
-			false, true);
+	private static final Terms TERMS = Terms.of(LockRequest.of("k"), Duration.ofSeconds(30));
 
 	private static final Moment START = new Moment(0, 0);
 
 	private final StillTime time = new StillTime();
 
-	private final Tenure tenure = new Tenure("k", "us", TERMS, START, 0, false, this.time);
+	private final Tenure tenure = new Tenure(new Waiter("k", "us"), "us", TERMS, START, 0, false, this.time);
 
 	private final Hold hold = hold();
 
@@ -57,7 +58,7 @@ public class HoldLincheckTests {
 	}
 
 	private Hold hold() {
-		return new Hold(this.tenure, new Turn("k", false), TERMS, OptionalLong.empty(), this.time);
+		return new Hold(this.tenure, new Turn(new Waiter("k", "us"), false), TERMS, OptionalLong.empty(), this.time);
 	}
 
 	@Operation

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 @Param(name = "mayWait", gen = BooleanGen.class)
 public class LocalQueueLincheckTests {
 
+	private static final Waiter K = new Waiter("k", "us");
+
 	private final Turn[] turns = new Turn[4];
 
 	private final LocalQueue queue = new LocalQueue((queue, turn) -> {
@@ -36,7 +38,7 @@ public class LocalQueueLincheckTests {
 		if (this.turns[thread] != null) {
 			return false;
 		}
-		this.turns[thread] = this.queue.enter("k", mayWait, false);
+		this.turns[thread] = this.queue.enter(K, mayWait, false);
 		return this.turns[thread] != null;
 	}
 

@@ -12,6 +12,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LocalQueueTests {
 
+	private static final Waiter K = new Waiter("k", "us");
+
 	private final List<Turn> withdrawals = new ArrayList<>();
 
 	private final LocalQueue queue = new LocalQueue((same, turn) -> this.withdrawals.add(turn));
@@ -19,7 +21,7 @@ class LocalQueueTests {
 	@Test
 	void requestTakesOverAWithdrawalThatHasNotBegun() {
 		Turn withdrawal = withdrawal();
-		Turn turn = this.queue.enter("k", false, false);
+		Turn turn = this.queue.enter(K, false, false);
 		assertThat(turn.granted.tryAcquire()).as("its turn at once").isTrue();
 		assertThat(turn.isRegistered()).as("the store still knows us").isTrue();
 		assertThat(withdrawal.begin()).as("withdraws all the same").isFalse();
@@ -31,7 +33,7 @@ class LocalQueueTests {
 	void requestWaitsForAWithdrawalThatHasBegun() {
 		Turn withdrawal = withdrawal();
 		assertThat(withdrawal.begin()).isTrue();
-		Turn turn = this.queue.enter("k", false, false);
+		Turn turn = this.queue.enter(K, false, false);
 		assertThat(turn.granted.tryAcquire()).isFalse();
 		withdrawal.settled();
 		this.queue.leave(withdrawal);
@@ -41,9 +43,9 @@ class LocalQueueTests {
 
 	@Test
 	void requestThatTakesOverAMessageForNobodyKnowsThatTheKeyMayBeReserved() {
-		this.queue.wake("k");
+		this.queue.wake(K);
 		assertThat(this.withdrawals).hasSize(1);
-		Turn turn = this.queue.enter("k", false, false);
+		Turn turn = this.queue.enter(K, false, false);
 		assertThat(turn.isRegistered()).isTrue();
 		this.queue.leave(turn);
 		assertThat(this.withdrawals).as("passed on after it").hasSize(2);
@@ -52,12 +54,12 @@ class LocalQueueTests {
 	@Test
 	void secondRequestThatMayNotWaitIsToldAtOnce() {
 		withdrawal();
-		this.queue.enter("k", false, false);
-		assertThat(this.queue.enter("k", false, false)).isNull();
+		this.queue.enter(K, false, false);
+		assertThat(this.queue.enter(K, false, false)).isNull();
 	}
 
 	private Turn withdrawal() {
-		Turn waiter = this.queue.enter("k", true, false);
+		Turn waiter = this.queue.enter(K, true, false);
 		waiter.registering();
 		this.queue.leave(waiter);
 		assertThat(this.withdrawals).hasSize(1);

@@ -185,16 +185,6 @@ class ParkingAndShutdownTests extends EngineFixture {
 	}
 
 	@Test
-	void whatIsNotSupportedYetIsRefusedBeforeAnyIo() {
-		for (LockRequest request : java.util.List.of(request("k").fair(true),
-				request("k").mode(io.github.distributedlock.LockMode.SHARED))) {
-			assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.engine.acquire(request))
-				.withMessageContaining("does not support yet");
-		}
-		assertThat(this.backend.steps()).isEmpty();
-	}
-
-	@Test
 	void keyThatIsTooLongIsRefusedBeforeAnyIo() {
 		assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> this.engine.acquire("ä".repeat(513)))
 			.withMessageContaining("has 1026 bytes, but at most 1024 are allowed");

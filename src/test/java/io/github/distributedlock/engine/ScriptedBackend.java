@@ -11,9 +11,11 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.WakeListener;
 
 /**
@@ -56,9 +58,13 @@ final class ScriptedBackend implements LockBackend {
 
 	private final LockBackend delegate;
 
+	private volatile String instance;
+
 	private volatile WakeListener listener;
 
 	private volatile boolean deaf;
+
+	private volatile boolean exclusiveOnly;
 
 	private volatile Consumer<Claim> claims = (claim) -> {
 	};
@@ -103,8 +109,22 @@ final class ScriptedBackend implements LockBackend {
 		this.deaf = deaf;
 	}
 
+	/**
+	 * Is one that can do neither shared nor fair locks.
+	 */
+	void exclusiveOnly() {
+		this.exclusiveOnly = true;
+	}
+
 	void onAcquire(Consumer<Claim> claims) {
 		this.claims = claims;
+	}
+
+	/**
+	 * The engine's name.
+	 */
+	String instance() {
+		return this.instance;
 	}
 
 	WakeListener listener() {
@@ -121,6 +141,14 @@ final class ScriptedBackend implements LockBackend {
 	}
 
 	@Override
+	public void require(String key, LockMode mode, boolean fair) {
+		if (this.exclusiveOnly) {
+			LockBackend.super.require(key, mode, fair);
+		}
+		this.delegate.require(key, mode, fair);
+	}
+
+	@Override
 	public Attempt acquire(Claim claim) {
 		this.claims.accept(claim);
 		return step("acquire", claim.key(), () -> this.delegate.acquire(claim));
@@ -130,17 +158,23 @@ final class ScriptedBackend implements LockBackend {
 	public Attempt acquireOrRegister(Claim claim) {
 		return step("register", claim.key(), () -> {
 			Attempt attempt = this.delegate.acquireOrRegister(claim);
-			if (this.deaf && !attempt.acquired()) {
-				this.delegate.withdraw(claim.key(), claim.instance());
+			if (this.deaf && !claim.fair() && !attempt.acquired()) {
+				this.delegate.withdraw(claim.key(), claim.waiter());
 			}
 			return attempt;
 		});
 	}
 
 	@Override
-	public void withdraw(String key, String instance) {
+	public Passing pass(String owner, Claim next, boolean yields) {
+		this.claims.accept(next);
+		return step(yields ? "yield" : "pass", next.key(), () -> this.delegate.pass(owner, next, yields));
+	}
+
+	@Override
+	public void withdraw(String key, String waiter) {
 		step("withdraw", key, () -> {
-			this.delegate.withdraw(key, instance);
+			this.delegate.withdraw(key, waiter);
 			return true;
 		});
 	}
@@ -163,6 +197,7 @@ final class ScriptedBackend implements LockBackend {
 
 	@Override
 	public Listening listen(String instance, WakeListener listener) {
+		this.instance = instance;
 		this.listener = listener;
 		Listening listening = this.delegate.listen(instance, listener);
 		return new Listening() {

@@ -19,6 +19,8 @@ import org.junit.jupiter.api.Test;
 @Param(name = "thread", gen = ThreadIdGen.class)
 public class WakeUpLincheckTests {
 
+	private static final Waiter K = new Waiter("k", "us");
+
 	/**
 	 * What the store knows of this JVM.
 	 */
@@ -56,7 +58,7 @@ public class WakeUpLincheckTests {
 	public void request(@Param(name = "thread") int thread) {
 		Turn turn = this.turns[thread];
 		if (turn == null) {
-			turn = this.queue.enter("k", true, false);
+			turn = this.queue.enter(K, true, false);
 			this.turns[thread] = turn;
 		}
 		if (turn.granted.tryAcquire()) {
@@ -93,7 +95,7 @@ public class WakeUpLincheckTests {
 	@Operation
 	public void wake() {
 		if (this.store.compareAndSet(Known.REGISTERED, Known.RESERVED)) {
-			this.queue.wake("k");
+			this.queue.wake(K);
 		}
 	}
 

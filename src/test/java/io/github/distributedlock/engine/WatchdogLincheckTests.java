@@ -1,11 +1,13 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -33,7 +35,8 @@ public class WatchdogLincheckTests {
 
 	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew,
 			new Losses(new LocalQueue((queue, turn) -> {
-			}), new Events(List.of()), this.time), this.time, this.time);
+			}), new Sweeper(new ReleasedKeys(), this.time, this.time), new Events(List.of()), this.time), this.time,
+			this.time);
 
 	@Test
 	void everyGuardedHoldHasAnAlarm() {
@@ -47,7 +50,7 @@ public class WatchdogLincheckTests {
 	@Operation
 	public void guard(@Param(name = "due") boolean due) {
 		long sent = due ? -LEASE / 3 : 0;
-		Tenure tenure = new Tenure("k", "us", new Terms("k", LEASE, true, Long.MAX_VALUE, 0, false, false, true),
+		Tenure tenure = new Tenure(new Waiter("k", "us"), "us", Terms.of(LockRequest.of("k"), Duration.ofNanos(LEASE)),
 				new Moment(sent, sent), sent, false, this.time);
 		this.watchdog.guard(tenure);
 		this.tenures.add(tenure);

@@ -4,9 +4,12 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.test.History.Hold;
 
@@ -26,7 +29,34 @@ public final class HistoryChecker {
 	 * @throws AssertionError if two do; shows both of them
 	 */
 	public static void assertExclusive(Collection<Hold> holds) {
-		List<Overlap> overlaps = overlaps(holds);
+		assertNone(overlaps(holds), holds);
+	}
+
+	/**
+	 * Checks that no shared hold of a key overlaps an exclusive one.
+	 * @param readers the shared holds of all processes
+	 * @param writers the exclusive holds of all processes
+	 * @throws AssertionError if two do; shows both of them
+	 */
+	public static void assertApart(Collection<Hold> readers, Collection<Hold> writers) {
+		List<Hold> all = Stream.concat(readers.stream(), writers.stream()).toList();
+		Set<Hold> exclusive = new HashSet<>(writers);
+		List<Overlap> overlaps = new ArrayList<>();
+		Map<String, Hold> lastRead = new HashMap<>();
+		Map<String, Hold> lastWritten = new HashMap<>();
+		for (Hold hold : all.stream().sorted(Comparator.comparingLong(Hold::from)).toList()) {
+			boolean writes = exclusive.contains(hold);
+			Hold before = (writes ? lastRead : lastWritten).get(hold.key());
+			if (before != null && hold.from() < before.until()) {
+				overlaps.add(new Overlap(before, hold));
+			}
+			(writes ? lastWritten : lastRead).merge(hold.key(), hold,
+					(one, other) -> (one.until() > other.until()) ? one : other);
+		}
+		assertNone(overlaps, all);
+	}
+
+	private static void assertNone(List<Overlap> overlaps, Collection<Hold> holds) {
 		if (overlaps.isEmpty()) {
 			return;
 		}

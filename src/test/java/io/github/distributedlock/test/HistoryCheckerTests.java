@@ -70,6 +70,23 @@ class HistoryCheckerTests {
 	}
 
 	@Test
+	void readersMayOverlapEachOther() {
+		HistoryChecker.assertApart(List.of(hold("k", "a", 10, 20), hold("k", "b", 15, 25)),
+				List.of(hold("k", "c", 25, 30), hold("l", "c", 10, 30), hold("k", "d", 5, 10)));
+	}
+
+	@Test
+	void readerAndWriterMayNotOverlapWhicheverComesFirst() {
+		Hold reader = hold("k", "a", 10, 20);
+		List<Hold> readers = List.of(hold("k", "z", 0, 3), reader, hold("k", "y", 11, 12));
+		for (Hold writer : List.of(hold("k", "b", 19, 30), hold("k", "b", 5, 11), hold("k", "b", 13, 14))) {
+			assertThatExceptionOfType(AssertionError.class)
+				.isThrownBy(() -> HistoryChecker.assertApart(readers, List.of(writer)))
+				.withMessageStartingWith("1 of 4 holds overlap an earlier one");
+		}
+	}
+
+	@Test
 	void tokensThatGrowAreInOrder() {
 		assertThat(HistoryChecker.regressions(List.of(fenced("k", 20, 8), fenced("k", 10, 7), hold("k", "a", 15, 16),
 				fenced("l", 30, 1), fenced("l", 40, 2))))

@@ -25,6 +25,9 @@ public final class JvmProcess implements AutoCloseable {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+	private static final List<String> QUICK_TO_START = List.of("-Xmx128m", "-XX:TieredStopAtLevel=1",
+			"-XX:+UseSerialGC");
+
 	private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
 
 	static {
@@ -55,9 +58,22 @@ public final class JvmProcess implements AutoCloseable {
 	 * @return the running process
 	 */
 	public static JvmProcess start(Class<?> main, Map<String, String> properties, String... arguments) {
+		return start(QUICK_TO_START, main, properties, arguments);
+	}
+
+	/**
+	 * Starts a main class in a JVM that is not made to start quickly.
+	 * @param options the options of the JVM
+	 * @param main the class
+	 * @param properties its system properties
+	 * @param arguments its arguments
+	 * @return the running process
+	 */
+	public static JvmProcess start(List<String> options, Class<?> main, Map<String, String> properties,
+			String... arguments) {
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.addAll(List.of("-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+		command.addAll(options);
 		command.addAll(List.of("-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-Dstderr.encoding=UTF-8"));
 		properties.forEach((name, value) -> command.add("-D" + name + "=" + value));
 		command.add(ChildJvm.class.getName());

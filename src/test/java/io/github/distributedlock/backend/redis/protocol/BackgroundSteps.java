@@ -22,11 +22,12 @@ final class BackgroundSteps {
 		this.plain = plain;
 	}
 
-	void add(Steps steps, State state) {
+	void add(Steps<State> steps, State state) {
 		for (int jvm = 0; jvm < state.jvms().size(); jvm++) {
 			if (state.jvm(jvm).alive()) {
 				messages(steps, state, jvm);
 				withdrawal(steps, state, jvm);
+				vacancy(steps, state, jvm);
 				crash(steps, state, jvm);
 			}
 		}
@@ -41,7 +42,7 @@ final class BackgroundSteps {
 	/**
 	 * {@code WakeSubscription} and {@code LocalQueue.wake}.
 	 */
-	private void messages(Steps steps, State state, int jvm) {
+	private void messages(Steps<State> steps, State state, int jvm) {
 		int count = state.messages().get(jvm);
 		if (count > 0) {
 			State arrived = state.messages(jvm, count - 1);
@@ -54,7 +55,7 @@ final class BackgroundSteps {
 	/**
 	 * {@code Withdrawals}. Whether it was answered makes no difference.
 	 */
-	private void withdrawal(Steps steps, State state, int jvm) {
+	private void withdrawal(Steps<State> steps, State state, int jvm) {
 		Queue queue = state.jvm(jvm).queue();
 		if (queue == null || queue.current() >= 0) {
 			return;
@@ -84,7 +85,7 @@ final class BackgroundSteps {
 	/**
 	 * {@link #withdrawal} in several commands.
 	 */
-	private void withdrawing(Steps steps, State state, Progress at) {
+	private void withdrawing(Steps<State> steps, State state, Progress at) {
 		int jvm = at.owner().jvm();
 		this.plain.add(steps, state, at, new Ending() {
 
@@ -104,7 +105,7 @@ final class BackgroundSteps {
 	/**
 	 * What goes on in several commands, other than for a request that is under way.
 	 */
-	private void running(Steps steps, State state, Progress at) {
+	private void running(Steps<State> steps, State state, Progress at) {
 		if (at.unheard()) {
 			State gone = state.without(at);
 			steps.happens(at.owner(), "unheard " + at.next() + " is carried out late",
@@ -119,7 +120,23 @@ final class BackgroundSteps {
 		}
 	}
 
-	private void crash(Steps steps, State state, int jvm) {
+	/**
+	 * {@code Losses.declare} while nobody has the key.
+	 */
+	private void vacancy(Steps<State> steps, State state, int jvm) {
+		Tenure left = state.jvm(jvm).tenure();
+		if (left == null || !left.vacant()) {
+			return;
+		}
+		boolean noticed = !this.setup.has(Mutant.LOSS_BETWEEN_HOLDS_UNNOTICED);
+		boolean cleansUp = left.unsettled() && !this.setup.has(Mutant.NO_CLEAN_UP_BETWEEN_HOLDS);
+		State lost = state.with(state.server().doomed(left.owner()))
+			.errands(cleansUp ? Lists.with(state.errands(), left.owner()) : state.errands());
+		steps.goesWrong(Fault.LOST_LEASE, name(jvm), "sees the deadline pass while nobody has the key",
+				noticed ? lost.with(jvm, lost.jvm(jvm).tenure(null)) : lost);
+	}
+
+	private void crash(Steps<State> steps, State state, int jvm) {
 		State crashed = state.with(jvm, state.jvm(jvm).crashed())
 			.messages(jvm, 0)
 			.running(state.running().stream().filter((step) -> step.unheard() || step.owner().jvm() != jvm).toList())
@@ -129,7 +146,7 @@ final class BackgroundSteps {
 				watched ? crashed.with(state.witness().withdrawn(jvm)) : crashed);
 	}
 
-	private void late(Steps steps, State state, Command command) {
+	private void late(Steps<State> steps, State state, Command command) {
 		State arrived = state.late(Lists.without(state.late(), command));
 		steps.happens(command.owner(), "unheard " + command.kind() + " is carried out late",
 				this.scripts.run(arrived, command));
@@ -140,7 +157,7 @@ final class BackgroundSteps {
 	 * {@code Sweeper}. Goes on for a lease after the first answer, which is taken to be
 	 * longer than any command is under way.
 	 */
-	private void cleanUp(Steps steps, State state, Owner owner) {
+	private void cleanUp(Steps<State> steps, State state, Owner owner) {
 		if (this.setup.plain()) {
 			boolean goesOn = state.running().stream().anyMatch((command) -> command.mayTakeTheLockFor(owner));
 			if (state.running(owner) == null) {
@@ -158,7 +175,7 @@ final class BackgroundSteps {
 	/**
 	 * {@link #cleanUp} in several commands.
 	 */
-	private void cleaningUp(Steps steps, State state, Progress at) {
+	private void cleaningUp(Steps<State> steps, State state, Progress at) {
 		this.plain.add(steps, state, at, new Ending() {
 
 			@Override
@@ -174,7 +191,7 @@ final class BackgroundSteps {
 		});
 	}
 
-	private void expiry(Steps steps, State state) {
+	private void expiry(Steps<State> steps, State state) {
 		State expired = state.with(state.server().value(null));
 		if (state.server().value() instanceof Value.Owned owned) {
 			Owner owner = owned.owner();
@@ -202,7 +219,7 @@ final class BackgroundSteps {
 	private static boolean mayHold(State state, Owner owner) {
 		Phase phase = state.request(owner).phase();
 		Progress running = state.running(owner);
-		return phase == Phase.HOLDING || phase == Phase.GRANTED
+		return state.isOwner(owner) || phase == Phase.GRANTED
 				|| (phase == Phase.ASKED && running != null && running.done());
 	}
 
@@ -210,7 +227,8 @@ final class BackgroundSteps {
 	 * Whether nobody will extend the owner's lease or give the key back.
 	 */
 	private static boolean isAbandoned(State state, Owner owner) {
-		boolean underWay = state.isUnderWay(owner) && state.request(owner).phase() != Phase.LOST;
+		boolean underWay = state.isUnderWay(owner)
+				&& (state.request(owner).phase() != Phase.LOST || state.isOwner(owner));
 		return !underWay && !state.errands().contains(owner) && state.running(owner) == null;
 	}
 

@@ -1,12 +1,15 @@
 package io.github.distributedlock.backend.redis.protocol;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What is sent to the server.
  *
  * @param kind which step
  * @param owner for whom; of a withdrawal, only the JVM matters
+ * @param from who has the key that is passed on
  */
-record Command(Kind kind, Owner owner) {
+record Command(Kind kind, Owner owner, @Nullable Owner from) {
 
 	enum Kind {
 
@@ -22,6 +25,16 @@ record Command(Kind kind, Owner owner) {
 		ACQUIRE_OR_REGISTER,
 
 		/**
+		 * {@code pass.lua} while the slice lasts.
+		 */
+		PASS,
+
+		/**
+		 * {@code pass.lua} after it.
+		 */
+		PASS_OR_YIELD,
+
+		/**
 		 * {@code release.lua}.
 		 */
 		RELEASE,
@@ -33,8 +46,12 @@ record Command(Kind kind, Owner owner) {
 
 	}
 
+	Command(Kind kind, Owner owner) {
+		this(kind, owner, null);
+	}
+
 	boolean mayTakeTheLockFor(Owner owner) {
-		return this.owner.equals(owner) && (this.kind == Kind.ACQUIRE || this.kind == Kind.ACQUIRE_OR_REGISTER);
+		return this.owner.equals(owner) && this.kind != Kind.RELEASE && this.kind != Kind.WITHDRAW;
 	}
 
 }

@@ -44,6 +44,11 @@ enum Fault {
 	/**
 	 * The server forgets everything.
 	 */
-	FLUSH
+	FLUSH,
+
+	/**
+	 * A JVM that is alive is not heard of for a second.
+	 */
+	SILENCE
 
 }

@@ -39,6 +39,17 @@ record Jvm(boolean alive, List<Request> threads, @Nullable Queue queue) {
 		return new Jvm(false, ended, null);
 	}
 
+	/**
+	 * The key that it believes to be its own.
+	 */
+	@Nullable Tenure tenure() {
+		return (this.queue != null) ? this.queue.tenure() : null;
+	}
+
+	Jvm tenure(@Nullable Tenure tenure) {
+		return queue((queue) -> queue.tenure(tenure));
+	}
+
 	Jvm enter(int thread) {
 		if (this.queue == null) {
 			return new Jvm(true, this.threads, Queue.of(thread)).in(thread, Phase.ASKING);

@@ -121,6 +121,52 @@ enum Mutant {
 	 * Without Lua, an acquisition that is refused a command after it has got the lock
 	 * counts as one that was not carried out.
 	 */
-	REFUSED_MIDWAY_COUNTS_AS_NOT_BEGUN
+	REFUSED_MIDWAY_COUNTS_AS_NOT_BEGUN,
+
+	/**
+	 * A key is passed on whoever owns it by then.
+	 */
+	PASSED_ON_WHOEVER_HAS_IT,
+
+	/**
+	 * A key is passed on inside a JVM after its slice, too, though others wait.
+	 */
+	NO_YIELDING,
+
+	/**
+	 * Who yields does not register as a waiter with it.
+	 */
+	YIELDS_WITHOUT_REGISTERING,
+
+	/**
+	 * A key that was passed on without an answer is not released for who had it.
+	 */
+	NOT_RELEASED_AFTER_PASSING_ON_UNHEARD,
+
+	/**
+	 * A key that was left to one who gives up is nobody's.
+	 */
+	LEFT_KEY_FORGOTTEN,
+
+	/**
+	 * Who leaves a key to the next one cleans up after what it sent unheard, though the
+	 * key is kept under its token.
+	 */
+	CLEAN_UP_WHILE_HANDED_ON,
+
+	/**
+	 * Who takes a key that was left to it does not care for the deadline.
+	 */
+	LOSS_BETWEEN_HOLDS_UNNOTICED,
+
+	/**
+	 * A key that is lost while nobody has it is not cleaned up after.
+	 */
+	NO_CLEAN_UP_BETWEEN_HOLDS,
+
+	/**
+	 * Who was passed on the key unheard begins a new slice.
+	 */
+	UNHEARD_PASS_BEGINS_A_SLICE
 
 }

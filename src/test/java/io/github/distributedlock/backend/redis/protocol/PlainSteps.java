@@ -46,7 +46,7 @@ final class PlainSteps {
 	/**
 	 * Adds what can become of the next command of a step.
 	 */
-	void add(Steps steps, State state, Progress at, Ending ending) {
+	void add(Steps<State> steps, State state, Progress at, Ending ending) {
 		State others = state.without(at);
 		Outcome outcome = run(others, at);
 		Progress progress = outcome.progress();

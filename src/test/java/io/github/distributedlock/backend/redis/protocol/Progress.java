@@ -118,11 +118,11 @@ record Progress(Command step, Line next, boolean again, @Nullable Value current,
 
 	static Progress of(Command step) {
 		Value current = switch (step.kind()) {
-			case ACQUIRE, ACQUIRE_OR_REGISTER, WITHDRAW -> null;
+			case ACQUIRE, ACQUIRE_OR_REGISTER, PASS, PASS_OR_YIELD, WITHDRAW -> null;
 			case RELEASE -> new Value.Owned(step.owner(), false);
 		};
 		Line first = switch (step.kind()) {
-			case ACQUIRE, ACQUIRE_OR_REGISTER -> Line.SET_IF_ABSENT;
+			case ACQUIRE, ACQUIRE_OR_REGISTER, PASS, PASS_OR_YIELD -> Line.SET_IF_ABSENT;
 			case RELEASE -> Line.LOOK;
 			case WITHDRAW -> Line.UNREGISTER;
 		};

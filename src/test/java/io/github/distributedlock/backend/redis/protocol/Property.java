@@ -1,14 +1,13 @@
 package io.github.distributedlock.backend.redis.protocol;
 
-import java.util.List;
-import java.util.function.BiPredicate;
+import java.util.Objects;
 
 import io.github.distributedlock.backend.redis.protocol.Request.Phase;
 
 /**
- * What must hold in every state, seen together with the steps that are possible there.
+ * What the {@link Protocol} promises.
  */
-enum Property implements BiPredicate<State, List<Step<State>>> {
+enum Property implements Promise<State> {
 
 	/**
 	 * Two threads never believe at the same time that they hold the lock.
@@ -16,20 +15,25 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	MUTUAL_EXCLUSION {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.owners(Phase.HOLDING).size() <= 1;
 		}
 
 	},
 
 	/**
-	 * Nobody frees or takes the key of a thread that believes it holds the lock.
+	 * Nobody frees or takes the key of a JVM that believes it is its own.
 	 */
 	HANDS_OFF {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
-			return state.owners(Phase.HOLDING).stream().allMatch(state.server()::isOwnedBy);
+		public boolean isKept(State state, boolean quiet) {
+			return state.jvms()
+				.stream()
+				.map(Jvm::tenure)
+				.filter(Objects::nonNull)
+				.map(Tenure::owner)
+				.allMatch(state.server()::isOwnedBy);
 		}
 
 	},
@@ -44,8 +48,8 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	NO_LOST_WAKE_UP {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
-			return !isQuiet(steps)
+		public boolean isKept(State state, boolean quiet) {
+			return !quiet
 					|| state.jvms().stream().flatMap((jvm) -> jvm.threads().stream()).noneMatch(Request::isUnderWay);
 		}
 
@@ -58,8 +62,8 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	NO_ORPHAN {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
-			return !isQuiet(steps) || !(state.server().value() instanceof Value.Owned owned) || owned.doomed()
+		public boolean isKept(State state, boolean quiet) {
+			return !quiet || !(state.server().value() instanceof Value.Owned owned) || owned.doomed()
 					|| !state.jvm(owned.owner().jvm()).alive() || state.isUnderWay(owned.owner());
 		}
 
@@ -72,8 +76,20 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	BOUNDED_BYPASS {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().bypasses() < state.jvms().size();
+		}
+
+	},
+
+	/**
+	 * A key is handed on inside a JVM only so often before others come first.
+	 */
+	SLICES_END {
+
+		@Override
+		public boolean isKept(State state, boolean quiet) {
+			return state.witness().handOvers() <= Tenure.SLICE;
 		}
 
 	},
@@ -86,7 +102,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	THE_DEAD_ARE_FORGOTTEN {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().reservations().stream().distinct().count() == state.witness().reservations().size();
 		}
 
@@ -98,7 +114,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	TOKENS_INCREASE {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().grantedInOrder();
 		}
 
@@ -111,7 +127,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	TOKENS_KEEP_TO_THE_TIME {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().granted() <= state.server().clock() + state.witness().tokens();
 		}
 
@@ -125,7 +141,7 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 	TOKENS_ARE_USED_IN_ORDER {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
 			return state.witness().usedInOrder();
 		}
 
@@ -133,19 +149,19 @@ enum Property implements BiPredicate<State, List<Step<State>>> {
 
 	/**
 	 * Whatever has happened, all requests can come to an end if nothing more goes wrong.
-	 * This is not seen in one state: {@link Explorer#findTrap} looks for it.
 	 */
 	RECOVERY {
 
 		@Override
-		public boolean test(State state, List<Step<State>> steps) {
+		public boolean isKept(State state, boolean quiet) {
+			return true;
+		}
+
+		@Override
+		public boolean isRecovery() {
 			return true;
 		}
 
 	};
-
-	private static boolean isQuiet(List<Step<State>> steps) {
-		return steps.stream().noneMatch((step) -> step.kind() == Step.Kind.PROTOCOL);
-	}
 
 }

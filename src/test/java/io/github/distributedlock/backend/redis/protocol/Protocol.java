@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.protocol;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * Which steps are possible in a state. Who changes one of these changes the model:
@@ -8,12 +9,14 @@ import java.util.List;
  * <pre>
  * SET NX PX, RedisLockBackend.acquire                 Scripts.setIfAbsent
  * acquire-or-register.lua                             Scripts.acquire
+ * pass.lua                                            Scripts.pass
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
  * PlainSteps, Waiters, FencingCounter, GivingBack     PlainSteps, Places
  * PlainRenewals                                       RenewalProtocol
  * LocalQueue, KeyQueue, Turn                          Jvm, Queue
  * Acquirer, Negotiation                               RequestSteps.ask, .pause, .giveUp
  * Hold, Releaser, Losses, Watchdog                    RequestSteps.granted, .holding
+ * Tenure, HandOver                                    Tenure, RequestSteps.inherit
  * Withdrawals                                         BackgroundSteps.withdrawal
  * Sweeper, Errand                                     BackgroundSteps.cleanUp
  * WakeSubscription, WakeUps                           BackgroundSteps.messages
@@ -25,7 +28,7 @@ import java.util.List;
  * in time changes nothing, so renewals are left out; so are parked locks, which wake
  * nobody, and requests that do not wait, which are those that give up at once.
  */
-final class Protocol {
+final class Protocol implements Model<State> {
 
 	private final Setup setup;
 
@@ -41,11 +44,28 @@ final class Protocol {
 		this.background = new BackgroundSteps(setup, scripts, plain);
 	}
 
-	List<Step<State>> steps(State state) {
-		Steps steps = new Steps(this.setup, state);
+	@Override
+	public State first() {
+		return State.first(this.setup);
+	}
+
+	@Override
+	public List<Step<State>> steps(State state) {
+		Steps<State> steps = new Steps<>(state, (state.faultsLeft() > 0) ? this.setup.faults() : Set.of(),
+				State::afterFault);
 		state.owners().forEach((owner) -> this.requests.add(steps, state, owner));
 		this.background.add(steps, state);
 		return steps.all();
+	}
+
+	@Override
+	public boolean isOver(State state) {
+		return state.isOver();
+	}
+
+	@Override
+	public String toString() {
+		return this.setup.toString();
 	}
 
 }

@@ -18,6 +18,7 @@ import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_ANSWER
 import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_LEASE;
 import static io.github.distributedlock.backend.redis.protocol.Fault.LOST_MESSAGE;
 import static io.github.distributedlock.backend.redis.protocol.Fault.REFUSED_COMMAND;
+import static io.github.distributedlock.backend.redis.protocol.Fault.SILENCE;
 import static io.github.distributedlock.backend.redis.protocol.Fault.TIME_OUT;
 import static io.github.distributedlock.backend.redis.protocol.Property.BOUNDED_BYPASS;
 import static io.github.distributedlock.backend.redis.protocol.Property.HANDS_OFF;
@@ -25,6 +26,7 @@ import static io.github.distributedlock.backend.redis.protocol.Property.MUTUAL_E
 import static io.github.distributedlock.backend.redis.protocol.Property.NO_LOST_WAKE_UP;
 import static io.github.distributedlock.backend.redis.protocol.Property.NO_ORPHAN;
 import static io.github.distributedlock.backend.redis.protocol.Property.RECOVERY;
+import static io.github.distributedlock.backend.redis.protocol.Property.SLICES_END;
 import static io.github.distributedlock.backend.redis.protocol.Property.THE_DEAD_ARE_FORGOTTEN;
 import static io.github.distributedlock.backend.redis.protocol.Property.TOKENS_ARE_USED_IN_ORDER;
 import static io.github.distributedlock.backend.redis.protocol.Property.TOKENS_INCREASE;
@@ -39,12 +41,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 @Tag("model")
 class ProtocolModelTests {
 
-	private static final Set<Fault> ANY = EnumSet.complementOf(EnumSet.of(FLUSH));
-
-	/**
-	 * Whether to explore also what takes minutes, and gigabytes of memory.
-	 */
-	private static final boolean LARGE = Boolean.getBoolean("lock.model.large");
+	private static final Set<Fault> ANY = EnumSet.complementOf(EnumSet.of(FLUSH, SILENCE));
 
 	@ParameterizedTest
 	@MethodSource
@@ -54,6 +51,9 @@ class ProtocolModelTests {
 
 	static Stream<Setup> isSafeAndRecoversWhateverGoesWrong() {
 		Stream<Setup> larger = Stream.of( //
+				Setup.threads(1, 2).handingOn().faults(2, ANY), //
+				Setup.threads(1, 3).handingOn().faults(1, ANY), //
+				Setup.threads(1, 1, 2).handingOn().faults(1, ANY), //
 				Setup.threads(1, 1).withoutLua().faults(2, ANY), //
 				Setup.threads(1, 2).withoutLua().faults(1, ANY));
 		Stream<Setup> small = Stream.of( //
@@ -64,9 +64,11 @@ class ProtocolModelTests {
 				Setup.threads(2, 2).faults(1, ANY), //
 				Setup.threads(1, 1, 1).faults(1, ANY), //
 				Setup.threads(1, 1, 1).inCluster().faults(2, CRASH, LOST_MESSAGE), //
+				Setup.threads(2).handingOn().faults(3, ANY), //
+				Setup.threads(1, 2).handingOn().faults(1, ANY), //
 				Setup.threads(1, 1).withoutLua().faults(1, ANY), //
 				Setup.threads(1, 1).withoutLua().withTokens().faults(1, ANY));
-		return LARGE ? Stream.concat(small, larger) : small;
+		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
 	@ParameterizedTest
@@ -77,6 +79,9 @@ class ProtocolModelTests {
 
 	static Stream<Setup> whoWaitsIsWokenInTurn() {
 		Stream<Setup> larger = Stream.of( //
+				Setup.threads(1, 4).handingOn(), //
+				Setup.threads(1, 2, 2).handingOn(), //
+				Setup.threads(1, 2).handingOn().requests(2).faults(1, TIME_OUT, LOST_ANSWER), //
 				Setup.threads(1, 1).requests(2).withoutLua().faults(1, TIME_OUT), //
 				Setup.threads(1, 1, 1).withoutLua());
 		Stream<Setup> small = Stream.of( //
@@ -86,11 +91,14 @@ class ProtocolModelTests {
 				Setup.threads(1, 1).requests(2).faults(2, TIME_OUT, LOST_ANSWER), //
 				Setup.threads(2, 2).faults(1, TIME_OUT, LOST_ANSWER), //
 				Setup.threads(1, 1, 1).faults(2, TIME_OUT, LOST_ANSWER), //
+				Setup.threads(1, 3).handingOn(), //
+				Setup.threads(1, 1, 2).handingOn(), //
+				Setup.threads(1, 2).handingOn().faults(1, TIME_OUT, LOST_ANSWER), //
 				Setup.threads(1, 1).requests(2).withoutLua(), //
 				Setup.threads(1, 1).withoutLua().faults(2, TIME_OUT), //
 				Setup.threads(1, 2).withoutLua().faults(1, TIME_OUT), //
 				Setup.threads(1, 1).withoutLua().inCluster().faults(2, TIME_OUT));
-		return LARGE ? Stream.concat(small, larger) : small;
+		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
 	/**
@@ -135,7 +143,7 @@ class ProtocolModelTests {
 				Setup.threads(1, 1).requests(2).faults(2, CRASH, TIME_OUT), //
 				Setup.threads(1, 1).withoutLua().faults(2, CRASH, TIME_OUT), //
 				Setup.threads(1, 1).withoutLua().inCluster().faults(2, CRASH, TIME_OUT));
-		return LARGE ? Stream.concat(small, larger) : small;
+		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
 	@Test
@@ -160,6 +168,26 @@ class ProtocolModelTests {
 	}
 
 	static Stream<Arguments> isRefutedWithOneRuleBroken() {
+		return Stream.concat(refutedAtAll(), refutedHandingOn());
+	}
+
+	private static Stream<Arguments> refutedHandingOn() {
+		Setup own = Setup.threads(2).handingOn();
+		Setup two = Setup.threads(1, 2).handingOn();
+		return Stream.of( //
+				arguments(Mutant.PASSED_ON_WHOEVER_HAS_IT, HANDS_OFF, two.faults(1, LATE_COMMAND)),
+				arguments(Mutant.NO_YIELDING, SLICES_END, Setup.threads(3).handingOn()),
+				arguments(Mutant.YIELDS_WITHOUT_REGISTERING, NO_LOST_WAKE_UP, Setup.threads(1, 3).handingOn()),
+				arguments(Mutant.NOT_RELEASED_AFTER_PASSING_ON_UNHEARD, NO_ORPHAN, own.faults(1, LATE_COMMAND)),
+				arguments(Mutant.LEFT_KEY_FORGOTTEN, NO_ORPHAN, own.faults(1, TIME_OUT)),
+				arguments(Mutant.CLEAN_UP_WHILE_HANDED_ON, HANDS_OFF, own.faults(1, LOST_ANSWER)),
+				arguments(Mutant.LOSS_BETWEEN_HOLDS_UNNOTICED, HANDS_OFF, own.faults(1, LOST_LEASE)),
+				arguments(Mutant.NO_CLEAN_UP_BETWEEN_HOLDS, NO_ORPHAN, own.faults(2, LATE_COMMAND, LOST_LEASE)),
+				arguments(Mutant.UNHEARD_PASS_BEGINS_A_SLICE, SLICES_END,
+						Setup.threads(3).handingOn().faults(1, LOST_ANSWER)));
+	}
+
+	private static Stream<Arguments> refutedAtAll() {
 		Setup two = Setup.threads(1, 1);
 		Setup three = Setup.threads(1, 1, 1);
 		Setup plain = two.withoutLua();
@@ -204,7 +232,7 @@ class ProtocolModelTests {
 	@Test
 	void showsTheShortestWayToWhatWentWrong() {
 		Setup setup = Setup.threads(1, 1).with(Mutant.NO_RETRY_WHEN_REGISTERING);
-		assertThat(Verdict.on(setup, EnumSet.of(NO_LOST_WAKE_UP)).toString()).endsWith("""
+		assertThat(Verdict.on(new Protocol(setup), EnumSet.of(NO_LOST_WAKE_UP)).toString()).endsWith("""
 				NO_LOST_WAKE_UP is broken by
 				  J0.t0#0 wants the lock (REQUEST)
 				  J0.t0#0 asks: granted
@@ -218,15 +246,11 @@ class ProtocolModelTests {
 	}
 
 	private static void assertHolds(Setup setup, Set<Property> properties) {
-		Verdict verdict = Verdict.on(setup, properties);
-		System.out.println(verdict);
-		assertThat(verdict.broken()).as(verdict::toString).isNull();
+		Verdict.assertKept(new Protocol(setup), properties);
 	}
 
 	private static void assertBroken(Setup setup, Property property) {
-		Verdict verdict = Verdict.on(setup, EnumSet.of(property));
-		System.out.println(verdict);
-		assertThat(verdict.broken()).as(verdict::toString).isEqualTo(property);
+		Verdict.assertBroken(new Protocol(setup), property);
 	}
 
 }

@@ -7,9 +7,10 @@ package io.github.distributedlock.backend.redis.protocol;
  * @param phase how far it is
  * @param refused whether the store has said once that the lock is busy
  * @param unsettled whether a command was never answered, and may have been carried out
+ * @param handedOn how often the key was handed on in the slice in which this got it
  * @param token the fencing token of the last grant, 0 for none
  */
-record Request(int number, Phase phase, boolean refused, boolean unsettled, int token) {
+record Request(int number, Phase phase, boolean refused, boolean unsettled, int handedOn, int token) {
 
 	enum Phase {
 
@@ -80,27 +81,41 @@ record Request(int number, Phase phase, boolean refused, boolean unsettled, int 
 
 	}
 
-	static final Request FIRST = new Request(0, Phase.IDLE, false, false, 0);
+	static final Request FIRST = new Request(0, Phase.IDLE, false, false, 0, 0);
 
 	Request in(Phase phase) {
-		return new Request(this.number, phase, this.refused, this.unsettled, this.token);
+		return new Request(this.number, phase, this.refused, this.unsettled, this.handedOn, this.token);
 	}
 
 	Request refused(Phase phase) {
-		return new Request(this.number, phase, true, this.unsettled, this.token);
+		return new Request(this.number, phase, true, this.unsettled, this.handedOn, this.token);
 	}
 
 	Request failed() {
-		return new Request(this.number, Phase.FAILED, this.refused, true, this.token);
+		return new Request(this.number, Phase.FAILED, this.refused, true, this.handedOn, this.token);
 	}
 
 	Request granted(int token) {
-		return new Request(this.number, Phase.GRANTED, this.refused, this.unsettled, token);
+		return new Request(this.number, Phase.GRANTED, this.refused, this.unsettled, this.handedOn, token);
+	}
+
+	/**
+	 * It is handed the key, or asks for it to be passed on to it.
+	 */
+	Request handedOn(int handedOn) {
+		return new Request(this.number, this.phase, this.refused, this.unsettled, handedOn, this.token);
+	}
+
+	/**
+	 * Somebody else sees to what was not answered.
+	 */
+	Request settled() {
+		return new Request(this.number, this.phase, this.refused, false, this.handedOn, this.token);
 	}
 
 	Request next(int requests) {
 		int next = this.number + 1;
-		return new Request(next, (next < requests) ? Phase.IDLE : Phase.ENDED, false, false, 0);
+		return new Request(next, (next < requests) ? Phase.IDLE : Phase.ENDED, false, false, 0, 0);
 	}
 
 	boolean isUnderWay() {

@@ -24,7 +24,7 @@ final class RequestSteps {
 		this.plain = plain;
 	}
 
-	void add(Steps steps, State state, Owner owner) {
+	void add(Steps<State> steps, State state, Owner owner) {
 		switch (state.request(owner).phase()) {
 			case IDLE -> begin(steps, state, owner);
 			case QUEUED -> giveUp(steps, state, owner);
@@ -49,7 +49,7 @@ final class RequestSteps {
 	 * {@code LocalQueue.enter}. Of threads that are alike, the first begins first: other
 	 * orders differ in names only.
 	 */
-	private void begin(Steps steps, State state, Owner owner) {
+	private void begin(Steps<State> steps, State state, Owner owner) {
 		Jvm jvm = jvm(state, owner);
 		boolean anotherIsFirst = owner.thread() > 0 && owner.request() == 0
 				&& jvm.threads().get(owner.thread() - 1).equals(Request.FIRST);
@@ -61,9 +61,16 @@ final class RequestSteps {
 	/**
 	 * {@code Negotiation.ask}.
 	 */
-	private void ask(Steps steps, State state, Owner owner) {
-		Request request = state.request(owner);
+	private void ask(Steps<State> steps, State state, Owner owner) {
+		boolean newSlice = this.setup.has(Mutant.UNHEARD_PASS_BEGINS_A_SLICE);
+		Request request = newSlice ? state.request(owner).handedOn(0) : state.request(owner);
 		Jvm jvm = jvm(state, owner);
+		Tenure left = jvm.tenure();
+		if (left != null) {
+			inherit(steps, state, owner, left);
+			giveUp(steps, state, owner);
+			return;
+		}
 		boolean registers = request.refused() || request.unsettled() || queue(jvm).registered();
 		Command command = new Command(registers ? Kind.ACQUIRE_OR_REGISTER : Kind.ACQUIRE, owner);
 		State sent = registers ? state.with(owner.jvm(), jvm.queue(Queue::registering)) : state;
@@ -89,9 +96,39 @@ final class RequestSteps {
 	}
 
 	/**
+	 * {@code HandOver.take} and {@code HandOver.pass}.
+	 */
+	private void inherit(Steps<State> steps, State state, Owner owner, Tenure left) {
+		Jvm jvm = jvm(state, owner);
+		if (!left.isSliceOver()) {
+			Jvm taken = jvm.in(owner.thread(), Phase.HOLDING).queue(Queue::settled).tenure(left.taken());
+			steps.happens(owner, "takes the key that was left to it",
+					state.with(owner.jvm(), taken).with(state.witness().handedOn()));
+		}
+		boolean yields = left.isSliceOver();
+		Command command = new Command(yields ? Kind.PASS_OR_YIELD : Kind.PASS, owner, left.owner());
+		Request request = state.request(owner).handedOn(yields ? 0 : left.handedOn() + 1);
+		State sent = state.with(owner.jvm(), jvm.queue(Queue::registering).tenure(null)).with(owner, request);
+		State unheard = this.setup.has(Mutant.NOT_RELEASED_AFTER_PASSING_ON_UNHEARD) ? sent
+				: sent.errands(Lists.with(sent.errands(), left.owner()));
+		State heard = left.unsettled() ? sent.errands(Lists.with(sent.errands(), left.owner())) : sent;
+		State done = this.scripts.run(heard, command);
+		boolean granted = done.server().isOwnedBy(owner);
+		String what = yields ? "has the key passed on, or yields" : "has the key passed on";
+		steps.happens(owner, what + (granted ? ": granted" : ": busy"), done.with(owner,
+				granted ? request.granted(done.server().lastToken()) : request.refused(Phase.REFUSED)));
+		steps.goesWrong(Fault.LOST_ANSWER, owner, what + (granted ? ": granted unheard" : ": busy, unheard"),
+				this.scripts.run(unheard, command).with(owner, request.failed()));
+		steps.goesWrong(Fault.LATE_COMMAND, owner, what + ", and the command does not come through",
+				unheard.late(Lists.with(unheard.late(), command)).with(owner, request.failed()));
+		steps.goesWrong(Fault.REFUSED_COMMAND, owner, what + ", and the command is refused",
+				unheard.with(owner, request.in(Phase.FAILED)));
+	}
+
+	/**
 	 * {@link #ask} in several commands.
 	 */
-	private void asked(Steps steps, State state, Progress at) {
+	private void asked(Steps<State> steps, State state, Progress at) {
 		Owner owner = at.owner();
 		Request request = state.request(owner);
 		this.plain.add(steps, state, at, new Ending() {
@@ -117,22 +154,23 @@ final class RequestSteps {
 		}
 	}
 
-	private void granted(Steps steps, State state, Owner owner) {
+	private void granted(Steps<State> steps, State state, Owner owner) {
 		steps.happens(owner, "reads that it has the lock", hold(state, owner));
 		steps.goesWrong(Fault.LOST_LEASE, owner, "is slow: its deadline passes before it reads the answer",
 				state.with(state.server().doomed(owner)).with(owner, state.request(owner).in(Phase.GRANTED_TOO_LATE)));
 	}
 
 	private State hold(State state, Owner owner) {
+		Tenure tenure = new Tenure(owner, false, state.request(owner).handedOn(), false);
 		State holding = state.with(owner.jvm(),
-				jvm(state, owner).in(owner.thread(), Phase.HOLDING).queue(Queue::settled));
+				jvm(state, owner).in(owner.thread(), Phase.HOLDING).queue(Queue::settled).tenure(tenure));
 		return this.setup.fenced() ? holding.with(state.witness().tokenUsed(state.request(owner).token())) : holding;
 	}
 
 	/**
 	 * {@code Negotiation.mayAskAgain}.
 	 */
-	private void pause(Steps steps, State state, Owner owner) {
+	private void pause(Steps<State> steps, State state, Owner owner) {
 		Jvm jvm = jvm(state, owner);
 		State asking = state.with(owner.jvm(),
 				jvm.in(owner.thread(), Phase.ASKING).queue((queue) -> queue.woken(false)));
@@ -148,44 +186,86 @@ final class RequestSteps {
 		giveUp(steps, state, owner);
 	}
 
-	private void giveUp(Steps steps, State state, Owner owner) {
+	private void giveUp(Steps<State> steps, State state, Owner owner) {
 		boolean queued = state.request(owner).phase() == Phase.QUEUED;
 		State left = queued ? state.with(owner.jvm(), jvm(state, owner).leaveEarly(owner.thread()))
-				: left(state, owner);
+				: left(abandoned(state, owner), owner);
 		steps.goesWrong(Fault.TIME_OUT, owner, "gives up", ended(left, owner));
+	}
+
+	/**
+	 * {@code LocalQueue.abandon} and {@code HandOver.abandon}: the key is left to the
+	 * next turn, or given back.
+	 */
+	private State abandoned(State state, Owner owner) {
+		Jvm jvm = jvm(state, owner);
+		Tenure left = jvm.tenure();
+		if (left == null || !queue(jvm).waiting().isEmpty()) {
+			return state;
+		}
+		State forgotten = state.with(owner.jvm(), jvm.tenure(null));
+		return this.setup.has(Mutant.LEFT_KEY_FORGOTTEN) ? forgotten
+				: forgotten.errands(Lists.with(forgotten.errands(), left.owner()));
 	}
 
 	/**
 	 * {@code Releaser.release} and {@code Losses.declare}.
 	 */
-	private void holding(Steps steps, State state, Owner owner) {
-		release(steps, state, new Command(Kind.RELEASE, owner));
+	private void holding(Steps<State> steps, State state, Owner owner) {
+		Tenure tenure = Objects.requireNonNull(jvm(state, owner).tenure());
+		release(steps, state, owner, tenure);
+		if (this.setup.handsOn() && !queue(jvm(state, owner)).waiting().isEmpty()) {
+			leave(steps, state, owner, tenure);
+		}
 		if (this.setup.has(Mutant.DEADLINE_AFTER_SERVER)) {
 			steps.goesWrong(Fault.LOST_LEASE, owner, "loses its lease on the server first",
 					state.with(state.server().value(null)));
 		}
 		else {
-			State lost = state.with(state.server().doomed(owner)).with(owner, state.request(owner).in(Phase.LOST));
+			State lost = ended(state, owner, tenure).with(state.server().doomed(tenure.owner()))
+				.with(owner, state.request(owner).in(Phase.LOST));
 			steps.goesWrong(Fault.LOST_LEASE, owner, "sees its deadline pass", left(lost, owner));
 		}
 	}
 
-	private void release(Steps steps, State state, Command command) {
-		Owner owner = command.owner();
-		if (this.setup.plain()) {
-			released(steps, state.with(owner, state.request(owner).in(Phase.RELEASING)), Progress.of(command));
-			return;
-		}
-		State released = this.scripts.run(state, command);
-		steps.happens(owner, "releases", released.with(owner, state.request(owner).in(Phase.RELEASING)));
-		steps.goesWrong(Fault.LOST_ANSWER, owner, "releases, and hears no answer", releasedUnheard(released, owner));
-		steps.goesWrong(Fault.LATE_COMMAND, owner, "releases, and the command does not come through",
-				releasedUnheard(state.late(Lists.with(state.late(), command)), owner));
-		steps.goesWrong(Fault.REFUSED_COMMAND, owner, "releases, and the command is refused",
-				releasedUnheard(state, owner));
+	/**
+	 * {@code LocalQueue.handOn}: the next turn inherits what is left of the key's past,
+	 * too.
+	 */
+	private void leave(Steps<State> steps, State state, Owner owner, Tenure tenure) {
+		Request request = state.request(owner);
+		boolean cleansUp = this.setup.has(Mutant.CLEAN_UP_WHILE_HANDED_ON);
+		State left = state.with(owner.jvm(), jvm(state, owner).tenure(tenure.left(request.unsettled() && !cleansUp)))
+			.with(owner, cleansUp ? request : request.settled());
+		steps.happens(owner, "leaves the key to the next one", ended(left(left, owner), owner));
 	}
 
-	private void releasing(Steps steps, State state, Owner owner) {
+	private void release(Steps<State> steps, State state, Owner owner, Tenure tenure) {
+		Command command = new Command(Kind.RELEASE, tenure.owner());
+		State sent = ended(state, owner, tenure);
+		if (this.setup.plain()) {
+			released(steps, sent.with(owner, state.request(owner).in(Phase.RELEASING)), Progress.of(command));
+			return;
+		}
+		State released = this.scripts.run(sent, command);
+		steps.happens(owner, "releases", released.with(owner, state.request(owner).in(Phase.RELEASING)));
+		steps.goesWrong(Fault.LOST_ANSWER, owner, "releases, and hears no answer",
+				releasedUnheard(released, owner, tenure.owner()));
+		steps.goesWrong(Fault.LATE_COMMAND, owner, "releases, and the command does not come through",
+				releasedUnheard(sent.late(Lists.with(sent.late(), command)), owner, tenure.owner()));
+		steps.goesWrong(Fault.REFUSED_COMMAND, owner, "releases, and the command is refused",
+				releasedUnheard(sent, owner, tenure.owner()));
+	}
+
+	/**
+	 * The key is not ours any more. What earlier holders left is cleaned up.
+	 */
+	private static State ended(State state, Owner owner, Tenure tenure) {
+		State ended = state.with(owner.jvm(), jvm(state, owner).tenure(null));
+		return tenure.unsettled() ? ended.errands(Lists.with(ended.errands(), tenure.owner())) : ended;
+	}
+
+	private void releasing(Steps<State> steps, State state, Owner owner) {
 		Progress at = state.running(owner);
 		if (at != null) {
 			released(steps, state, at);
@@ -198,7 +278,7 @@ final class RequestSteps {
 	/**
 	 * {@link #release} in several commands.
 	 */
-	private void released(Steps steps, State state, Progress at) {
+	private void released(Steps<State> steps, State state, Progress at) {
 		this.plain.add(steps, state, at, new Ending() {
 
 			@Override
@@ -208,15 +288,15 @@ final class RequestSteps {
 
 			@Override
 			public State failed(State state, boolean refused) {
-				return releasedUnheard(state, at.owner());
+				return releasedUnheard(state, at.owner(), at.owner());
 			}
 
 		});
 	}
 
-	private State releasedUnheard(State state, Owner owner) {
+	private State releasedUnheard(State state, Owner owner, Owner token) {
 		State errand = this.setup.has(Mutant.NO_SECOND_RELEASE) ? state
-				: state.errands(Lists.with(state.errands(), owner));
+				: state.errands(Lists.with(state.errands(), token));
 		return ended(left(errand, owner), owner);
 	}
 

@@ -1,7 +1,9 @@
 package io.github.distributedlock.backend.redis.protocol;
 
 import java.util.List;
+import java.util.Objects;
 
+import io.github.distributedlock.backend.redis.protocol.Command.Kind;
 import io.github.distributedlock.backend.redis.protocol.Server.Waiter;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,7 @@ final class Scripts {
 		return switch (command.kind()) {
 			case ACQUIRE -> this.setup.fenced() ? acquire(state, owner, false) : setIfAbsent(state, owner);
 			case ACQUIRE_OR_REGISTER -> acquire(state, owner, true);
+			case PASS, PASS_OR_YIELD -> pass(state, command);
 			case RELEASE -> release(state, command);
 			case WITHDRAW -> withdraw(state, command);
 		};
@@ -46,6 +49,27 @@ final class Scripts {
 		}
 		return registers ? state.with(server.waiters(Lists.with(server.waiters(), new Waiter(owner.jvm(), 0))))
 			.with(state.witness().registered(owner.jvm())) : state;
+	}
+
+	/**
+	 * {@code pass.lua}.
+	 */
+	private State pass(State state, Command command) {
+		Owner owner = command.owner();
+		Server server = state.server();
+		Owner from = Objects.requireNonNull(command.from());
+		if (!server.isOwnedBy(from) && !this.setup.has(Mutant.PASSED_ON_WHOEVER_HAS_IT)) {
+			return acquire(state, owner, true);
+		}
+		State others = state.with(server.forgotten(owner.jvm()));
+		if (command.kind() == Kind.PASS || this.setup.has(Mutant.NO_YIELDING)) {
+			return others.with(others.server().value(new Value.Owned(owner, false))).with(others.witness().handedOn());
+		}
+		State given = wakeNext(others, command);
+		if (given.server().value() == null) {
+			return granted(given, owner);
+		}
+		return this.setup.has(Mutant.YIELDS_WITHOUT_REGISTERING) ? given : acquire(given, owner, true);
 	}
 
 	/**

@@ -17,22 +17,23 @@ import org.jspecify.annotations.Nullable;
  * @param skipsTheDeaf whether a release sees that a waiter is dead, as on a standalone
  * server
  * @param fenced whether requests get fencing tokens
+ * @param handsOn whether keys are handed on inside a JVM
  * @param mutant the rule that is broken, if any
  */
 record Setup(List<Integer> threads, int requests, int mostFaults, Set<Fault> faults, boolean plain,
-		boolean skipsTheDeaf, boolean fenced, @Nullable Mutant mutant) {
+		boolean skipsTheDeaf, boolean fenced, boolean handsOn, @Nullable Mutant mutant) {
 
 	/**
 	 * JVMs with so many threads each, one request for each thread, and nothing that goes
 	 * wrong.
 	 */
 	static Setup threads(Integer... threads) {
-		return new Setup(List.of(threads), 1, 0, Set.of(), false, true, false, null);
+		return new Setup(List.of(threads), 1, 0, Set.of(), false, true, false, false, null);
 	}
 
 	Setup requests(int requests) {
 		return new Setup(this.threads, requests, this.mostFaults, this.faults, this.plain, this.skipsTheDeaf,
-				this.fenced, this.mutant);
+				this.fenced, this.handsOn, this.mutant);
 	}
 
 	/**
@@ -44,27 +45,32 @@ record Setup(List<Integer> threads, int requests, int mostFaults, Set<Fault> fau
 
 	Setup faults(int most, Set<Fault> faults) {
 		return new Setup(this.threads, this.requests, most, faults, this.plain, this.skipsTheDeaf, this.fenced,
-				this.mutant);
+				this.handsOn, this.mutant);
 	}
 
 	Setup withoutLua() {
 		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, true, this.skipsTheDeaf,
-				this.fenced, this.mutant);
+				this.fenced, this.handsOn, this.mutant);
 	}
 
 	Setup inCluster() {
 		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.plain, false, this.fenced,
-				this.mutant);
+				this.handsOn, this.mutant);
 	}
 
 	Setup withTokens() {
 		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.plain, this.skipsTheDeaf, true,
-				this.mutant);
+				this.handsOn, this.mutant);
+	}
+
+	Setup handingOn() {
+		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.plain, this.skipsTheDeaf,
+				this.fenced, true, this.mutant);
 	}
 
 	Setup with(Mutant mutant) {
 		return new Setup(this.threads, this.requests, this.mostFaults, this.faults, this.plain, this.skipsTheDeaf,
-				this.fenced, mutant);
+				this.fenced, this.handsOn, mutant);
 	}
 
 	/**
@@ -83,7 +89,8 @@ record Setup(List<Integer> threads, int requests, int mostFaults, Set<Fault> fau
 		return "threads " + this.threads + " x " + this.requests + " requests"
 				+ ((this.mostFaults > 0) ? ", at most " + this.mostFaults + " of " + this.faults : "")
 				+ (this.plain ? ", without Lua" : "") + (this.skipsTheDeaf ? "" : ", in a cluster")
-				+ (this.fenced ? ", fenced" : "") + ((this.mutant != null) ? ", " + this.mutant : "");
+				+ (this.fenced ? ", fenced" : "") + (this.handsOn ? ", handing on" : "")
+				+ ((this.mutant != null) ? ", " + this.mutant : "");
 	}
 
 }

@@ -26,7 +26,8 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 	static State first(Setup setup) {
 		return new State(new Server(null, List.of(), 0, setup.clock()),
 				setup.threads().stream().map(Jvm::with).toList(), Collections.nCopies(setup.threads().size(), 0),
-				List.of(), List.of(), List.of(), setup.mostFaults(), new Witness(-1, List.of(), 0, 0, 0, true, true));
+				List.of(), List.of(), List.of(), setup.mostFaults(),
+				new Witness(-1, 0, List.of(), 0, 0, 0, true, true));
 	}
 
 	Jvm jvm(int jvm) {
@@ -38,11 +39,20 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 	}
 
 	/**
-	 * Whether the owner's request is under way, in a JVM that is alive.
+	 * Whether the owner's request is under way, or the key handed on under its token, in
+	 * a JVM that is alive.
 	 */
 	boolean isUnderWay(Owner owner) {
 		Request request = request(owner);
-		return request.number() == owner.request() && request.isUnderWay();
+		return (request.number() == owner.request() && request.isUnderWay()) || isOwner(owner);
+	}
+
+	/**
+	 * Whether a JVM believes that the key is its own under this token.
+	 */
+	boolean isOwner(Owner owner) {
+		Tenure tenure = jvm(owner.jvm()).tenure();
+		return tenure != null && tenure.owner().equals(owner);
 	}
 
 	/**

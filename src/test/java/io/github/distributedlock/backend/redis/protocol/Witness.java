@@ -8,6 +8,7 @@ import java.util.List;
  *
  * @param bypasses how often another JVM was granted the lock since the first JVM waits
  * for it, -1 if it does not
+ * @param handOvers how often the key was handed on in its JVM since it was granted
  * @param reservations which steps have reserved the key for JVMs that were dead
  * @param tokens how many fencing tokens were granted
  * @param granted the newest fencing token
@@ -16,8 +17,8 @@ import java.util.List;
  * it
  * @param usedInOrder whether each token that was used was
  */
-record Witness(int bypasses, List<Reservation> reservations, int tokens, int granted, int used, boolean grantedInOrder,
-		boolean usedInOrder) {
+record Witness(int bypasses, int handOvers, List<Reservation> reservations, int tokens, int granted, int used,
+		boolean grantedInOrder, boolean usedInOrder) {
 
 	/**
 	 * The JVM whose patience is watched.
@@ -33,32 +34,42 @@ record Witness(int bypasses, List<Reservation> reservations, int tokens, int gra
 	}
 
 	Witness lockGranted(int jvm, int cap) {
+		Witness granted = handOvers(0);
 		if (jvm == WATCHED) {
-			return bypasses(-1);
+			return granted.bypasses(-1);
 		}
-		return (this.bypasses >= 0) ? bypasses(Math.min(this.bypasses + 1, cap)) : this;
+		return (this.bypasses >= 0) ? granted.bypasses(Math.min(this.bypasses + 1, cap)) : granted;
+	}
+
+	Witness handedOn() {
+		return handOvers(Math.min(this.handOvers, Tenure.SLICE) + 1);
 	}
 
 	Witness reservedForADeadOne(Command step, int jvm) {
 		List<Reservation> all = new ArrayList<>(this.reservations);
 		all.add(new Reservation(step, jvm));
-		return new Witness(this.bypasses, List.copyOf(all), this.tokens, this.granted, this.used, this.grantedInOrder,
-				this.usedInOrder);
+		return new Witness(this.bypasses, this.handOvers, List.copyOf(all), this.tokens, this.granted, this.used,
+				this.grantedInOrder, this.usedInOrder);
 	}
 
 	Witness tokenGranted(int token) {
-		return new Witness(this.bypasses, this.reservations, this.tokens + 1, token, this.used,
+		return new Witness(this.bypasses, this.handOvers, this.reservations, this.tokens + 1, token, this.used,
 				this.grantedInOrder && token > this.granted, this.usedInOrder);
 	}
 
 	Witness tokenUsed(int token) {
-		return new Witness(this.bypasses, this.reservations, this.tokens, this.granted, token, this.grantedInOrder,
-				this.usedInOrder && token > this.used);
+		return new Witness(this.bypasses, this.handOvers, this.reservations, this.tokens, this.granted, token,
+				this.grantedInOrder, this.usedInOrder && token > this.used);
+	}
+
+	private Witness handOvers(int handOvers) {
+		return new Witness(this.bypasses, handOvers, this.reservations, this.tokens, this.granted, this.used,
+				this.grantedInOrder, this.usedInOrder);
 	}
 
 	private Witness bypasses(int bypasses) {
-		return new Witness(bypasses, this.reservations, this.tokens, this.granted, this.used, this.grantedInOrder,
-				this.usedInOrder);
+		return new Witness(bypasses, this.handOvers, this.reservations, this.tokens, this.granted, this.used,
+				this.grantedInOrder, this.usedInOrder);
 	}
 
 	/**

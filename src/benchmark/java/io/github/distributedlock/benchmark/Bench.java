@@ -1,0 +1,53 @@
+package io.github.distributedlock.benchmark;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.distributedlock.test.RedisServers.Server;
+import redis.clients.jedis.Jedis;
+
+/**
+ * What the cases measure with.
+ *
+ * @param options how long, and whom
+ * @param serverName its name, to start more of them
+ * @param server the server that all of them share
+ * @param admin a connection to it
+ * @param directory for files that do not stay
+ * @param results where to put what comes out
+ */
+record Bench(Options options, String serverName, Server server, Jedis admin, Path directory, Results results) {
+
+	int port() {
+		return this.server.port();
+	}
+
+	/**
+	 * Starts JVMs of a contestant and waits until they are ready.
+	 * @param contestant who
+	 * @param count how many
+	 * @return the JVMs, to be closed
+	 */
+	List<WorkerJvm> start(Contestant contestant, int count) {
+		List<WorkerJvm> jvms = new ArrayList<>();
+		for (int number = 1; number <= count; number++) {
+			jvms.add(WorkerJvm.start(contestant, port(), blackboardFile(contestant), number));
+		}
+		jvms.forEach(WorkerJvm::awaitReady);
+		return jvms;
+	}
+
+	Blackboard blackboard(Contestant contestant) {
+		return new Blackboard(blackboardFile(contestant));
+	}
+
+	private Path blackboardFile(Contestant contestant) {
+		return this.directory.resolve(contestant.name());
+	}
+
+	void flush() {
+		this.admin.flushAll();
+	}
+
+}

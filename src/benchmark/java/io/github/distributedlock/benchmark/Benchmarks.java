@@ -1,0 +1,60 @@
+package io.github.distributedlock.benchmark;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.test.RedisServers;
+import redis.clients.jedis.Jedis;
+
+/**
+ * Measures this library and its peers in one run, and writes what came out.
+ *
+ * <pre>
+ * ./mvnw -q -Pbenchmark spring-boot:test-run
+ * </pre>
+ *
+ * {@code -Dbenchmark.quick=true} takes a minute or two and writes below {@code target};
+ * {@code -Dbenchmark.cases=threads,jvms} and
+ * {@code -Dbenchmark.contestants=ours,redisson} select;
+ * {@code -Dlock.redis.servers=NAME=EXECUTABLE} measures on the first of those servers.
+ */
+public final class Benchmarks {
+
+	private static final List<Case> CASES = List.of(new OwnKeysCase(), new OneKeyCase(), new ThreadsCase(),
+			new JvmsCase(), new WaitersCase(), new RenewalCase(), new AnnotatedCase());
+
+	private Benchmarks() {
+	}
+
+	public static void main(String[] args) throws IOException {
+		Options options = new Options();
+		Results results = new Results();
+		List<String> failed = new ArrayList<>();
+		// The last one that is named, else the one that comes along.
+		String name = RedisServers.names().reduce((first, second) -> second).orElseThrow();
+		try (RedisServers.Server server = RedisServers.start(name); Jedis admin = server.admin()) {
+			Bench bench = new Bench(options, name, server, admin, Files.createTempDirectory("benchmark"), results);
+			CASES.stream().filter((each) -> options.selects(each.name())).forEach((each) -> run(each, bench, failed));
+			new Report(results, Setting.describe(admin, options)).write(options.output());
+		}
+		failed.forEach((message) -> System.err.println("FAILED: " + message));
+		System.exit(failed.isEmpty() ? 0 : 1);
+	}
+
+	// What the others measured is not lost by one that fails.
+	private static void run(Case each, Bench bench, List<String> failed) {
+		long begin = System.nanoTime();
+		try {
+			each.run(bench);
+		}
+		catch (RuntimeException | AssertionError ex) {
+			ex.printStackTrace();
+			failed.add(each.name() + ": " + ex.getMessage());
+		}
+		System.out.printf("%s took %d s%n", each.name(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin));
+	}
+
+}

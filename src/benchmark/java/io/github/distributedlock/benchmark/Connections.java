@@ -1,0 +1,61 @@
+package io.github.distributedlock.benchmark;
+
+import java.time.Duration;
+
+import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Ways to the server.
+ */
+final class Connections {
+
+	static final String HOST = "localhost";
+
+	/** So that nobody waits for a connection. */
+	private static final int POOL = 128;
+
+	private Connections() {
+	}
+
+	static JedisConnectionFactory jedis(int port) {
+		return started(new JedisConnectionFactory(new RedisStandaloneConfiguration(HOST, port)));
+	}
+
+	static JedisConnectionFactory pooledJedis(int port) {
+		return started(new JedisConnectionFactory(new RedisStandaloneConfiguration(HOST, port),
+				JedisClientConfiguration.builder().usePooling().poolConfig(pool()).build()));
+	}
+
+	static LettuceConnectionFactory lettuce(int port) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(HOST, port);
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	static Jedis admin(int port) {
+		return new Jedis(HOST, port);
+	}
+
+	static <T> GenericObjectPoolConfig<T> pool() {
+		GenericObjectPoolConfig<T> pool = new GenericObjectPoolConfig<>();
+		pool.setMaxTotal(POOL);
+		pool.setMaxIdle(POOL);
+		pool.setMaxWait(Duration.ofSeconds(10));
+		pool.setJmxEnabled(false);
+		return pool;
+	}
+
+	private static JedisConnectionFactory started(JedisConnectionFactory factory) {
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+}

@@ -1,0 +1,97 @@
+package io.github.distributedlock.benchmark;
+
+import java.util.function.IntFunction;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import com.baomidou.lock.LockTemplate;
+import io.github.distributedlock.LockHandle;
+import io.lettuce.core.RedisClient;
+import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
+import org.redisson.Redisson;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
+
+/**
+ * Who is measured, and with which settings. What is not said is as it comes.
+ */
+enum Contestant {
+
+	/** This library over Jedis. */
+	OURS("ours (Jedis)", LockHandle.class, "Spring Data Redis over Jedis, as it comes", OurLocks::overJedis),
+
+	/** This library over Lettuce. */
+	OURS_LETTUCE("ours (Lettuce)", LockHandle.class, "Spring Data Redis over Lettuce, as it comes",
+			OurLocks::overLettuce),
+
+	/** What most write by hand. */
+	JEDIS("raw Jedis", Jedis.class, "pool of 128; SET NX PX and EVALSHA; when busy again after 1 ms",
+			RawJedisLocks::new),
+
+	/** What most write by hand. */
+	LETTUCE("raw Lettuce", RedisClient.class, "one connection; SET NX PX and EVALSHA; when busy again after 1 ms",
+			RawLettuceLocks::new),
+
+	/** Redisson's lock that waits for a message. */
+	REDISSON("Redisson RLock", Redisson.class, "RLock.lock(): renewed, waits for a message", RedissonLocks::new),
+
+	/** Redisson's lock that polls. */
+	REDISSON_SPIN("Redisson RSpinLock", Redisson.class, "RSpinLock.lock(): renewed, polls with a growing pause",
+			RedissonLocks::spinning),
+
+	/** Spring Integration's registry that waits for a message. */
+	INTEGRATION("Spring Integration pub/sub", RedisLockType.class,
+			"RedisLockRegistry, PUB_SUB_LOCK, over a pool of 128 of Jedis", IntegrationLocks::telling),
+
+	/** Spring Integration's registry that polls. */
+	INTEGRATION_SPIN("Spring Integration spin", RedisLockType.class,
+			"RedisLockRegistry, SPIN_LOCK, over a pool of 128 of Jedis", IntegrationLocks::spinning),
+
+	/** ShedLock, which does not wait. */
+	SHEDLOCK("ShedLock", RedisLockProvider.class,
+			"lockAtMostFor 30 s, over a pool of 128 of Jedis; when busy again after 1 ms", ShedLocks::new),
+
+	/** Lock4j. */
+	LOCK4J("Lock4j", LockTemplate.class, "LockTemplate over RedisTemplate and a pool of 128 of Jedis, expire 30 s",
+			Lock4jLocks::new);
+
+	private final String label;
+
+	private final Class<?> product;
+
+	private final String settings;
+
+	private final IntFunction<Locks> opener;
+
+	Contestant(String label, Class<?> product, String settings, IntFunction<Locks> opener) {
+		this.label = label;
+		this.product = product;
+		this.settings = settings;
+		this.opener = opener;
+	}
+
+	Locks open(int port) {
+		// Some of them tell a lot, which takes time.
+		((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.ERROR);
+		return this.opener.apply(port);
+	}
+
+	String label() {
+		return this.label;
+	}
+
+	String settings() {
+		return this.settings;
+	}
+
+	boolean isOurs() {
+		return this == OURS || this == OURS_LETTUCE;
+	}
+
+	String version() {
+		return Versions.of(this.product);
+	}
+
+}

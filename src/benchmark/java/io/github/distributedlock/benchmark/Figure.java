@@ -1,0 +1,88 @@
+package io.github.distributedlock.benchmark;
+
+import java.util.Locale;
+
+/**
+ * What is measured, in which unit, and against which load.
+ */
+enum Figure {
+
+	OWN_KEYS("Throughput, each thread its own key", "threads", "operations/s"),
+
+	ONE_KEY("Throughput, one key, by JMH", "threads", "operations/s"),
+
+	BY_THREADS("Throughput against threads, one key, one JVM", "threads", "operations/s"),
+
+	BY_JVMS("Throughput against JVMs of 4 threads, one key", "JVMs", "operations/s"),
+
+	TWO_JVMS("Throughput of 2 JVMs of 8 threads, one key", "JVMs", "operations/s"),
+
+	TWO_JVMS_SHARE("Share of the JVM that got less, 2 JVMs of 8 threads", "JVMs", "%"),
+
+	FAIRNESS("Slowest thread over fastest, one key, one JVM", "threads", "ratio"),
+
+	TWO_JVMS_FAIRNESS("Slowest thread over fastest, 2 JVMs of 8 threads", "JVMs", "ratio"),
+
+	WAITS("Wait for the lock, 16 threads, one key, held for 1 ms", "percentile", "ms"),
+
+	COMMANDS("Server commands per operation, one key, one JVM", "threads", "commands"),
+
+	COMMANDS_BY_JVMS("Server commands per operation, JVMs of 4 threads, one key", "JVMs", "commands"),
+
+	HAND_OVERS("Operations until the lock goes to another JVM, JVMs of 4 threads", "JVMs", "operations"),
+
+	ATTEMPTS("Attempts per hand-over between JVMs of 4 threads", "JVMs", "attempts"),
+
+	IDLE_REQUESTS("Requests of waiters of one JVM while another one holds", "waiters", "requests/s"),
+
+	IDLE_COMMANDS("Server commands for waiters of one JVM while another one holds", "waiters", "commands/s"),
+
+	DRAIN("Time until all waiters of one JVM have had the lock", "waiters", "ms"),
+
+	RENEWAL("Processor time for locks that are held, in the JVM", "locks", "% of a core"),
+
+	RENEWAL_SERVER("Processor time for locks that are held, in the server", "locks", "% of a core"),
+
+	CALL("A call of a proxied method, memory backend", "", "µs"),
+
+	CALL_ALLOCATION("Allocation of a call of a proxied method, memory backend", "", "bytes");
+
+	private final String title;
+
+	private final String load;
+
+	private final String unit;
+
+	Figure(String title, String load, String unit) {
+		this.title = title;
+		this.load = load;
+		this.unit = unit;
+	}
+
+	String title() {
+		return this.title;
+	}
+
+	/** What the load is counted in; empty if there is none. */
+	String load() {
+		return this.load;
+	}
+
+	String unit() {
+		return this.unit;
+	}
+
+	/** What stands above the contestants in a table. */
+	String measure() {
+		return this.load.isEmpty() ? this.unit : this.unit + ", by " + this.load;
+	}
+
+	/** How a load is shown. */
+	String column(int load) {
+		if (this == WAITS) {
+			return (load == 100) ? "max" : "p" + load;
+		}
+		return this.load.isEmpty() ? "" : String.format(Locale.ROOT, "%,d", load);
+	}
+
+}

@@ -1,0 +1,59 @@
+package io.github.distributedlock.benchmark;
+
+import java.util.List;
+
+/**
+ * Several JVMs that want one key.
+ */
+final class JvmsCase implements Case {
+
+	private static final List<Integer> JVMS = List.of(8, 4, 2, 1);
+
+	private static final int THREADS = 4;
+
+	private static final int THREADS_OF_TWO = 8;
+
+	private static final int MOST = 8;
+
+	@Override
+	public String name() {
+		return "jvms";
+	}
+
+	@Override
+	public void run(Bench bench) {
+		for (int round = 0; round < bench.options().size(2, 1); round++) {
+			for (Contestant contestant : bench.options().contestants()) {
+				List<WorkerJvm> jvms = bench.start(contestant, MOST);
+				try {
+					measure(bench, contestant, jvms);
+				}
+				finally {
+					jvms.forEach(WorkerJvm::close);
+				}
+			}
+		}
+	}
+
+	private void measure(Bench bench, Contestant contestant, List<WorkerJvm> jvms) {
+		int millis = bench.options().size(1500, 500);
+		Round.warmUp(jvms, THREADS, 2L * millis);
+		for (int count : JVMS) {
+			Round round = Round.of(bench, contestant, jvms.subList(0, count), THREADS, millis, 0);
+			Results results = bench.results();
+			results.add(Figure.BY_JVMS, contestant, count, round.perSecond());
+			results.add(Figure.COMMANDS_BY_JVMS, contestant, count, round.commandsPerOperation());
+			if (count > 1) {
+				double handOvers = Math.max(1.0, round.handOvers());
+				results.add(Figure.HAND_OVERS, contestant, count, round.holds() / handOvers);
+				round.attempts()
+					.ifPresent((attempts) -> results.add(Figure.ATTEMPTS, contestant, count, attempts / handOvers));
+			}
+		}
+		Round two = Round.of(bench, contestant, jvms.subList(0, 2), THREADS_OF_TWO, 2L * millis, 0);
+		bench.results().add(Figure.TWO_JVMS, contestant, 2, two.perSecond());
+		bench.results().add(Figure.TWO_JVMS_SHARE, contestant, 2, 100 * two.smallestShare());
+		bench.results().add(Figure.TWO_JVMS_FAIRNESS, contestant, 2, two.slowestOverFastest());
+	}
+
+}

@@ -1,0 +1,43 @@
+package io.github.distributedlock.benchmark;
+
+import java.util.OptionalLong;
+
+/**
+ * One way to lock, in one JVM. Safe for use by many threads.
+ */
+interface Locks extends AutoCloseable {
+
+	/**
+	 * The lock of a key, for one thread.
+	 * @param key the key
+	 * @return the lock
+	 */
+	Mutex mutex(String key);
+
+	/**
+	 * How often the server was asked for a lock so far, where that can be counted in
+	 * here.
+	 * @return the number
+	 */
+	default OptionalLong attempts() {
+		return OptionalLong.empty();
+	}
+
+	@Override
+	void close();
+
+	/**
+	 * A lock in the hands of one thread.
+	 */
+	interface Mutex {
+
+		/**
+		 * Waits for the lock as long as it takes.
+		 */
+		void lock();
+
+		void unlock();
+
+	}
+
+}

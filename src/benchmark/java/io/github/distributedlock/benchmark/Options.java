@@ -1,0 +1,66 @@
+package io.github.distributedlock.benchmark;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What to measure, and for how long.
+ */
+final class Options {
+
+	private static final List<Contestant> FEW = List.of(Contestant.OURS, Contestant.JEDIS, Contestant.REDISSON,
+			Contestant.INTEGRATION);
+
+	private final boolean quick = Boolean.getBoolean("benchmark.quick");
+
+	private final List<String> cases = list("benchmark.cases");
+
+	private final List<String> contestants = list("benchmark.contestants");
+
+	boolean quick() {
+		return this.quick;
+	}
+
+	/**
+	 * A number that a quick run makes smaller.
+	 */
+	int size(int full, int quick) {
+		return this.quick ? quick : full;
+	}
+
+	boolean selects(String name) {
+		return this.cases.isEmpty() || this.cases.contains(name);
+	}
+
+	/**
+	 * Who is measured: those who are named, else all; in a quick run, else the few that
+	 * tell most.
+	 */
+	List<Contestant> contestants() {
+		if (this.contestants.isEmpty()) {
+			return this.quick ? FEW : List.of(Contestant.values());
+		}
+		return Arrays.stream(Contestant.values())
+			.filter((contestant) -> this.contestants
+				.contains(contestant.name().toLowerCase(Locale.ROOT).replace('_', '-')))
+			.toList();
+	}
+
+	/**
+	 * Where to write: to what is published only if all was measured.
+	 */
+	Path output() {
+		boolean all = !this.quick && this.cases.isEmpty() && this.contestants.isEmpty();
+		return Path.of(all ? "src/docs/performance" : "target/benchmark/performance");
+	}
+
+	private static List<String> list(String property) {
+		return Arrays.stream(System.getProperty(property, "").split(","))
+			.map(String::strip)
+			.filter((name) -> !name.isEmpty())
+			.toList();
+	}
+
+}

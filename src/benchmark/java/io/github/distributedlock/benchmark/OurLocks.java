@@ -1,0 +1,89 @@
+package io.github.distributedlock.benchmark;
+
+import java.time.Duration;
+import java.util.OptionalLong;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+
+/**
+ * This library.
+ */
+final class OurLocks implements Locks {
+
+	private final DisposableBean connections;
+
+	private final CountingBackend backend;
+
+	private final LockEngine engine;
+
+	private <F extends RedisConnectionFactory & DisposableBean> OurLocks(F factory) {
+		this.connections = factory;
+		this.backend = new CountingBackend(new RedisLockBackend(factory));
+		this.engine = LockEngine.builder(this.backend).waitTime(Duration.ofHours(1)).build();
+	}
+
+	static OurLocks overJedis(int port) {
+		return new OurLocks(Connections.jedis(port));
+	}
+
+	static OurLocks overLettuce(int port) {
+		return new OurLocks(Connections.lettuce(port));
+	}
+
+	@Override
+	public Mutex mutex(String key) {
+		return new Held(this.engine, LockRequest.of(key));
+	}
+
+	@Override
+	public OptionalLong attempts() {
+		return OptionalLong.of(this.backend.attempts());
+	}
+
+	@Override
+	public void close() {
+		this.engine.close();
+		this.backend.close();
+		try {
+			this.connections.destroy();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static final class Held implements Mutex {
+
+		private final LockEngine engine;
+
+		private final LockRequest request;
+
+		private @Nullable LockHandle handle;
+
+		private Held(LockEngine engine, LockRequest request) {
+			this.engine = engine;
+			this.request = request;
+		}
+
+		@Override
+		public void lock() {
+			this.handle = this.engine.acquire(this.request);
+		}
+
+		@Override
+		public void unlock() {
+			if (this.handle != null) {
+				this.handle.close();
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,102 @@
+package io.github.distributedlock.benchmark;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.distributedlock.test.RedisServers;
+import redis.clients.jedis.Jedis;
+
+/**
+ * What it costs to keep locks that are held, with a lease of 30 seconds that is renewed
+ * every 10: in JVMs of those who renew, each on a server of its own.
+ */
+final class RenewalCase implements Case {
+
+	private static final List<Contestant> RENEWING = List.of(Contestant.OURS, Contestant.OURS_LETTUCE,
+			Contestant.REDISSON);
+
+	private static final List<Integer> LOCKS = List.of(1, 10, 100, 1000, 10_000);
+
+	private static final List<Integer> FEWER = List.of(1000, 10_000);
+
+	private static final long PERIOD_MILLIS = 10_000;
+
+	@Override
+	public String name() {
+		return "renewal";
+	}
+
+	@Override
+	public void run(Bench bench) {
+		List<Contestant> contestants = RENEWING.stream().filter(bench.options().contestants()::contains).toList();
+		List<Keeper> keepers = new ArrayList<>();
+		try {
+			for (int locks : bench.options().quick() ? FEWER : LOCKS) {
+				contestants.forEach((contestant) -> keepers.add(new Keeper(contestant, bench, locks)));
+			}
+			// All have renewed once, and what that takes is compiled.
+			Pauses.pause(PERIOD_MILLIS * 3 / 2);
+			keepers.forEach(Keeper::begin);
+			long millis = PERIOD_MILLIS * bench.options().size(3, 1);
+			Pauses.pause(millis);
+			keepers.forEach((keeper) -> keeper.end(bench.results(), millis));
+		}
+		finally {
+			keepers.forEach(Keeper::close);
+		}
+	}
+
+	/**
+	 * A JVM that holds locks, and its server.
+	 */
+	private static final class Keeper implements AutoCloseable {
+
+		private final Contestant contestant;
+
+		private final int locks;
+
+		private final RedisServers.Server server;
+
+		private final Jedis admin;
+
+		private final WorkerJvm jvm;
+
+		private long cpuNanos;
+
+		private ServerLoad load;
+
+		Keeper(Contestant contestant, Bench bench, int locks) {
+			this.contestant = contestant;
+			this.locks = locks;
+			this.server = RedisServers.start(bench.serverName());
+			this.admin = this.server.admin();
+			Path unused = bench.directory().resolve("unused");
+			this.jvm = WorkerJvm.start(contestant, this.server.port(), unused, 0);
+			this.jvm.awaitReady();
+			this.jvm.keep(locks);
+			this.load = ServerLoad.of(this.admin);
+		}
+
+		void begin() {
+			this.cpuNanos = this.jvm.cpuNanos();
+			this.load = ServerLoad.of(this.admin);
+		}
+
+		void end(Results results, long millis) {
+			double used = (this.jvm.cpuNanos() - this.cpuNanos) / 1e6;
+			double usedByServer = ServerLoad.of(this.admin).since(this.load).cpuSeconds() * 1e3;
+			results.add(Figure.RENEWAL, this.contestant, this.locks, 100 * used / millis);
+			results.add(Figure.RENEWAL_SERVER, this.contestant, this.locks, 100 * usedByServer / millis);
+		}
+
+		@Override
+		public void close() {
+			this.jvm.close();
+			this.admin.close();
+			this.server.close();
+		}
+
+	}
+
+}

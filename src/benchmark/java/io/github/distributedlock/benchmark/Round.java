@@ -1,0 +1,97 @@
+package io.github.distributedlock.benchmark;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+
+import io.github.distributedlock.benchmark.WorkerJvm.Ran;
+
+/**
+ * One run of several JVMs of a contestant on one key, with what the server and the
+ * blackboard say about it.
+ *
+ * @param ran what the threads of each JVM did
+ * @param millis for how long
+ * @param server what the server did
+ * @param handOvers how often the lock went from one JVM to another
+ * @param attempts how often the server was asked for the lock, if that is known
+ */
+record Round(List<Ran> ran, long millis, ServerLoad server, long handOvers, OptionalLong attempts) {
+
+	/**
+	 * Lets JVMs compile what they need, each with a key of its own.
+	 */
+	static void warmUp(List<WorkerJvm> jvms, int threads, long millis) {
+		for (int i = 0; i < jvms.size(); i++) {
+			jvms.get(i).run("warm-" + i, threads, millis, 0);
+		}
+		jvms.forEach(WorkerJvm::ran);
+	}
+
+	static Round of(Bench bench, Contestant contestant, List<WorkerJvm> jvms, int threads, long millis,
+			long holdMicros) {
+		bench.flush();
+		Blackboard blackboard = bench.blackboard(contestant);
+		long holds = blackboard.holds();
+		long handOvers = blackboard.handOvers();
+		OptionalLong attempts = attempts(jvms);
+		ServerLoad before = ServerLoad.of(bench.admin());
+		jvms.forEach((jvm) -> jvm.run("one", threads, millis, holdMicros));
+		List<Ran> ran = jvms.stream().map(WorkerJvm::ran).toList();
+		ServerLoad load = ServerLoad.of(bench.admin()).since(before);
+		requireNoneLost(contestant, ran, blackboard.holds() - holds);
+		return new Round(ran, millis, load, blackboard.handOvers() - handOvers,
+				attempts.isPresent() ? OptionalLong.of(attempts(jvms).getAsLong() - attempts.getAsLong()) : attempts);
+	}
+
+	private static void requireNoneLost(Contestant contestant, List<Ran> ran, long noted) {
+		long holds = ran.stream().mapToLong(Ran::holds).sum();
+		if (holds == noted) {
+			return;
+		}
+		String message = contestant.label() + " let two hold the lock at once: of " + holds + " operations "
+				+ (holds - noted) + " were overwritten";
+		if (contestant.isOurs()) {
+			throw new IllegalStateException(message);
+		}
+		System.err.println(message);
+	}
+
+	private static OptionalLong attempts(List<WorkerJvm> jvms) {
+		long sum = 0;
+		for (WorkerJvm jvm : jvms) {
+			OptionalLong attempts = jvm.attempts();
+			if (attempts.isEmpty()) {
+				return attempts;
+			}
+			sum += attempts.getAsLong();
+		}
+		return OptionalLong.of(sum);
+	}
+
+	double perSecond() {
+		return total() * 1000.0 / this.millis;
+	}
+
+	double commandsPerOperation() {
+		return this.server.commands() / Math.max(1.0, holds());
+	}
+
+	double slowestOverFastest() {
+		long[] all = this.ran.stream().flatMapToLong((one) -> Arrays.stream(one.counts())).sorted().toArray();
+		return all[0] / Math.max(1.0, all[all.length - 1]);
+	}
+
+	double smallestShare() {
+		return this.ran.stream().mapToLong(Ran::total).min().orElse(0) / Math.max(1.0, total());
+	}
+
+	long holds() {
+		return this.ran.stream().mapToLong(Ran::holds).sum();
+	}
+
+	private long total() {
+		return this.ran.stream().mapToLong(Ran::total).sum();
+	}
+
+}

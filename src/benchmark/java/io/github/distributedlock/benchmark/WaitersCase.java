@@ -1,0 +1,68 @@
+package io.github.distributedlock.benchmark;
+
+import java.util.List;
+
+/**
+ * Threads of one JVM that wait for a lock that another JVM holds: what they ask of the
+ * server meanwhile, and how long it takes until all of them have had it.
+ */
+final class WaitersCase implements Case {
+
+	private static final List<Integer> WAITERS = List.of(1, 10, 25, 50, 100);
+
+	private static final List<Integer> FEWER = List.of(10, 100);
+
+	private static final int MOST = 100;
+
+	/** Until those who are going to wait quietly do. */
+	private static final long SETTLE_MILLIS = 1500;
+
+	@Override
+	public String name() {
+		return "waiters";
+	}
+
+	@Override
+	public void run(Bench bench) {
+		for (Contestant contestant : bench.options().contestants()) {
+			List<WorkerJvm> jvms = bench.start(contestant, 2);
+			try {
+				measure(bench, contestant, jvms.get(0), jvms.get(1));
+			}
+			finally {
+				jvms.forEach(WorkerJvm::close);
+			}
+		}
+	}
+
+	private void measure(Bench bench, Contestant contestant, WorkerJvm holder, WorkerJvm waiter) {
+		Round.warmUp(List.of(holder, waiter), 8, bench.options().size(2000, 500));
+		for (int round = 0; round < bench.options().size(2, 1); round++) {
+			for (int waiters : bench.options().quick() ? FEWER : WAITERS) {
+				bench.flush();
+				holder.hold("waited");
+				waiter.await("waited", waiters);
+				Pauses.pause(SETTLE_MILLIS / 3);
+				drain(bench, contestant, holder, waiter, waiters);
+			}
+		}
+		bench.flush();
+		holder.hold("waited");
+		waiter.await("waited", MOST);
+		Pauses.pause(SETTLE_MILLIS);
+		int millis = bench.options().size(8000, 2000);
+		ServerLoad before = ServerLoad.of(bench.admin());
+		Pauses.pause(millis);
+		ServerLoad load = ServerLoad.of(bench.admin()).since(before);
+		bench.results().add(Figure.IDLE_REQUESTS, contestant, MOST, load.requests() * 1000.0 / millis);
+		bench.results().add(Figure.IDLE_COMMANDS, contestant, MOST, load.commands() * 1000.0 / millis);
+		holder.release();
+		waiter.drained();
+	}
+
+	private void drain(Bench bench, Contestant contestant, WorkerJvm holder, WorkerJvm waiter, int waiters) {
+		long released = holder.release();
+		bench.results().add(Figure.DRAIN, contestant, waiters, (waiter.drained() - released) / 1000.0);
+	}
+
+}

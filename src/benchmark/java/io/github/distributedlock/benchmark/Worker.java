@@ -1,0 +1,114 @@
+package io.github.distributedlock.benchmark;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import com.sun.management.OperatingSystemMXBean;
+import io.github.distributedlock.benchmark.Locks.Mutex;
+import io.github.distributedlock.test.ChildJvm;
+
+/**
+ * A JVM that locks as it is told, one line at a time; {@link WorkerJvm} is who tells it.
+ */
+final class Worker {
+
+	private final Locks locks;
+
+	private final Blackboard blackboard;
+
+	private final int number;
+
+	private Worker(Locks locks, Blackboard blackboard, int number) {
+		this.locks = locks;
+		this.blackboard = blackboard;
+		this.number = number;
+	}
+
+	public static void main(String[] args) throws Exception {
+		Locks locks = Contestant.valueOf(args[0]).open(Integer.parseInt(args[1]));
+		Worker worker = new Worker(locks, new Blackboard(Path.of(args[2])), Integer.parseInt(args[3]));
+		System.out.println("ready");
+		while (true) {
+			worker.execute(ChildJvm.awaitLine().split(" "));
+		}
+	}
+
+	private void execute(String[] line) throws InterruptedException {
+		switch (line[0]) {
+			case "run" -> run(line[1], Integer.parseInt(line[2]), Long.parseLong(line[3]), Long.parseLong(line[4]));
+			case "hold" -> hold(this.locks.mutex(line[1]));
+			case "wait" -> await(line[1], Integer.parseInt(line[2]));
+			case "keep" -> keep(Integer.parseInt(line[1]));
+			case "cpu" -> System.out.println("cpu " + cpuNanos());
+			case "attempts" -> System.out.println("attempts " + this.locks.attempts().orElse(-1));
+			default -> throw new IllegalArgumentException(line[0]);
+		}
+	}
+
+	private void run(String key, int threads, long millis, long holdMicros) throws InterruptedException {
+		Gang gang = new Gang(() -> this.blackboard.held(this.number), millis, holdMicros);
+		List<Gang.Member> members = gang.run(mutexes(key, threads));
+		Waits waits = Waits.sum(members.stream().map(Gang.Member::waits).toList());
+		String counts = members.stream()
+			.map((member) -> String.valueOf(member.inTime()))
+			.collect(Collectors.joining(","));
+		System.out.println("ran " + counts + " " + waits.total() + " " + Percentiles.of(waits));
+	}
+
+	private List<Mutex> mutexes(String key, int threads) {
+		return IntStream.range(0, threads).mapToObj((thread) -> this.locks.mutex(key)).toList();
+	}
+
+	private void hold(Mutex mutex) throws InterruptedException {
+		mutex.lock();
+		System.out.println("held");
+		ChildJvm.awaitLine();
+		long micros = micros();
+		mutex.unlock();
+		System.out.println("released " + micros);
+	}
+
+	private void await(String key, int waiters) throws InterruptedException {
+		List<Thread> threads = new ArrayList<>();
+		CountDownLatch started = new CountDownLatch(waiters);
+		for (Mutex mutex : mutexes(key, waiters)) {
+			Thread thread = new Thread(() -> {
+				started.countDown();
+				mutex.lock();
+				mutex.unlock();
+			});
+			thread.start();
+			threads.add(thread);
+		}
+		started.await();
+		System.out.println("waiting");
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		System.out.println("drained " + micros());
+	}
+
+	private void keep(int count) {
+		for (int i = 0; i < count; i++) {
+			this.locks.mutex("kept-" + i).lock();
+		}
+		System.out.println("kept");
+	}
+
+	// Of the clock that all JVMs of a machine share.
+	private static long micros() {
+		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+	}
+
+	private static long cpuNanos() {
+		return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
+	}
+
+}

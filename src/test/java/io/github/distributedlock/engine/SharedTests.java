@@ -1,0 +1,266 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockRequest;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Readers together, writers alone.
+ */
+class SharedTests extends EngineFixture {
+
+	private static final Duration LONG = Duration.ofSeconds(20);
+
+	private static final Duration SOON = Duration.ofSeconds(5);
+
+	private final LockEngine third = engine(this.store, "third");
+
+	@Test
+	void readersHoldTheLockTogether() {
+		LockHandle one = this.engine.acquire(shared("k"));
+		LockHandle two = inThread(() -> this.engine.acquire(shared("k"))).join();
+		LockHandle other = inThread(() -> this.third.acquire(shared("k"))).join();
+		assertThat(List.of(one, two, other)).allMatch(LockHandle::isHeld)
+			.extracting(LockHandle::owner)
+			.doesNotHaveDuplicates();
+		assertThat(this.backend.steps()).containsExactly("acquire k", "acquire k");
+	}
+
+	@Test
+	void writerIsAlone() {
+		LockHandle reader = this.engine.acquire(shared("k"));
+		assertThat(this.third.tryAcquire("k")).isEmpty();
+		assertThat(inThread(() -> this.engine.tryAcquire("k").isPresent()).join()).isFalse();
+		reader.close();
+		LockHandle writer = this.third.acquire("k");
+		assertThat(this.engine.tryAcquire(shared("k"))).isEmpty();
+		writer.close();
+		assertThat(this.engine.tryAcquire(shared("k"))).isPresent();
+	}
+
+	@Test
+	void readerDoesNotWaitUntilAnotherWasAnswered() {
+		this.backend.next("acquire", (step) -> {
+			assertThat(inThread(() -> this.engine.tryAcquire(shared("k")).isPresent())).succeedsWithin(SOON)
+				.isEqualTo(true);
+			return step.get();
+		});
+		assertThat(this.engine.tryAcquire(shared("k"))).isPresent();
+	}
+
+	@Test
+	void writerThatWaitsIsNotStarvedByReadersThatComeLater() {
+		LockHandle first = this.engine.acquire(shared("k"));
+		CompletableFuture<LockHandle> writer = inThread(() -> this.third.acquire(waiting("k", LONG)));
+		untilWaiting(1);
+		assertThat(inThread(() -> this.engine.tryAcquire(shared("k")).isPresent()).join()).isFalse();
+		CompletableFuture<LockHandle> later = acquiring(shared("k").waitTime(LONG));
+		assertThat(later).isNotDone();
+		first.close();
+		assertThat(writer).succeedsWithin(SOON);
+		assertThat(later).isNotDone();
+		writer.join().close();
+		assertThat(later).succeedsWithin(SOON);
+	}
+
+	@Test
+	void readersBehindAWriterThatGivesUpComeIn() {
+		LockHandle first = this.third.acquire(shared("k"));
+		CompletableFuture<LockHandle> writer = acquiring(waiting("k", Duration.ofSeconds(1)));
+		CompletableFuture<LockHandle> reader = acquiring(shared("k").waitTime(LONG));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(writer).failsWithin(SOON);
+		assertThat(reader).succeedsWithin(SOON);
+		assertThat(first.isHeld()).isTrue();
+	}
+
+	@Test
+	void allReadersThatWaitComeInTogether() {
+		ownedElsewhere("k", LEASE);
+		List<CompletableFuture<LockHandle>> readers = List.of(acquiring(shared("k").waitTime(LONG)),
+				acquiring(shared("k").waitTime(LONG)), acquiring(shared("k").waitTime(LONG)));
+		releasedElsewhere("k");
+		assertThat(readers).allSatisfy((reader) -> assertThat(reader).succeedsWithin(SOON));
+		assertThat(readers).allMatch((reader) -> reader.join().isHeld());
+	}
+
+	@Test
+	void readersThatWaitCostNoMoreThanOne() {
+		ownedElsewhere("k", LEASE);
+		for (int i = 0; i < 20; i++) {
+			acquiring(shared("k").waitTime(LONG));
+		}
+		this.backend.forgetSteps();
+		for (int i = 0; i < 10; i++) {
+			int before = this.backend.steps().size();
+			this.time.advance(Duration.ofMillis(500));
+			Awaitility.await().until(() -> this.backend.steps().size() > before && this.time.waiting() == 20);
+		}
+		assertThat(this.backend.steps()).hasSizeBetween(10, 15);
+	}
+
+	@Test
+	void eachReaderHasALeaseOfItsOwn() {
+		LockHandle fixed = this.engine.acquire(shared("k").leaseTime(Duration.ofSeconds(1)));
+		LockHandle renewed = inThread(() -> this.engine.acquire(shared("k"))).join();
+		this.time.advance(Duration.ofMinutes(5));
+		assertThat(fixed.isHeld()).isFalse();
+		assertThat(renewed.isHeld()).isTrue();
+		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent.Lost::owner).containsExactly(fixed.owner());
+		assertThat(this.third.tryAcquire("k")).isEmpty();
+		fixed.close();
+		assertThat(this.third.tryAcquire("k")).isEmpty();
+		renewed.close();
+		assertThat(this.third.tryAcquire("k")).isPresent();
+	}
+
+	@Test
+	void readerIsLostAlone() {
+		LockHandle lost = this.engine.acquire(shared("k"));
+		LockHandle kept = inThread(() -> this.engine.acquire(shared("k"))).join();
+		assertThat(this.store.release("k", lost.owner())).isTrue();
+		this.time.advance(LEASE);
+		assertThat(lost.isHeld()).isFalse();
+		assertThat(kept.isHeld()).isTrue();
+		assertThat(events(LockEvent.Lost.class)).singleElement().satisfies((event) -> {
+			assertThat(event.owner()).isEqualTo(lost.owner());
+			assertThat(event.reason()).isEqualTo(Reason.TAKEN);
+		});
+	}
+
+	@Test
+	void readerOfAJvmThatDiedBlocksNobodyAfterItsLease() {
+		this.store.acquire(Terms.of(shared("k"), LEASE).claim("k", "dead#1:1", "dead#1"));
+		LockHandle reader = this.engine.acquire(shared("k"));
+		CompletableFuture<LockHandle> writer = inThread(() -> this.third.acquire(waiting("k", Duration.ofMinutes(1))));
+		untilWaiting(1);
+		reader.close();
+		assertThat(writer).isNotDone();
+		this.time.advance(LEASE.plusMillis(500));
+		assertThat(writer).succeedsWithin(SOON);
+	}
+
+	@Test
+	void minHoldTimeOfAReaderKeepsWritersOutAndReadersIn() {
+		this.engine.acquire(shared("k").minHoldTime(Duration.ofSeconds(3))).close();
+		assertThat(this.backend.steps()).containsExactly("acquire k", "park k");
+		assertThat(this.third.tryAcquire("k")).isEmpty();
+		assertThat(this.third.tryAcquire(shared("k"))).isPresent().get().satisfies(LockHandle::close);
+		this.time.advance(Duration.ofMillis(3100));
+		assertThat(this.third.tryAcquire("k")).isPresent();
+	}
+
+	@Test
+	void sharedReentersExclusiveAndShared() {
+		for (LockMode mode : LockMode.values()) {
+			this.backend.forgetSteps();
+			LockHandle outer = this.engine.acquire(request("k").mode(mode));
+			try (LockHandle inner = this.engine.acquire(shared("k"))) {
+				assertThat(inner.owner()).isEqualTo(outer.owner());
+				assertThat(this.third.tryAcquire("k")).isEmpty();
+			}
+			outer.close();
+			assertThat(this.backend.steps()).containsExactly("acquire k", "release k");
+		}
+	}
+
+	@Test
+	void exclusiveInsideSharedWouldWaitForItself() {
+		try (LockHandle outer = this.engine.acquire(shared("k"))) {
+			assertThatIllegalArgumentException().isThrownBy(() -> this.engine.tryAcquire("k"))
+				.withMessageContainingAll("Lock 'k'", "EXCLUSIVE", "SHARED already",
+						"Request the outer lock as EXCLUSIVE");
+			assertThat(outer.isHeld()).isTrue();
+		}
+		assertThat(this.engine.tryAcquire("k")).isPresent();
+	}
+
+	@Test
+	void severalKeys() {
+		LockRequest both = LockRequest.of("a", "b").mode(LockMode.SHARED);
+		LockHandle one = this.engine.acquire(both);
+		assertThat(inThread(() -> this.third.acquire(both)).join().keys()).containsExactly("a", "b");
+		assertThat(this.third.tryAcquire("b")).isEmpty();
+		one.close();
+	}
+
+	@Test
+	void requestThatWasNotAnsweredIsCleanedUp() {
+		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(shared("k")));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(this.third.tryAcquire("k")).isPresent();
+	}
+
+	@Test
+	void requestThatWasNotAnsweredAndWaitsGoesOn() {
+		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
+		LockHandle reader = this.engine.acquire(shared("k").waitTime(LONG));
+		assertThat(this.backend.steps()).containsExactly("acquire k", "register k");
+		reader.close();
+		assertThat(this.third.tryAcquire("k")).isPresent();
+	}
+
+	@Test
+	void readerThatGivesUpWithdraws() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> reader = acquiring(shared("k").waitTime(Duration.ofSeconds(1)));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(reader).failsWithin(SOON);
+		Awaitility.await().until(() -> !this.engine.hasQueues());
+		releasedElsewhere("k");
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void stopFailsReadersThatWaitAndLosesThoseThatHold() {
+		LockHandle reader = this.engine.acquire(shared("held"));
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> waiter = acquiring(shared("k").waitTime(LONG));
+		this.engine.stop();
+		assertThat(waiter).failsWithin(SOON).withThrowableThat().withCauseInstanceOf(LockBackendException.class);
+		Awaitility.await().until(() -> !this.engine.hasQueues());
+		assertThat(reader.isHeld()).isFalse();
+		assertThat(this.third.tryAcquire("held")).as("left to its lease").isEmpty();
+		this.time.advance(LEASE);
+		assertThat(this.third.tryAcquire("held")).isPresent();
+	}
+
+	@Test
+	void whatCannotGoTogetherIsRefusedBeforeAnyIo() {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.engine.acquire(shared("k").fair(true)))
+			.withMessageContainingAll("Lock [k]", "SHARED and fair", "Request it without fair");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.engine.acquire(shared("k").fenced(true)))
+			.withMessageContainingAll("Lock [k]", "SHARED and fenced", "Request it without fenced");
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
+	void whatTheStoreCannotDoIsRefusedBeforeAnyIo() {
+		this.backend.exclusiveOnly();
+		for (LockRequest request : List.of(shared("k"), request("k").fair(true))) {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire(request))
+				.withMessageContaining("Lock 'k' was requested as");
+		}
+		assertThat(this.backend.steps()).isEmpty();
+		assertThat(this.engine.tryAcquire("k")).isPresent();
+	}
+
+	private static LockRequest shared(String key) {
+		return LockRequest.of(key).mode(LockMode.SHARED);
+	}
+
+}
