@@ -206,7 +206,7 @@ class StartUpCheckTests {
 	void annotationOfALazyBeanIsRefusedWhenItIsCalled() {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
 			application("jedis", server.port()).withPropertyValues("distributed-lock.redis.atomicity=transaction")
-				.withBean(Sharing.Work.class, (definition) -> definition.setLazyInit(true))
+				.withBean(Sharing.Work.class, Sharing.Work::new, (definition) -> definition.setLazyInit(true))
 				.run((context) -> {
 					assertThat(context).hasNotFailed();
 					Sharing.Work work = context.getBean(Sharing.Work.class);

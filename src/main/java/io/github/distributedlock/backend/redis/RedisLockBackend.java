@@ -117,7 +117,9 @@ public final class RedisLockBackend implements LockBackend {
 					"leave fair out: who reads together has no order, and waits for writers that came before anyway",
 					false, null);
 		}
-		if (atomicity() != Atomicity.LUA) {
+		Atomicity asked = this.settings.atomicity();
+		// Whoever asks for another one by name need not ask the server.
+		if ((asked != Atomicity.AUTO && asked != Atomicity.LUA) || atomicity() != Atomicity.LUA) {
 			throw ForLuaOnly.refusal(key, mode, fair);
 		}
 	}
