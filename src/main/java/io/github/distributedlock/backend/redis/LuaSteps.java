@@ -40,9 +40,12 @@ final class LuaSteps implements Steps {
 
 	private final LuaScript pass = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "taking.lua", "pass.lua");
 
-	private final LuaScript release = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "release.lua");
+	private final LuaScript release = new LuaScript(ReturnType.INTEGER, "release-alone.lua", "lock.lua", "waiters.lua",
+			"release.lua");
 
 	private final LuaScript acquireAll = new LuaScript(ReturnType.INTEGER, "acquire-all.lua");
+
+	private final LuaScript releaseAll = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "release-all.lua");
 
 	private final LuaScript withdraw = new LuaScript(ReturnType.INTEGER, "lock.lua", "waiters.lua", "withdraw.lua");
 
@@ -123,19 +126,7 @@ final class LuaSteps implements Steps {
 
 	@Override
 	public boolean release(RedisConnection connection, String key, String owner) {
-		return releaseAll(connection, List.of(key), owner).get(0);
-	}
-
-	@Override
-	public List<Boolean> releaseAll(RedisConnection connection, List<String> keys, String owner) {
-		List<byte[]> arguments = new ArrayList<>();
-		keys.forEach((key) -> arguments.addAll(names(key)));
-		int names = arguments.size();
-		arguments.addAll(waking(keys.get(0)));
-		arguments.add(KeyNames.bytes(owner));
-		keys.stream().skip(1).map(KeyNames::bytes).forEach(arguments::add);
-		List<Long> owned = this.release.run(connection, names, arguments.toArray(byte[][]::new));
-		return (owned != null) ? owned.stream().map(LuaSteps::isTrue).toList() : List.of();
+		return giveUp(this.release, connection, key, owner);
 	}
 
 	@Override
@@ -150,9 +141,26 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
+	public List<Boolean> releaseAll(RedisConnection connection, List<String> keys, String owner) {
+		List<byte[]> arguments = new ArrayList<>();
+		keys.forEach((key) -> arguments.addAll(names(key)));
+		int names = arguments.size();
+		arguments.addAll(waking(keys.get(0)));
+		arguments.add(KeyNames.bytes(owner));
+		keys.forEach((key) -> arguments.add(KeyNames.bytes(key)));
+		List<Long> owned = this.releaseAll.run(connection, names, arguments.toArray(byte[][]::new));
+		return (owned != null) ? owned.stream().map(LuaSteps::isTrue).toList() : List.of();
+	}
+
+	@Override
 	public void withdraw(RedisConnection connection, String key, String waiter) {
-		Stream<byte[]> arguments = Stream.concat(waking(key).stream(), Stream.of(KeyNames.bytes(waiter)));
-		this.withdraw.run(connection, 3, Stream.concat(names(key).stream(), arguments).toArray(byte[][]::new));
+		giveUp(this.withdraw, connection, key, waiter);
+	}
+
+	private boolean giveUp(LuaScript script, RedisConnection connection, String key, String who) {
+		Stream<byte[]> arguments = Stream.concat(waking(key).stream(), Stream.of(KeyNames.bytes(who)));
+		Long owned = script.run(connection, 3, Stream.concat(names(key).stream(), arguments).toArray(byte[][]::new));
+		return isTrue(owned);
 	}
 
 	@Override

@@ -11,5 +11,5 @@ if ARGV[11] ~= '1' then
 end
 redis.call('DEL', KEYS[1])
 unregister(WAITER)
-wakeNext(instanceOf(WAITER))
+wakeNext(WAITER)
 return { 1, unpack(acquire()) }

@@ -42,7 +42,7 @@ end
 
 -- Whether somebody waits who wants the lock alone.
 local function writerWaits()
-	bury()
+	bury(WAITER)
 	local place = 0
 	local waiter = oldest()
 	while waiter and isReader(waiter) do
@@ -71,7 +71,7 @@ local function mayTake(value)
 	elseif value or not isTicket(WAITER) then
 		return not value
 	end
-	bury()
+	bury(WAITER)
 	local first = oldest()
 	return not first or first == WAITER
 end
@@ -80,7 +80,7 @@ end
 local function lookPastTheDead()
 	local value = look()
 	local ticket = type(value) == 'string' and string.match(value, '^reserved:(.*)')
-	if ticket and ticket ~= WAITER and isTicket(WAITER) and isTicket(ticket) and bury()[instanceOf(ticket)] then
+	if ticket and ticket ~= WAITER and isTicket(WAITER) and isTicket(ticket) and bury(WAITER)[lineOf(ticket)] then
 		redis.call('DEL', KEYS[1])
 		return false
 	end
@@ -98,7 +98,7 @@ local function acquire()
 	end
 	if not value then
 		-- Free, and others come first: the reservation for the first of them has run out.
-		wakeNext(instanceOf(WAITER))
+		wakeNext(WAITER)
 		value = look()
 		if not value or value == 'reserved:' .. WAITER then
 			return take(value)

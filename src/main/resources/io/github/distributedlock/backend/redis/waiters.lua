@@ -1,5 +1,5 @@
 -- Who waits for the lock, and is it now. A waiter is an instance; 'shared:' and an instance, for its readers; or a
--- ticket, which is an owner: an instance, ':' and more. The liveness of instances is when they last asked, in ms.
+-- ticket, which is an owner: an instance, ':' and more. The liveness is when each line of them last asked, in ms.
 -- KEYS: lock, waiters, liveness.
 -- ARGV: the user's key, channel prefix, reservation in ms, '1' to skip who cannot hear.
 
@@ -13,6 +13,12 @@ end
 
 local function isTicket(waiter)
 	return not isReader(waiter) and string.find(waiter, ':', 1, true)
+end
+
+-- Those that are heard together: all tickets of an instance by whoever of them asks; any other waiter by itself, so
+-- that one which nobody wants any more is silent though its instance lives.
+local function lineOf(waiter)
+	return isTicket(waiter) and 'fair:' .. instanceOf(waiter) or waiter
 end
 
 local function oldest()
@@ -32,25 +38,39 @@ local function register(waiter, timeToLive)
 		local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2] or 0
 		redis.call('ZADD', KEYS[2], exact(math.max(last + 1, micros())), waiter)
 	end
-	redis.call('ZADD', KEYS[3], exact(millis()), instanceOf(waiter))
+	redis.call('ZADD', KEYS[3], exact(millis()), lineOf(waiter))
 	redis.call('PEXPIRE', KEYS[2], timeToLive)
 	redis.call('PEXPIRE', KEYS[3], timeToLive)
 end
 
--- Whoever was silent for too long is dead, and all its waiters go at once. Of an instance that does without
--- scripts nothing is known. Answers who was dead.
-local function bury()
+-- Whoever was silent for too long is dead, and all its waiters go at once. Who speaks is not, before anybody is
+-- judged; and if nobody was heard, it was the server that stood still. Of an instance that does without scripts
+-- nothing is known. Answers who was dead.
+local function bury(speaker)
 	local dead = {}
-	local silent = redis.pcall('ZRANGEBYSCORE', KEYS[3], '-inf', exact(millis() - SILENCE))
-	if not silent[1] then
+	local newest = redis.pcall('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')[2]
+	if not newest then
 		return dead
 	end
-	for _, instance in ipairs(silent) do
-		dead[instance] = true
-		redis.call('ZREM', KEYS[3], instance)
+	local now = millis()
+	local silent = exact(now - SILENCE)
+	if tonumber(newest) <= now - SILENCE then
+		silent = '-inf'
+		for _, line in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
+			redis.call('ZADD', KEYS[3], exact(now), line)
+		end
+	end
+	redis.pcall('ZADD', KEYS[3], 'XX', exact(now), lineOf(speaker))
+	local lines = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', silent)
+	if not lines[1] then
+		return dead
+	end
+	for _, line in ipairs(lines) do
+		dead[line] = true
+		redis.call('ZREM', KEYS[3], line)
 	end
 	for _, waiter in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
-		if dead[instanceOf(waiter)] then
+		if dead[lineOf(waiter)] then
 			unregister(waiter)
 		end
 	end
@@ -87,8 +107,7 @@ local function wakeNext(speaker)
 	if not oldest() then
 		return
 	end
-	redis.pcall('ZADD', KEYS[3], 'XX', exact(millis()), speaker)
-	bury()
+	bury(speaker)
 	local waiter = oldest()
 	while waiter do
 		if isReader(waiter) then

@@ -10,9 +10,9 @@ elseif type(value) == 'table' and isReader(waiter) then
 	redis.call('ZREM', KEYS[1], 'reserved:' .. instanceOf(waiter))
 	value = lastsForAll()
 elseif type(value) == 'table' then
-	bury()
+	bury(waiter)
 	admitReaders()
 end
 if not value then
-	wakeNext(instanceOf(waiter))
+	wakeNext(waiter)
 end
