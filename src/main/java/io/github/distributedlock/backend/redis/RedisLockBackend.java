@@ -189,7 +189,7 @@ public final class RedisLockBackend implements LockBackend {
 	@Override
 	public boolean isOneStep(List<String> keys) {
 		Strategy known = this.choice.known();
-		if (known == null || known.atomicity() != Atomicity.LUA || this.replicas != null) {
+		if (known == null || known.atomicity() != Atomicity.LUA || this.settings.replicasToAck() > 0) {
 			return false;
 		}
 		return !this.connections.cluster() || keys.stream().map(this.names::slot).distinct().count() == 1;
@@ -197,7 +197,8 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public boolean acquireAll(List<Claim> claims) {
-		return run("acquire", claims.get(0), (steps, connection) -> steps.acquireAll(connection, claims));
+		return certain(
+				run("acquire", claims.get(0).key(), (steps, connection) -> steps.acquireAll(connection, claims)));
 	}
 
 	@Override
