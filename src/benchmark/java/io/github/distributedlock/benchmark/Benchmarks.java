@@ -2,8 +2,9 @@ package io.github.distributedlock.benchmark;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.test.RedisServers;
 import redis.clients.jedis.Jedis;
@@ -31,20 +32,29 @@ public final class Benchmarks {
 	public static void main(String[] args) throws IOException {
 		Options options = new Options();
 		Results results = new Results();
-		Path directory = Files.createTempDirectory("benchmark");
+		List<String> failed = new ArrayList<>();
+		// The last one that is named, else the one that comes along.
 		String name = RedisServers.names().reduce((first, second) -> second).orElseThrow();
 		try (RedisServers.Server server = RedisServers.start(name); Jedis admin = server.admin()) {
-			Bench bench = new Bench(options, name, server, admin, directory, results);
-			for (Case each : CASES) {
-				if (options.selects(each.name())) {
-					long begin = System.nanoTime();
-					each.run(bench);
-					System.out.printf("%s took %d s%n", each.name(), (System.nanoTime() - begin) / 1_000_000_000);
-				}
-			}
+			Bench bench = new Bench(options, name, server, admin, Files.createTempDirectory("benchmark"), results);
+			CASES.stream().filter((each) -> options.selects(each.name())).forEach((each) -> run(each, bench, failed));
 			new Report(results, Setting.describe(admin, options)).write(options.output());
 		}
-		System.exit(0);
+		failed.forEach((message) -> System.err.println("FAILED: " + message));
+		System.exit(failed.isEmpty() ? 0 : 1);
+	}
+
+	// What the others measured is not lost by one that fails.
+	private static void run(Case each, Bench bench, List<String> failed) {
+		long begin = System.nanoTime();
+		try {
+			each.run(bench);
+		}
+		catch (RuntimeException | AssertionError ex) {
+			ex.printStackTrace();
+			failed.add(each.name() + ": " + ex.getMessage());
+		}
+		System.out.printf("%s took %d s%n", each.name(), TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin));
 	}
 
 }

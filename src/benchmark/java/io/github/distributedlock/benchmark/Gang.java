@@ -1,13 +1,12 @@
 package io.github.distributedlock.benchmark;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.LongStream;
 
 import io.github.distributedlock.benchmark.Locks.Mutex;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Threads that take one lock again and again for some time.
@@ -38,7 +37,7 @@ final class Gang {
 		for (Member member : members) {
 			member.join();
 			if (member.failure != null) {
-				throw new IllegalStateException(member.failure);
+				throw new IllegalStateException("A thread ended early", member.failure);
 			}
 		}
 		return members;
@@ -53,9 +52,9 @@ final class Gang {
 
 		private final CyclicBarrier start;
 
-		private final List<Long> waits = new ArrayList<>();
+		private final Waits waits = new Waits();
 
-		private volatile @org.jspecify.annotations.Nullable Exception failure;
+		private volatile @Nullable Exception failure;
 
 		private long inTime;
 
@@ -102,8 +101,8 @@ final class Gang {
 		/**
 		 * How long each operation waited, those that ended late too.
 		 */
-		LongStream waitNanos() {
-			return this.waits.stream().mapToLong(Long::longValue);
+		Waits waits() {
+			return this.waits;
 		}
 
 	}

@@ -19,15 +19,15 @@ final class Setting {
 			- An operation is a lock and an unlock. Every figure is the median of its rounds.
 			- All contestants take turns on one server, which is emptied between them, and each runs in JVMs of its own.
 			  What one thread does alone, and 16 with a key each or one for all, is measured by JMH.
-			- Whoever holds the lock counts in memory that all JVMs share. A run with a count that is too low would be
-			  a lock that let two in, and ends with an error.
+			- Whoever holds the lock counts in memory that all JVMs share. A count that is too low is a lock that let two
+			  in; ours would end the run with an error.
 			- *Server commands* are those that the server counts (`total_commands_processed`): commands inside of scripts, too.
 			- *Requests* are how often it read from a client (`total_reads_processed`). Clients that send several commands
 			  together, as Lettuce and Redisson do under load, get by with fewer.
 			- *Attempts* ask the server for a lock that the JVM does not have. To pass on one that it has is none.
 			- Waiters are threads of one JVM while another JVM holds the lock. They are drained when all of them have had it,
 			  counted from just before it is given back.
-			- Renewal is measured for those who renew by themselves: 30 s of processor time with a lease of 30 s.
+			- Renewal is measured for the two that renew every lock unasked, with a lease of 30 s: processor time in 30 s.
 
 			""";
 

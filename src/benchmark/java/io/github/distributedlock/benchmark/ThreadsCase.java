@@ -36,6 +36,7 @@ final class ThreadsCase implements Case {
 					jvms.forEach((contestant, jvm) -> measure(bench, contestant, jvm, threads, millis));
 				}
 			}
+			jvms.forEach((contestant, jvm) -> fairness(bench, contestant, jvm, 4L * millis));
 			jvms.forEach((contestant, jvm) -> waits(bench, contestant, jvm, 2 * millis));
 		}
 		finally {
@@ -48,9 +49,12 @@ final class ThreadsCase implements Case {
 		Results results = bench.results();
 		results.add(Figure.BY_THREADS, contestant, threads, round.perSecond());
 		results.add(Figure.COMMANDS, contestant, threads, round.commandsPerOperation());
-		if (threads > 1) {
-			results.add(Figure.FAIRNESS, contestant, threads, round.slowestOverFastest());
-		}
+	}
+
+	// Takes longer, since threads may take turns in long slices.
+	private void fairness(Bench bench, Contestant contestant, List<WorkerJvm> jvm, long millis) {
+		Round round = Round.of(bench, contestant, jvm, USUAL, millis, 0);
+		bench.results().add(Figure.FAIRNESS, contestant, USUAL, round.slowestOverFastest());
 	}
 
 	private void waits(Bench bench, Contestant contestant, List<WorkerJvm> jvm, int millis) {

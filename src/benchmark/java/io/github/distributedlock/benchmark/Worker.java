@@ -55,11 +55,11 @@ final class Worker {
 	private void run(String key, int threads, long millis, long holdMicros) throws InterruptedException {
 		Gang gang = new Gang(() -> this.blackboard.held(this.number), millis, holdMicros);
 		List<Gang.Member> members = gang.run(mutexes(key, threads));
-		long[] waits = members.stream().flatMapToLong(Gang.Member::waitNanos).sorted().toArray();
+		Waits waits = Waits.sum(members.stream().map(Gang.Member::waits).toList());
 		String counts = members.stream()
 			.map((member) -> String.valueOf(member.inTime()))
 			.collect(Collectors.joining(","));
-		System.out.println("ran " + counts + " " + waits.length + " " + Percentiles.of(waits));
+		System.out.println("ran " + counts + " " + waits.total() + " " + Percentiles.of(waits));
 	}
 
 	private List<Mutex> mutexes(String key, int threads) {

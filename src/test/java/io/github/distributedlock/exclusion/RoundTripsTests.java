@@ -58,6 +58,9 @@ class RoundTripsTests {
 			counted.put("take a lock", count(commands, () -> backend.acquire(mine)));
 			counted.put("find it busy and wait for it", count(commands, () -> backend.acquireOrRegister(other)));
 			counted.put("renew it", count(commands, () -> backend.renew(List.of(longer(mine)))));
+			Claim next = new Claim(mine.key(), "mine:2", "mine", mine.lease());
+			counted.put("pass it on inside the JVM", count(commands, () -> backend.pass(mine.owner(), next, false)));
+			backend.pass(next.owner(), mine, false);
 			counted.put("give it back to one who waits",
 					count(commands, () -> backend.release(mine.key(), mine.owner())));
 			assertThat(backend.acquireOrRegister(other).acquired()).isTrue();
@@ -75,6 +78,8 @@ class RoundTripsTests {
 		backend.acquire(fenced(first));
 		backend.acquireOrRegister(second);
 		backend.renew(List.of(longer(first)));
+		backend.pass(first.owner(), new Claim(first.key(), "mine:2", "mine", first.lease()), false);
+		backend.pass("mine:2", first, false);
 		backend.release(first.key(), first.owner());
 		backend.acquireOrRegister(second);
 		backend.release(second.key(), second.owner());

@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
@@ -73,47 +73,41 @@ public final class InMemoryLockBackend implements LockBackend {
 
 	@Override
 	public Attempt acquire(Claim claim) {
-		return step(claim.key(), (slot, woken) -> {
+		return step(claim.key(), (slot) -> {
 			if (claim.mode() == LockMode.EXCLUSIVE && !slot.holding().isFree()) {
 				return Attempt.busy(slot.holding().value());
 			}
-			return attempt(slot, claim, false, woken);
+			return attempt(slot, claim, false);
 		});
 	}
 
 	@Override
 	public Attempt acquireOrRegister(Claim claim) {
-		return step(claim.key(), (slot, woken) -> attempt(slot, claim, true, woken));
+		return step(claim.key(), (slot) -> attempt(slot, claim, true));
 	}
 
 	@Override
 	public Passing pass(String owner, Claim next, boolean yields) {
-		return step(next.key(), (slot, woken) -> {
+		return step(next.key(), (slot) -> {
 			boolean owned = slot.take(owner);
 			if (owned && yields) {
 				slot.unregister(next.waiter());
-				wakeNext(next.key(), slot, woken);
+				slot.wakeNext(expiry(RESERVATION));
 			}
-			return new Passing(owned, attempt(slot, next, true, woken));
+			return new Passing(owned, attempt(slot, next, true));
 		});
 	}
 
-	private Attempt attempt(Slot slot, Claim claim, boolean registers, List<Runnable> woken) {
-		slot.bury(this::isDead);
+	private Attempt attempt(Slot slot, Claim claim, boolean registers) {
 		if (slot.lets(claim)) {
 			return give(slot, claim);
 		}
 		if (registers) {
 			slot.register(Waiter.of(claim));
 		}
-		if (slot.holding().isFree()) {
-			// Others come first: the reservation for the first of them has run out.
-			wakeNext(claim.key(), slot, woken);
-			if (slot.holding().isFree() || slot.isReservedFor(claim.waiter())) {
-				return give(slot, claim);
-			}
-		}
-		return Attempt.busy(slot.holding().value());
+		// If it is free, others come first: the reservation for the first has run out.
+		slot.wakeNext(expiry(RESERVATION));
+		return slot.lets(claim) ? give(slot, claim) : Attempt.busy(slot.holding().value());
 	}
 
 	private Attempt give(Slot slot, Claim claim) {
@@ -128,80 +122,34 @@ public final class InMemoryLockBackend implements LockBackend {
 		return this.lastFencingToken;
 	}
 
-	// All instances are in this JVM, so who died has stopped listening.
-	private boolean isDead(Waiter waiter) {
-		return !this.listeners.containsKey(waiter.instance());
-	}
-
 	@Override
 	public void withdraw(String key, String waiter) {
-		step(key, (slot, woken) -> {
+		step(key, (slot) -> {
 			slot.withdraw(waiter);
-			if (slot.holding().isShared()) {
-				// Readers behind a writer that gave up need not wait for it.
-				admitReaders(key, slot, woken);
-			}
-			else {
-				wakeNext(key, slot, woken);
-			}
+			slot.wakeNext(expiry(RESERVATION));
 			return true;
 		});
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		return step(key, (slot, woken) -> {
+		return step(key, (slot) -> {
 			boolean owned = slot.take(owner);
-			wakeNext(key, slot, woken);
+			slot.wakeNext(expiry(RESERVATION));
 			return owned;
 		});
-	}
-
-	/**
-	 * Reserves a key that is free for its oldest waiter, or for all readers that are
-	 * next.
-	 */
-	private void wakeNext(String key, Slot slot, List<Runnable> woken) {
-		slot.bury(this::isDead);
-		Waiter oldest = slot.oldest();
-		if (oldest == null || !slot.holding().isFree()) {
-			return;
-		}
-		if (oldest.reads()) {
-			admitReaders(key, slot, woken);
-			return;
-		}
-		if (!oldest.keepsPlace()) {
-			slot.unregister(oldest.name());
-		}
-		slot.holding().set(RESERVED + oldest.name(), expiry(RESERVATION));
-		woken.add(wakeUp(key, oldest));
-	}
-
-	private void admitReaders(String key, Slot slot, List<Runnable> woken) {
-		slot.bury(this::isDead);
-		for (Waiter next = slot.oldest(); next != null && next.reads(); next = slot.oldest()) {
-			slot.unregister(next.name());
-			slot.holding().share(RESERVED + next.instance(), expiry(RESERVATION));
-			woken.add(wakeUp(key, next));
-		}
-	}
-
-	private Runnable wakeUp(String key, Waiter waiter) {
-		WakeListener listener = Objects.requireNonNull(this.listeners.get(waiter.instance()));
-		return () -> listener.onWake(key, waiter.name());
 	}
 
 	@Override
 	public List<Boolean> renew(List<Claim> claims) {
 		return claims.stream()
-			.map((claim) -> step(claim.key(), (slot, woken) -> slot.extend(claim.owner(), expiry(claim.lease()))))
+			.map((claim) -> step(claim.key(), (slot) -> slot.extend(claim.owner(), expiry(claim.lease()))))
 			.toList();
 	}
 
 	@Override
 	public boolean park(String key, String owner, Duration rest) {
-		return step(key, (slot, woken) -> slot.park(owner, expiry(rest)));
+		return step(key, (slot) -> slot.park(owner, expiry(rest)));
 	}
 
 	@Override
@@ -215,14 +163,19 @@ public final class InMemoryLockBackend implements LockBackend {
 		this.listeners.clear();
 	}
 
-	private <T> T step(String key, Step<T> step) {
-		List<Runnable> woken = new ArrayList<>(1);
+	private <T> T step(String key, Function<Slot, T> step) {
+		List<Waiter> woken = new ArrayList<>(1);
 		T result = alone(key, step, woken);
-		woken.forEach(Runnable::run);
+		for (Waiter waiter : woken) {
+			WakeListener listener = this.listeners.get(waiter.instance());
+			if (listener != null) {
+				listener.onWake(key, waiter.name());
+			}
+		}
 		return result;
 	}
 
-	private <T> T alone(String key, Step<T> step, List<Runnable> woken) {
+	private <T> T alone(String key, Function<Slot, T> step, List<Waiter> woken) {
 		this.mutex.lock();
 		try {
 			long now = this.nanoTime.getAsLong();
@@ -231,7 +184,10 @@ public final class InMemoryLockBackend implements LockBackend {
 			}
 			Slot slot = this.slots.computeIfAbsent(key, (k) -> new Slot());
 			slot.holding().purge(now);
-			T result = step.apply(slot, woken);
+			// All instances are in this JVM, so who died has stopped listening.
+			slot.bury((waiter) -> !this.listeners.containsKey(waiter.instance()));
+			T result = step.apply(slot);
+			slot.drainWoken(woken);
 			if (slot.isIdleAt(now)) {
 				this.slots.remove(key);
 			}
@@ -244,17 +200,6 @@ public final class InMemoryLockBackend implements LockBackend {
 
 	private long expiry(Duration timeToLive) {
 		return this.nanoTime.getAsLong() + timeToLive.toNanos();
-	}
-
-	private interface Step<T> {
-
-		/**
-		 * Does it.
-		 * @param slot the key
-		 * @param woken where to put what is to be told afterwards
-		 */
-		T apply(Slot slot, List<Runnable> woken);
-
 	}
 
 }

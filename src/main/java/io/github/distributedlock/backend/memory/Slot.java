@@ -1,6 +1,8 @@
 package io.github.distributedlock.backend.memory;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 
@@ -17,6 +19,8 @@ final class Slot {
 	private final Holding holding = new Holding();
 
 	private final Map<String, Waiter> waiters = new LinkedHashMap<>();
+
+	private final List<Waiter> woken = new ArrayList<>(1);
 
 	Holding holding() {
 		return this.holding;
@@ -53,7 +57,7 @@ final class Slot {
 		return first == null || first.name().equals(waiter);
 	}
 
-	boolean isReservedFor(String waiter) {
+	private boolean isReservedFor(String waiter) {
 		return this.holding.isAlone(LockBackend.RESERVED + waiter);
 	}
 
@@ -133,8 +137,45 @@ final class Slot {
 		this.waiters.values().removeIf(dead);
 	}
 
-	@Nullable Waiter oldest() {
+	/**
+	 * Reserves a key that is free for its oldest waiter, or for all readers that are
+	 * next. While it is shared, readers that are next come in, too.
+	 */
+	void wakeNext(long end) {
+		Waiter oldest = oldest();
+		if (oldest == null || !(this.holding.isFree() || this.holding.isShared())) {
+			return;
+		}
+		if (oldest.reads()) {
+			admitReaders(end);
+		}
+		else if (this.holding.isFree()) {
+			if (!oldest.keepsPlace()) {
+				unregister(oldest.name());
+			}
+			this.holding.set(LockBackend.RESERVED + oldest.name(), end);
+			this.woken.add(oldest);
+		}
+	}
+
+	private void admitReaders(long end) {
+		for (Waiter next = oldest(); next != null && next.reads(); next = oldest()) {
+			unregister(next.name());
+			this.holding.share(LockBackend.RESERVED + next.instance(), end);
+			this.woken.add(next);
+		}
+	}
+
+	private @Nullable Waiter oldest() {
 		return this.waiters.isEmpty() ? null : this.waiters.values().iterator().next();
+	}
+
+	/**
+	 * Hands over who is to be told once the step is over.
+	 */
+	void drainWoken(List<Waiter> woken) {
+		woken.addAll(this.woken);
+		this.woken.clear();
 	}
 
 }

@@ -16,8 +16,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
@@ -102,6 +104,9 @@ class AccessRulesTests {
 				lose(engine, admin);
 				wake(engine, other, admin);
 				runOutOfMemory(engine, admin);
+				if (way == Atomicity.LUA) {
+					readInTurn(backend, admin);
+				}
 			}
 			assertThat(admin.aclLog()).as("refused")
 				.map((entry) -> entry.getObject())
@@ -166,7 +171,27 @@ class AccessRulesTests {
 		}
 		// It is another thread's, so it could not be given back by a try statement.
 		waiting.get().close();
-		assertThat(admin.exists("lock:{k}", "lock-waiters:{k}")).isZero();
+		assertThat(admin.exists("lock:{k}", "lock-waiters:{k}", "lock-alive:{k}")).isZero();
+	}
+
+	private static void readInTurn(RedisLockBackend backend, Jedis admin) {
+		Claim reader = claim("reader", LockMode.SHARED, false);
+		Claim ticket = claim("writer", LockMode.EXCLUSIVE, true);
+		Claim parked = claim("reader", LockMode.SHARED, false);
+		assertThat(backend.acquire(reader).acquired()).isTrue();
+		assertThat(backend.acquire(parked).acquired()).isTrue();
+		assertThat(backend.acquireOrRegister(ticket).acquired()).isFalse();
+		assertThat(backend.renew(List.of(reader))).containsExactly(true);
+		backend.release("shared", reader.owner());
+		backend.park("shared", parked.owner(), Duration.ofMillis(1));
+		await().until(() -> backend.acquireOrRegister(ticket).acquired());
+		assertThat(backend.pass(ticket.owner(), claim("writer", LockMode.EXCLUSIVE, false), false).owned()).isTrue();
+		admin.del("lock:{shared}");
+	}
+
+	private static Claim claim(String instance, LockMode mode, boolean fair) {
+		return new Claim("shared", instance + ":" + System.nanoTime(), instance, LEASE.multipliedBy(20), false, mode,
+				fair);
 	}
 
 	private static void runOutOfMemory(LockEngine engine, Jedis admin) {

@@ -18,8 +18,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class KeyNamesTests {
 
 	private static final String[] NASTY = { "{", "}", "{}", "%", "%7B", "%25", ":", "::", ":{", "a", "b", "}:{", "lock",
-			"-waiters", "-fence", "lock-waiters:{", "\u00e9", "\ud83d\ude00", "\ud83d", "\ude00", "?", "%ud83d", " ",
-			"\n", "\0", "*" };
+			"-waiters", "-alive", "-fence", "lock-waiters:{", "\u00e9", "\ud83d\ude00", "\ud83d", "\ude00", "?",
+			"%ud83d", " ", "\n", "\0", "*" };
 
 	private final KeyNames names = new KeyNames("lock");
 
@@ -81,6 +81,8 @@ class KeyNamesTests {
 		Random random = new Random(42);
 		for (int i = 0; i < 20_000; i++) {
 			String key = nasty(random);
+			assertThat(slot(this.names.liveness(key))).as("slot of the liveness for '%s'", key)
+				.isEqualTo(slot(this.names.lock(key)));
 			assertThat(slot(this.names.waiters(key))).as("slot of the waiters of '%s'", key)
 				.isEqualTo(slot(this.names.lock(key)));
 		}
@@ -95,7 +97,7 @@ class KeyNamesTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "  ", "lo{ck", "lo}ck", "{lock}", "x-waiters", "x-fence", "x-wake" })
+	@ValueSource(strings = { "", "  ", "lo{ck", "lo}ck", "{lock}", "x-waiters", "x-alive", "x-fence", "x-wake" })
 	void aPrefixThatBreaksTheNamesIsRefused(String prefix) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new KeyNames(prefix))
 			.withMessageContaining("key prefix")

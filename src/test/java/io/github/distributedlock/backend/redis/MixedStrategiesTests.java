@@ -6,18 +6,23 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.test.AtomicityCase;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -71,6 +76,88 @@ class MixedStrategiesTests {
 		await(pair).until(() -> to.acquireOrRegister(waiter).acquired());
 		assertThat(from.renew(List.of(holder))).as("by the holder before: %s", pair).containsExactly(false);
 		assertThat(to.release(key, waiter.owner())).as(pair).isTrue();
+	}
+
+	@ParameterizedTest
+	@MethodSource("servers")
+	@Execution(ExecutionMode.CONCURRENT)
+	void whoDoesWithoutScriptsLeavesReadersAloneAndWakesThem(String server) {
+		List<AtomicityCase> cases = AtomicityCase.onServer(server);
+		List<RedisLockBackend> plain = new ArrayList<>();
+		Ear reading = new Ear();
+		Ear writing = new Ear();
+		try (RedisLockBackend scripts = cases.get(0).backend(Client.JEDIS, "with-readers")) {
+			assertThat(scripts.atomicity()).isEqualTo(Atomicity.LUA);
+			scripts.listen("reader", reading);
+			for (AtomicityCase one : cases.subList(1, cases.size())) {
+				RedisLockBackend backend = one.backend(Client.LETTUCE, "with-readers");
+				plain.add(backend);
+				backend.listen("writer", writing);
+				isRefused(backend, one);
+				meetReaders(backend, scripts, writing, one.strategy());
+				wake(backend, scripts, reading, shared(UUID.randomUUID().toString()), one.strategy());
+				wake(backend, scripts, reading, fair(UUID.randomUUID().toString()), one.strategy());
+			}
+		}
+		finally {
+			plain.forEach(RedisLockBackend::close);
+		}
+	}
+
+	private static void isRefused(RedisLockBackend plain, AtomicityCase one) {
+		for (Claim claim : List.of(shared("refused"), fair("refused"))) {
+			for (ThrowingCallable step : List.<ThrowingCallable>of(
+					() -> plain.require("refused", claim.mode(), claim.fair()), () -> plain.acquire(claim),
+					() -> plain.acquireOrRegister(claim), () -> plain.pass("nobody", claim, false))) {
+				assertThatExceptionOfType(LockBackendException.class).as("%s", one)
+					.isThrownBy(step)
+					.withMessageContaining("'refused' was requested as " + (claim.fair() ? "fair" : "SHARED"))
+					.withMessageContaining("EVALSHA")
+					.withMessageContaining("distributed-lock.redis.atomicity")
+					.satisfies((ex) -> assertThat(ex.isRetryable()).isFalse());
+			}
+		}
+	}
+
+	private static void meetReaders(LockBackend plain, LockBackend scripts, Ear writing, String way) {
+		String key = UUID.randomUUID().toString();
+		Claim reader = shared(key);
+		Claim writer = claim(key, "writer");
+		assertThat(scripts.acquire(reader).acquired()).isTrue();
+		assertThat(plain.acquire(writer).acquired()).as(way).isFalse();
+		assertThat(plain.acquireOrRegister(writer).acquired()).as(way).isFalse();
+		assertThat(plain.acquireOrRegister(writer).holder()).as(way).contains(reader.owner());
+		assertThat(plain.release(key, writer.owner())).as(way).isFalse();
+		assertThat(plain.park(key, writer.owner(), Duration.ofSeconds(1))).as(way).isFalse();
+		assertThat(plain.renew(List.of(writer))).as(way).containsExactly(false);
+		assertThat(plain.pass(writer.owner(), claim(key, "writer"), false).owned()).as(way).isFalse();
+		plain.withdraw(key, "writer");
+		assertThat(scripts.renew(List.of(reader))).as(way).containsExactly(true);
+		plain.acquireOrRegister(writer);
+		scripts.release(key, reader.owner());
+		writing.awaitWake(key);
+		await(way).until(() -> plain.acquireOrRegister(writer).acquired());
+	}
+
+	private static void wake(LockBackend plain, LockBackend scripts, Ear ear, Claim waiting, String way) {
+		Claim holder = claim(waiting.key(), "writer");
+		assertThat(plain.acquire(holder).acquired()).isTrue();
+		assertThat(scripts.acquireOrRegister(waiting).acquired()).isFalse();
+		assertThat(plain.release(waiting.key(), holder.owner())).as(way).isTrue();
+		ear.awaitWake(waiting.key());
+		await(way).until(() -> scripts.acquireOrRegister(waiting).acquired());
+		assertThat(scripts.release(waiting.key(), waiting.owner())).as(way).isTrue();
+		assertThat(plain.acquire(holder).acquired()).as("free: %s", way).isTrue();
+	}
+
+	private static Claim shared(String key) {
+		Claim claim = claim(key, "reader");
+		return new Claim(key, claim.owner(), claim.instance(), claim.lease(), false, LockMode.SHARED, false);
+	}
+
+	private static Claim fair(String key) {
+		Claim claim = claim(key, "reader");
+		return new Claim(key, claim.owner(), claim.instance(), claim.lease(), false, LockMode.EXCLUSIVE, true);
 	}
 
 	private static Claim claim(String key, String instance) {

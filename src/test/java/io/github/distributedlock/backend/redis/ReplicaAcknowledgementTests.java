@@ -95,6 +95,20 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void withTooFewReplicasALockThatIsPassedOnIsGivenBack(Factories client) {
+		open(client);
+		Claim claim = claim("k");
+		this.backend.acquire(claim);
+		this.servers.replicas().get(0).pause();
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.backend.pass(claim.owner(), claim("k"), false))
+			.withMessageContaining("only 0 of 1 replicas acknowledged it")
+			.satisfies((ex) -> assertThat(ex.isRefused()).as("as if nothing had happened").isFalse());
+		assertThat(this.master.exists("lock:{k}")).as("left at the master").isFalse();
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void aLockIsNotLeftBehindIfTheReplicasMayNotBeAsked(Factories client) {
 		open(client);
 		this.master.aclSetUser("default", "-wait");
@@ -125,7 +139,7 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void onlyAnAcquireWaitsForReplicas(Factories client) {
+	void onlyAnAcquisitionWaitsForReplicas(Factories client) {
 		open(client);
 		Claim claim = claim("k");
 		this.backend.acquire(claim);
@@ -138,6 +152,12 @@ class ReplicaAcknowledgementTests {
 		assertThat(calls("wait")).as("WAITs for the one that acquired").isOne();
 		await().untilAsserted(() -> assertThat(this.backend.acquireOrRegister(claim("k")).acquired()).isTrue());
 		assertThat(calls("wait")).as("WAITs for both that acquired").isEqualTo(2);
+		Claim passed = claim("passed");
+		this.backend.acquire(passed);
+		assertThat(this.backend.pass(passed.owner(), claim("passed"), false).next().acquired()).isTrue();
+		assertThat(calls("wait")).as("WAITs for each that acquired").isEqualTo(4);
+		assertThat(this.backend.pass(passed.owner(), claim("passed"), false).next().acquired()).isFalse();
+		assertThat(calls("wait")).as("WAITs for each that acquired").isEqualTo(4);
 	}
 
 	@ParameterizedTest

@@ -10,9 +10,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
@@ -26,7 +29,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Locks of one slot that are held, renewed, waited for and released while the slot moves
@@ -130,6 +135,34 @@ class ReshardingTests {
 		}
 		this.move.end();
 		assertThat(this.losses).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void readersStayAndGo(Factories client) {
+		assumeTrue(Variant.isByScripts());
+		open(client);
+		RedisLockBackend backend = this.backends.get(0);
+		Claim staying = reader("a");
+		Claim going = reader("b");
+		assertThat(backend.acquire(staying).acquired()).isTrue();
+		assertThat(backend.acquire(going).acquired()).isTrue();
+		this.move.begin();
+		this.move.carry(name(staying.key()));
+		assertThat(backend.renew(List.of(staying, going))).containsExactly(true, true);
+		assertThat(backend.release(going.key(), going.owner())).as("owned").isTrue();
+		assertThat(backend.renew(List.of(staying, going))).containsExactly(true, false);
+		assertThatExceptionOfType(LockBackendException.class).as("until it has moved")
+			.isThrownBy(() -> backend.acquire(reader("c")))
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
+		this.move.end();
+		await().until(() -> backend.acquire(reader("c")).acquired());
+		assertThat(backend.release(staying.key(), staying.owner())).as("owned").isTrue();
+	}
+
+	private Claim reader(String instance) {
+		return new Claim(this.keys.get(0), instance + ":" + UUID.randomUUID(), instance, PATIENCE, false,
+				LockMode.SHARED, false);
 	}
 
 	private void open(Factories client) {

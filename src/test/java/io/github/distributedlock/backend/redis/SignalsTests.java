@@ -2,10 +2,12 @@ package io.github.distributedlock.backend.redis;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
@@ -174,6 +176,28 @@ class SignalsTests {
 		assertThat(this.admin.info("commandstats")).doesNotContain("cmdstat_subscribe", "cmdstat_publish",
 				"cmdstat_zadd");
 		assertThat(output).doesNotContain("Wake-ups");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void ticketsKeepTheirOrderWithoutThem(Factories client) {
+		open(client, this.server.port(), Signals.NONE);
+		Claim holder = claim("k", "a");
+		this.backend.acquire(holder);
+		List<Claim> tickets = Stream.of("c", "b", "b").map((instance) -> fair("k", instance)).toList();
+		tickets.forEach(this.backend::acquireOrRegister);
+		this.backend.withdraw("k", tickets.get(1).waiter());
+		this.backend.release("k", holder.owner());
+		assertThat(this.backend.acquireOrRegister(tickets.get(2)).acquired()).as("before who came first").isFalse();
+		await().until(() -> this.backend.acquireOrRegister(tickets.get(0)).acquired());
+		this.backend.release("k", tickets.get(0).owner());
+		await().until(() -> this.backend.acquireOrRegister(tickets.get(2)).acquired());
+		assertThat(this.admin.exists("lock-waiters:{k}", "lock-alive:{k}")).as("left").isZero();
+	}
+
+	private Claim fair(String key, String instance) {
+		Claim claim = claim(key, instance);
+		return new Claim(key, claim.owner(), instance, claim.lease(), false, LockMode.EXCLUSIVE, true);
 	}
 
 	private void open(Factories client, int port, Signals signals) {

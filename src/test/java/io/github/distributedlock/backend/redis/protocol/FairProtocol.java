@@ -81,6 +81,11 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 		THE_SILENT_ARE_DEAD,
 
 		/**
+		 * Who asks, or gives the key back, lives.
+		 */
+		WHO_SPEAKS_LIVES,
+
+		/**
 		 * While one request of a JVM has the key, the next one polls.
 		 */
 		THE_NEXT_ONE_POLLS
@@ -164,13 +169,13 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 
 	private void holding(Steps<Tickets> steps, Tickets state, int request) {
 		Tickets ended = state.in(request, Phase.ENDED);
-		steps.mayHappen(name(request), "releases", wakeNext(ended));
+		steps.mayHappen(name(request), "releases", wakeNext(spoken(ended, request)));
 		steps.goesWrong(Fault.LOST_LEASE, name(request), "sees its deadline pass", ended);
 	}
 
 	private void cleanUp(Steps<Tickets> steps, Tickets state, int request) {
 		if (state.isOwnedBy(request) && isAlive(state, request)) {
-			steps.happensInTime(name(request), "is cleaned up after", wakeNext(state));
+			steps.happensInTime(name(request), "is cleaned up after", wakeNext(spoken(state, request)));
 		}
 	}
 
@@ -241,7 +246,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 	 * {@code acquire-or-register.lua}.
 	 */
 	private Tickets ask(Tickets state, int request) {
-		Tickets heard = judged(state.silent(Lists.without(state.silent(), jvm(request))));
+		Tickets heard = alive(judged(spoken(state, request)), request);
 		boolean first = heard.waiters().isEmpty() || heard.waiters().get(0) == request || isUnfair(request)
 				|| !holds(Rule.NOBODY_BARGES);
 		if (heard.isOwnedBy(request) || heard.isReservedFor(request) || (heard.key() == null && first)) {
@@ -278,7 +283,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 	private Tickets withdraw(Tickets state, int request) {
 		Tickets withdrawn = state.with(state.key(), Lists.without(state.waiters(), request));
 		boolean passesOn = (state.key() == null || state.isReservedFor(request)) && holds(Rule.PASSED_ON);
-		return passesOn ? wakeNext(withdrawn) : withdrawn;
+		return passesOn ? wakeNext(spoken(withdrawn, request)) : withdrawn;
 	}
 
 	/**
@@ -294,6 +299,17 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 		Tickets reserved = free.with(new Key(next, true), stays ? free.waiters() : Lists.without(free.waiters(), next));
 		return (this.hears && isAlive(state, next)) ? reserved.messages(Lists.with(reserved.messages(), next))
 				: reserved;
+	}
+
+	/**
+	 * Before anybody is judged.
+	 */
+	private Tickets spoken(Tickets state, int request) {
+		return holds(Rule.WHO_SPEAKS_LIVES) ? alive(state, request) : state;
+	}
+
+	private Tickets alive(Tickets state, int request) {
+		return state.silent(Lists.without(state.silent(), jvm(request)));
 	}
 
 	/**

@@ -21,9 +21,12 @@
  * <li>Best effort is not modelled: its two commands are the mutant
  * {@code GET_THEN_DELETE}.</li>
  * </ul>
- * Two small models show what needs numbers: {@code RenewalProtocol} why a renewal never
- * takes time from a lease that its holder believes in, and {@code Places} why nobody is
- * passed by more often than there are others, though places may be stale or equal.
+ * Two small models are about more than one exclusive lock can show, with Lua, and with
+ * each command and its answer in one step: {@code FairProtocol} is about tickets, and
+ * {@code SharedProtocol} about readers and writers. Two more show what needs numbers:
+ * {@code RenewalProtocol} why a renewal never takes time from a lease that its holder
+ * believes in, and {@code Places} why nobody is passed by more often than there are
+ * others, though places may be stale or equal.
  */
 @NullMarked
 package io.github.distributedlock.backend.redis.protocol;
