@@ -52,7 +52,7 @@ enum Step {
 	},
 
 	/** A release. */
-	RELEASE("lock.lua", "waiters.lua", "release.lua") {
+	RELEASE("release-alone.lua", "lock.lua", "waiters.lua", "release.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {

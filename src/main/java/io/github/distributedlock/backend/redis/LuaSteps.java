@@ -40,7 +40,8 @@ final class LuaSteps implements Steps {
 
 	private final LuaScript pass = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "taking.lua", "pass.lua");
 
-	private final LuaScript release = new LuaScript(ReturnType.INTEGER, "lock.lua", "waiters.lua", "release.lua");
+	private final LuaScript release = new LuaScript(ReturnType.INTEGER, "release-alone.lua", "lock.lua", "waiters.lua",
+			"release.lua");
 
 	private final LuaScript withdraw = new LuaScript(ReturnType.INTEGER, "lock.lua", "waiters.lua", "withdraw.lua");
 

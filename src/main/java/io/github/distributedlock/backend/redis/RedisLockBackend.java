@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
@@ -15,7 +16,6 @@ import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
@@ -48,7 +48,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	private final Choice choice;
 
-	private final @Nullable Replicas replicas;
+	private final Acquisitions acquisitions;
 
 	private final WakeSubscriptions subscriptions;
 
@@ -74,7 +74,8 @@ public final class RedisLockBackend implements LockBackend {
 		this.settings = settings;
 		this.connections = OwnConnections.derive(applicationFactory, settings.commandTimeout());
 		this.choice = new Choice(this.names, this.connections, settings);
-		this.replicas = replicas(applicationFactory);
+		this.acquisitions = new Acquisitions(this.names, this.connections, this.choice, settings,
+				replicas(applicationFactory));
 		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(), settings);
 	}
 
@@ -125,61 +126,19 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public Attempt acquire(Claim claim) {
-		boolean plain = !claim.fenced() && !ForLuaOnly.isNeeded(claim.mode(), claim.fair());
-		return run("acquire", claim, (steps, connection) -> {
-			Attempt attempt = plain ? setIfAbsent(steps, connection, claim) : steps.acquire(connection, claim);
-			return acknowledged(connection, steps, claim, attempt);
-		});
-	}
-
-	private @Nullable Attempt setIfAbsent(Steps steps, RedisConnection connection, Claim claim) {
-		long begin = System.nanoTime();
-		byte[] name = this.names.lock(claim.key());
-		if (Values.setIfAbsent(connection, name, claim.owner(), claim.lease().toMillis())) {
-			return Attempt.ACQUIRED;
-		}
-		boolean slow = System.nanoTime() - begin > this.settings.commandTimeout().toNanos() / 4;
-		if (slow && !this.connections.cluster()) {
-			// It has taken long enough, and no client sent it again, so it is not us.
-			return Attempt.BUSY;
-		}
-		// Tells who holds it, and fails if it is no lock at all. It is us if the client
-		// sent the command again after it had lost the first answer.
-		try {
-			String holder = Values.get(connection, name);
-			return claim.owner().equals(holder) ? Attempt.ACQUIRED : Attempt.busy(holder);
-		}
-		catch (RuntimeException ex) {
-			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
-				throw ex;
-			}
-			return steps.acquire(connection, claim); // Maybe it is shared.
-		}
+		return acquired("acquire", claim, () -> this.acquisitions.acquire(claim));
 	}
 
 	@Override
 	public Attempt acquireOrRegister(Claim claim) {
 		boolean registers = registers(claim);
-		return run("acquire", claim, (steps, connection) -> {
-			Attempt attempt = registers ? steps.acquireOrRegister(connection, claim) : steps.acquire(connection, claim);
-			return acknowledged(connection, steps, claim, attempt);
-		});
+		return acquired("acquire", claim, () -> this.acquisitions.acquireOrRegister(claim, registers));
 	}
 
 	@Override
 	public Passing pass(String owner, Claim next, boolean yields) {
 		boolean registers = registers(next);
-		return run("pass on", next, (steps, connection) -> {
-			Passing passing = steps.pass(connection, owner, next, yields, registers);
-			try {
-				acknowledged(connection, steps, next, (passing != null) ? passing.next() : null);
-			}
-			catch (LockBackendException ex) {
-				// The owner before has lost it, so this is no refusal.
-				throw new LockBackendException(String.valueOf(ex.getMessage()), ex.isRetryable(), ex);
-			}
-			return passing;
-		});
+		return acquired("pass on", next, () -> this.acquisitions.pass(owner, next, yields, registers));
 	}
 
 	// A ticket keeps its place, and asks often enough, even if it does not hear.
@@ -187,27 +146,13 @@ public final class RedisLockBackend implements LockBackend {
 		return this.subscriptions.mayRegister(claim.instance()) || claim.fair();
 	}
 
-	private <T> T run(String step, Claim claim, Choice.Step<T> command) {
+	private <T> T acquired(String step, Claim claim, Supplier<@Nullable T> acquisition) {
 		try {
-			return certain(this.choice.run(this::acquires, command));
+			return certain(acquisition.get());
 		}
 		catch (RuntimeException ex) {
 			throw RedisFailures.translate(step, describe(claim.key()), ex);
 		}
-	}
-
-	private @Nullable Attempt acknowledged(RedisConnection connection, Steps steps, Claim claim,
-			@Nullable Attempt attempt) {
-		if (this.replicas != null && attempt != null && attempt.acquired()) {
-			this.replicas.requireAcknowledgement(connection, steps, claim);
-		}
-		return attempt;
-	}
-
-	// Replicas are asked about what was written on the same connection.
-	private Lane acquires(Strategy strategy) {
-		Lanes exclusive = this.connections.exclusive();
-		return (this.replicas != null && exclusive != null) ? exclusive.commands() : strategy.lanes().commands();
 	}
 
 	@Override

@@ -2,14 +2,9 @@
 -- left alone.
 -- ARGV after those of waiters.lua: owner. Answers whether the owner had it.
 local value = look()
-local owned = value == ARGV[5]
 if type(value) == 'table' then
 	owned = leaves(ARGV[5])
 	value = lastsForAll()
-elseif owned then
-	-- Before anything that needs memory: a server that has none left still lets a script go on that has written.
-	redis.call('DEL', KEYS[1])
-	value = false
 end
 if not value then
 	wakeNext(instanceOf(ARGV[5]))
