@@ -50,7 +50,9 @@ record LockDefinition(AnnotatedMethod annotated, KeyExpressions keys, LockReques
 			}
 			String attribute = this.template.fair() ? "fair" : "mode";
 			Object value = this.template.fair() ? true : this.template.mode();
-			throw this.annotated.refuse(attribute, value, "is not possible here: " + ex.getMessage(), ex);
+			// All that is in its message; as the cause it would be reported in place of
+			// this.
+			throw this.annotated.refuse(attribute, value, "is not possible here: " + ex.getMessage(), null);
 		}
 	}
 

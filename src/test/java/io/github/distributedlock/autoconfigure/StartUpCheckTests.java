@@ -194,6 +194,7 @@ class StartUpCheckTests {
 				application("jedis", server.port()).withPropertyValues("distributed-lock.redis.atomicity=" + atomicity)
 					.withBean(Sharing.Work.class)
 					.run((context) -> assertThat(context).getFailure()
+						.rootCause()
 						.isInstanceOf(LockDefinitionException.class)
 						.hasMessageContaining("mode = SHARED is not possible here"));
 			}

@@ -135,6 +135,7 @@ class FairTests extends EngineFixture {
 			this.time.advance(Duration.ofMillis(100));
 			return staying.isDone();
 		});
+		assertThat(staying).as("did not wait in vain").succeedsWithin(SOON);
 		assertThat(this.backend.steps()).contains("withdraw k");
 	}
 
