@@ -54,9 +54,11 @@ final class HandOver {
 	 */
 	@Nullable Hold take(Tenure tenure, @Nullable Turn turn, Terms terms) {
 		Moment now = Moment.now(this.time);
-		// A lease that nobody managed to renew in time is renewed by passing it on.
-		if (isSliceOver(tenure, now) || !terms.sharesLeaseOf(tenure.terms)
-				|| tenure.lease().left(now) < terms.lease() / 2) {
+		long left = tenure.lease().left(now);
+		// Passing it on renews a lease that nobody managed to renew in time, and ends one
+		// that was extended for the hold before: if this JVM dies, others wait for it.
+		if (isSliceOver(tenure, now) || !terms.sharesLeaseOf(tenure.terms) || left < terms.lease() / 2
+				|| left > terms.lease()) {
 			return null;
 		}
 		Hold hold = new Hold(tenure, turn, terms, OptionalLong.empty(), this.time);
@@ -77,10 +79,10 @@ final class HandOver {
 
 	/**
 	 * Passes a key on in the store that was taken for that.
+	 * @param yields whether other JVMs come first
 	 * @return the answer for the claim
 	 */
-	Attempt pass(Tenure tenure, Claim claim) {
-		boolean yields = isSliceOver(tenure, Moment.now(this.time));
+	Attempt pass(Tenure tenure, Claim claim, boolean yields) {
 		boolean answered = false;
 		try {
 			Passing passing = this.backend.pass(tenure.owner, claim, yields);
@@ -93,13 +95,6 @@ final class HandOver {
 		finally {
 			end(tenure, answered);
 		}
-	}
-
-	/**
-	 * When the slice began of who gets the key after this one.
-	 */
-	long sliceStart(Tenure tenure, Moment now) {
-		return isSliceOver(tenure, now) ? now.nanos() : tenure.sliceStart;
 	}
 
 	/**
@@ -131,7 +126,10 @@ final class HandOver {
 		}
 	}
 
-	private boolean isSliceOver(Tenure tenure, Moment now) {
+	/**
+	 * Whether other JVMs come first now.
+	 */
+	boolean isSliceOver(Tenure tenure, Moment now) {
 		return now.nanos() - tenure.sliceStart >= this.slice;
 	}
 

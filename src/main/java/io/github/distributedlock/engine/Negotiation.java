@@ -56,7 +56,11 @@ final class Negotiation {
 
 	private @Nullable Tenure passing;
 
-	private long sliceStart;
+	/**
+	 * When the slice began that goes on with this claim. Otherwise one begins when the
+	 * answer is here: while the store is slow nobody uses it.
+	 */
+	private OptionalLong sliceStart = OptionalLong.empty();
 
 	Negotiation(Acquirer parts, Turn turn, Claim claim, Terms terms, Wait wait, int era) {
 		this.parts = parts;
@@ -174,10 +178,11 @@ final class Negotiation {
 		if (passing != null) {
 			this.passing = null;
 			this.turn.registering();
-			this.sliceStart = this.parts.handOver.sliceStart(passing, sent);
-			return this.parts.handOver.pass(passing, this.claim);
+			boolean yields = this.parts.handOver.isSliceOver(passing, sent);
+			this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart);
+			return this.parts.handOver.pass(passing, this.claim, yields);
 		}
-		this.sliceStart = sent.nanos();
+		this.sliceStart = OptionalLong.empty();
 		if (registers) {
 			this.turn.registering();
 			return this.parts.backend.acquireOrRegister(this.claim);
@@ -193,8 +198,8 @@ final class Negotiation {
 							+ this.parts.backend.getClass().getName() + " gave no fencing token. Request it without",
 					false, null);
 		}
-		Tenure tenure = new Tenure(this.turn.waiter, this.claim.owner(), this.terms, sent, this.sliceStart,
-				this.unsettled, this.parts.time);
+		Tenure tenure = new Tenure(this.turn.waiter, this.claim.owner(), this.terms, sent,
+				this.sliceStart.orElseGet(this.parts.time::nanoTime), this.unsettled, this.parts.time);
 		if (tenure.isOver()) {
 			this.unsettled = true;
 			this.failure = new LockBackendException("Lock '" + this.turn.key + "' was granted, but the answer took"

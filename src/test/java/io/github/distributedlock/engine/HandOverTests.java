@@ -82,6 +82,19 @@ class HandOverTests extends EngineFixture {
 	}
 
 	@Test
+	void beginsTheSliceWhenTheAnswerIsHere() {
+		this.backend.next("acquire", (step) -> {
+			Object answer = step.get();
+			this.time.pass(SLICE.multipliedBy(2));
+			return answer;
+		});
+		LockHandle first = this.engine.acquire("far");
+		CompletableFuture<LockHandle> next = acquiring(waiting("far", LONG));
+		first.close();
+		assertThat(succeeded(next).owner()).isEqualTo(first.owner());
+	}
+
+	@Test
 	void staysHereWithinTheSliceAlsoWithAnotherLease() {
 		LockEngine other = engine(this.store, "other");
 		CompletableFuture<LockHandle> theirs = inThread(() -> other.acquire(waiting("k", LONG)));
@@ -134,6 +147,16 @@ class HandOverTests extends EngineFixture {
 		assertThat(succeeded(second).remaining()).isGreaterThan(LEASE.dividedBy(2));
 		assertThat(this.backend.steps()).containsExactly("pass long");
 		this.time.runHeldBack();
+	}
+
+	@Test
+	void doesNotInheritAnExtendedLease() {
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
+		this.held.extend(LEASE.multipliedBy(100));
+		LockHandle handle = handOnTo(next);
+		assertThat(handle.remaining()).isLessThan(LEASE);
+		handle.close();
+		assertThat(this.backend.steps()).containsExactly("acquire k", "renew k", "pass k", "release k");
 	}
 
 	@Test

@@ -3,8 +3,9 @@ package io.github.distributedlock.exclusion;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Queue;
 import java.util.TreeMap;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -17,7 +18,7 @@ import redis.clients.jedis.exceptions.JedisException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Counts the commands that clients send to a server, by {@code MONITOR}. Unlike
+ * Shows the commands that clients send to a server, by {@code MONITOR}. Unlike
  * {@code INFO commandstats} it tells them from those that a script runs inside of the
  * server, which cost no round trip.
  */
@@ -31,7 +32,9 @@ final class ClientCommands implements AutoCloseable {
 
 	private static final String MARK = "echo";
 
-	private final List<String> lines = new CopyOnWriteArrayList<>();
+	private final Queue<String> lines = new ConcurrentLinkedQueue<>();
+
+	private int marks;
 
 	private final Jedis monitor;
 
@@ -67,11 +70,7 @@ final class ClientCommands implements AutoCloseable {
 	 * @return how often each command was sent, by its name in small letters
 	 */
 	Map<String, Long> during(Runnable action) {
-		int from = mark("begin " + this.lines.size());
-		action.run();
-		int to = mark("end " + this.lines.size());
-		return this.lines.subList(from, to)
-			.stream()
+		return linesDuring(action).stream()
 			.map(LINE::matcher)
 			.filter(Matcher::matches)
 			.map((matcher) -> matcher.group(1).toLowerCase(Locale.ROOT))
@@ -79,13 +78,29 @@ final class ClientCommands implements AutoCloseable {
 			.collect(Collectors.groupingBy((command) -> command, TreeMap::new, Collectors.counting()));
 	}
 
-	// All that came before the mark is in the list when the mark is.
-	private int mark(String mark) {
+	/**
+	 * All that the server runs while something runs, in order.
+	 * @param action what to run
+	 * @return the lines, those of scripts included
+	 */
+	List<String> linesDuring(Runnable action) {
+		String begin = mark();
+		action.run();
+		String end = mark();
+		return this.lines.stream()
+			.dropWhile((line) -> !line.contains(begin))
+			.takeWhile((line) -> !line.contains(end))
+			.toList();
+	}
+
+	// All that came before the mark is there when the mark is.
+	private String mark() {
+		String mark = "mark " + this.marks++ + " of " + this;
 		await().until(() -> {
 			this.marker.echo(mark);
 			return this.lines.stream().anyMatch((line) -> line.contains(mark));
 		});
-		return this.lines.size();
+		return mark;
 	}
 
 	@Override

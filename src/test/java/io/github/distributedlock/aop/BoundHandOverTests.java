@@ -1,0 +1,137 @@
+package io.github.distributedlock.aop;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A lock that is bound to a transaction or to a stage is handed on inside the JVM when
+ * that has ended, and not before.
+ */
+class BoundHandOverTests {
+
+	private final List<String> events = new CopyOnWriteArrayList<>();
+
+	private final List<String> owners = new CopyOnWriteArrayList<>();
+
+	private final List<Thread> threads = new ArrayList<>();
+
+	private LockContext context;
+
+	private Service service;
+
+	@BeforeEach
+	void start() {
+		this.context = LockContext.of(Service.class, Engine.class);
+		this.service = this.context.get(Service.class);
+	}
+
+	@AfterEach
+	void stop() throws InterruptedException {
+		for (Thread thread : this.threads) {
+			thread.join();
+		}
+		this.context.close();
+	}
+
+	@Test
+	void afterTheTransaction() {
+		new TransactionTemplate(new RecordingTransactionManager(this.events)).executeWithoutResult((status) -> {
+			this.service.run(() -> hold("first"));
+			awaitWaiter("second");
+			this.events.add("rest");
+		});
+		await().until(() -> this.owners.size() == 2);
+		assertThat(this.events).containsExactly("begin", "first", "rest", "commit", "second");
+		assertThat(this.owners).as("handed on").containsOnly(this.owners.get(0));
+	}
+
+	@Test
+	void afterTheStage() {
+		CompletableFuture<String> result = new CompletableFuture<>();
+		this.service.later(() -> {
+			hold("first");
+			return result;
+		});
+		awaitWaiter("second");
+		this.events.add("rest");
+		result.complete("done");
+		await().until(() -> this.owners.size() == 2);
+		assertThat(this.events).containsExactly("first", "rest", "second");
+		assertThat(this.owners).as("handed on").containsOnly(this.owners.get(0));
+	}
+
+	@Test
+	void afterBoth() {
+		CompletableFuture<String> result = new CompletableFuture<>();
+		new TransactionTemplate(new RecordingTransactionManager(this.events)).executeWithoutResult((status) -> {
+			this.service.later(() -> {
+				hold("first");
+				return result;
+			});
+			awaitWaiter("second");
+		});
+		this.events.add("rest");
+		result.complete("done");
+		await().until(() -> this.owners.size() == 2);
+		assertThat(this.events).containsExactly("begin", "first", "commit", "rest", "second");
+		assertThat(this.owners).as("handed on").containsOnly(this.owners.get(0));
+	}
+
+	private void hold(String name) {
+		this.events.add(name);
+		this.owners.add(LockHandle.current().orElseThrow().owner());
+	}
+
+	private void awaitWaiter(String name) {
+		Thread thread = new Thread(() -> this.service.run(() -> hold(name)), name);
+		this.threads.add(thread);
+		thread.start();
+		await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+	}
+
+	static class Service {
+
+		@DistributedLock(key = "'k'", waitTime = "1m")
+		public void run(Runnable action) {
+			action.run();
+		}
+
+		@DistributedLock(key = "'k'", waitTime = "1m")
+		public CompletableFuture<String> later(Supplier<CompletableFuture<String>> action) {
+			return action.get();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Engine {
+
+		@Bean
+		@Primary
+		LockEngine lockEngine() {
+			return LockEngine.builder(new InMemoryLockBackend()).localSlice(Duration.ofMinutes(10)).build();
+		}
+
+	}
+
+}

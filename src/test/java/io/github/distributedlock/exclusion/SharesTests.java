@@ -1,0 +1,93 @@
+package io.github.distributedlock.exclusion;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.JvmProcess;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * JVMs that want one lock all the time take turns, each woken by exactly one message, for
+ * {@code -Dlock.shares.millis} in each case.
+ */
+class SharesTests {
+
+	private static final Duration DURATION = Duration.ofMillis(Integer.getInteger("lock.shares.millis", 1000));
+
+	private static final int THREADS = 4;
+
+	private static final int MOST_JVMS = 3;
+
+	/**
+	 * No JVM gets less than this part of an equal share.
+	 */
+	private static final double LEAST_SHARE = 0.4;
+
+	private static List<JvmProcess> processes;
+
+	private static RedisServers.Server server;
+
+	@BeforeAll
+	static void start() {
+		server = RedisServers.start(RedisServers.EMBEDDED);
+		processes = IntStream.range(0, MOST_JVMS).mapToObj((number) -> JvmProcess.start(Sharer.class)).toList();
+	}
+
+	@AfterAll
+	static void end() {
+		processes.forEach(JvmProcess::close);
+		server.close();
+	}
+
+	static Stream<Arguments> cases() {
+		Stream<Arguments> slices = Stream.of(2, MOST_JVMS)
+			.flatMap((jvms) -> Stream.of(0, 1, 10).map((hold) -> Arguments.of(jvms, hold, 10)));
+		return Stream.concat(slices, Stream.of(0, 1).map((hold) -> Arguments.of(MOST_JVMS, hold, 0)));
+	}
+
+	@ParameterizedTest(name = "{0} JVMs, holds of {1} ms, slices of {2} ms")
+	@MethodSource("cases")
+	void areEqualAndNobodyIsBypassed(int jvms, int hold, int slice) {
+		List<JvmProcess> sharers = processes.subList(0, jvms);
+		List<Long> holds = new ArrayList<>();
+		try (ClientCommands commands = new ClientCommands(server)) {
+			for (int i = 0; i < jvms; i++) {
+				sharers.get(i)
+					.send(Sharer.order(Client.values()[i % Client.values().length], server.port(), THREADS,
+							Duration.ofMillis(hold), Duration.ofMillis(slice), DURATION));
+			}
+			sharers.forEach((sharer) -> sharer.awaitLine("ready"));
+			StoreTrace trace = new StoreTrace(Sharer.KEY).read(commands.linesDuring(() -> {
+				sharers.forEach((sharer) -> sharer.send("go"));
+				sharers.forEach((sharer) -> holds.add(Long.parseLong(sharer.awaitLineAfter("holds "))));
+			}));
+			System.out.printf("%d JVMs, holds of %d ms, slices of %d ms: %s by JVM; %s%n", jvms, hold, slice, holds,
+					trace);
+			assertThat(trace.mostBypasses()).as("bypasses").isLessThan(jvms);
+			assertThat(trace.wakeUps()).as("wake-ups").isEqualTo(trace.handOvers() + trace.lapses());
+			assertThat(trace.slices().values()).as("slices by JVM")
+				.hasSize(jvms)
+				.allMatch(share(trace.slices().values()));
+			assertThat(holds).as("holds by JVM").allMatch(share(holds));
+		}
+	}
+
+	private static Predicate<Number> share(Collection<? extends Number> all) {
+		double equal = all.stream().mapToLong(Number::longValue).average().orElse(0);
+		return (count) -> count.longValue() >= LEAST_SHARE * equal;
+	}
+
+}
