@@ -1,89 +1,49 @@
 package io.github.distributedlock.benchmark;
 
-import java.time.Duration;
-import java.util.List;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 
-import io.github.distributedlock.LockMode;
-import io.github.distributedlock.backend.Attempt;
-import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.Passing;
-import io.github.distributedlock.backend.WakeListener;
 
 /**
  * Counts how often the store is asked for a lock that this JVM does not have. To pass on
  * what it has is no attempt.
  */
-final class CountingBackend implements LockBackend {
+final class CountingBackend {
 
-	private final LockBackend backend;
+	private static final Set<String> ATTEMPTS = Set.of("acquire", "acquireOrRegister", "acquireAll");
 
 	private final LongAdder attempts = new LongAdder();
 
+	private final LockBackend backend;
+
+	/**
+	 * Creates one. A proxy, so that no method is forgotten that has a default.
+	 * @param backend what to count on
+	 */
 	CountingBackend(LockBackend backend) {
-		this.backend = backend;
+		this.backend = (LockBackend) Proxy.newProxyInstance(LockBackend.class.getClassLoader(),
+				new Class<?>[] { LockBackend.class }, (proxy, method, arguments) -> {
+					if (ATTEMPTS.contains(method.getName())) {
+						this.attempts.increment();
+					}
+					try {
+						return method.invoke(backend, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
+	}
+
+	LockBackend backend() {
+		return this.backend;
 	}
 
 	long attempts() {
 		return this.attempts.sum();
-	}
-
-	@Override
-	public void require(String key, LockMode mode, boolean fair) {
-		this.backend.require(key, mode, fair);
-	}
-
-	@Override
-	public Attempt acquire(Claim claim) {
-		this.attempts.increment();
-		return this.backend.acquire(claim);
-	}
-
-	@Override
-	public Attempt acquireOrRegister(Claim claim) {
-		this.attempts.increment();
-		return this.backend.acquireOrRegister(claim);
-	}
-
-	@Override
-	public Passing pass(String owner, Claim next, boolean yields) {
-		return this.backend.pass(owner, next, yields);
-	}
-
-	@Override
-	public void withdraw(String key, String waiter) {
-		this.backend.withdraw(key, waiter);
-	}
-
-	@Override
-	public List<Boolean> renew(List<Claim> claims) {
-		return this.backend.renew(claims);
-	}
-
-	@Override
-	public boolean release(String key, String owner) {
-		return this.backend.release(key, owner);
-	}
-
-	@Override
-	public boolean park(String key, String owner, Duration rest) {
-		return this.backend.park(key, owner, rest);
-	}
-
-	@Override
-	public Listening listen(String instance, WakeListener listener) {
-		return this.backend.listen(instance, listener);
-	}
-
-	@Override
-	public Object node(String key) {
-		return this.backend.node(key);
-	}
-
-	@Override
-	public void close() {
-		this.backend.close();
 	}
 
 }

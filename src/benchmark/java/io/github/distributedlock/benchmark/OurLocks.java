@@ -19,14 +19,14 @@ final class OurLocks implements Locks {
 
 	private final DisposableBean connections;
 
-	private final CountingBackend backend;
+	private final CountingBackend counting;
 
 	private final LockEngine engine;
 
 	private <F extends RedisConnectionFactory & DisposableBean> OurLocks(F factory) {
 		this.connections = factory;
-		this.backend = new CountingBackend(new RedisLockBackend(factory));
-		this.engine = LockEngine.builder(this.backend).waitTime(Duration.ofHours(1)).build();
+		this.counting = new CountingBackend(new RedisLockBackend(factory));
+		this.engine = LockEngine.builder(this.counting.backend()).waitTime(Duration.ofHours(1)).build();
 	}
 
 	static OurLocks overJedis(int port) {
@@ -44,13 +44,13 @@ final class OurLocks implements Locks {
 
 	@Override
 	public OptionalLong attempts() {
-		return OptionalLong.of(this.backend.attempts());
+		return OptionalLong.of(this.counting.attempts());
 	}
 
 	@Override
 	public void close() {
 		this.engine.close();
-		this.backend.close();
+		this.counting.backend().close();
 		try {
 			this.connections.destroy();
 		}
