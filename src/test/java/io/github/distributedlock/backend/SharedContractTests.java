@@ -58,6 +58,29 @@ public abstract class SharedContractTests extends FairContractTests {
 	}
 
 	@ContractTest
+	void severalKeysAreSharedAndGivenBackInOneStepWhereThatIsPossible(String store) {
+		LockBackend backend = open(store);
+		List<String> keys = List.of(key(), key());
+		Ear c = listen(backend, "c");
+		List<Claim> readers = keys.stream()
+			.map((key) -> new Claim(key, "a:1", "a", LONG, false, LockMode.SHARED, false))
+			.toList();
+		readers.forEach((reader) -> acquired(backend, reader));
+		Claim stays = reader(keys.get(1), "b");
+		acquired(backend, stays);
+		List<Claim> writers = keys.stream().map((key) -> claim(key, "c")).toList();
+		writers.forEach((writer) -> assertThat(backend.acquireOrRegister(writer).acquired()).isFalse());
+		List<Boolean> owned = backend.isOneStep(keys) ? backend.releaseAll(keys, "a:1")
+				: keys.stream().map((key) -> backend.release(key, "a:1")).toList();
+		assertThat(owned).containsExactly(true, true);
+		c.awaitWake(keys.get(0));
+		acquired(backend, writers.get(0));
+		assertThat(backend.acquireOrRegister(writers.get(1)).acquired()).as("while it is read").isFalse();
+		backend.release(keys.get(1), stays.owner());
+		acquired(backend, writers.get(1));
+	}
+
+	@ContractTest
 	void aWaitingWriterComesBeforeReadersThatCameLater(String store) {
 		LockBackend backend = open(store);
 		String key = key();

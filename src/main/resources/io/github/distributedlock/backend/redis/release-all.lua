@@ -2,18 +2,10 @@
 -- KEYS: those of waiters.lua, for each lock. ARGV after those of waiters.lua: owner, and the user's key of each lock.
 -- Answers for each whether the owner had it.
 local names = { unpack(KEYS) }
-local owned = {}
+local answers = {}
 for i = 1, #names / 3 do
 	KEYS[1], KEYS[2], KEYS[3] = names[3 * i - 2], names[3 * i - 1], names[3 * i]
 	ARGV[1] = ARGV[5 + i]
-	local value = look()
-	owned[i] = value == ARGV[5] and 1 or 0
-	if owned[i] == 1 then
-		redis.call('DEL', KEYS[1])
-		value = false
-	end
-	if not value then
-		wakeNext(ARGV[5])
-	end
+	answers[i] = giveBack(ARGV[5])
 end
-return owned
+return answers

@@ -127,3 +127,21 @@ local function wakeNext(speaker)
 		waiter = oldest()
 	end
 end
+
+-- A lock that is given back, or gone, is reserved for who waits, or is free and nobody waits. Somebody else's lock is
+-- left alone. Answers whether the owner had it.
+local function giveBack(owner)
+	local value = look()
+	local owned = value == owner
+	if owned then
+		redis.call('DEL', KEYS[1])
+		value = false
+	elseif type(value) == 'table' then
+		owned = leaves(owner)
+		value = lastsForAll()
+	end
+	if not value then
+		wakeNext(owner)
+	end
+	return owned and 1 or 0
+end
