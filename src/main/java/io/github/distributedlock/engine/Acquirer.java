@@ -169,11 +169,12 @@ final class Acquirer {
 	}
 
 	/**
-	 * Takes the turn of a key that nobody here holds or waits for.
+	 * Takes the turn of a key that nobody here holds or waits for, nor does the store
+	 * know of one who did.
 	 */
 	@Nullable Turn enterAlone(String key, Claim claim) {
 		Turn turn = this.queue.enter(new Waiter(key, claim.waiter()), false, false);
-		if (turn != null && !turn.granted.tryAcquire()) {
+		if (turn != null && (turn.isRegistered() || !turn.granted.tryAcquire())) {
 			this.queue.leave(turn);
 			return null;
 		}

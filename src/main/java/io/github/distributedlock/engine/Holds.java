@@ -84,7 +84,7 @@ final class Holds {
 			return null; // Some may have to be re-entered.
 		}
 		String owner = this.instance.nextOwner();
-		List<Hold> holds = this.jointAcquirer.acquire(keys, owner, terms);
+		List<Hold> holds = this.jointAcquirer.acquire(keys, owner, terms, wait);
 		if (holds != null) {
 			this.events.publish(new LockEvent.Acquired(terms.name(), keys, owner, wait.waited()));
 		}

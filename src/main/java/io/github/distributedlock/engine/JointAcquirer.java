@@ -26,9 +26,10 @@ final class JointAcquirer {
 	 * Acquires all keys or none.
 	 * @return a hold for each key, guarded, or {@code null} if they have to be got one by
 	 * one
-	 * @throws LockBackendException if the store refused it for good
+	 * @throws LockBackendException if the store refused it for good, or failed and there
+	 * is no time left to ask again
 	 */
-	@Nullable List<Hold> acquire(List<String> keys, String owner, Terms terms) {
+	@Nullable List<Hold> acquire(List<String> keys, String owner, Terms terms, Wait wait) {
 		if (terms.mode() != LockMode.EXCLUSIVE || terms.fair() || !this.parts.backend.isOneStep(keys)) {
 			return null;
 		}
@@ -37,18 +38,18 @@ final class JointAcquirer {
 		List<Claim> claims = keys.stream().map((key) -> terms.claim(key, owner, this.parts.instance.id())).toList();
 		List<Turn> turns = new ArrayList<>(keys.size());
 		List<Hold> holds = new ArrayList<>(keys.size());
+		boolean acquired = false;
 		boolean complete = false;
 		try {
 			Moment sent = Moment.now(this.parts.time);
-			if (enter(claims, turns) && ask(claims)) {
-				complete = begin(turns, owner, terms, sent, era, holds);
-				if (!complete) {
-					cleanUp(claims);
-				}
-			}
+			acquired = enter(claims, turns) && ask(claims, wait);
+			complete = acquired && begin(turns, owner, terms, sent, era, holds);
 		}
 		finally {
 			if (!complete) {
+				if (acquired) {
+					cleanUp(claims);
+				}
 				holds.forEach(this.parts.handOver::undo);
 				turns.forEach(this.parts::leave);
 			}
@@ -67,7 +68,7 @@ final class JointAcquirer {
 		return true;
 	}
 
-	private boolean ask(List<Claim> claims) {
+	private boolean ask(List<Claim> claims, Wait wait) {
 		boolean answered = false;
 		try {
 			boolean acquired = this.parts.backend.acquireAll(claims);
@@ -77,8 +78,11 @@ final class JointAcquirer {
 		catch (RuntimeException ex) {
 			LockBackendException failure = Failures.asBackendException("acquire", claims.get(0).key(), ex);
 			answered = failure.isRefused();
-			if (!failure.isRetryable()) {
+			if (!failure.isRetryable() || !wait.isAllowed()) {
 				throw failure;
+			}
+			if (wait.isOver()) {
+				throw Failures.inAllThatTime(claims.get(0).key(), wait, failure);
 			}
 			return false;
 		}

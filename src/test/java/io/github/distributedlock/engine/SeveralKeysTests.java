@@ -88,6 +88,25 @@ class SeveralKeysTests extends EngineFixture {
 	}
 
 	@Test
+	void areNotBusyIfTheStoreFailedForAllOfTheTime() {
+		this.backend.next("acquire-all", (step) -> {
+			this.time.pass(Duration.ofSeconds(1));
+			return ScriptedBackend.LOST_REQUEST.apply(step);
+		});
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.engine.acquire(BOTH.waitTime(Duration.ofMillis(500))));
+	}
+
+	@Test
+	void areAskedForOnlyOnceByWhoMayNotWait() {
+		this.backend.next("acquire-all", ScriptedBackend.LOST_REPLY);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(BOTH));
+		assertThat(this.backend.steps()).startsWith("acquire-all 2").doesNotContain("acquire " + A);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(List.of(A, B)).extracting(this::valueOf).containsOnlyNulls();
+	}
+
+	@Test
 	void areNotAskedForAgainAfterARefusal() {
 		this.backend.next("acquire-all", ScriptedBackend.REFUSED);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire(BOTH));
