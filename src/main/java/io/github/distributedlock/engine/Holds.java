@@ -65,7 +65,7 @@ final class Holds {
 				}
 				holds.add(hold);
 			}
-			if (got != null) {
+			if (got != null && this.events.areHeard()) {
 				this.events.publish(new LockEvent.Acquired(terms.name(), keys, got.owner(), wait.waited()));
 			}
 			holds.forEach((hold) -> hold.keepAtLeast(terms.minHold()));

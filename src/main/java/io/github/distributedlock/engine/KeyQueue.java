@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeyQueue {
 
-	final Deque<Turn> waiting = new ArrayDeque<>();
+	final Deque<Turn> waiting = new ArrayDeque<>(1);
 
 	/**
 	 * Wake-ups from the store that nobody has consumed yet. Safe for any thread.

@@ -71,7 +71,7 @@ final class Polls {
 	private long pause() {
 		if (this.keepsPlace || this.listening.hears()) {
 			restart();
-			return random(LONGEST * 4 / 5, LONGEST);
+			return random(LONGEST * 24 / 25, LONGEST);
 		}
 		long least = this.next;
 		this.next = Math.min(2 * least, Math.max(this.min, this.max / 2));

@@ -66,7 +66,7 @@ final class Releaser {
 		}
 		Hold hold = holds.get(index);
 		try {
-			end(hold, hold.rest(), released(hold));
+			end(hold, hold.rest(), this.events.areHeard() ? released(hold) : null);
 		}
 		finally {
 			release(holds, index - 1);
