@@ -205,6 +205,8 @@ class HandOverTests extends EngineFixture {
 		resting.close();
 		assertThat(next).isNotDone();
 		assertThat(valueOf("k")).startsWith(LockBackend.PARKED);
+		Awaitility.await().until(() -> this.backend.steps().contains("register k"));
+		untilWaiting(1);
 		this.time.advance(Duration.ofSeconds(2));
 		succeeded(next);
 	}
