@@ -164,7 +164,7 @@ final class Acquirer {
 		Hold hold = new Hold(tenure, turn, terms, fencingToken, this.time);
 		tenure.take(hold);
 		turn.acquired();
-		Undo.ifFails(() -> this.watchdog.guard(tenure), () -> this.watchdog.unguard(tenure));
+		this.watchdog.guard(tenure);
 		return keep(hold, era) ? hold : null;
 	}
 

@@ -27,6 +27,11 @@ final class KeyQueue {
 	volatile Turn current;
 
 	/**
+	 * Whether anybody waits here. May be read by any thread.
+	 */
+	volatile boolean crowded;
+
+	/**
 	 * Whether the store may know this JVM as a waiter; whoever has the turn inherits it.
 	 */
 	volatile boolean registered;
@@ -44,6 +49,7 @@ final class KeyQueue {
 
 	void add(Turn turn) {
 		this.waiting.add(turn);
+		this.crowded = true;
 		turn.join(this);
 	}
 
@@ -63,6 +69,7 @@ final class KeyQueue {
 	 */
 	boolean next() {
 		Turn next = this.waiting.poll();
+		this.crowded = !this.waiting.isEmpty();
 		if (next == null) {
 			if (!this.registered && this.wakeUps.availablePermits() == 0) {
 				return false;

@@ -250,8 +250,7 @@ final class Negotiation {
 	}
 
 	private long pause() {
-		long left = this.wait.left();
-		return this.turn.lookout ? polls().pause(left, this.wait.sawReserved()) : left;
+		return this.turn.lookout ? polls().pause(this.wait) : this.wait.left();
 	}
 
 }

@@ -212,6 +212,13 @@ class HandOverTests extends EngineFixture {
 	}
 
 	@Test
+	void isOffWhileNobodyCouldTellThatOthersWait() {
+		this.backend.deaf(true);
+		handOnTo(acquiring(waiting("k", LONG)));
+		assertThat(this.backend.steps()).as("free in between").containsExactly("acquire k", "release k", "acquire k");
+	}
+
+	@Test
 	void canBeTurnedOff() {
 		LockEngine off = new LockEngine(LockEngine.builder(this.backend).localSlice(Duration.ZERO), this.time,
 				this.time, () -> {
