@@ -178,10 +178,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	public void stop() {
 		if (this.lifecycle.stop()) {
 			this.queue.wakeAll();
-			this.watchdog.guarded()
-				.stream()
-				.filter((tenure) -> !tenure.isVacant())
-				.forEach((tenure) -> this.losses.declare(tenure, Reason.SHUTDOWN));
+			this.watchdog.guarded().forEach((tenure) -> this.losses.declare(tenure, Reason.SHUTDOWN));
 		}
 	}
 
