@@ -346,6 +346,19 @@ class HandOverTests extends EngineFixture {
 	}
 
 	@Test
+	void lendsOnlySoOften() {
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
+		this.time.letThemOversleep();
+		this.held.close();
+		for (int i = 0; i < Turn.MOST_LOANS; i++) {
+			this.engine.acquire(waiting("k", LONG)).close();
+		}
+		assertThat(this.engine.tryAcquire("k")).as("once more").isEmpty();
+		this.time.letThemWakeUp();
+		succeeded(next);
+	}
+
+	@Test
 	void nextOneLearnsThatWhoBorrowedHasLostIt() {
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
 		this.time.letThemOversleep();
