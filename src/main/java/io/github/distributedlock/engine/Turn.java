@@ -108,6 +108,13 @@ final class Turn {
 		this.queue = queue;
 	}
 
+	/**
+	 * Whether others seem to wait behind it. One that comes just now may be missed.
+	 */
+	boolean hasFollowers() {
+		return queue().crowded;
+	}
+
 	boolean hasJoined() {
 		return this.queue != null;
 	}

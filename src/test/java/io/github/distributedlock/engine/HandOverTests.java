@@ -205,8 +205,17 @@ class HandOverTests extends EngineFixture {
 		resting.close();
 		assertThat(next).isNotDone();
 		assertThat(valueOf("k")).startsWith(LockBackend.PARKED);
+		Awaitility.await().until(() -> this.backend.steps().contains("register k"));
+		untilWaiting(1);
 		this.time.advance(Duration.ofSeconds(2));
 		succeeded(next);
+	}
+
+	@Test
+	void isOffWhileNobodyCouldTellThatOthersWait() {
+		this.backend.deaf(true);
+		handOnTo(acquiring(waiting("k", LONG)));
+		assertThat(this.backend.steps()).as("free in between").containsExactly("acquire k", "release k", "acquire k");
 	}
 
 	@Test
