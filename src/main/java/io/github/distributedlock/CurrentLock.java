@@ -32,7 +32,8 @@ public final class CurrentLock implements AutoCloseable {
 	/*
 	 * Each thread has a stack of its bindings, innermost first, touched by that thread
 	 * alone. A binding may be ended by any thread; one that another thread ended stays on
-	 * the stack until its own thread looks there next, and is passed over.
+	 * the stack until its own thread looks there next, and is passed over. An empty stack
+	 * stays with its thread: it refers to nothing.
 	 */
 	private static final ThreadLocal<@Nullable Deque<CurrentLock>> BINDINGS = new ThreadLocal<>();
 
@@ -77,7 +78,7 @@ public final class CurrentLock implements AutoCloseable {
 	 */
 	public static List<LockHandle> all() {
 		Deque<CurrentLock> bindings = BINDINGS.get();
-		if (bindings == null) {
+		if (bindings == null || bindings.isEmpty()) {
 			return List.of();
 		}
 		List<LockHandle> handles = new ArrayList<>(bindings.size());
@@ -92,17 +93,25 @@ public final class CurrentLock implements AutoCloseable {
 	static Optional<LockHandle> innermost() {
 		prune(null);
 		Deque<CurrentLock> bindings = BINDINGS.get();
-		return (bindings != null) ? Optional.of(bindings.element().handle) : Optional.empty();
+		CurrentLock innermost = (bindings != null) ? bindings.peek() : null;
+		return (innermost != null) ? Optional.of(innermost.handle) : Optional.empty();
 	}
 
 	private static void prune(@Nullable LockHandle unbound) {
 		Deque<CurrentLock> bindings = BINDINGS.get();
-		if (bindings != null) {
-			bindings.removeIf((binding) -> binding.ended || binding.handle == unbound);
-			if (bindings.isEmpty()) {
-				BINDINGS.remove();
-			}
+		if (bindings == null || bindings.isEmpty()) {
+			return;
 		}
+		if (bindings.size() == 1 && isOver(bindings.element(), unbound)) {
+			bindings.clear();
+		}
+		else {
+			bindings.removeIf((binding) -> isOver(binding, unbound));
+		}
+	}
+
+	private static boolean isOver(CurrentLock binding, @Nullable LockHandle unbound) {
+		return binding.ended || binding.handle == unbound;
 	}
 
 	/**

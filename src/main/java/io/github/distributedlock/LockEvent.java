@@ -64,7 +64,9 @@ public sealed interface LockEvent {
 	}
 
 	/**
-	 * A lock is no longer held although nobody gave it back.
+	 * A lock is no longer held although nobody gave it back. If that is found out only
+	 * when the lock is given back, there is no {@link Released}; if it had been handed on
+	 * inside the JVM by then, there was one before.
 	 *
 	 * @param name the name of the request
 	 * @param key the key

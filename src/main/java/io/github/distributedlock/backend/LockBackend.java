@@ -197,6 +197,15 @@ public interface LockBackend extends AutoCloseable {
 		}
 
 		/**
+		 * Whether it is certain that wake-ups do not arrive. Nobody is registered then,
+		 * so that others have to find a key free. Does not block.
+		 * @return {@code false} if nothing else is known
+		 */
+		default boolean isDeaf() {
+			return false;
+		}
+
+		/**
 		 * Stops listening.
 		 */
 		@Override

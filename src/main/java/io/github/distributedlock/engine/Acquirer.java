@@ -76,12 +76,12 @@ final class Acquirer {
 		if (wait.isAllowed() && wait.isOver()) {
 			return null;
 		}
-		Hold borrowed = borrow(key, terms, era);
+		Claim claim = terms.claim(key, owner, this.instance.id());
+		Waiter waiter = new Waiter(key, claim.waiter());
+		Hold borrowed = borrow(waiter, terms, era);
 		if (borrowed != null) {
 			return borrowed;
 		}
-		Claim claim = terms.claim(key, owner, this.instance.id());
-		Waiter waiter = new Waiter(key, claim.waiter());
 		Turn first = enter(waiter, terms, wait.isAllowed());
 		if (first == null) {
 			requireNoFailure(key, this.queue.failure(waiter), wait);
@@ -150,8 +150,8 @@ final class Acquirer {
 	/**
 	 * Takes a key that was left to a thread which has not woken up yet.
 	 */
-	private @Nullable Hold borrow(String key, Terms terms, int era) {
-		Tenure left = terms.handedOn() ? this.queue.lendable(new Waiter(key, this.instance.id())) : null;
+	private @Nullable Hold borrow(Waiter waiter, Terms terms, int era) {
+		Tenure left = terms.handedOn() ? this.queue.lendable(waiter) : null;
 		Hold hold = (left != null) ? this.handOver.take(left, null, terms) : null;
 		return (hold != null && keep(hold, era)) ? hold : null;
 	}
@@ -164,7 +164,7 @@ final class Acquirer {
 		Hold hold = new Hold(tenure, turn, terms, fencingToken, this.time);
 		tenure.take(hold);
 		turn.acquired();
-		Undo.ifFails(() -> this.watchdog.guard(tenure), () -> this.watchdog.unguard(tenure));
+		this.watchdog.guard(tenure);
 		return keep(hold, era) ? hold : null;
 	}
 

@@ -1,17 +1,18 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.engine.Lease.Moment;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,18 +36,23 @@ final class EngineHandle implements LockHandle {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private final Queue<Runnable> lossActions = new ConcurrentLinkedQueue<>();
+	/**
+	 * Guarded by this handle.
+	 */
+	private @Nullable Queue<Runnable> lossActions;
 
 	private final CurrentLock binding;
 
 	private final EngineTime.Alarm heldTooLong;
 
 	EngineHandle(List<Hold> holds, Handles parts) {
-		this.holds = List.copyOf(holds);
+		this.holds = holds;
 		this.keys = keys(holds);
 		this.parts = parts;
 		this.heldTooLong = parts.heldTooLong().watch(this.keys);
-		this.holds.forEach((hold) -> hold.attach(this));
+		for (Hold hold : holds) {
+			hold.attach(this);
+		}
 		this.binding = CurrentLock.bind(this);
 	}
 
@@ -116,15 +122,26 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public LockHandle onLost(Runnable action) {
-		this.lossActions.add(Objects.requireNonNull(action, "action"));
+		addLossAction(Objects.requireNonNull(action, "action"));
 		if (this.holds.stream().anyMatch(Hold::isLost)) {
 			runLossActions();
 		}
 		return this;
 	}
 
+	private synchronized void addLossAction(Runnable action) {
+		if (this.lossActions == null) {
+			this.lossActions = new ArrayDeque<>(1);
+		}
+		this.lossActions.add(action);
+	}
+
+	private synchronized @Nullable Runnable nextLossAction() {
+		return (this.lossActions != null) ? this.lossActions.poll() : null;
+	}
+
 	void runLossActions() {
-		Runnable action = this.lossActions.poll();
+		Runnable action = nextLossAction();
 		while (action != null && !this.closed.get()) {
 			try {
 				action.run();
@@ -132,7 +149,7 @@ final class EngineHandle implements LockHandle {
 			catch (RuntimeException | LinkageError | AssertionError ex) {
 				logger.warn("An onLost action of lock {} failed", this.keys, ex);
 			}
-			action = this.lossActions.poll();
+			action = nextLossAction();
 		}
 	}
 
@@ -143,8 +160,15 @@ final class EngineHandle implements LockHandle {
 		}
 		this.binding.close();
 		this.heldTooLong.cancel();
-		this.holds.forEach((hold) -> hold.detach(this));
-		this.parts.releaser().release(this.holds.stream().filter(Hold::exit).toList());
+		for (Hold hold : this.holds) {
+			hold.detach(this);
+		}
+		if (this.holds.size() > 1) {
+			this.parts.releaser().release(this.holds.stream().filter(Hold::exit).toList());
+		}
+		else if (this.holds.get(0).exit()) {
+			this.parts.releaser().release(this.holds);
+		}
 	}
 
 	private void requireOpen() {

@@ -20,6 +20,13 @@ final class Events {
 		this.listeners = List.copyOf(listeners);
 	}
 
+	/**
+	 * Whether anybody listens; else no event need be made.
+	 */
+	boolean areHeard() {
+		return !this.listeners.isEmpty();
+	}
+
 	void publish(LockEvent event) {
 		for (LockListener listener : this.listeners) {
 			try {

@@ -3,8 +3,8 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +37,10 @@ final class Hold {
 
 	private final AtomicInteger entries = new AtomicInteger(1);
 
-	private final List<EngineHandle> handles = new CopyOnWriteArrayList<>();
+	/**
+	 * Replaced by each change.
+	 */
+	private volatile List<EngineHandle> handles = List.of();
 
 	private volatile long minHold;
 
@@ -103,12 +106,14 @@ final class Hold {
 		return this.entries.decrementAndGet() == 0;
 	}
 
-	void attach(EngineHandle handle) {
-		this.handles.add(handle);
+	synchronized void attach(EngineHandle handle) {
+		this.handles = this.handles.isEmpty() ? List.of(handle)
+				: Stream.concat(this.handles.stream(), Stream.of(handle)).toList();
 	}
 
-	void detach(EngineHandle handle) {
-		this.handles.remove(handle);
+	synchronized void detach(EngineHandle handle) {
+		this.handles = (this.handles.size() == 1) ? List.of()
+				: this.handles.stream().filter((other) -> other != handle).toList();
 	}
 
 	List<EngineHandle> handles() {

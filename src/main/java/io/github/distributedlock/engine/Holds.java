@@ -42,12 +42,29 @@ final class Holds {
 	 * @return a hold for each key, or {@code null} if one is busy
 	 */
 	@Nullable List<Hold> acquire(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
-		if (keys.size() > 1) {
-			List<Hold> joint = acquireJointly(keys, terms, wait);
-			if (joint != null) {
-				return joint;
-			}
+		if (keys.size() == 1) {
+			return acquireOne(keys, terms, wait);
 		}
+		List<Hold> joint = acquireJointly(keys, terms, wait);
+		return (joint != null) ? joint : acquireOneByOne(keys, terms, wait);
+	}
+
+	private @Nullable List<Hold> acquireOne(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
+		Hold outer = reenter(keys.get(0), terms);
+		if (outer != null) {
+			outer.keepAtLeast(terms.minHold());
+			return List.of(outer);
+		}
+		Hold hold = this.acquirer.acquire(keys.get(0), this.instance.nextOwner(), terms, wait);
+		if (hold == null) {
+			return null;
+		}
+		publish(keys, hold.owner(), terms, wait);
+		return List.of(hold);
+	}
+
+	private @Nullable List<Hold> acquireOneByOne(List<String> keys, Terms terms, Wait wait)
+			throws InterruptedException {
 		List<Hold> holds = new ArrayList<>(keys.size());
 		String owner = null;
 		Hold got = null;
@@ -66,7 +83,7 @@ final class Holds {
 				holds.add(hold);
 			}
 			if (got != null) {
-				this.events.publish(new LockEvent.Acquired(terms.name(), keys, got.owner(), wait.waited()));
+				publish(keys, got.owner(), terms, wait);
 			}
 			holds.forEach((hold) -> hold.keepAtLeast(terms.minHold()));
 			complete = true;
@@ -86,9 +103,15 @@ final class Holds {
 		String owner = this.instance.nextOwner();
 		List<Hold> holds = this.jointAcquirer.acquire(keys, owner, terms, wait);
 		if (holds != null) {
-			this.events.publish(new LockEvent.Acquired(terms.name(), keys, owner, wait.waited()));
+			publish(keys, owner, terms, wait);
 		}
 		return holds;
+	}
+
+	private void publish(List<String> keys, String owner, Terms terms, Wait wait) {
+		if (this.events.areHeard()) {
+			this.events.publish(new LockEvent.Acquired(terms.name(), keys, owner, wait.waited()));
+		}
 	}
 
 	private @Nullable Hold reenter(String key, Terms terms) {

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeyQueue {
 
-	final Deque<Turn> waiting = new ArrayDeque<>();
+	final Deque<Turn> waiting = new ArrayDeque<>(1);
 
 	/**
 	 * Wake-ups from the store that nobody has consumed yet. Safe for any thread.
@@ -25,6 +25,11 @@ final class KeyQueue {
 	 * Who talks to the store or holds the lock. May be read by any thread.
 	 */
 	volatile Turn current;
+
+	/**
+	 * Whether anybody waits here. May be read by any thread.
+	 */
+	volatile boolean crowded;
 
 	/**
 	 * Whether the store may know this JVM as a waiter; whoever has the turn inherits it.
@@ -44,6 +49,7 @@ final class KeyQueue {
 
 	void add(Turn turn) {
 		this.waiting.add(turn);
+		this.crowded = true;
 		turn.join(this);
 	}
 
@@ -63,6 +69,7 @@ final class KeyQueue {
 	 */
 	boolean next() {
 		Turn next = this.waiting.poll();
+		this.crowded = !this.waiting.isEmpty();
 		if (next == null) {
 			if (!this.registered && this.wakeUps.availablePermits() == 0) {
 				return false;

@@ -90,6 +90,9 @@ final class LocalQueue {
 	 */
 	boolean handOn(Hold hold) {
 		Turn turn = hold.turn;
+		if (turn != null && !turn.hasFollowers()) {
+			return false;
+		}
 		return (turn == null) ? giveBack(hold) : handOn(turn, hold.tenure, () -> hold.tenure.vacate(hold));
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
@@ -66,11 +67,12 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.losses = new Losses(this.queue, this.sweeper, this.events, workers);
 		RenewalRound round = new RenewalRound(backend, instance, this.losses, this.sweeper, this.events, time, workers);
 		this.watchdog = new Watchdog(backend, round, this.losses, time, workers);
+		this.listening = backend.listen(instance.id(), new WakeUps(this.queue));
+		BooleanSupplier handsOn = settings.localSlice.isZero() ? () -> false : () -> !this.listening.isDeaf();
 		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper, this.events,
-				!settings.localSlice.isZero());
+				handsOn);
 		HandOver handOver = new HandOver(backend, this.watchdog, this.losses, this.sweeper, time,
 				settings.localSlice.toNanos());
-		this.listening = backend.listen(instance.id(), new WakeUps(this.queue));
 		Acquirer acquirer = new Acquirer(backend, this.queue, this.watchdog, this.sweeper, handOver, instance,
 				this.lifecycle, time, this.listening, settings.pollInterval);
 		this.holds = new Holds(instance, acquirer, releaser, this.losses, this.events);
@@ -176,10 +178,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	public void stop() {
 		if (this.lifecycle.stop()) {
 			this.queue.wakeAll();
-			this.watchdog.guarded()
-				.stream()
-				.filter((tenure) -> !tenure.isVacant())
-				.forEach((tenure) -> this.losses.declare(tenure, Reason.SHUTDOWN));
+			this.watchdog.guarded().forEach((tenure) -> this.losses.declare(tenure, Reason.SHUTDOWN));
 		}
 	}
 

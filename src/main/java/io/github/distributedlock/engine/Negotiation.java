@@ -42,7 +42,7 @@ final class Negotiation {
 
 	private final Wait wait;
 
-	private final Polls polls;
+	private @Nullable Polls polls;
 
 	private final int era;
 
@@ -67,7 +67,6 @@ final class Negotiation {
 		this.turn = turn;
 		this.terms = terms;
 		this.wait = wait;
-		this.polls = new Polls(parts.listening, parts.pollInterval, terms.fair());
 		this.era = era;
 		this.claim = claim;
 		this.outOfTurn = terms.isShared();
@@ -146,7 +145,12 @@ final class Negotiation {
 			this.wait.sawHolder(attempt.holder());
 			this.parts.sawHolder(this.turn.key, attempt.holder());
 			this.busy = true;
-			return attempt.acquired() ? hold(sent, attempt.fencingToken()) : null;
+			if (attempt.acquired()) {
+				return hold(sent, attempt.fencingToken());
+			}
+			// What was passed on unheard goes on with its slice, but not this.
+			this.sliceStart = OptionalLong.empty();
+			return null;
 		}
 		catch (RuntimeException ex) {
 			this.failure = Failures.asBackendException("acquire", this.turn.key, ex);
@@ -182,7 +186,6 @@ final class Negotiation {
 			this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart);
 			return this.parts.handOver.pass(passing, this.claim, yields);
 		}
-		this.sliceStart = OptionalLong.empty();
 		if (registers) {
 			this.turn.registering();
 			return this.parts.backend.acquireOrRegister(this.claim);
@@ -232,14 +235,22 @@ final class Negotiation {
 			this.retry = Math.min(2 * this.retry, LONGEST_RETRY);
 		}
 		else if (this.turn.isRegistered() && this.turn.awaitWakeUp(this.parts.time, pause())) {
-			this.polls.restart();
+			polls().restart();
 		}
 		return !this.wait.isOver();
 	}
 
+	private Polls polls() {
+		Polls polls = this.polls;
+		if (polls == null) {
+			polls = new Polls(this.parts.listening, this.parts.pollInterval, this.terms.fair());
+			this.polls = polls;
+		}
+		return polls;
+	}
+
 	private long pause() {
-		long left = this.wait.left();
-		return this.turn.lookout ? this.polls.pause(left, this.wait.sawReserved()) : left;
+		return this.turn.lookout ? polls().pause(this.wait) : this.wait.left();
 	}
 
 }

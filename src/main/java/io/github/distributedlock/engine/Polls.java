@@ -10,10 +10,10 @@ import io.github.distributedlock.backend.LockBackend;
  * requesting thread.
  * <p>
  * While wake-ups arrive, in time for a reservation whose wake-up got lost. While they do
- * not, a first time soon, and then less and less often up to the longest interval, since
- * the longer a lock is held already, the longer it may be held yet. That may exceed the
- * life of a reservation, since nobody is reserved a lock for who does not hear. Each
- * pause is drawn at random from an interval whose ends are at most a factor of two apart,
+ * not, or the lock was left to run out, of which nobody tells, a first time soon, and
+ * then less and less often up to the longest interval, since the longer a lock is held
+ * already, the longer it may be held yet. That may exceed the life of a reservation,
+ * since nobody is reserved a lock for who does not hear. Each pause is drawn at random,
  * so that JVMs that began to wait together do not ask together.
  */
 final class Polls {
@@ -60,22 +60,23 @@ final class Polls {
 
 	/**
 	 * For how long to pause now.
-	 * @param left for how much longer the request may wait
-	 * @param reserved whether the lock is not held but reserved for another
+	 * @param wait the request's, which knows what was last heard of the lock
 	 */
-	long pause(long left, boolean reserved) {
-		long pause = (this.keepsPlace && reserved) ? random(SOON / 2, SOON) : pause();
+	long pause(Wait wait) {
+		long left = wait.left();
+		long pause = (this.keepsPlace && wait.sawReserved()) ? random(SOON / 2, SOON) : pause(wait.sawParked());
 		return Math.min(pause, (left > LAST) ? left - LAST : left);
 	}
 
-	private long pause() {
-		if (this.keepsPlace || this.listening.hears()) {
+	private long pause(boolean parked) {
+		if (!parked && (this.keepsPlace || this.listening.hears())) {
 			restart();
-			return random(LONGEST * 4 / 5, LONGEST);
+			return random(LONGEST * 24 / 25, LONGEST);
 		}
 		long least = this.next;
 		this.next = Math.min(2 * least, Math.max(this.min, this.max / 2));
-		return random(least, Math.min(2 * least, this.max));
+		long pause = random(least, Math.min(2 * least, this.max));
+		return this.keepsPlace ? Math.min(pause, LONGEST) : pause;
 	}
 
 	/**

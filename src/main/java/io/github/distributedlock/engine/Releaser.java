@@ -1,8 +1,10 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.backend.LockBackend;
@@ -30,14 +32,15 @@ final class Releaser {
 
 	private final Events events;
 
-	private final boolean handsOn;
+	private final BooleanSupplier handsOn;
 
 	/**
 	 * Creates it.
-	 * @param handsOn whether keys may be handed on inside this JVM
+	 * @param handsOn whether keys may be handed on inside this JVM: not while others have
+	 * to find them free, since nobody could tell us that they wait
 	 */
 	Releaser(LockBackend backend, LocalQueue queue, Watchdog watchdog, Losses losses, Sweeper sweeper, Events events,
-			boolean handsOn) {
+			BooleanSupplier handsOn) {
 		this.backend = backend;
 		this.queue = queue;
 		this.watchdog = watchdog;
@@ -66,7 +69,7 @@ final class Releaser {
 		}
 		Hold hold = holds.get(index);
 		try {
-			end(hold, hold.rest(), released(hold));
+			end(hold, hold.rest(), this.events.areHeard() ? released(hold) : null);
 		}
 		finally {
 			release(holds, index - 1);
@@ -85,19 +88,23 @@ final class Releaser {
 			publish(event);
 			return;
 		}
+		boolean told = false;
 		if (begin(hold)) {
 			try {
-				tell(hold, rest, event);
+				told = tell(hold, rest);
 			}
 			finally {
 				this.queue.ended(hold);
 			}
 		}
 		cleanUp(hold.tenure);
+		if (told) {
+			publish(event);
+		}
 	}
 
 	private boolean mayHandOn(Hold hold, long rest) {
-		return this.handsOn && rest == 0 && hold.terms.handedOn();
+		return rest == 0 && hold.terms.handedOn() && this.handsOn.getAsBoolean();
 	}
 
 	private boolean isOneStep(List<Hold> holds) {
@@ -107,16 +114,18 @@ final class Releaser {
 	}
 
 	private void releaseAtOnce(List<Hold> holds) {
+		List<LockEvent.Released> told = new ArrayList<>();
 		List<Hold> ours = holds.stream().filter(this::begin).toList();
 		try {
 			if (!ours.isEmpty()) {
-				tell(ours);
+				tell(ours, told);
 			}
 		}
 		finally {
 			ours.forEach(this.queue::ended);
 		}
 		holds.forEach((hold) -> cleanUp(hold.tenure));
+		told.forEach(this::publish);
 	}
 
 	private boolean begin(Hold hold) {
@@ -133,23 +142,25 @@ final class Releaser {
 		}
 	}
 
-	private void tell(Hold hold, long rest, LockEvent.@Nullable Released event) {
+	private boolean tell(Hold hold, long rest) {
 		try {
-			boolean owned = Interrupts.deferredDuring(() -> tell(this.backend, hold.key, hold.owner(), rest));
-			answered(hold, owned, event);
+			return isOwned(hold, Interrupts.deferredDuring(() -> tell(this.backend, hold.key, hold.owner(), rest)));
 		}
 		catch (RuntimeException ex) {
 			defer(hold, rest, ex);
+			return false;
 		}
 	}
 
-	private void tell(List<Hold> holds) {
+	private void tell(List<Hold> holds, List<LockEvent.Released> told) {
 		List<LockEvent.Released> events = holds.stream().map(Releaser::released).toList();
 		try {
 			List<Boolean> owned = Interrupts
 				.deferredDuring(() -> this.backend.releaseAll(keys(holds), holds.get(0).owner()));
 			for (int i = 0; i < holds.size(); i++) {
-				answered(holds.get(i), owned.get(i), events.get(i));
+				if (isOwned(holds.get(i), owned.get(i))) {
+					told.add(events.get(i));
+				}
 			}
 		}
 		catch (RuntimeException ex) {
@@ -157,13 +168,11 @@ final class Releaser {
 		}
 	}
 
-	private void answered(Hold hold, boolean owned, LockEvent.@Nullable Released event) {
-		if (owned) {
-			publish(event);
-		}
-		else {
+	private boolean isOwned(Hold hold, boolean answer) {
+		if (!answer) {
 			this.losses.discoveredAtRelease(hold.tenure);
 		}
+		return answer;
 	}
 
 	private void defer(Hold hold, long rest, RuntimeException ex) {

@@ -41,8 +41,12 @@ final class Requests {
 	 */
 	List<String> keysInOrder(LockRequest request) {
 		List<String> keys = request.keys();
+		if (keys.size() == 1) {
+			requireNotTooLong(keys.get(0));
+			return keys;
+		}
 		keys.forEach(this::requireNotTooLong);
-		return (keys.size() == 1) ? keys : keys.stream().sorted().toList();
+		return keys.stream().sorted().toList();
 	}
 
 	Terms terms(LockRequest request) {

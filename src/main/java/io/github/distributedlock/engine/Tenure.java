@@ -170,13 +170,14 @@ final class Tenure {
 	}
 
 	/**
-	 * Ends it by a loss.
+	 * Ends it by a loss. One that nobody has is not lost to a shutdown: who comes for it
+	 * gives it back.
 	 * @return {@code false} if it had ended before
 	 */
 	boolean lose(Reason reason) {
 		while (true) {
 			State state = state();
-			if (!state.isOwned()) {
+			if (!state.isOwned() || (reason == Reason.SHUTDOWN && state.stage() == Stage.VACANT)) {
 				return false;
 			}
 			Hold loser = (state.stage() == Stage.HELD) ? state.hold() : null;

@@ -12,6 +12,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Turn {
 
+	/**
+	 * So many others get ahead of one that is waking up. As many as one that runs manages
+	 * in that time anyway, so that all of them get the same number.
+	 */
+	static final int MOST_LOANS = 16;
+
 	final String key;
 
 	/**
@@ -50,6 +56,11 @@ final class Turn {
 
 	private volatile boolean insisting;
 
+	/**
+	 * How often that key was lent, more or less.
+	 */
+	private volatile int loans;
+
 	Turn(Waiter waiter, boolean withdrawal) {
 		this(waiter, withdrawal, false);
 	}
@@ -81,11 +92,15 @@ final class Turn {
 
 	/**
 	 * The key that was left to this turn, as long as nobody has it: others may borrow it
-	 * until this one has come for it in vain.
+	 * a few times, until this one has come for it in vain.
 	 */
 	@Nullable Tenure lendable() {
 		Tenure inherited = this.inherited;
-		return (inherited != null && !this.insisting && inherited.isVacant()) ? inherited : null;
+		if (inherited == null || this.insisting || this.loans >= MOST_LOANS || !inherited.isVacant()) {
+			return null;
+		}
+		this.loans = this.loans + 1;
+		return inherited;
 	}
 
 	/**
@@ -106,6 +121,13 @@ final class Turn {
 
 	void join(KeyQueue queue) {
 		this.queue = queue;
+	}
+
+	/**
+	 * Whether others seem to wait behind it. One that comes just now may be missed.
+	 */
+	boolean hasFollowers() {
+		return queue().crowded;
 	}
 
 	boolean hasJoined() {

@@ -65,7 +65,16 @@ final class Watchdog {
 	void guard(Tenure tenure) {
 		Renewal renewal = new Renewal(tenure);
 		this.guarded.put(tenure, renewal);
-		setAlarm(renewal.nanosToNextEvent(Moment.now(this.time)));
+		boolean done = false;
+		try {
+			setAlarm(renewal.nanosToNextEvent(Moment.now(this.time)));
+			done = true;
+		}
+		finally {
+			if (!done) {
+				unguard(tenure);
+			}
+		}
 	}
 
 	void unguard(Tenure tenure) {

@@ -130,7 +130,7 @@ public class EngineHandleLincheckTests {
 		Losses losses = new Losses(this.queue, sweeper, events, this.time);
 		Watchdog watchdog = new Watchdog(this.store, (due) -> {
 		}, losses, this.time, this.time);
-		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, false),
+		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, () -> false),
 				new Extender(this.store, INSTANCE, losses, this.time), new HeldTooLong(null, this.time), this.time);
 	}
 

@@ -205,8 +205,17 @@ class HandOverTests extends EngineFixture {
 		resting.close();
 		assertThat(next).isNotDone();
 		assertThat(valueOf("k")).startsWith(LockBackend.PARKED);
+		Awaitility.await().until(() -> this.backend.steps().contains("register k"));
+		untilWaiting(1);
 		this.time.advance(Duration.ofSeconds(2));
 		succeeded(next);
+	}
+
+	@Test
+	void isOffWhileNobodyCouldTellThatOthersWait() {
+		this.backend.deaf(true);
+		handOnTo(acquiring(waiting("k", LONG)));
+		assertThat(this.backend.steps()).as("free in between").containsExactly("acquire k", "release k", "acquire k");
 	}
 
 	@Test
@@ -334,6 +343,19 @@ class HandOverTests extends EngineFixture {
 		handle.close();
 		succeeded(late);
 		assertThat(this.backend.steps()).containsExactly("acquire k");
+	}
+
+	@Test
+	void lendsOnlySoOften() {
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
+		this.time.letThemOversleep();
+		this.held.close();
+		for (int i = 0; i < Turn.MOST_LOANS; i++) {
+			this.engine.acquire(waiting("k", LONG)).close();
+		}
+		assertThat(this.engine.tryAcquire("k")).as("once more").isEmpty();
+		this.time.letThemWakeUp();
+		succeeded(next);
 	}
 
 	@Test

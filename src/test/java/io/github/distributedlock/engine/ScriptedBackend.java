@@ -230,6 +230,11 @@ final class ScriptedBackend implements LockBackend {
 			}
 
 			@Override
+			public boolean isDeaf() {
+				return ScriptedBackend.this.deaf;
+			}
+
+			@Override
 			public void close() {
 				listening.close();
 			}

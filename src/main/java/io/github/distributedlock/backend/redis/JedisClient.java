@@ -90,21 +90,21 @@ final class JedisClient {
 	}
 
 	// The standalone configuration answers localhost:6379 for every other kind.
-	private JedisConnectionFactory factory(int connections, int idle) {
+	private JedisPooledFactory factory(int connections, int idle) {
 		JedisClientConfiguration settings = settings(connections, idle, (builder) -> {
 		});
 		var cluster = this.application.getClusterConfiguration();
 		var sentinel = this.application.getSentinelConfiguration();
 		var standalone = this.application.getStandaloneConfiguration();
-		JedisConnectionFactory factory;
+		JedisPooledFactory factory;
 		if (cluster != null) {
-			factory = new JedisConnectionFactory(cluster, settings);
+			factory = new JedisPooledFactory(cluster, settings);
 		}
 		else if (sentinel != null) {
-			factory = new JedisConnectionFactory(sentinel, settings);
+			factory = new JedisPooledFactory(sentinel, settings);
 		}
 		else if (standalone != null) {
-			factory = new JedisConnectionFactory(standalone, settings);
+			factory = new JedisPooledFactory(standalone, settings);
 		}
 		else {
 			throw new IllegalStateException("The Jedis factory has no configuration");

@@ -15,7 +15,6 @@ import redis.clients.jedis.exceptions.JedisException;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 /**
  * A pool of Jedis connections.
@@ -38,7 +37,7 @@ final class JedisLane implements Lane {
 
 	private static final Logger logger = LoggerFactory.getLogger(JedisLane.class);
 
-	private final Supplier<JedisConnectionFactory> opener;
+	private final Supplier<JedisPooledFactory> opener;
 
 	private final long timeoutNanos;
 
@@ -54,7 +53,7 @@ final class JedisLane implements Lane {
 
 	private boolean closed;
 
-	JedisLane(Supplier<JedisConnectionFactory> opener, Duration timeout) {
+	JedisLane(Supplier<JedisPooledFactory> opener, Duration timeout) {
 		this.opener = opener;
 		this.timeoutNanos = timeout.toNanos();
 		this.discards.setDaemon(true);
@@ -125,7 +124,7 @@ final class JedisLane implements Lane {
 
 	private RedisConnection borrow(Pool pool) {
 		try {
-			return pool.factory.getConnection();
+			return pool.factory.borrow();
 		}
 		catch (DataAccessException ex) {
 			if (ex.contains(JedisConnectionException.class)) {
@@ -188,11 +187,11 @@ final class JedisLane implements Lane {
 
 	private static final class Pool {
 
-		private final JedisConnectionFactory factory;
+		private final JedisPooledFactory factory;
 
 		private volatile boolean proven;
 
-		private Pool(JedisConnectionFactory factory) {
+		private Pool(JedisPooledFactory factory) {
 			this.factory = factory;
 		}
 

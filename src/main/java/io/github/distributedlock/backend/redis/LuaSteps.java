@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
@@ -158,8 +157,8 @@ final class LuaSteps implements Steps {
 	}
 
 	private boolean giveUp(LuaScript script, RedisConnection connection, String key, String who) {
-		Stream<byte[]> arguments = Stream.concat(waking(key).stream(), Stream.of(KeyNames.bytes(who)));
-		Long owned = script.run(connection, 3, Stream.concat(names(key).stream(), arguments).toArray(byte[][]::new));
+		Long owned = script.run(connection, 3, this.names.lock(key), this.names.waiters(key), this.names.liveness(key),
+				KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf, KeyNames.bytes(who));
 		return isTrue(owned);
 	}
 

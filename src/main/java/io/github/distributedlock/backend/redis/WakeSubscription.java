@@ -93,6 +93,11 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 		return this.hearing.hears();
 	}
 
+	@Override
+	public boolean isDeaf() {
+		return this.hearing.isKnown() && !hears();
+	}
+
 	private void feelPulse() {
 		RedisConnection connection = this.connection;
 		if (connection == null || !hears()) {

@@ -21,6 +21,11 @@ final class WakeSubscriptions {
 		}
 
 		@Override
+		public boolean isDeaf() {
+			return true;
+		}
+
+		@Override
 		public void close() {
 		}
 
