@@ -154,7 +154,9 @@ final class Negotiation {
 		}
 		catch (RuntimeException ex) {
 			this.failure = Failures.asBackendException("acquire", this.turn.key, ex);
-			this.turn.failed(this.failure);
+			if (!Thread.currentThread().isInterrupted()) { // Else it is our failure alone.
+				this.turn.failed(this.failure);
+			}
 			if (this.failure.isRefused()) {
 				this.unsettled = unsettledBefore;
 			}

@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
@@ -218,6 +219,44 @@ class AcquiringTests extends EngineFixture {
 		assertThat(flag[0]).isTrue();
 		Awaitility.await().until(() -> this.backend.steps().contains("withdraw k"));
 		Awaitility.await().until(() -> !this.engine.hasQueues());
+	}
+
+	@Test
+	void interruptOfOneWhoAsksIsNoFailureForTheOthers() throws Exception {
+		ownedElsewhere("k", LEASE);
+		CountDownLatch queued = new CountDownLatch(1);
+		CountDownLatch tried = new CountDownLatch(1);
+		this.backend.next("register", (step) -> {
+			await(queued);
+			this.backend.breaks((blocked) -> {
+				await(tried);
+				return blocked.get();
+			});
+			Thread.currentThread().interrupt();
+			throw new LockBackendException("command interrupted", true, null);
+		});
+		CompletableFuture<LockHandle> interrupted = inThread(() -> this.engine.acquire("k"));
+		Awaitility.await().until(() -> this.backend.steps().contains("register k"));
+		CompletableFuture<LockHandle> next = acquiring(request("k"));
+		queued.countDown();
+		assertThat(interrupted).failsWithin(5, TimeUnit.SECONDS)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockInterruptedException.class);
+		assertThat(this.engine.tryAcquire("k")).isEmpty();
+		this.backend.works();
+		tried.countDown();
+		releasedElsewhere("k");
+		assertThat(next).succeedsWithin(5, TimeUnit.SECONDS);
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(5, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	@Test
