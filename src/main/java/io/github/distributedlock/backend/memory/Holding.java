@@ -12,43 +12,51 @@ import org.jspecify.annotations.Nullable;
  */
 final class Holding {
 
-	private final Map<String, Long> ends = new LinkedHashMap<>();
+	// Of these two at most one has anything: one value, or those who share.
+	private @Nullable String value;
 
-	private boolean shared;
+	private long end;
+
+	private final Map<String, Long> ends = new LinkedHashMap<>();
 
 	/**
 	 * Forgets whose time is over.
 	 */
 	void purge(long now) {
-		this.ends.values().removeIf((end) -> now - end >= 0);
+		if (this.value != null && now - this.end >= 0) {
+			this.value = null;
+		}
+		if (!this.ends.isEmpty()) {
+			this.ends.values().removeIf((end) -> now - end >= 0);
+		}
 	}
 
 	boolean isFree() {
-		return this.ends.isEmpty();
+		return this.value == null && this.ends.isEmpty();
 	}
 
 	boolean isShared() {
-		return this.shared && !isFree();
+		return !this.ends.isEmpty();
 	}
 
 	boolean has(String one) {
-		return this.ends.containsKey(one);
+		return isAlone(one) || isAmong(one);
 	}
 
 	boolean isAlone(String value) {
-		return !this.shared && this.ends.containsKey(value);
+		return value.equals(this.value);
 	}
 
 	boolean isAmong(String member) {
-		return this.shared && this.ends.containsKey(member);
+		return this.ends.containsKey(member);
 	}
 
 	/**
 	 * The value, or the owner token of one of those who share.
 	 */
 	@Nullable String value() {
-		if (isFree()) {
-			return null;
+		if (!isShared()) {
+			return this.value;
 		}
 		String first = this.ends.keySet().iterator().next();
 		return first.startsWith(Claim.SHARED) ? first.substring(Claim.SHARED.length()) : first;
@@ -56,27 +64,37 @@ final class Holding {
 
 	void set(String value, long end) {
 		this.ends.clear();
-		this.shared = false;
-		this.ends.put(value, end);
+		this.value = value;
+		this.end = end;
 	}
 
 	void share(String member, long end) {
-		if (!this.shared) {
-			this.ends.clear();
-			this.shared = true;
-		}
-		extend(member, end);
+		this.value = null;
+		this.ends.merge(member, end, Holding::later);
 	}
 
 	/**
-	 * Lets one live at least so long.
+	 * Lets one that has the key live at least so long.
 	 */
 	void extend(String one, long end) {
-		this.ends.merge(one, end, (before, now) -> (now - before > 0) ? now : before);
+		if (isAlone(one)) {
+			this.end = later(this.end, end);
+		}
+		else {
+			this.ends.merge(one, end, Holding::later);
+		}
 	}
 
 	boolean remove(String one) {
+		if (isAlone(one)) {
+			this.value = null;
+			return true;
+		}
 		return this.ends.remove(one) != null;
+	}
+
+	private static long later(long one, long other) {
+		return (other - one > 0) ? other : one;
 	}
 
 }

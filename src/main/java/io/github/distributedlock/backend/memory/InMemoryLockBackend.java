@@ -1,7 +1,6 @@
 package io.github.distributedlock.backend.memory;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,9 +28,8 @@ public final class InMemoryLockBackend implements LockBackend {
 
 	/*
 	 * Invariant: slots are touched only with the mutex held, which is what makes a step
-	 * atomic; a slot that is idle at the end of its step is dropped, one that has become
-	 * so since is dropped by a sweep. Listeners are called without the mutex, so that
-	 * they may come back.
+	 * atomic; a slot that is idle is dropped by the next sweep, since most keys are used
+	 * again. Listeners are called without the mutex, so that they may come back.
 	 */
 	private static final int STEPS_BETWEEN_SWEEPS = 1024;
 
@@ -164,18 +162,8 @@ public final class InMemoryLockBackend implements LockBackend {
 	}
 
 	private <T> T step(String key, Function<Slot, T> step) {
-		List<Waiter> woken = new ArrayList<>(1);
-		T result = alone(key, step, woken);
-		for (Waiter waiter : woken) {
-			WakeListener listener = this.listeners.get(waiter.instance());
-			if (listener != null) {
-				listener.onWake(key, waiter.name());
-			}
-		}
-		return result;
-	}
-
-	private <T> T alone(String key, Function<Slot, T> step, List<Waiter> woken) {
+		T result;
+		List<Waiter> woken;
 		this.mutex.lock();
 		try {
 			long now = this.nanoTime.getAsLong();
@@ -186,15 +174,22 @@ public final class InMemoryLockBackend implements LockBackend {
 			slot.holding().purge(now);
 			// All instances are in this JVM, so who died has stopped listening.
 			slot.bury((waiter) -> !this.listeners.containsKey(waiter.instance()));
-			T result = step.apply(slot);
-			slot.drainWoken(woken);
-			if (slot.isIdleAt(now)) {
-				this.slots.remove(key);
-			}
-			return result;
+			result = step.apply(slot);
+			woken = slot.drainWoken();
 		}
 		finally {
 			this.mutex.unlock();
+		}
+		tell(woken, key);
+		return result;
+	}
+
+	private void tell(List<Waiter> woken, String key) {
+		for (Waiter waiter : woken) {
+			WakeListener listener = this.listeners.get(waiter.instance());
+			if (listener != null) {
+				listener.onWake(key, waiter.name());
+			}
 		}
 	}
 

@@ -20,7 +20,7 @@ final class Slot {
 
 	private final Map<String, Waiter> waiters = new LinkedHashMap<>();
 
-	private final List<Waiter> woken = new ArrayList<>(1);
+	private List<Waiter> woken = List.of();
 
 	Holding holding() {
 		return this.holding;
@@ -40,10 +40,10 @@ final class Slot {
 		if (claim.mode() == LockMode.SHARED) {
 			return this.holding.isFree() || (this.holding.isShared() && letsIn(claim));
 		}
-		if (this.holding.isAlone(claim.owner()) || isReservedFor(claim.waiter())) {
-			return true;
+		if (this.holding.isFree()) {
+			return !claim.fair() || isFirst(claim.waiter());
 		}
-		return this.holding.isFree() && (!claim.fair() || isFirst(claim.waiter()));
+		return this.holding.isAlone(claim.owner()) || isReservedFor(claim.waiter());
 	}
 
 	private boolean letsIn(Claim reader) {
@@ -134,7 +134,9 @@ final class Slot {
 	}
 
 	void bury(Predicate<Waiter> dead) {
-		this.waiters.values().removeIf(dead);
+		if (!this.waiters.isEmpty()) {
+			this.waiters.values().removeIf(dead);
+		}
 	}
 
 	/**
@@ -154,7 +156,7 @@ final class Slot {
 				unregister(oldest.name());
 			}
 			this.holding.set(LockBackend.RESERVED + oldest.name(), end);
-			this.woken.add(oldest);
+			wake(oldest);
 		}
 	}
 
@@ -162,7 +164,7 @@ final class Slot {
 		for (Waiter next = oldest(); next != null && next.reads(); next = oldest()) {
 			unregister(next.name());
 			this.holding.share(LockBackend.RESERVED + next.instance(), end);
-			this.woken.add(next);
+			wake(next);
 		}
 	}
 
@@ -170,12 +172,20 @@ final class Slot {
 		return this.waiters.isEmpty() ? null : this.waiters.values().iterator().next();
 	}
 
+	private void wake(Waiter waiter) {
+		if (this.woken.isEmpty()) {
+			this.woken = new ArrayList<>(1);
+		}
+		this.woken.add(waiter);
+	}
+
 	/**
 	 * Hands over who is to be told once the step is over.
 	 */
-	void drainWoken(List<Waiter> woken) {
-		woken.addAll(this.woken);
-		this.woken.clear();
+	List<Waiter> drainWoken() {
+		List<Waiter> all = this.woken;
+		this.woken = List.of();
+		return all;
 	}
 
 }
