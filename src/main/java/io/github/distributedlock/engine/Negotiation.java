@@ -150,7 +150,8 @@ final class Negotiation {
 		}
 		catch (RuntimeException ex) {
 			this.failure = Failures.asBackendException("acquire", this.turn.key, ex);
-			if (!Thread.currentThread().isInterrupted()) { // Else it is our failure alone.
+			if (!Thread.currentThread().isInterrupted()) {
+				// Else it is nobody's but ours.
 				this.turn.failed(this.failure);
 			}
 			if (this.failure.isRefused()) {
