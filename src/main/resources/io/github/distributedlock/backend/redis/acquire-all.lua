@@ -1,7 +1,7 @@
 -- All locks are the owner's, or none.
 -- KEYS: locks. ARGV: owner, lease in ms. Answers whether they are.
 for _, lock in ipairs(KEYS) do
-	if redis.call('EXISTS', lock) == 1 then
+	if redis.call('PTTL', lock) ~= -2 then
 		return 0
 	end
 end
