@@ -14,7 +14,7 @@ import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 record CycleRounds(Bench bench, Figure figure, String keys, int threads) {
 
 	void run() {
-		for (int round = 0; round < this.bench.options().size(3, 1); round++) {
+		for (int round = 0; round < this.bench.options().size(2, 1); round++) {
 			for (Contestant contestant : this.bench.options().contestants()) {
 				this.bench.flush();
 				ChainedOptionsBuilder options = Jmh.options(Cycle.class, this.bench.options())

@@ -22,15 +22,13 @@ final class JvmsCase implements Case {
 
 	@Override
 	public void run(Bench bench) {
-		for (int round = 0; round < bench.options().size(2, 1); round++) {
-			for (Contestant contestant : bench.options().contestants()) {
-				List<WorkerJvm> jvms = bench.start(contestant, MOST);
-				try {
-					measure(bench, contestant, jvms);
-				}
-				finally {
-					jvms.forEach(WorkerJvm::close);
-				}
+		for (Contestant contestant : bench.options().contestants()) {
+			List<WorkerJvm> jvms = bench.start(contestant, MOST);
+			try {
+				measure(bench, contestant, jvms);
+			}
+			finally {
+				jvms.forEach(WorkerJvm::close);
 			}
 		}
 	}

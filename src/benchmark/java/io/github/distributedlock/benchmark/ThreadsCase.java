@@ -31,10 +31,8 @@ final class ThreadsCase implements Case {
 			}
 			int millis = bench.options().size(1000, 300);
 			jvms.values().forEach((jvm) -> Round.warmUp(jvm, USUAL, 2L * millis));
-			for (int round = 0; round < bench.options().size(2, 1); round++) {
-				for (int threads : bench.options().quick() ? FEWER : THREADS) {
-					jvms.forEach((contestant, jvm) -> measure(bench, contestant, jvm, threads, millis));
-				}
+			for (int threads : bench.options().quick() ? FEWER : THREADS) {
+				jvms.forEach((contestant, jvm) -> measure(bench, contestant, jvm, threads, millis));
 			}
 			jvms.forEach((contestant, jvm) -> fairness(bench, contestant, jvm, 4L * millis));
 			jvms.forEach((contestant, jvm) -> waits(bench, contestant, jvm, 2 * millis));
