@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,11 +21,7 @@ import org.springframework.data.redis.connection.ReturnType;
  */
 final class LuaSteps implements Steps {
 
-	/**
-	 * How long waiters outlive the last poll for their key. Who is dead is found out
-	 * sooner; but tickets do not ask while their own instance has the key.
-	 */
-	private static final byte[] WAITERS_TTL = KeyNames.number(Duration.ofMinutes(10).toMillis());
+	private static final byte[] WAITERS_TTL = KeyNames.number(Waiters.TTL_MILLIS);
 
 	private static final byte[] DO_NOT_REGISTER = KeyNames.number(0);
 

@@ -68,7 +68,8 @@ class ChoiceTests {
 			LockHandle next = waiting.get(30, TimeUnit.SECONDS);
 			assertThat(next.isHeld()).isTrue();
 			next.close();
-			assertThat(admin.keys("*")).isEmpty();
+			// Steps without scripts do not know of it, and it runs out by itself.
+			assertThat(admin.keys("*")).isSubsetOf("lock-alive:{k}");
 			assertThat(backend.atomicity()).as("no reason to change back").isEqualTo(plain);
 
 			admin.aclSetUser("default", "-multi", "-watch");
