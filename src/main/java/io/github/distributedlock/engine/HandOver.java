@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Within a slice of time it is taken as it is, without asking the store, if the lease
  * suits the next request. Otherwise one command passes it on: within the slice to the
- * next request under a token and a lease of its own; after it to the oldest waiter of
- * another JVM, behind which we are registered, or, if there is none, to the next request,
- * which begins a new slice.
+ * next request under a token and a lease of its own; after it to the oldest of the others
+ * that wait in the store, behind which we are registered, or, if there is none, to the
+ * next request, which begins a new slice.
  * <p>
  * Invariant: whatever becomes of it begins with one change of its state, from vacant. Who
  * does not manage that change does not touch it.
@@ -79,7 +79,7 @@ final class HandOver {
 
 	/**
 	 * Passes a key on in the store that was taken for that.
-	 * @param yields whether other JVMs come first
+	 * @param yields whether others that wait in the store come first
 	 * @return the answer for the claim
 	 */
 	Attempt pass(Tenure tenure, Claim claim, boolean yields) {
@@ -122,12 +122,12 @@ final class HandOver {
 			this.sweeper.release(tenure, 0);
 		}
 		if (tenure.unsettled) {
-			this.sweeper.cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
+			this.sweeper.cleanUp(tenure);
 		}
 	}
 
 	/**
-	 * Whether other JVMs come first now.
+	 * Whether others that wait in the store come first now.
 	 */
 	boolean isSliceOver(Tenure tenure, Moment now) {
 		return now.nanos() - tenure.sliceStart >= this.slice;

@@ -58,7 +58,7 @@ final class Losses {
 			}
 			else {
 				if (tenure.unsettled) {
-					this.sweeper.cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
+					this.sweeper.cleanUp(tenure);
 				}
 				logger.warn("Lock '{}' of {} was lost while it was handed on: {}", tenure.key, tenure.owner,
 						why(reason, tenure.terms));

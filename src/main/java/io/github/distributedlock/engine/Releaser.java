@@ -138,7 +138,7 @@ final class Releaser {
 
 	private void cleanUp(Tenure tenure) {
 		if (tenure.unsettled && !tenure.isLeftToRunOut()) {
-			this.sweeper.cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
+			this.sweeper.cleanUp(tenure);
 		}
 	}
 

@@ -97,7 +97,7 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 		}
 		else if (tenure.isLost() && !tenure.isLeftToRunOut()) {
 			// We gave it up before this was carried out: nobody would ever free it.
-			this.sweeper.cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
+			this.sweeper.cleanUp(tenure);
 		}
 	}
 

@@ -68,6 +68,13 @@ final class Sweeper {
 	}
 
 	/**
+	 * Undoes what was sent for a tenure and never answered, once it has ended.
+	 */
+	void cleanUp(Tenure tenure) {
+		cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
+	}
+
+	/**
 	 * Tries every errand once more, since there will be no other time.
 	 */
 	void finish() {
