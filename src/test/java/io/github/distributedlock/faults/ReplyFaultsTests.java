@@ -48,6 +48,26 @@ class ReplyFaultsTests {
 	}
 
 	@EachClient
+	void aProxyFailsAnAcquireThatWasCarriedOut(Client client) throws Exception {
+		row("proxy's error instead of the reply of acquire", client).run((trial) -> {
+			Trap trap = trial.set(Trap.failReply(Step.ACQUIRE, FREE));
+			assertThat(acquired(trial, Duration.ZERO)).isFalse();
+			trap.awaitDone();
+			trial.measureOrphans(FREE);
+		});
+	}
+
+	@EachClient
+	void aProxyFailsAReleaseThatWasCarriedOut(Client client) throws Exception {
+		row("proxy's error instead of the reply of release", client).run((trial) -> {
+			Trap trap = trial.set(Trap.failReply(Step.RELEASE, FREE));
+			assertThat(acquired(trial, Duration.ZERO)).isTrue();
+			trap.awaitDone();
+			trial.measureOrphans(FREE);
+		});
+	}
+
+	@EachClient
 	void theReplyOfARenewalIsLost(Client client) throws Exception {
 		row("reply of renew lost", client)
 			.run((trial) -> trial.set(Trap.loseReply(Step.RENEW, Workload.LONG)).awaitDone());

@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.Queue;
@@ -27,6 +28,8 @@ import io.github.distributedlock.test.RespMessage;
 final class RespRelay implements AutoCloseable {
 
 	private static final int BACKLOG = 500;
+
+	private static final byte[] PROXY_ERROR = "-ERR Connection timed out\r\n".getBytes(StandardCharsets.UTF_8);
 
 	private final Queue<Trap> traps = new ConcurrentLinkedQueue<>();
 
@@ -163,9 +166,10 @@ final class RespRelay implements AutoCloseable {
 						return;
 					}
 					if (!this.silent) {
-						to.write(reply.bytes());
+						to.write((effect == Effect.ERROR) ? PROXY_ERROR : reply.bytes());
 					}
-					trap.filter((one) -> one.effect() == Effect.SILENCE).ifPresent(Trap::done);
+					trap.filter((one) -> one.effect() == Effect.SILENCE || one.effect() == Effect.ERROR)
+						.ifPresent(Trap::done);
 				}
 			}
 			finally {

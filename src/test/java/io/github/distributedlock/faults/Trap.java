@@ -26,6 +26,8 @@ final class Trap {
 
 		/** The server carries it out. Instead of its reply the connection ends. */
 		CUT,
+		/** The server carries it out. Instead of its reply comes a proxy's error. */
+		ERROR,
 
 		/** It is held back, with all that comes behind it, and passed on late. */
 		DELAY
@@ -70,6 +72,14 @@ final class Trap {
 	 */
 	static Trap cutReply(Step step, String key) {
 		return new Trap(step, key, Effect.CUT, Duration.ZERO);
+	}
+
+	/**
+	 * Answers the next such request, which is carried out, by an error, as a proxy does
+	 * that has waited for the server in vain.
+	 */
+	static Trap failReply(Step step, String key) {
+		return new Trap(step, key, Effect.ERROR, Duration.ZERO);
 	}
 
 	/**

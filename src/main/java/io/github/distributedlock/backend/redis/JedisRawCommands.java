@@ -31,12 +31,12 @@ final class JedisRawCommands implements RawCommands {
 	// Its own transactions do not look at the answer to MULTI before they send the rest.
 	@Override
 	public @Nullable List<?> inTransaction(RedisConnection connection, Type type, String command, byte[]... arguments) {
-		connection.execute("MULTI");
 		try {
+			connection.execute("MULTI");
 			connection.execute(command, arguments);
 		}
 		catch (RuntimeException ex) {
-			if (RedisRefusal.of(ex) != null) {
+			if (RedisRefusal.of(ex) != null || RedisRefusal.isError(ex)) {
 				// Aborts it, and needs no further right, as DISCARD would.
 				RawCommands.end(() -> connection.execute("EXEC"), ex);
 			}

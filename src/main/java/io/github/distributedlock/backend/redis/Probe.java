@@ -21,7 +21,7 @@ import org.springframework.data.redis.connection.RedisConnection;
  */
 final class Probe {
 
-	private static final String CLOSED = "no answer, but the connection was closed";
+	private static final Refused CLOSED = new Refused("no answer, but the connection was closed", false);
 
 	private final SignalLine connections;
 
@@ -42,11 +42,14 @@ final class Probe {
 	 */
 	@Nullable Strategy firstOf(List<Strategy> candidates) {
 		for (Strategy candidate : candidates) {
-			String refusal = refusalOf(candidate);
-			if (refusal == null) {
+			Refused refused = tryOut(candidate);
+			if (refused != null && !refused.certain) {
+				refused = tryOut(candidate); // Once may be an accident.
+			}
+			if (refused == null) {
 				return candidate;
 			}
-			note(candidate.description(), refusal);
+			note(candidate.description(), refused.answer);
 		}
 		try {
 			requireAnswer();
@@ -74,22 +77,19 @@ final class Probe {
 			.map((refused) -> String.join(", ", refused.getValue()) + ": " + refused.getKey());
 	}
 
-	private @Nullable String refusalOf(Strategy candidate) {
-		String refusal = tryOut(candidate);
-		// Once may be an accident.
-		return (refusal == CLOSED) ? tryOut(candidate) : refusal;
-	}
-
-	private @Nullable String tryOut(Strategy candidate) {
+	private @Nullable Refused tryOut(Strategy candidate) {
 		try (RedisConnection connection = this.connections.open()) {
 			candidate.trial().accept(connection, this.name);
 			return null;
 		}
 		catch (RuntimeException ex) {
 			RedisRefusal refusal = RedisRefusal.of(ex);
-			if (refusal == RedisRefusal.NOPERM || refusal == RedisRefusal.ERR) {
+			boolean certain = refusal == RedisRefusal.NOPERM || refusal == RedisRefusal.ERR;
+			// Some say it in words of their own.
+			if (certain || (refusal == null && RedisRefusal.isError(ex))) {
 				// What some servers add to it is only what was sent.
-				return RedisFailures.lastWord(ex).replaceFirst("(?s), with args beginning with.*", "");
+				String answer = RedisFailures.lastWord(ex).replaceFirst("(?s), with args beginning with.*", "");
+				return new Refused(answer, certain);
 			}
 			if (refusal != null || isTimeout(ex)) {
 				throw ex;
@@ -139,6 +139,9 @@ final class Probe {
 					.map(info::getProperty)
 					.findFirst()
 					.orElse(null);
+	}
+
+	private record Refused(String answer, boolean certain) {
 	}
 
 }

@@ -24,8 +24,8 @@ final class PublishProbe {
 	 * Asks.
 	 * @param connection a connection that nobody else uses, since some proxies end it for
 	 * this
-	 * @throws LockBackendException if the server refuses it. Any other failure is left
-	 * for the subscription to find out.
+	 * @throws LockBackendException if the server refuses it, or answers with an error
+	 * that may mean that. Any other failure is left for the subscription to find out.
 	 */
 	void require(RedisConnection connection) {
 		try {
@@ -33,7 +33,7 @@ final class PublishProbe {
 		}
 		catch (RuntimeException ex) {
 			LockBackendException failure = RedisFailures.translate("publish", "wake-ups", ex);
-			if (failure.isRefused() && !failure.isRetryable()) {
+			if (RedisRefusal.isError(ex) || (failure.isRefused() && !failure.isRetryable())) {
 				throw failure;
 			}
 		}

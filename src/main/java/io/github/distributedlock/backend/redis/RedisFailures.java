@@ -36,15 +36,22 @@ final class RedisFailures {
 		if (refusal != null) {
 			return LockBackendException.refused(begin + lastWord(failure), refusal.remedy(), refusal.passes(), failure);
 		}
-		// Not a word from the server: a time-out, a lost connection, a pool with nothing
+		// No refusal: a time-out, a lost connection, a pool with nothing
 		// left. What the client itself refuses to do, it refuses again.
 		boolean retryable = failure instanceof DataAccessException
 				|| failure instanceof java.util.concurrent.CancellationException;
-		String remedy = retryable ? "check that the server can be reached and answers within the command timeout"
-				: "the connection cannot be used";
+		String remedy = remedy(failure, retryable);
 		String problem = begin + lastWord(failure);
 		return (failure instanceof UnsentException) ? LockBackendException.refused(problem, remedy, retryable, failure)
 				: new LockBackendException(problem + " (" + remedy + ")", retryable, failure);
+	}
+
+	private static String remedy(RuntimeException failure, boolean retryable) {
+		if (RedisRefusal.isError(failure)) {
+			return "the server, or a proxy before it, does not say whether it was carried out: see what it says";
+		}
+		return retryable ? "check that the server can be reached and answers within the command timeout"
+				: "the connection cannot be used";
 	}
 
 	// A pool that was interrupted while it waited has cleared the flag and wrapped the

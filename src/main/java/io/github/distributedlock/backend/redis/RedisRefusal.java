@@ -22,14 +22,35 @@ enum RedisRefusal {
 	MASTERDOWN(true, "the node has lost its master: connect to the master, or wait for the failover to end"),
 	CLUSTERDOWN(true, "the cluster does not serve this slot: check its nodes"),
 	TRYAGAIN(true, "the slot is moving to another node: wait for it"),
+	MOVED(true, "the server is a node of a cluster: configure the cluster's nodes, or wait for the slot to have moved"),
+	ASK(true, "the slot is moving to another node: configure the cluster's nodes, or wait for it"),
 	NOREPLICAS(true, "the server writes only with enough replicas (min-replicas-to-write): check them"),
 	MISCONF(true, "the server cannot save to its disk and refuses writes: check its disk"),
 	OOM(true, "the server is at its memory limit: raise maxmemory or remove data"),
 	EXECABORT(true,
 			"a command of the transaction was refused: check whether the server is at its memory limit, and what its user may do"),
 
-	/** Any other answer that is an error. */
+	/**
+	 * A command that the server does not have, or not in this form. Other texts behind
+	 * this code are no refusals: a proxy says so of a command that was carried out.
+	 */
 	ERR(false, "see what the server says");
+
+	// A message begins with its code. Older servers put that of a command in a script
+	// further back, after the place in the script; never after a name, which is quoted
+	// and may look like a code.
+	private static final String BEFORE_CODE = "(?:[^'\"]*: )?-?";
+
+	private static final Pattern ERROR = Pattern.compile("-?ERR ");
+
+	// Redis and Valkey check this before they carry anything out. So do proxies, and
+	// servers for rent, for the commands that they do not pass on.
+	private static final Pattern REFUSED = Pattern
+		.compile("-?ERR " + "(?:unknown (?:sub)?command|unsupported command|wrong number of arguments|syntax error"
+				+ "|value is not an integer|invalid expire time|operation not permitted"
+				+ "|(?:the )?command ['\"`]?\\w+['\"`]? (?:is )?(?:not|un)[ -]?(?:support|allowed|permitted|available)"
+				+ "|error compiling script|[^'\"]*(?:unknown|this) redis command (?:called|is not allowed) from)",
+				Pattern.CASE_INSENSITIVE);
 
 	// Older servers wrap the error of a command in a script, and say this without a code.
 	private static final Pattern DENIED_IN_SCRIPT = Pattern
@@ -37,10 +58,10 @@ enum RedisRefusal {
 
 	private static final Pattern TOO_MANY = Pattern.compile("ERR max number of clients");
 
-	// A message begins with its code. Older servers put that of a command in a script
-	// further back, after the place in the script; never after a name, which is quoted
-	// and may look like a code.
-	private final Pattern code = Pattern.compile((name().equals("ERR") ? "" : "(?:[^'\"]*: )?") + "-?" + name() + " ");
+	// What DELEX says instead of the code.
+	private static final Pattern NO_STRING = Pattern.compile("-?ERR Key should be of string type");
+
+	private final Pattern code = Pattern.compile(BEFORE_CODE + name() + " ");
 
 	private final boolean passing;
 
@@ -64,24 +85,41 @@ enum RedisRefusal {
 	}
 
 	boolean isIn(Throwable failure) {
-		return matches(failure, this.code);
+		return switch (this) {
+			case ERR -> matches(failure, REFUSED);
+			case NOPERM -> matches(failure, DENIED_IN_SCRIPT) || matches(failure, this.code);
+			case WRONGTYPE -> matches(failure, NO_STRING) || matches(failure, this.code);
+			default -> matches(failure, this.code);
+		};
 	}
 
 	/**
-	 * Finds what the server refused with.
+	 * Finds what the server refused with, so that it has certainly not carried out what
+	 * it was asked.
 	 * @param failure the client's exception
-	 * @return the refusal, or {@code null} if no server said anything
+	 * @return the refusal, or {@code null} if no server said that it refused
 	 */
 	static @Nullable RedisRefusal of(Throwable failure) {
-		if (matches(failure, DENIED_IN_SCRIPT)) {
+		if (NOPERM.isIn(failure)) {
 			return NOPERM;
 		}
 		for (RedisRefusal refusal : values()) {
 			if (refusal.isIn(failure)) {
-				return (refusal == ERR && matches(failure, TOO_MANY)) ? null : refusal;
+				return refusal;
 			}
 		}
 		return null;
+	}
+
+	/**
+	 * Whether a server, or a proxy before it, answered that something is wrong, which may
+	 * be no refusal.
+	 * @param failure the client's exception
+	 * @return {@code false} also if there are too many clients, as the answer is then to
+	 * the connection
+	 */
+	static boolean isError(Throwable failure) {
+		return matches(failure, ERROR) && !matches(failure, TOO_MANY);
 	}
 
 	static boolean saysIn(Throwable failure, String word) {

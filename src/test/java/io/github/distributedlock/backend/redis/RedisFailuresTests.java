@@ -7,6 +7,7 @@ import io.github.distributedlock.LockBackendException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.dao.QueryTimeoutException;
@@ -62,6 +63,35 @@ class RedisFailuresTests {
 				.hasMessageContaining(remedy);
 			assertThat(failure.isRetryable()).as("retryable").isEqualTo(retryable);
 		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ERR unknown command `EVALSHA`, with args beginning with: ", "ERR unknown command 'DELEX'",
+			"ERR Unknown subcommand or wrong number of arguments for 'x'. Try ACL HELP.",
+			"ERR unknown subcommand 'x'. Try CLIENT HELP.", "ERR wrong number of arguments for 'set' command",
+			"ERR syntax error", "ERR value is not an integer or out of range",
+			"ERR invalid expire time in 'set' command", "ERR operation not permitted",
+			"ERR command eval not support for normal user", "ERR command 'EVAL' is not allowed",
+			"ERR unsupported command 'watch'",
+			"ERR Error running script (call to f_1): @user_script:1: @user_script: 1: Unknown Redis command called from Lua script",
+			"ERR Unknown Redis command called from script script: 1, on @user_script:1.",
+			"ERR Key should be of string type if conditions are specified", "MOVED 866 127.0.0.1:7001",
+			"ASK 866 127.0.0.1:7001", "NOPERM User u has no permissions to run the 'set' command",
+			"EXECABORT Transaction discarded because of previous errors." })
+	void whatIsKnownToRefuseWasNotCarriedOut(String said) {
+		assertThat(translate(new InvalidDataAccessApiUsageException(said)).isRefused()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ERR Connection timed out", "ERR Connection refused", "ERR Server closed connection",
+			"ERR Connection to 'unknown command' reset", "ERR EXEC without MULTI", "ERR internal error",
+			"ERR server 10.0.0.1:6379: read timeout", "ERR handle response, backend conn reset", "upstream failure",
+			"ERR timeout waiting for 'lock:{unknown command called from}'" })
+	void whatIsNotKnownToRefuseMayHaveBeenCarriedOut(String said) {
+		assertThat(translate(new InvalidDataAccessApiUsageException(said))).satisfies((failure) -> {
+			assertThat(failure.isRefused()).as("refused").isFalse();
+			assertThat(failure.isRetryable()).as("retryable").isTrue();
+		});
 	}
 
 	@Test
