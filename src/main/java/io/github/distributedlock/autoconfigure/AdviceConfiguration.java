@@ -1,5 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.function.Supplier;
+
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 
@@ -29,7 +31,9 @@ class AdviceConfiguration {
 	@ConditionalOnMissingBean
 	static DistributedLockAdvisor distributedLockAdvisor(ObjectProvider<DistributedLock> lock, BeanFactory beanFactory,
 			Environment environment) {
-		DistributedLockAdvisor advisor = new DistributedLockAdvisor(lock::getObject, beanFactory, environment);
+		// Off means that a DistributedLock of the user's own is not asked either.
+		Supplier<DistributedLock> supplier = LocksEnabled.in(environment) ? lock::getObject : SwitchedOffLock::new;
+		DistributedLockAdvisor advisor = new DistributedLockAdvisor(supplier, beanFactory, environment);
 		Binder.get(environment).bind("distributed-lock.order", Integer.class).ifBound(advisor::setOrder);
 		return advisor;
 	}

@@ -1,9 +1,12 @@
 package io.github.distributedlock.autoconfigure;
 
+import io.github.distributedlock.DistributedLock;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -29,12 +32,19 @@ public final class DistributedLockAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@Conditional(LocksEnabled.Not.class)
+	@Import(AdviceConfiguration.class)
 	static class Disabled {
 
 		Disabled() {
 			LoggerFactory.getLogger(DistributedLockAutoConfiguration.class)
 				.warn("Distributed locks are off (distributed-lock.enabled=false):"
-						+ " methods with @DistributedLock run WITHOUT their locks, and there is no DistributedLock bean");
+						+ " methods with @DistributedLock run WITHOUT their locks, and so does all that is locked by hand");
+		}
+
+		@Bean
+		@ConditionalOnMissingBean(DistributedLock.class)
+		SwitchedOffLock switchedOffDistributedLock() {
+			return new SwitchedOffLock();
 		}
 
 	}

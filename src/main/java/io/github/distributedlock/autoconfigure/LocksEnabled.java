@@ -3,6 +3,7 @@ package io.github.distributedlock.autoconfigure;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
+import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
@@ -15,8 +16,12 @@ class LocksEnabled implements Condition {
 
 	@Override
 	public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+		return in(context.getEnvironment());
+	}
+
+	static boolean in(Environment environment) {
 		return !Boolean.FALSE
-			.equals(Binder.get(context.getEnvironment()).bind("distributed-lock.enabled", Boolean.class).orElse(true));
+			.equals(Binder.get(environment).bind("distributed-lock.enabled", Boolean.class).orElse(true));
 	}
 
 	/**

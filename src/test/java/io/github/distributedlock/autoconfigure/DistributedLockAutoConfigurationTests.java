@@ -142,28 +142,11 @@ class DistributedLockAutoConfigurationTests {
 			.run((context) -> assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting"));
 	}
 
-	@Test
-	void whenDisabledHasNothingAndSaysOnceThatMethodsRunUnlocked(CapturedOutput output) {
-		Contexts.withRedis()
-			.withPropertyValues("distributed-lock.enabled=false")
-			.withBean(Greeter.class)
-			.run((context) -> {
-				assertThat(context).doesNotHaveBean(DistributedLock.class);
-				assertThat(context).doesNotHaveBean(LockBackend.class);
-				assertThat(context).doesNotHaveBean(Advisor.class);
-				assertThat(context).doesNotHaveBean(DistributedLockProperties.class);
-				assertThat(context).doesNotHaveBean(EngineLifecycle.class);
-				assertThat(context.getBean(Greeter.class).heldKeys()).isEmpty();
-			});
-		assertThat(output).containsOnlyOnce("Distributed locks are off (distributed-lock.enabled=false):"
-				+ " methods with @DistributedLock run WITHOUT their locks");
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "false", "no", "off", "0", "FALSE" })
 	void everyWayToSayNoIsTold(String no, CapturedOutput output) {
 		this.inMemory.withPropertyValues("distributed-lock.enabled=" + no)
-			.run((context) -> assertThat(context).doesNotHaveBean(DistributedLock.class));
+			.run((context) -> assertThat(context).doesNotHaveBean(LockEngine.class));
 		assertThat(output).containsOnlyOnce("Distributed locks are off");
 	}
 

@@ -1,0 +1,122 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+
+/**
+ * What {@code distributed-lock.enabled=false} puts in the place of the engine: it grants
+ * every request at once, without any I/O, and excludes nobody. Its handles are held until
+ * they are closed, so that code which asks its {@linkplain LockHandle#current() current
+ * lock} goes on as before.
+ * <p>
+ * It refuses fenced requests. A token that it made up could be greater than all that the
+ * store will ever give out, and would lock the guarded data against real holders.
+ */
+final class SwitchedOffLock implements DistributedLock {
+
+	/**
+	 * The longest that any lease may be asked for.
+	 */
+	private static final Duration FOREVER = Duration.ofDays(365);
+
+	@Override
+	public LockHandle acquire(LockRequest request) {
+		Objects.requireNonNull(request, "request");
+		if (request.fenced()) {
+			throw LockBackendException.refused(
+					"Lock " + request.keys() + " was requested as fenced, but locks are switched off"
+							+ " (distributed-lock.enabled=false), and only a store can give a fencing token",
+					"switch the locks on again, or do without the method until then", false, null);
+		}
+		return new Handle(request.keys());
+	}
+
+	@Override
+	public Optional<LockHandle> tryAcquire(LockRequest request) {
+		return Optional.of(acquire(request));
+	}
+
+	/**
+	 * Current on the thread that asked for it until it is closed.
+	 */
+	private static final class Handle implements LockHandle {
+
+		private final List<String> keys;
+
+		private final AtomicBoolean closed = new AtomicBoolean();
+
+		private final CurrentLock binding;
+
+		private Handle(List<String> keys) {
+			this.keys = keys;
+			this.binding = CurrentLock.bind(this);
+		}
+
+		@Override
+		public List<String> keys() {
+			return this.keys;
+		}
+
+		@Override
+		public String owner() {
+			return "nobody (distributed-lock.enabled=false)";
+		}
+
+		@Override
+		public OptionalLong fencingToken() {
+			return OptionalLong.empty();
+		}
+
+		@Override
+		public boolean isHeld() {
+			return !this.closed.get();
+		}
+
+		@Override
+		public Duration remaining() {
+			return isHeld() ? FOREVER : Duration.ZERO;
+		}
+
+		@Override
+		public void checkHeld() {
+			if (this.closed.get()) {
+				throw new IllegalStateException("The handle of lock " + this.keys + " is closed");
+			}
+		}
+
+		@Override
+		public boolean extend(Duration lease) {
+			checkHeld();
+			return true;
+		}
+
+		@Override
+		public LockHandle onLost(Runnable action) {
+			return this; // It is never lost.
+		}
+
+		@Override
+		public void close() {
+			if (this.closed.compareAndSet(false, true)) {
+				this.binding.close();
+			}
+		}
+
+		@Override
+		public String toString() {
+			return "LockHandle[keys=" + this.keys + ", switched off]";
+		}
+
+	}
+
+}

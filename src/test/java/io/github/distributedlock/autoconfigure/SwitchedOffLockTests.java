@@ -1,0 +1,120 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.LockBackend;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verifyNoInteractions;
+
+/**
+ * Tests for {@code distributed-lock.enabled=false}, the switch for the night in which the
+ * locks are what is wrong.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class SwitchedOffLockTests {
+
+	// No server listens there: whoever asked it would fail.
+	private final ApplicationContextRunner switchedOff = Contexts.withRedis()
+		.withPropertyValues("distributed-lock.enabled=false", "spring.data.redis.port=1");
+
+	private final DistributedLock lock = new SwitchedOffLock();
+
+	@Test
+	void annotatedMethodsHaveALockThatIsHeld(CapturedOutput output) {
+		this.switchedOff.withBean(Greeter.class).withBean(Statement.class).run((context) -> {
+			assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting");
+			assertThat(context.getBean(Statement.class).isHeld("a")).isTrue();
+			assertThat(LockHandle.current()).isEmpty();
+		});
+		assertThat(output).containsOnlyOnce("Distributed locks are off (distributed-lock.enabled=false):"
+				+ " methods with @DistributedLock run WITHOUT their locks");
+	}
+
+	@Test
+	void anInjectedLockWorksAndExcludesNobody() {
+		this.switchedOff.run((context) -> {
+			DistributedLock injected = context.getBean(DistributedLock.class);
+			assertThat(injected.<String>execute("key", () -> "done")).isEqualTo("done");
+			try (LockHandle first = injected.acquire("key"); LockHandle second = injected.acquire("key")) {
+				assertThat(List.of(first.isHeld(), second.isHeld())).containsOnly(true);
+			}
+		});
+	}
+
+	@Test
+	void hasNothingThatCouldAskAStore() {
+		this.switchedOff.run((context) -> {
+			assertThat(context).doesNotHaveBean(LockBackend.class);
+			assertThat(context).doesNotHaveBean(EngineLifecycle.class);
+			assertThat(context).doesNotHaveBean(DistributedLockProperties.class);
+		});
+	}
+
+	@Test
+	void annotatedMethodsDoNotAskALockOfTheUsersOwnEither() {
+		DistributedLock own = mock();
+		this.switchedOff.withBean("own", DistributedLock.class, () -> own).withBean(Greeter.class).run((context) -> {
+			assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting");
+			assertThat(context.getBeansOfType(DistributedLock.class)).isEqualTo(Map.of("own", own));
+			verifyNoInteractions(own);
+		});
+	}
+
+	@Test
+	void refusesToMakeUpAFencingToken() {
+		this.switchedOff.withBean(Statement.class)
+			.run((context) -> assertThatExceptionOfType(LockBackendException.class)
+				.isThrownBy(() -> context.getBean(Statement.class).write("a"))
+				.withMessage("Lock [statement:a] was requested as fenced, but locks are switched off"
+						+ " (distributed-lock.enabled=false), and only a store can give a fencing token"
+						+ " (switch the locks on again, or do without the method until then)")
+				.matches((ex) -> ex.isRefused() && !ex.isRetryable()));
+	}
+
+	@Test
+	void aHandleIsHeldAndCurrentUntilItIsClosed() {
+		LockHandle handle = this.lock.acquire(LockRequest.of("a", "b"));
+		assertThat(handle.keys()).containsExactly("a", "b");
+		assertThat(handle.extend(Duration.ofHours(1))).isTrue();
+		assertThat(handle.remaining()).isPositive();
+		assertThat(LockHandle.current()).containsSame(handle);
+		handle.checkHeld();
+		handle.close();
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(handle.remaining()).isZero();
+		assertThat(LockHandle.current()).isEmpty();
+		assertThatIllegalStateException().isThrownBy(handle::checkHeld).withMessageContaining("[a, b]");
+	}
+
+	static class Statement {
+
+		@io.github.distributedlock.annotation.DistributedLock(key = "statement:#{#account}")
+		public boolean isHeld(String account) {
+			LockHandle current = LockHandle.current().orElseThrow();
+			current.checkHeld();
+			return current.isHeld();
+		}
+
+		@io.github.distributedlock.annotation.DistributedLock(key = "statement:#{#account}", fenced = true)
+		public void write(String account) {
+		}
+
+	}
+
+}
