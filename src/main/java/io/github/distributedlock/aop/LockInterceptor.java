@@ -48,7 +48,7 @@ class LockInterceptor implements MethodInterceptor {
 		}
 		LockHandle handle;
 		try {
-			handle = lock().acquire(request);
+			handle = requireHandle(lock().acquire(request), request);
 		}
 		catch (LockNotAcquiredException | LockBackendException ex) {
 			return fallBack(invocation, target, definition, ex);
@@ -98,6 +98,16 @@ class LockInterceptor implements MethodInterceptor {
 		catch (RuntimeException ex) {
 			thrown.addSuppressed(ex);
 		}
+	}
+
+	private LockHandle requireHandle(@Nullable LockHandle handle, LockRequest request) {
+		if (handle == null) {
+			throw new IllegalStateException("DistributedLock " + lock().getClass().getName()
+					+ " gave no handle for lock " + request.keys() + ". If it is a mock, let it give one:"
+					+ " given(lock.acquire(any(LockRequest.class))).willReturn(mock(LockHandle.class)). Or have real"
+					+ " locks in the test: distributed-lock.backend=memory");
+		}
+		return handle;
 	}
 
 	private DistributedLock lock() {

@@ -1,0 +1,163 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.util.List;
+import java.util.Optional;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.annotation.IfBusy;
+import io.github.distributedlock.engine.LockEngine;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.context.annotation.Import;
+import org.springframework.test.context.TestPropertySource;
+import org.springframework.test.context.bean.override.mockito.MockitoBean;
+import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
+import org.springframework.test.context.junit.jupiter.SpringJUnitConfig;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
+
+/**
+ * What a user's tests do to the lock: the application starts beside a mock or a spy of
+ * it, and an annotated method tells what the mock still lacks.
+ */
+class MockedLockTests {
+
+	@Nested
+	@SpringJUnitConfig
+	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
+	@Import({ Greeter.class, Refresher.class, SimpleMeterRegistry.class })
+	@TestPropertySource(properties = "distributed-lock.backend=memory")
+	class OfTheInterface {
+
+		@MockitoBean
+		private DistributedLock lock;
+
+		@Autowired
+		private Greeter greeter;
+
+		@Autowired
+		private Refresher refresher;
+
+		@Test
+		void anAnnotatedMethodSaysThatTheMockGivesNoHandle() {
+			assertThatIllegalStateException().isThrownBy(this.greeter::heldKeys)
+				.withMessageContaining("gave no handle for lock [greeting]")
+				.withMessageContaining("given(lock.acquire(any(LockRequest.class))).willReturn(mock(LockHandle.class))")
+				.withMessageContaining("distributed-lock.backend=memory");
+		}
+
+		@Test
+		void anAnnotatedMethodRunsWithTheHandleOfTheMock() {
+			LockHandle handle = mock();
+			given(this.lock.acquire(any(LockRequest.class))).willReturn(handle);
+			assertThat(this.greeter.heldKeys()).isEmpty();
+			verify(handle).close();
+		}
+
+		@Test
+		void aMethodThatSkipsFindsTheMockBusy() {
+			given(this.lock.tryAcquire(any(LockRequest.class))).willReturn(Optional.empty());
+			assertThat(this.refresher.refresh()).isNull();
+		}
+
+	}
+
+	@Nested
+	@SpringJUnitConfig
+	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
+	@Import(Greeter.class)
+	@TestPropertySource(properties = "distributed-lock.backend=memory")
+	class OfTheEngine {
+
+		@MockitoBean
+		private LockEngine engine;
+
+		@Autowired
+		private Greeter greeter;
+
+		@Test
+		void starts() {
+			assertThatIllegalStateException().isThrownBy(this.greeter::heldKeys)
+				.withMessageContaining("gave no handle for lock [greeting]");
+			verify(this.engine).acquire(any(LockRequest.class));
+		}
+
+	}
+
+	@Nested
+	@SpringJUnitConfig
+	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
+	@Import(Greeter.class)
+	@TestPropertySource(properties = "distributed-lock.backend=memory")
+	class Spied {
+
+		@MockitoSpyBean
+		private DistributedLock lock;
+
+		@Autowired
+		private Greeter greeter;
+
+		@Test
+		void locks() {
+			assertThat(this.greeter.heldKeys()).containsExactly("greeting");
+			verify(this.lock).acquire(any(LockRequest.class));
+		}
+
+	}
+
+	/**
+	 * A slice test has none of the auto-configurations that it does not name.
+	 */
+	@Nested
+	@SpringJUnitConfig
+	@Import(Greeter.class)
+	class InASlice {
+
+		@Autowired
+		private Greeter greeter;
+
+		@Test
+		void annotatedMethodsRunUnlocked() {
+			assertThat(this.greeter.heldKeys()).isEmpty();
+		}
+
+	}
+
+	@Nested
+	@SpringJUnitConfig
+	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
+	@Import(Greeter.class)
+	@TestPropertySource(properties = "distributed-lock.backend=memory")
+	class InASliceThatNamesIt {
+
+		@Autowired
+		private Greeter greeter;
+
+		@Test
+		void annotatedMethodsAreLocked() {
+			assertThat(this.greeter.heldKeys()).isEqualTo(List.of("greeting"));
+		}
+
+	}
+
+	static class Refresher {
+
+		@io.github.distributedlock.annotation.DistributedLock(key = "'refresh'", ifBusy = IfBusy.SKIP)
+		public String refresh() {
+			return "refreshed";
+		}
+
+	}
+
+}
