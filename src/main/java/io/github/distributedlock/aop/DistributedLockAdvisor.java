@@ -1,6 +1,7 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -66,6 +67,15 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public void require(Consumer<LockRequest> store) {
 		this.definitions.require(store);
+	}
+
+	/**
+	 * The {@linkplain LockRequest#name(String) names} of the locks of all classes that
+	 * the pointcut was asked about so far.
+	 * @return the names
+	 */
+	public Set<String> lockNames() {
+		return this.definitions.names();
 	}
 
 	@Override

@@ -2,8 +2,10 @@ package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockRequest;
@@ -81,6 +83,17 @@ class LockDefinitionSource {
 			});
 			refusals.throwIfAny(ClassUtils.getUserClass(targetClass));
 		});
+	}
+
+	/**
+	 * The names of the locks of all methods that were found so far.
+	 */
+	Set<String> names() {
+		return this.definitions.values()
+			.stream()
+			.flatMap((known) -> known.values().stream())
+			.map((definition) -> definition.template().name())
+			.collect(Collectors.toSet());
 	}
 
 	private Map<Method, LockDefinition> in(Class<?> targetClass) {

@@ -1,8 +1,11 @@
 package io.github.distributedlock.autoconfigure;
 
+import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.observability.LockMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -21,6 +24,15 @@ class MeterConfiguration {
 	@ConditionalOnMissingBean
 	LockMeters distributedLockMeters(MeterRegistry registry) {
 		return new LockMeters(registry);
+	}
+
+	/**
+	 * Once all singletons exist, their annotated methods are known.
+	 */
+	@Bean
+	SmartInitializingSingleton distributedLockMetersFromTheStart(LockMeters meters,
+			ObjectProvider<DistributedLockAdvisor> advisors) {
+		return () -> advisors.forEach((advisor) -> advisor.lockNames().forEach(meters::expect));
 	}
 
 }

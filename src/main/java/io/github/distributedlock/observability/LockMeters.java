@@ -3,6 +3,7 @@ package io.github.distributedlock.observability;
 import java.util.Locale;
 
 import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockListener;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter.MeterProvider;
@@ -58,6 +59,23 @@ public final class LockMeters implements LockListener {
 			.withRegistry(registry);
 	}
 
+	/**
+	 * Registers the meters of a name with 0, so that the first loss is an increase that
+	 * an alarm can see, and not a meter that was not there before.
+	 * @param name the {@linkplain io.github.distributedlock.LockRequest#name(String) name}
+	 * of requests to come
+	 */
+	public void expect(String name) {
+		this.acquire.withTags(NAME, name, "outcome", "acquired");
+		this.acquire.withTags(NAME, name, "outcome", "busy");
+		this.held.withTag(NAME, name);
+		for (Reason reason : Reason.values()) {
+			this.lost.withTags(NAME, name, "reason", text(reason));
+		}
+		this.renewedLate.withTag(NAME, name);
+		this.releaseDeferred.withTag(NAME, name);
+	}
+
 	@Override
 	public void onEvent(LockEvent event) {
 		String name = event.name();
@@ -71,8 +89,7 @@ public final class LockMeters implements LockListener {
 			this.held.withTag(NAME, name).record(released.held());
 		}
 		else if (event instanceof LockEvent.Lost lost) {
-			String reason = lost.reason().name().toLowerCase(Locale.ROOT);
-			this.lost.withTags(NAME, name, "reason", reason).increment();
+			this.lost.withTags(NAME, name, "reason", text(lost.reason())).increment();
 		}
 		else if (event instanceof LockEvent.RenewedLate) {
 			this.renewedLate.withTag(NAME, name).increment();
@@ -80,6 +97,10 @@ public final class LockMeters implements LockListener {
 		else if (event instanceof LockEvent.ReleaseDeferred) {
 			this.releaseDeferred.withTag(NAME, name).increment();
 		}
+	}
+
+	private static String text(Reason reason) {
+		return reason.name().toLowerCase(Locale.ROOT);
 	}
 
 }

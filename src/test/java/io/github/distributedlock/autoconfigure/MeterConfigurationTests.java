@@ -1,6 +1,9 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.Locale;
+
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.observability.LockMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -28,6 +31,28 @@ class MeterConfigurationTests {
 				.tag("name", "Greeter.heldKeys")
 				.timer()
 				.count()).isOne();
+		});
+	}
+
+	@Test
+	void countsFromZeroForEveryAnnotatedMethod() {
+		this.contextRunner.withBean(SimpleMeterRegistry.class).withBean(Greeter.class).run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			for (Reason reason : Reason.values()) {
+				String tag = reason.name().toLowerCase(Locale.ROOT);
+				assertThat(registry.get("distributed.lock.lost")
+					.tags("name", "Greeter.heldKeys", "reason", tag)
+					.counter()
+					.count()).isZero();
+			}
+			assertThat(registry.get("distributed.lock.renewed.late").tag("name", "Greeter.heldKeys").counter().count())
+				.isZero();
+			assertThat(registry.get("distributed.lock.release.deferred")
+				.tag("name", "Greeter.heldKeys")
+				.counter()
+				.count()).isZero();
+			assertThat(registry.get("distributed.lock.acquire").tag("name", "Greeter.heldKeys").timers()).hasSize(2);
+			assertThat(registry.get("distributed.lock.held").tag("name", "Greeter.heldKeys").timer().count()).isZero();
 		});
 	}
 
