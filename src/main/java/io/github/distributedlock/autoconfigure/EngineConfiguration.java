@@ -53,8 +53,8 @@ class EngineConfiguration {
 
 	@Bean
 	EngineLifecycle distributedLockLifecycle(LockEngine engine, LockBackend backend,
-			ObjectProvider<DistributedLockAdvisor> advisor) {
-		return new EngineLifecycle(engine, new StartUpCheck(backend, advisor::getIfUnique));
+			ObjectProvider<DistributedLockAdvisor> advisor, DistributedLockProperties properties) {
+		return new EngineLifecycle(engine, new StartUpCheck(backend, advisor::getIfUnique, properties));
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.time.Duration;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
@@ -9,6 +10,9 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Asks Redis whether it allows what locks need, and what the annotations ask for, so that
@@ -25,9 +29,16 @@ final class StartUpCheck {
 
 	private final Supplier<@Nullable DistributedLockAdvisor> advisor;
 
-	StartUpCheck(LockBackend backend, Supplier<@Nullable DistributedLockAdvisor> advisor) {
+	private final Duration waitTime;
+
+	private final Duration commandTimeout;
+
+	StartUpCheck(LockBackend backend, Supplier<@Nullable DistributedLockAdvisor> advisor,
+			DistributedLockProperties properties) {
 		this.backend = backend;
 		this.advisor = advisor;
+		this.waitTime = properties.waitTime();
+		this.commandTimeout = properties.redis().commandTimeout();
 	}
 
 	/**
@@ -45,7 +56,10 @@ final class StartUpCheck {
 				if (ex.isRefused() && !ex.isRetryable()) {
 					throw ex;
 				}
-				logger.warn("{}. The application starts, and its first lock asks again", ex.getMessage());
+				logger.warn("{}. The application starts, and its first lock asks again. Until Redis answers, a request"
+						+ " fails after its wait time, {} unless it says otherwise; one that may not wait fails at once,"
+						+ " or after the command timeout of {} if Redis is silent", ex.getMessage(), text(this.waitTime),
+						text(this.commandTimeout));
 			}
 		}
 		requireForAnnotations();
@@ -61,6 +75,10 @@ final class StartUpCheck {
 		catch (LockBackendException ex) {
 			logger.debug("The annotations are not checked, since the store does not answer", ex);
 		}
+	}
+
+	private static String text(Duration duration) {
+		return DurationFormatterUtils.print(duration, DurationFormat.Style.COMPOSITE);
 	}
 
 }

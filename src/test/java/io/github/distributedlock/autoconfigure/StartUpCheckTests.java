@@ -130,7 +130,9 @@ class StartUpCheckTests {
 				assertThat(output.getAll().lines().filter((line) -> line.contains(" WARN "))).singleElement()
 					.asString()
 					.contains("Redis could not keep locks: ")
-					.contains("The application starts, and its first lock asks again");
+					.contains("The application starts, and its first lock asks again. Until Redis answers, a request"
+							+ " fails after its wait time, 5s unless it says otherwise; one that may not wait fails at"
+							+ " once, or after the command timeout of ");
 				server.start();
 				assertThatExceptionOfType(LockBackendException.class)
 					.isThrownBy(() -> context.getBean(DistributedLock.class).acquire("key"))
