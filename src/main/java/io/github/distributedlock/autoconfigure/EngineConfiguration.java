@@ -9,6 +9,7 @@ import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.LockEngineBuilder;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -51,10 +52,13 @@ class EngineConfiguration {
 		CheckedProperty.of("poll-interval.max", interval.max()).to((max) -> builder.pollInterval(interval.min(), max));
 	}
 
+	// None where a test has put a mock of DistributedLock in the place of the engine.
 	@Bean
-	EngineLifecycle distributedLockLifecycle(LockEngine engine, LockBackend backend,
+	@Nullable EngineLifecycle distributedLockLifecycle(ObjectProvider<LockEngine> engine, LockBackend backend,
 			ObjectProvider<DistributedLockAdvisor> advisor, DistributedLockProperties properties) {
-		return new EngineLifecycle(engine, new StartUpCheck(backend, advisor::getIfUnique, properties));
+		LockEngine started = engine.getIfAvailable();
+		return (started != null)
+				? new EngineLifecycle(started, new StartUpCheck(backend, advisor::getIfUnique, properties)) : null;
 	}
 
 }

@@ -58,8 +58,8 @@ final class StartUpCheck {
 				}
 				logger.warn("{}. The application starts, and its first lock asks again. Until Redis answers, a request"
 						+ " fails after its wait time, {} unless it says otherwise; one that may not wait fails at once,"
-						+ " or after the command timeout of {} if Redis is silent", ex.getMessage(), text(this.waitTime),
-						text(this.commandTimeout));
+						+ " or after the command timeout of {} if Redis is silent", ex.getMessage(),
+						text(this.waitTime), text(this.commandTimeout));
 			}
 		}
 		requireForAnnotations();

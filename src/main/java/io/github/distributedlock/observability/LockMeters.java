@@ -62,8 +62,8 @@ public final class LockMeters implements LockListener {
 	/**
 	 * Registers the meters of a name with 0, so that the first loss is an increase that
 	 * an alarm can see, and not a meter that was not there before.
-	 * @param name the {@linkplain io.github.distributedlock.LockRequest#name(String) name}
-	 * of requests to come
+	 * @param name the {@linkplain io.github.distributedlock.LockRequest#name(String)
+	 * name} of requests to come
 	 */
 	public void expect(String name) {
 		this.acquire.withTags(NAME, name, "outcome", "acquired");

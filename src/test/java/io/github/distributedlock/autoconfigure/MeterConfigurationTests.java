@@ -47,10 +47,9 @@ class MeterConfigurationTests {
 			}
 			assertThat(registry.get("distributed.lock.renewed.late").tag("name", "Greeter.heldKeys").counter().count())
 				.isZero();
-			assertThat(registry.get("distributed.lock.release.deferred")
-				.tag("name", "Greeter.heldKeys")
-				.counter()
-				.count()).isZero();
+			assertThat(
+					registry.get("distributed.lock.release.deferred").tag("name", "Greeter.heldKeys").counter().count())
+				.isZero();
 			assertThat(registry.get("distributed.lock.acquire").tag("name", "Greeter.heldKeys").timers()).hasSize(2);
 			assertThat(registry.get("distributed.lock.held").tag("name", "Greeter.heldKeys").timer().count()).isZero();
 		});
