@@ -257,7 +257,7 @@ class AmbiguityTests extends EngineFixture {
 	}
 
 	private static LockHandle succeeded(CompletableFuture<LockHandle> acquiring) {
-		assertThat(acquiring).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(acquiring).succeedsWithin(PATIENCE);
 		return acquiring.join();
 	}
 

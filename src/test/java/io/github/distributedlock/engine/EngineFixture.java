@@ -14,6 +14,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.test.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 
@@ -26,6 +27,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 abstract class EngineFixture {
 
 	static final Duration LEASE = Duration.ofSeconds(30);
+
+	static final Duration PATIENCE = Patience.PATIENCE;
 
 	static {
 		Awaitility.setDefaultPollInterval(Duration.ofMillis(5));

@@ -25,8 +25,6 @@ class FairTests extends EngineFixture {
 
 	private static final Duration LONG = Duration.ofSeconds(20);
 
-	private static final Duration SOON = Duration.ofSeconds(5);
-
 	private final LockEngine third = engine(this.store, "third");
 
 	private final List<Integer> served = new CopyOnWriteArrayList<>();
@@ -40,7 +38,7 @@ class FairTests extends EngineFixture {
 			waiters.add(serving(i, (i % 4 < 2) ? this.engine : this.third));
 		}
 		held.close();
-		assertThat(waiters).allSatisfy((waiter) -> assertThat(waiter).succeedsWithin(SOON));
+		assertThat(waiters).allSatisfy((waiter) -> assertThat(waiter).succeedsWithin(PATIENCE));
 		assertThat(this.served).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
 		assertThat(valueOf("k")).isNull();
 	}
@@ -63,11 +61,11 @@ class FairTests extends EngineFixture {
 		CompletableFuture<?> later = serving(1, this.third);
 		assertThat(later).isNotDone();
 		this.time.advance(Duration.ofMillis(500));
-		assertThat(waiter).succeedsWithin(SOON);
+		assertThat(waiter).succeedsWithin(PATIENCE);
 		assertThat(later).isNotDone();
 		waiter.join().close();
 		this.time.advance(Duration.ofMillis(500));
-		assertThat(later).succeedsWithin(SOON);
+		assertThat(later).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -77,11 +75,11 @@ class FairTests extends EngineFixture {
 		CompletableFuture<?> second = serving(2, this.engine);
 		CompletableFuture<?> third = serving(3, this.third);
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(first).failsWithin(SOON);
+		assertThat(first).failsWithin(PATIENCE);
 		untilWithdrawn(1);
 		releasedElsewhere("k");
-		assertThat(second).succeedsWithin(SOON);
-		assertThat(third).succeedsWithin(SOON);
+		assertThat(second).succeedsWithin(PATIENCE);
+		assertThat(third).succeedsWithin(PATIENCE);
 		assertThat(this.served).containsExactly(2, 3);
 	}
 
@@ -93,11 +91,13 @@ class FairTests extends EngineFixture {
 		Thread interrupted = lastThread();
 		CompletableFuture<?> third = serving(3, this.third);
 		interrupted.interrupt();
-		assertThat(second).failsWithin(SOON).withThrowableThat().withCauseInstanceOf(LockInterruptedException.class);
+		assertThat(second).failsWithin(PATIENCE)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockInterruptedException.class);
 		untilWithdrawn(1);
 		releasedElsewhere("k");
-		assertThat(first).succeedsWithin(SOON);
-		assertThat(third).succeedsWithin(SOON);
+		assertThat(first).succeedsWithin(PATIENCE);
+		assertThat(third).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -110,8 +110,8 @@ class FairTests extends EngineFixture {
 			return step.get();
 		});
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(leaving).failsWithin(SOON);
-		assertThat(staying).succeedsWithin(SOON);
+		assertThat(leaving).failsWithin(PATIENCE);
+		assertThat(staying).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -121,7 +121,7 @@ class FairTests extends EngineFixture {
 		CompletableFuture<?> staying = serving(1, this.third);
 		releasedElsewhere("k");
 		assertThat(this.backend.steps()).containsExactly("withdraw k");
-		assertThat(staying).succeedsWithin(SOON);
+		assertThat(staying).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -135,7 +135,7 @@ class FairTests extends EngineFixture {
 			this.time.advance(Duration.ofMillis(100));
 			return staying.isDone();
 		});
-		assertThat(staying).as("did not wait in vain").succeedsWithin(SOON);
+		assertThat(staying).as("did not wait in vain").succeedsWithin(PATIENCE);
 		assertThat(this.backend.steps()).contains("withdraw k");
 	}
 
@@ -151,7 +151,7 @@ class FairTests extends EngineFixture {
 		releasedElsewhere("k");
 		assertThat(valueOf("k")).isEqualTo("reserved:" + reserved + ":2");
 		this.time.advance(Duration.ofMillis(500));
-		assertThat(second).succeedsWithin(SOON);
+		assertThat(second).succeedsWithin(PATIENCE);
 		assertThat(first).isNotDone();
 	}
 
@@ -176,13 +176,13 @@ class FairTests extends EngineFixture {
 		CompletableFuture<LockHandle> first = acquiring(waiting("k", Duration.ofSeconds(1)).fair(true));
 		CompletableFuture<?> second = serving(2, this.engine);
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(first).failsWithin(SOON);
+		assertThat(first).failsWithin(PATIENCE);
 		untilWithdrawn(1);
 		untilWaiting(1);
 		loseWakeUps();
 		releasedElsewhere("k");
 		this.time.advance(Duration.ofMillis(500));
-		assertThat(second).succeedsWithin(SOON);
+		assertThat(second).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -202,7 +202,7 @@ class FairTests extends EngineFixture {
 			return this.served.size() == 3;
 		});
 		assertThat(this.served).containsExactly(1, 2, 3);
-		assertThat(List.of(first, second, third)).allSatisfy((waiter) -> assertThat(waiter).succeedsWithin(SOON));
+		assertThat(List.of(first, second, third)).allSatisfy((waiter) -> assertThat(waiter).succeedsWithin(PATIENCE));
 	}
 
 	@Test
@@ -214,8 +214,8 @@ class FairTests extends EngineFixture {
 		this.time.advance(Duration.ofMillis(25));
 		untilWaiting(2);
 		releasedElsewhere("k");
-		assertThat(first).succeedsWithin(SOON);
-		assertThat(second).succeedsWithin(SOON);
+		assertThat(first).succeedsWithin(PATIENCE);
+		assertThat(second).succeedsWithin(PATIENCE);
 		assertThat(this.served).containsExactly(1, 2);
 	}
 
@@ -240,7 +240,7 @@ class FairTests extends EngineFixture {
 		// As if its lease had run out: the store does not hear from us.
 		this.store.park("k", held.owner(), Duration.ofMillis(1));
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(ours).succeedsWithin(SOON);
+		assertThat(ours).succeedsWithin(PATIENCE);
 		Awaitility.await().until(() -> {
 			this.time.advance(Duration.ofMillis(100));
 			return others.isDone();
@@ -261,7 +261,7 @@ class FairTests extends EngineFixture {
 		this.store.acquireOrRegister(new Claim("k", owner, instance(), LEASE, false, LockMode.EXCLUSIVE, true));
 		assertThat(valueOf("k")).isEqualTo(owner);
 		this.time.advance(Duration.ofMillis(500));
-		assertThat(second).succeedsWithin(SOON);
+		assertThat(second).succeedsWithin(PATIENCE);
 		assertThat(first).isNotDone();
 	}
 
@@ -283,10 +283,10 @@ class FairTests extends EngineFixture {
 		CompletableFuture<LockHandle> single = acquiring(waiting("b", LONG).fair(true));
 		assertThat(valueOf("a")).isNotNull();
 		releasedElsewhere("b");
-		assertThat(both).succeedsWithin(SOON);
+		assertThat(both).succeedsWithin(PATIENCE);
 		assertThat(single).isNotDone();
 		both.join().close();
-		assertThat(single).succeedsWithin(SOON);
+		assertThat(single).succeedsWithin(PATIENCE);
 		assertThat(valueOf("a")).isNull();
 	}
 
@@ -297,12 +297,12 @@ class FairTests extends EngineFixture {
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
 		CompletableFuture<LockHandle> last = acquiring(waiting("k", LONG));
 		held.close();
-		assertThat(next).succeedsWithin(SOON);
+		assertThat(next).succeedsWithin(PATIENCE);
 		assertThat(fair).as("within the slice").isNotDone();
 		this.time.advance(Duration.ofMillis(20));
 		next.join().close();
-		assertThat(fair).succeedsWithin(SOON);
-		assertThat(last).succeedsWithin(SOON);
+		assertThat(fair).succeedsWithin(PATIENCE);
+		assertThat(last).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -312,7 +312,9 @@ class FairTests extends EngineFixture {
 		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG).fair(true));
 		this.engine.stop();
 		for (CompletableFuture<LockHandle> waiter : List.of(first, second)) {
-			assertThat(waiter).failsWithin(SOON).withThrowableThat().withCauseInstanceOf(LockBackendException.class);
+			assertThat(waiter).failsWithin(PATIENCE)
+				.withThrowableThat()
+				.withCauseInstanceOf(LockBackendException.class);
 		}
 		Awaitility.await().until(() -> !this.engine.hasQueues());
 		releasedElsewhere("k");

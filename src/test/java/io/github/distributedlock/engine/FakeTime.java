@@ -5,13 +5,14 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Time that stands still until a test moves it. What is due runs on the test's thread, in
@@ -19,15 +20,46 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class FakeTime implements EngineTime, Workers {
 
+	/**
+	 * How long one who is to act may stand still on a busy machine.
+	 */
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
 	private record Task(long at, int number, Runnable action) {
+	}
+
+	private static final class Wait {
+
+		private final Semaphore signal;
+
+		private volatile boolean isOver;
+
+		private Wait(Semaphore signal) {
+			this.signal = signal;
+		}
+
+		/**
+		 * Nobody has woken the thread yet.
+		 */
+		boolean lasts(Thread thread) {
+			return thread.getState() == Thread.State.WAITING && !thread.isInterrupted()
+					&& this.signal.availablePermits() == 0 && !this.isOver;
+		}
+
 	}
 
 	private final PriorityQueue<Task> tasks = new PriorityQueue<>(
 			Comparator.comparingLong(Task::at).thenComparingInt(Task::number));
 
-	private final AtomicInteger waiting = new AtomicInteger();
+	/**
+	 * Those that wait for a signal or have waited for one, with their last wait.
+	 */
+	private final Map<Thread, Wait> waits = new ConcurrentHashMap<>();
 
-	private final Set<Thread> woken = ConcurrentHashMap.newKeySet();
+	/**
+	 * How many waits have begun and how many have ended.
+	 */
+	private final AtomicInteger moves = new AtomicInteger();
 
 	private final List<Runnable> heldBack = new ArrayList<>();
 
@@ -57,20 +89,21 @@ final class FakeTime implements EngineTime, Workers {
 			return true;
 		}
 		AtomicBoolean timedOut = new AtomicBoolean();
-		Thread waiter = Thread.currentThread();
 		Alarm alarm = schedule(() -> {
 			timedOut.set(true);
-			this.woken.add(waiter);
 			signal.release();
 		}, nanos);
-		this.woken.remove(waiter);
-		this.waiting.incrementAndGet();
+		Wait wait = new Wait(signal);
+		this.waits.put(Thread.currentThread(), wait);
+		this.moves.incrementAndGet();
 		try {
 			signal.acquire();
+			wait.isOver = true;
 			this.sleep.await();
 		}
 		finally {
-			this.waiting.decrementAndGet();
+			wait.isOver = true;
+			this.moves.incrementAndGet();
 			alarm.cancel();
 		}
 		return !timedOut.get();
@@ -127,7 +160,7 @@ final class FakeTime implements EngineTime, Workers {
 	 * How many threads wait for a signal.
 	 */
 	int waiting() {
-		return this.waiting.get();
+		return (int) this.waits.entrySet().stream().filter((wait) -> wait.getValue().lasts(wait.getKey())).count();
 	}
 
 	/**
@@ -138,6 +171,7 @@ final class FakeTime implements EngineTime, Workers {
 	}
 
 	void advance(Duration duration) {
+		letTheWokenAct();
 		long end = nanoTime() + duration.toNanos();
 		for (Task task = next(end); task != null; task = next(end)) {
 			task.action().run();
@@ -149,14 +183,45 @@ final class FakeTime implements EngineTime, Workers {
 	}
 
 	/**
-	 * Time goes on only when those whose time had come wait again, or have ended: else
-	 * they would act at another time than they were woken for.
+	 * Time goes on only when those who were woken wait again, or have ended: else they
+	 * would act at another time than they were woken for.
 	 */
 	private void letTheWokenAct() {
-		long patience = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
-		while (this.woken.stream().anyMatch(Thread::isAlive) && System.nanoTime() < patience) {
+		long end = System.nanoTime() + PATIENCE.toNanos();
+		while (!isQuiet()) {
+			if (System.nanoTime() - end > 0) {
+				throw new IllegalStateException("Still acting: " + this.waits.keySet());
+			}
 			Thread.yield();
 		}
+	}
+
+	/**
+	 * Looks twice: one whom another woke before it came to rest itself, after it had been
+	 * looked at, is seen to act by the second look, or has moved.
+	 */
+	private boolean isQuiet() {
+		int before = this.moves.get();
+		return allRest() && allRest() && this.moves.get() == before;
+	}
+
+	private boolean allRest() {
+		this.waits.keySet().removeIf((thread) -> !thread.isAlive());
+		return this.waits.entrySet().stream().allMatch((wait) -> rests(wait.getKey(), wait.getValue()));
+	}
+
+	/**
+	 * It waits for a signal, or for what only the test does, as one that oversleeps. Not
+	 * for a mutex: whoever has that gives it back without more ado.
+	 */
+	private boolean rests(Thread thread, Wait wait) {
+		if (thread == Thread.currentThread() || wait.lasts(thread)) {
+			return true;
+		}
+		boolean oversleeps = this.sleep.getCount() > 0 && wait.signal.availablePermits() > 0;
+		Object blocker = LockSupport.getBlocker(thread);
+		return oversleeps || (thread.getState() == Thread.State.WAITING && wait.isOver && blocker != null
+				&& blocker.getClass().getEnclosingClass() != ReentrantLock.class);
 	}
 
 	private synchronized Task next(long end) {

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -60,11 +59,11 @@ class HandOverTests extends EngineFixture {
 		CompletableFuture<LockHandle> ours = acquiring(waiting("k", LONG));
 		this.time.pass(SLICE);
 		this.held.close();
-		assertThat(theirs).succeedsWithin(5, TimeUnit.SECONDS);
+		assertThat(theirs).succeedsWithin(PATIENCE);
 		untilWaiting(1);
 		assertThat(this.backend.steps()).as("one step").containsExactly("acquire k", "yield k");
 		theirs.join().close();
-		assertThat(ours).succeedsWithin(5, TimeUnit.SECONDS);
+		assertThat(ours).succeedsWithin(PATIENCE);
 		assertThat(this.backend.steps()).as("one more").containsExactly("acquire k", "yield k", "register k");
 	}
 
@@ -77,7 +76,7 @@ class HandOverTests extends EngineFixture {
 		assertThat(this.backend.steps()).containsExactly("acquire k", "yield k");
 		this.time.pass(SLICE.dividedBy(2));
 		handle.close();
-		assertThat(third).succeedsWithin(5, TimeUnit.SECONDS);
+		assertThat(third).succeedsWithin(PATIENCE);
 		assertThat(this.backend.steps()).containsExactly("acquire k", "yield k");
 	}
 
@@ -241,7 +240,7 @@ class HandOverTests extends EngineFixture {
 		this.held.close();
 		impatient.interrupt();
 		this.time.letThemWakeUp();
-		assertThat(second).failsWithin(5, TimeUnit.SECONDS);
+		assertThat(second).failsWithin(PATIENCE);
 		succeeded(third);
 		assertThat(this.backend.steps()).containsExactly("acquire k");
 	}
@@ -253,7 +252,7 @@ class HandOverTests extends EngineFixture {
 		this.held.close();
 		lastThread().interrupt();
 		this.time.letThemWakeUp();
-		assertThat(second).failsWithin(5, TimeUnit.SECONDS);
+		assertThat(second).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> {
 			this.time.advance(Duration.ofMillis(1));
 			return valueOf("k") == null;
@@ -267,7 +266,7 @@ class HandOverTests extends EngineFixture {
 		this.held.close();
 		this.engine.stop();
 		this.time.letThemWakeUp();
-		assertThat(second).failsWithin(5, TimeUnit.SECONDS);
+		assertThat(second).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> {
 			this.time.advance(Duration.ofMillis(1));
 			return valueOf("k") == null;
@@ -397,7 +396,7 @@ class HandOverTests extends EngineFixture {
 		LockHandle borrowed = this.engine.acquire(waiting("k", LONG));
 		lastThread().interrupt();
 		this.time.letThemWakeUp();
-		assertThat(next).failsWithin(5, TimeUnit.SECONDS);
+		assertThat(next).failsWithin(PATIENCE);
 		assertThat(borrowed.isHeld()).isTrue();
 		borrowed.close();
 		assertThat(valueOf("k")).isNull();
@@ -410,7 +409,7 @@ class HandOverTests extends EngineFixture {
 	}
 
 	private static LockHandle succeeded(CompletableFuture<LockHandle> handle) {
-		assertThat(handle).succeedsWithin(5, TimeUnit.SECONDS);
+		assertThat(handle).succeedsWithin(PATIENCE);
 		return handle.join();
 	}
 

@@ -422,7 +422,7 @@ class LeaseTests extends EngineFixture {
 		this.time.advance(Duration.ofMillis(990));
 		untilWaiting(1);
 		this.time.advance(Duration.ofMillis(500));
-		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(waiter).succeedsWithin(PATIENCE);
 		lost.close();
 		assertThat(valueOf("k")).as("the old handle spares the new owner").isEqualTo(waiter.join().owner());
 	}

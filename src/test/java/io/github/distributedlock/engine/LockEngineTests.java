@@ -29,6 +29,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 @ExtendWith(OutputCaptureExtension.class)
 class LockEngineTests {
 
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
 	@Test
 	void settingsThatCannotWorkAreRefused() {
 		LockEngineBuilder builder = LockEngine.builder(new InMemoryLockBackend());
@@ -75,12 +77,14 @@ class LockEngineTests {
 	@Test
 	void engineThatIsIdleHasNoThreadsAndABusyOneHasFew() {
 		Awaitility.await("the threads of other tests have ended").until(() -> lockThreads() == 0);
-		try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).build()) {
+		WallClock clock = new WallClock();
+		try (LockEngine engine = clock.build(LockEngine.builder(new InMemoryLockBackend()))) {
 			assertThat(lockThreads()).isZero();
 			List<LockHandle> handles = new ArrayList<>();
 			for (int i = 0; i < 1000; i++) {
-				handles.add(engine.acquire(LockRequest.of("k" + i).leaseTime(Duration.ofMillis(200))));
+				handles.add(engine.acquire(LockRequest.of("k" + i).leaseTime(LEASE)));
 			}
+			clock.advance(LEASE);
 			Awaitility.await().until(() -> handles.stream().noneMatch(LockHandle::isHeld));
 			assertThat(lockThreads()).isBetween(1L, 8L);
 		}
@@ -93,11 +97,13 @@ class LockEngineTests {
 
 	@Test
 	void lossIsLoggedOnceWithKeyOwnerAndRemedy(CapturedOutput output) throws Exception {
-		try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).build()) {
+		WallClock clock = new WallClock();
+		try (LockEngine engine = clock.build(LockEngine.builder(new InMemoryLockBackend()))) {
 			CountDownLatch lost = new CountDownLatch(1);
-			LockHandle handle = engine.acquire(LockRequest.of("short").leaseTime(Duration.ofMillis(100)));
+			LockHandle handle = engine.acquire(LockRequest.of("short").leaseTime(LEASE));
 			handle.onLost(lost::countDown);
-			assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
+			clock.advance(LEASE);
+			assertThat(lost.await(60, TimeUnit.SECONDS)).isTrue();
 			assertThat(output).containsOnlyOnce("Lock 'short' of " + handle.owner() + " was lost after")
 				.contains("Leave the leaseTime empty");
 			handle.close();
@@ -109,21 +115,24 @@ class LockEngineTests {
 		CountDownLatch end = new CountDownLatch(1);
 		CountDownLatch slow = new CountDownLatch(2);
 		CountDownLatch lost = new CountDownLatch(1);
-		try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
+		WallClock clock = new WallClock();
+		try (LockEngine engine = clock.build(LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
 			if (event instanceof LockEvent.Lost) {
 				slow.countDown();
 				await(end);
 			}
-		}).build()) {
-			LockHandle other = engine.acquire(LockRequest.of("other").leaseTime(Duration.ofMillis(100)));
+		}))) {
+			LockHandle other = engine.acquire(LockRequest.of("other").leaseTime(LEASE));
 			other.onLost(() -> {
 				slow.countDown();
 				await(end);
 			});
-			assertThat(slow.await(10, TimeUnit.SECONDS)).as("the listener and the action are busy").isTrue();
-			LockHandle handle = engine.acquire(LockRequest.of("k").leaseTime(Duration.ofMillis(100)));
+			clock.advance(LEASE);
+			assertThat(slow.await(60, TimeUnit.SECONDS)).as("the listener and the action are busy").isTrue();
+			LockHandle handle = engine.acquire(LockRequest.of("k").leaseTime(LEASE));
 			handle.onLost(lost::countDown);
-			assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
+			clock.advance(LEASE);
+			assertThat(lost.await(60, TimeUnit.SECONDS)).isTrue();
 			handle.close();
 			other.close();
 			end.countDown();

@@ -86,7 +86,7 @@ class ParkingAndShutdownTests extends EngineFixture {
 		CompletableFuture<LockHandle> inTheQueue = acquiring(request("local"));
 		this.engine.stop();
 		for (CompletableFuture<LockHandle> waiter : java.util.List.of(atTheStore, inTheQueue)) {
-			assertThat(waiter).failsWithin(Duration.ofSeconds(5))
+			assertThat(waiter).failsWithin(PATIENCE)
 				.withThrowableThat()
 				.havingCause()
 				.isInstanceOf(LockBackendException.class)
@@ -167,7 +167,7 @@ class ParkingAndShutdownTests extends EngineFixture {
 		CompletableFuture<LockHandle> waiter = acquiring(request("k"));
 		this.engine.stop();
 		this.engine.start();
-		assertThat(waiter).failsWithin(Duration.ofSeconds(5));
+		assertThat(waiter).failsWithin(PATIENCE);
 		held.close();
 		assertThat(this.engine.hasQueues()).isFalse();
 	}

@@ -74,7 +74,7 @@ class PollingTests extends EngineFixture {
 		this.time.advance(Duration.ofMillis(4_999));
 		notePolls();
 		this.time.advance(Duration.ofMillis(1));
-		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
+		assertThat(leaving).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> this.polls.size() == 1 && this.time.waiting() == 1);
 		this.time.advance(Duration.ofMillis(100));
 		assertThat(pauses().get(0)).satisfies(between(50, 100));
@@ -103,7 +103,7 @@ class PollingTests extends EngineFixture {
 		assertThat(valueOf("k")).as("reserved for nobody").isNull();
 		assertThat(waiter).isNotDone();
 		this.time.advance(Duration.ofMillis(500));
-		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(waiter).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -116,7 +116,7 @@ class PollingTests extends EngineFixture {
 		untilWaiting(1);
 		releasedElsewhere("k");
 		this.time.advance(LONG);
-		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(waiter).succeedsWithin(PATIENCE);
 	}
 
 	@Test

@@ -83,7 +83,7 @@ class RobustnessTests extends EngineFixture {
 		CompletableFuture<LockHandle> acquiring = acquiring(
 				waiting("k", Duration.ofSeconds(5)).leaseTime(Duration.ofSeconds(1)));
 		this.time.advance(Duration.ofMillis(600));
-		assertThat(acquiring).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(acquiring).succeedsWithin(PATIENCE);
 		assertThat(acquiring.join().extend(Duration.ofMinutes(1))).isTrue();
 		late.get().get();
 		this.time.advance(Duration.ofSeconds(2));
@@ -185,8 +185,8 @@ class RobustnessTests extends EngineFixture {
 			return ScriptedBackend.LOST_REQUEST.apply(step);
 		});
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
-		assertThat(trying).failsWithin(Duration.ofSeconds(5))
+		assertThat(leaving).failsWithin(PATIENCE);
+		assertThat(trying).failsWithin(PATIENCE)
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockBackendException.class);
@@ -202,7 +202,7 @@ class RobustnessTests extends EngineFixture {
 		});
 		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", Duration.ofSeconds(2)));
 		this.time.advance(Duration.ofMillis(25));
-		assertThat(acquiring).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(acquiring).succeedsWithin(PATIENCE);
 	}
 
 	@Test

@@ -3,7 +3,6 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
@@ -47,7 +46,7 @@ class SeveralKeysTests extends EngineFixture {
 		CompletableFuture<LockHandle> both = acquiring(BOTH.waitTime(LEASE));
 		assertThat(this.backend.steps()).startsWith("acquire-all 2", "acquire " + A, "acquire " + B);
 		releasedElsewhere(B);
-		assertThat(both).succeedsWithin(5, TimeUnit.SECONDS);
+		assertThat(both).succeedsWithin(PATIENCE);
 	}
 
 	@Test

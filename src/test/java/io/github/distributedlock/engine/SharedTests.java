@@ -24,8 +24,6 @@ class SharedTests extends EngineFixture {
 
 	private static final Duration LONG = Duration.ofSeconds(20);
 
-	private static final Duration SOON = Duration.ofSeconds(5);
-
 	private final LockEngine third = engine(this.store, "third");
 
 	@Test
@@ -54,7 +52,7 @@ class SharedTests extends EngineFixture {
 	@Test
 	void readerDoesNotWaitUntilAnotherWasAnswered() {
 		this.backend.next("acquire", (step) -> {
-			assertThat(inThread(() -> this.engine.tryAcquire(shared("k")).isPresent())).succeedsWithin(SOON)
+			assertThat(inThread(() -> this.engine.tryAcquire(shared("k")).isPresent())).succeedsWithin(PATIENCE)
 				.isEqualTo(true);
 			return step.get();
 		});
@@ -70,10 +68,10 @@ class SharedTests extends EngineFixture {
 		CompletableFuture<LockHandle> later = acquiring(shared("k").waitTime(LONG));
 		assertThat(later).isNotDone();
 		first.close();
-		assertThat(writer).succeedsWithin(SOON);
+		assertThat(writer).succeedsWithin(PATIENCE);
 		assertThat(later).isNotDone();
 		writer.join().close();
-		assertThat(later).succeedsWithin(SOON);
+		assertThat(later).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -82,8 +80,8 @@ class SharedTests extends EngineFixture {
 		CompletableFuture<LockHandle> writer = acquiring(waiting("k", Duration.ofSeconds(1)));
 		CompletableFuture<LockHandle> reader = acquiring(shared("k").waitTime(LONG));
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(writer).failsWithin(SOON);
-		assertThat(reader).succeedsWithin(SOON);
+		assertThat(writer).failsWithin(PATIENCE);
+		assertThat(reader).succeedsWithin(PATIENCE);
 		assertThat(first.isHeld()).isTrue();
 	}
 
@@ -93,7 +91,7 @@ class SharedTests extends EngineFixture {
 		List<CompletableFuture<LockHandle>> readers = List.of(acquiring(shared("k").waitTime(LONG)),
 				acquiring(shared("k").waitTime(LONG)), acquiring(shared("k").waitTime(LONG)));
 		releasedElsewhere("k");
-		assertThat(readers).allSatisfy((reader) -> assertThat(reader).succeedsWithin(SOON));
+		assertThat(readers).allSatisfy((reader) -> assertThat(reader).succeedsWithin(PATIENCE));
 		assertThat(readers).allMatch((reader) -> reader.join().isHeld());
 	}
 
@@ -150,7 +148,7 @@ class SharedTests extends EngineFixture {
 		reader.close();
 		assertThat(writer).isNotDone();
 		this.time.advance(LEASE.plusMillis(500));
-		assertThat(writer).succeedsWithin(SOON);
+		assertThat(writer).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -219,7 +217,7 @@ class SharedTests extends EngineFixture {
 		ownedElsewhere("k", LEASE);
 		CompletableFuture<LockHandle> reader = acquiring(shared("k").waitTime(Duration.ofSeconds(1)));
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(reader).failsWithin(SOON);
+		assertThat(reader).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> !this.engine.hasQueues());
 		releasedElsewhere("k");
 		assertThat(valueOf("k")).isNull();
@@ -231,7 +229,7 @@ class SharedTests extends EngineFixture {
 		ownedElsewhere("k", LEASE);
 		CompletableFuture<LockHandle> waiter = acquiring(shared("k").waitTime(LONG));
 		this.engine.stop();
-		assertThat(waiter).failsWithin(SOON).withThrowableThat().withCauseInstanceOf(LockBackendException.class);
+		assertThat(waiter).failsWithin(PATIENCE).withThrowableThat().withCauseInstanceOf(LockBackendException.class);
 		Awaitility.await().until(() -> !this.engine.hasQueues());
 		assertThat(reader.isHeld()).isFalse();
 		assertThat(this.third.tryAcquire("held")).as("left to its lease").isEmpty();

@@ -26,7 +26,7 @@ class WaitingTests extends EngineFixture {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		assertThat(this.backend.steps()).containsExactly("acquire k", "register k");
 		releasedElsewhere("k");
-		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(waiter).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -62,7 +62,7 @@ class WaitingTests extends EngineFixture {
 		assertThat(lost).hasValue("k");
 		assertThat(waiter).isNotDone();
 		this.time.advance(Duration.ofMillis(500));
-		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(waiter).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -73,7 +73,7 @@ class WaitingTests extends EngineFixture {
 		releasedElsewhere("k");
 		assertThat(lost).hasValue("k");
 		this.time.advance(Duration.ofMillis(200));
-		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(waiter).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -94,7 +94,7 @@ class WaitingTests extends EngineFixture {
 		ownedElsewhere("k", LEASE);
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofSeconds(1)));
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(waiter).failsWithin(Duration.ofSeconds(5));
+		assertThat(waiter).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> !this.engine.hasQueues());
 		assertThat(this.backend.steps()).endsWith("withdraw k");
 		releasedElsewhere("k");
@@ -114,8 +114,8 @@ class WaitingTests extends EngineFixture {
 			return step.get();
 		});
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
-		assertThat(staying).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(leaving).failsWithin(PATIENCE);
+		assertThat(staying).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -124,11 +124,11 @@ class WaitingTests extends EngineFixture {
 		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(1)));
 		CompletableFuture<LockHandle> staying = acquiring(waiting("k", LONG));
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
+		assertThat(leaving).failsWithin(PATIENCE);
 		untilWaiting(1);
 		assertThat(this.backend.steps()).doesNotContain("withdraw k");
 		releasedElsewhere("k");
-		assertThat(staying).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(staying).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -141,7 +141,7 @@ class WaitingTests extends EngineFixture {
 		untilWaiting(1);
 		releasedElsewhere("k");
 		assertThat(this.backend.steps()).containsExactly("withdraw k");
-		assertThat(staying).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(staying).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -156,8 +156,8 @@ class WaitingTests extends EngineFixture {
 			return step.get();
 		});
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
-		assertThat(trying).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(true);
+		assertThat(leaving).failsWithin(PATIENCE);
+		assertThat(trying).succeedsWithin(PATIENCE).isEqualTo(true);
 	}
 
 	@Test
@@ -172,9 +172,9 @@ class WaitingTests extends EngineFixture {
 		});
 		this.backend.forgetSteps();
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
+		assertThat(leaving).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> trying.get() != null);
-		assertThat(trying.get()).failsWithin(Duration.ofSeconds(5))
+		assertThat(trying.get()).failsWithin(PATIENCE)
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockBackendException.class);
@@ -196,9 +196,9 @@ class WaitingTests extends EngineFixture {
 			return step.get();
 		});
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
+		assertThat(leaving).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> trying.get() != null);
-		assertThat(trying.get()).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(false);
+		assertThat(trying.get()).succeedsWithin(PATIENCE).isEqualTo(false);
 	}
 
 	@Test
@@ -207,7 +207,7 @@ class WaitingTests extends EngineFixture {
 		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(1)));
 		this.backend.next("withdraw", ScriptedBackend.LOST_REQUEST);
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(leaving).failsWithin(Duration.ofSeconds(5));
+		assertThat(leaving).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> !this.engine.hasQueues());
 		releasedElsewhere("k");
 		this.time.advance(Duration.ofMillis(501));
@@ -224,7 +224,7 @@ class WaitingTests extends EngineFixture {
 			return step.get();
 		});
 		held.close();
-		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(waiter).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -248,7 +248,7 @@ class WaitingTests extends EngineFixture {
 		this.time.advance(Duration.ofMillis(499));
 		assertThat(waiter).isNotDone();
 		this.time.advance(Duration.ofMillis(500));
-		assertThat(waiter).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(waiter).succeedsWithin(PATIENCE);
 	}
 
 	@Test
