@@ -7,6 +7,9 @@
 -- dead are skipped within a second.
 local SILENCE = 800
 
+-- Beside the lines: when they were last pardoned. No line has this name, since none begins with a colon.
+local PARDON = ':pardon'
+
 local function isReader(waiter)
 	return string.sub(waiter, 1, 7) == 'shared:'
 end
@@ -43,25 +46,31 @@ local function register(waiter, timeToLive)
 	redis.call('PEXPIRE', KEYS[3], timeToLive)
 end
 
--- Whoever was silent for too long is dead, and all its waiters go at once. Who speaks is not, before anybody is
--- judged; and if nobody was heard, it was the server that stood still. Of an instance that does without scripts
--- nothing is known. Answers who was dead.
-local function bury(speaker)
-	local dead = {}
+-- The lines that were silent for too long. Who speaks is not one of them, before anybody is judged. If nobody was heard,
+-- it was the server that stood still, and all are pardoned; but not those that have said nothing since the last pardon,
+-- or requests that come too rarely to tell a silence would pardon the dead for ever.
+local function silentLines(speaker)
 	local newest = redis.pcall('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')[2]
 	if not newest then
-		return dead
+		return {} -- Of an instance that does without scripts nothing is known.
 	end
 	local now = millis()
-	local silent = exact(now - SILENCE)
-	if tonumber(newest) <= now - SILENCE then
-		silent = '-inf'
-		for _, line in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do
-			redis.call('ZADD', KEYS[3], exact(now), line)
-		end
-	end
+	local silent = now - SILENCE
+	local pardoned = redis.call('ZSCORE', KEYS[3], PARDON)
 	redis.pcall('ZADD', KEYS[3], 'XX', exact(now), lineOf(speaker))
-	local lines = redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', silent)
+	if tonumber(newest) <= silent then
+		redis.pcall('ZADD', KEYS[3], exact(now), PARDON)
+		return pardoned and redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', '(' .. pardoned) or {}
+	elseif pardoned and tonumber(pardoned) > silent then
+		return {}
+	end
+	return redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', exact(silent))
+end
+
+-- Whoever was silent for too long is dead, and all its waiters go at once. Answers who was.
+local function bury(speaker)
+	local dead = {}
+	local lines = silentLines(speaker)
 	if not lines[1] then
 		return dead
 	end

@@ -48,7 +48,8 @@ class FairModelTests {
 
 	static Stream<FairProtocol> isSafeAndRecoversWhateverGoesWrong() {
 		Stream<FairProtocol> larger = Stream.of(THREE.faults(3, ANY), FOUR.faults(2, ANY));
-		Stream<FairProtocol> small = Stream.of(THREE.faults(2, ANY), THREE.deaf().faults(1, ANY), MIXED.faults(1, ANY));
+		Stream<FairProtocol> small = Stream.of(THREE.faults(2, ANY), THREE.deaf().faults(1, ANY), MIXED.faults(1, ANY),
+				THREE.briefly().faults(1, ANY), MIXED.briefly().faults(1, ANY));
 		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
@@ -100,7 +101,8 @@ class FairModelTests {
 				arguments(Rule.ANSWERS_WAKE, RECOVERY, THREE.deaf().faults(1, LATE_COMMAND)),
 				arguments(Rule.ORPHANS_ARE_WITHDRAWN, RECOVERY, THREE.faults(1, LATE_COMMAND)),
 				arguments(Rule.THE_SILENT_ARE_DEAD, RECOVERY, THREE.faults(1, CRASH)),
-				arguments(Rule.WHO_SPEAKS_LIVES, ORDER, FairProtocol.jvms(0, 0, 0).faults(1, SILENCE)),
+				arguments(Rule.PARDONED_ONCE, RECOVERY, FairProtocol.jvms(0, 1, 2).briefly().faults(1, CRASH)),
+				arguments(Rule.WHO_SPEAKS_LIVES, ORDER, FairProtocol.jvms(0, 0, 0, 0).faults(2, SILENCE)),
 				arguments(Rule.THE_NEXT_ONE_POLLS, ORDER, THREE.faults(1, LOST_LEASE)));
 	}
 

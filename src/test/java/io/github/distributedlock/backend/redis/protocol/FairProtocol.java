@@ -17,12 +17,14 @@ import org.jspecify.annotations.Nullable;
  * @param jvms the JVM of each request
  * @param unfair the requests that are not fair, at most one in each JVM
  * @param hears whether wake-ups arrive at all
+ * @param brief whether requests come more than a second apart, and each ends within one;
+ * those that end in vain are made again
  * @param mostFaults how much can go wrong in a run
  * @param faults what can
  * @param broken the rule that is broken, if any
  */
-record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int mostFaults, Set<Fault> faults,
-		@Nullable Rule broken) implements Model<Tickets> {
+record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, boolean brief, int mostFaults,
+		Set<Fault> faults, @Nullable Rule broken) implements Model<Tickets> {
 
 	/**
 	 * What keeps the order, and all alive.
@@ -81,6 +83,12 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 		THE_SILENT_ARE_DEAD,
 
 		/**
+		 * If all are silent, it was the server that stood still, and they are pardoned;
+		 * but not those that have said nothing since the last time.
+		 */
+		PARDONED_ONCE,
+
+		/**
 		 * Who asks, or gives the key back, lives.
 		 */
 		WHO_SPEAKS_LIVES,
@@ -96,23 +104,28 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 	 * One fair request for each number, which is its JVM.
 	 */
 	static FairProtocol jvms(Integer... jvms) {
-		return new FairProtocol(List.of(jvms), Set.of(), true, 0, Set.of(), null);
+		return new FairProtocol(List.of(jvms), Set.of(), true, false, 0, Set.of(), null);
 	}
 
 	FairProtocol unfair(int request) {
-		return new FairProtocol(this.jvms, Set.of(request), this.hears, this.mostFaults, this.faults, this.broken);
+		return new FairProtocol(this.jvms, Set.of(request), this.hears, this.brief, this.mostFaults, this.faults,
+				this.broken);
 	}
 
 	FairProtocol deaf() {
-		return new FairProtocol(this.jvms, this.unfair, false, this.mostFaults, this.faults, this.broken);
+		return new FairProtocol(this.jvms, this.unfair, false, this.brief, this.mostFaults, this.faults, this.broken);
+	}
+
+	FairProtocol briefly() {
+		return new FairProtocol(this.jvms, this.unfair, this.hears, true, this.mostFaults, this.faults, this.broken);
 	}
 
 	FairProtocol faults(int most, Fault... faults) {
-		return new FairProtocol(this.jvms, this.unfair, this.hears, most, Set.of(faults), this.broken);
+		return new FairProtocol(this.jvms, this.unfair, this.hears, this.brief, most, Set.of(faults), this.broken);
 	}
 
 	FairProtocol without(Rule rule) {
-		return new FairProtocol(this.jvms, this.unfair, this.hears, this.mostFaults, this.faults, rule);
+		return new FairProtocol(this.jvms, this.unfair, this.hears, this.brief, this.mostFaults, this.faults, rule);
 	}
 
 	@Override
@@ -140,6 +153,10 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 		state.messages().forEach((request) -> message(steps, state, request));
 		state.late().forEach((request) -> late(steps, state, request));
 		this.jvms.stream().distinct().forEach((jvm) -> jvm(steps, state, jvm));
+		if (this.brief && !state.requests().contains(Phase.WAITING)) {
+			steps.happensInTime("server", "hears nobody for a second",
+					state.silent(this.jvms.stream().distinct().toList(), state.pardoned()));
+		}
 		expiry(steps, state);
 		return steps.all();
 	}
@@ -164,18 +181,21 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 		}
 		Tickets ended = state.in(request, Phase.ENDED);
 		steps.goesWrong(Fault.TIME_OUT, name(request), "gives up", withdraw(ended, request));
+		if (this.brief) {
+			steps.happensInTime(name(request), "gives up for now", withdraw(state.in(request, Phase.IDLE), request));
+		}
 		steps.goesWrong(Fault.LATE_COMMAND, name(request), "gives up, and cannot tell", ended);
 	}
 
 	private void holding(Steps<Tickets> steps, Tickets state, int request) {
 		Tickets ended = state.in(request, Phase.ENDED);
-		steps.mayHappen(name(request), "releases", wakeNext(spoken(ended, request)));
+		steps.mayHappen(name(request), "releases", wakeNext(ended, request));
 		steps.goesWrong(Fault.LOST_LEASE, name(request), "sees its deadline pass", ended);
 	}
 
 	private void cleanUp(Steps<Tickets> steps, Tickets state, int request) {
 		if (state.isOwnedBy(request) && isAlive(state, request)) {
-			steps.happensInTime(name(request), "is cleaned up after", wakeNext(spoken(state, request)));
+			steps.happensInTime(name(request), "is cleaned up after", wakeNext(state, request));
 		}
 	}
 
@@ -208,12 +228,12 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 
 	private void jvm(Steps<Tickets> steps, Tickets state, int jvm) {
 		boolean dead = state.dead().contains(jvm);
-		Tickets silent = state.silent(Lists.with(state.silent(), jvm));
+		Tickets silent = state.silent(Lists.with(state.silent(), jvm), state.pardoned());
 		boolean polls = !dead && requests(jvm).anyMatch((request) -> polls(state, request));
 		if (polls) {
 			steps.goesWrong(Fault.SILENCE, "J" + jvm, "stands still for a second", silent);
 		}
-		else if (state.waiters().stream().anyMatch((waiter) -> jvm(waiter) == jvm)) {
+		else if (!this.brief && state.waiters().stream().anyMatch((waiter) -> jvm(waiter) == jvm)) {
 			steps.happensInTime("J" + jvm, "is not heard of for a second", silent);
 		}
 		if (!dead) {
@@ -246,7 +266,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 	 * {@code acquire-or-register.lua}.
 	 */
 	private Tickets ask(Tickets state, int request) {
-		Tickets heard = alive(judged(spoken(state, request)), request);
+		Tickets heard = alive(judged(state, request), request);
 		boolean first = heard.waiters().isEmpty() || heard.waiters().get(0) == request || isUnfair(request)
 				|| !holds(Rule.NOBODY_BARGES);
 		if (heard.isOwnedBy(request) || heard.isReservedFor(request) || (heard.key() == null && first)) {
@@ -255,7 +275,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 		Tickets registered = heard.with(heard.key(), Lists.with(heard.waiters(), request));
 		boolean renews = holds(Rule.RESERVED_ANEW)
 				&& (!isUnfair(registered.waiters().get(0)) || holds(Rule.RESERVED_ANEW_FOR_THE_UNFAIR));
-		Tickets busy = (heard.key() == null && renews) ? wakeNext(registered) : registered;
+		Tickets busy = (heard.key() == null && renews) ? wakeNext(registered, request) : registered;
 		Key key = busy.key();
 		boolean tells = holds(Rule.ANSWERS_WAKE) && key != null && jvm(key.of()) == jvm(request)
 				&& state.phase(key.of()) != Phase.HOLDING;
@@ -283,14 +303,14 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 	private Tickets withdraw(Tickets state, int request) {
 		Tickets withdrawn = state.with(state.key(), Lists.without(state.waiters(), request));
 		boolean passesOn = (state.key() == null || state.isReservedFor(request)) && holds(Rule.PASSED_ON);
-		return passesOn ? wakeNext(spoken(withdrawn, request)) : withdrawn;
+		return passesOn ? wakeNext(withdrawn, request) : withdrawn;
 	}
 
 	/**
 	 * Reserves a key that is given back.
 	 */
-	private Tickets wakeNext(Tickets state) {
-		Tickets free = judged(state.with(null, state.waiters()));
+	private Tickets wakeNext(Tickets state, int speaker) {
+		Tickets free = judged(state.with(null, state.waiters()), speaker);
 		if (free.waiters().isEmpty()) {
 			return free;
 		}
@@ -301,28 +321,33 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 				: reserved;
 	}
 
-	/**
-	 * Before anybody is judged.
-	 */
-	private Tickets spoken(Tickets state, int request) {
-		return holds(Rule.WHO_SPEAKS_LIVES) ? alive(state, request) : state;
-	}
-
 	private Tickets alive(Tickets state, int request) {
-		return state.silent(Lists.without(state.silent(), jvm(request)));
+		int jvm = jvm(request);
+		return state.silent(Lists.without(state.silent(), jvm), Lists.without(state.pardoned(), jvm));
 	}
 
 	/**
-	 * Without the waiters of JVMs that are taken to be dead.
+	 * {@code bury} in {@code waiters.lua}: without the waiters of JVMs that are taken to
+	 * be dead.
 	 */
-	private Tickets judged(Tickets state) {
-		Key key = state.key();
-		if (!holds(Rule.THE_SILENT_ARE_DEAD)) {
+	private Tickets judged(Tickets state, int speaker) {
+		if (!holds(Rule.THE_SILENT_ARE_DEAD) || state.waiters().isEmpty()) {
 			return state;
 		}
+		boolean stoodStill = state.waiters().stream().allMatch((waiter) -> state.silent().contains(jvm(waiter)));
+		Tickets spoken = holds(Rule.WHO_SPEAKS_LIVES) ? alive(state, speaker) : state;
+		if (!stoodStill) {
+			return without(spoken, spoken.silent());
+		}
+		return without(spoken, holds(Rule.PARDONED_ONCE) ? spoken.pardoned() : List.of()).silent(List.of(),
+				spoken.silent());
+	}
+
+	private Tickets without(Tickets state, List<Integer> dead) {
+		Key key = state.key();
 		List<Integer> living = state.waiters()
 			.stream()
-			.filter((waiter) -> !state.silent().contains(jvm(waiter))
+			.filter((waiter) -> !dead.contains(jvm(waiter))
 					|| (key != null && !key.reserved() && jvm(key.of()) == jvm(waiter)))
 			.toList();
 		return state.with(key, living);
@@ -374,7 +399,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, int 
 	@Override
 	public String toString() {
 		return "fair requests in JVMs " + this.jvms + (this.unfair.isEmpty() ? "" : ", unfair " + this.unfair)
-				+ (this.hears ? "" : ", deaf")
+				+ (this.hears ? "" : ", deaf") + (this.brief ? ", brief" : "")
 				+ ((this.mostFaults > 0) ? ", at most " + this.mostFaults + " of " + this.faults : "")
 				+ ((this.broken != null) ? ", without " + this.broken : "");
 	}

@@ -17,13 +17,14 @@ import org.jspecify.annotations.Nullable;
  * @param messages whose wake-ups are under way
  * @param late whose registrations are under way, and were given up for unanswered
  * @param silent the JVMs that were not heard of for a second
+ * @param pardoned the JVMs that have said nothing since all were silent
  * @param dead the JVMs that have crashed
  * @param faultsLeft how much more may go wrong
  * @param isInOrder whether nobody has got ahead of one that came before
  */
 record Tickets(List<Phase> requests, List<Integer> local, @Nullable Key key, List<Integer> waiters,
-		List<Integer> messages, List<Integer> late, List<Integer> silent, List<Integer> dead, int faultsLeft,
-		boolean isInOrder) implements Situation {
+		List<Integer> messages, List<Integer> late, List<Integer> silent, List<Integer> pardoned, List<Integer> dead,
+		int faultsLeft, boolean isInOrder) implements Situation {
 
 	enum Phase {
 
@@ -42,7 +43,7 @@ record Tickets(List<Phase> requests, List<Integer> local, @Nullable Key key, Lis
 
 	static Tickets of(int requests, int mostFaults) {
 		return new Tickets(Collections.nCopies(requests, Phase.IDLE), List.of(), null, List.of(), List.of(), List.of(),
-				List.of(), List.of(), mostFaults, true);
+				List.of(), List.of(), List.of(), mostFaults, true);
 	}
 
 	Phase phase(int request) {
@@ -63,43 +64,43 @@ record Tickets(List<Phase> requests, List<Integer> local, @Nullable Key key, Lis
 	}
 
 	private Tickets with(List<Phase> requests, List<Integer> local) {
-		return new Tickets(requests, local, this.key, this.waiters, this.messages, this.late, this.silent, this.dead,
-				this.faultsLeft, this.isInOrder);
+		return new Tickets(requests, local, this.key, this.waiters, this.messages, this.late, this.silent,
+				this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets with(@Nullable Key key, List<Integer> waiters) {
-		return new Tickets(this.requests, this.local, key, waiters, this.messages, this.late, this.silent, this.dead,
-				this.faultsLeft, this.isInOrder);
+		return new Tickets(this.requests, this.local, key, waiters, this.messages, this.late, this.silent,
+				this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets messages(List<Integer> messages) {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, messages, this.late, this.silent,
-				this.dead, this.faultsLeft, this.isInOrder);
+				this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets late(List<Integer> late) {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, late, this.silent,
-				this.dead, this.faultsLeft, this.isInOrder);
+				this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
 	}
 
-	Tickets silent(List<Integer> silent) {
+	Tickets silent(List<Integer> silent, List<Integer> pardoned) {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, this.late, silent,
-				this.dead, this.faultsLeft, this.isInOrder);
+				pardoned, this.dead, this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets dead(int jvm) {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, this.late, this.silent,
-				Lists.with(this.dead, jvm), this.faultsLeft, this.isInOrder);
+				this.pardoned, Lists.with(this.dead, jvm), this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets afterFault() {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, this.late, this.silent,
-				this.dead, this.faultsLeft - 1, this.isInOrder);
+				this.pardoned, this.dead, this.faultsLeft - 1, this.isInOrder);
 	}
 
 	Tickets outOfOrder() {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, this.late, this.silent,
-				this.dead, this.faultsLeft, false);
+				this.pardoned, this.dead, this.faultsLeft, false);
 	}
 
 	@Override

@@ -1,0 +1,158 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Jedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Who is dead of those that wait, where nobody asks often enough to hear a silence. Time
+ * passes by making all that the server has heard older.
+ */
+class SilentWaitersTests {
+
+	private static final String KEY = "k";
+
+	private static final String LOCK = "lock:{k}";
+
+	private static final String WAITERS = "lock-waiters:{k}";
+
+	private static final String LIVENESS = "lock-alive:{k}";
+
+	private static RedisServers.Server server;
+
+	private final AtomicInteger tokens = new AtomicInteger();
+
+	private Jedis admin;
+
+	private LockBackend backend;
+
+	@BeforeAll
+	static void startServer() {
+		server = RedisServers.start(RedisServers.EMBEDDED);
+	}
+
+	@AfterAll
+	static void stopServer() {
+		server.close();
+	}
+
+	@BeforeEach
+	void connect() {
+		this.admin = server.admin();
+		this.admin.flushAll();
+		this.backend = new RedisLockBackend(Factories.LETTUCE.to(server.port()),
+				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(10)));
+		this.backend.listen("living", new Ear());
+		this.backend.listen("other", new Ear());
+	}
+
+	@AfterEach
+	void close() {
+		this.backend.close();
+		this.admin.close();
+	}
+
+	@Test
+	void aDeadTicketDoesNotOutliveTheSecondRequestThatIsRarerThanASilence() {
+		reservedForADeadTicket();
+		assertThat(briefly()).as("the server may have stood still").isFalse();
+		pass(2_000);
+		assertThat(briefly()).isTrue();
+	}
+
+	@Test
+	void aDeadTicketDoesNotOutliveTheSecondRequestThatMayNotWait() {
+		reservedForADeadTicket();
+		assertThat(this.backend.acquire(fair("living")).acquired()).as("the server may have stood still").isFalse();
+		pass(700);
+		assertThat(this.backend.acquire(fair("living")).acquired()).as("no silence since then").isFalse();
+		pass(200);
+		assertThat(this.backend.acquire(fair("living")).acquired()).isTrue();
+	}
+
+	@Test
+	void aDeadWriterDoesNotOutliveTheSecondReaderThatMayNotWait() {
+		this.backend.acquire(reader("other"));
+		this.backend.acquireOrRegister(claim("dead", LockMode.EXCLUSIVE, false));
+		pass(2_000);
+		assertThat(this.backend.acquire(reader("living")).acquired()).as("the server may have stood still").isFalse();
+		pass(1_000);
+		assertThat(this.backend.acquire(reader("living")).acquired()).isTrue();
+		assertThat(this.admin.exists(WAITERS, LIVENESS)).as("what was left").isZero();
+	}
+
+	@Test
+	void whoSpeaksBetweenTwoStandstillsLives() {
+		Claim holder = claim("other", LockMode.EXCLUSIVE, false);
+		this.backend.acquire(holder);
+		Claim first = fair("living");
+		Claim second = fair("other");
+		Claim third = fair("living");
+		Stream.of(first, second, fair("dead"), third).forEach(this.backend::acquireOrRegister);
+		this.backend.release(KEY, holder.owner());
+		for (int standstill = 0; standstill < 3; standstill++) {
+			pass(5_000);
+			assertThat(this.backend.acquireOrRegister(second).acquired()).as("before the first").isFalse();
+			assertThat(this.backend.acquireOrRegister(third).acquired()).as("before the first").isFalse();
+		}
+		assertThat(this.admin.zrange(WAITERS, 0, -1)).containsExactly(first.owner(), second.owner(), third.owner());
+	}
+
+	private void reservedForADeadTicket() {
+		Claim holder = claim("other", LockMode.EXCLUSIVE, false);
+		this.backend.acquire(holder);
+		this.backend.acquireOrRegister(fair("dead"));
+		this.backend.release(KEY, holder.owner());
+		pass(2_000);
+	}
+
+	// As a request with a wait time of half a second.
+	private boolean briefly() {
+		Claim claim = fair("living");
+		for (int ask = 0; ask < 2; ask++) {
+			if (this.backend.acquireOrRegister(claim).acquired()) {
+				return true;
+			}
+			pass(480);
+		}
+		this.backend.withdraw(KEY, claim.waiter());
+		return false;
+	}
+
+	private void pass(long millis) {
+		this.admin.zrangeWithScores(LIVENESS, 0, -1)
+			.forEach((line) -> this.admin.zadd(LIVENESS, line.getScore() - millis, line.getElement()));
+		if ("string".equals(this.admin.type(LOCK)) && this.admin.get(LOCK).startsWith(LockBackend.RESERVED)
+				&& millis >= LockBackend.RESERVATION.toMillis()) {
+			this.admin.del(LOCK);
+		}
+	}
+
+	private Claim fair(String instance) {
+		return claim(instance, LockMode.EXCLUSIVE, true);
+	}
+
+	private Claim reader(String instance) {
+		return claim(instance, LockMode.SHARED, false);
+	}
+
+	private Claim claim(String instance, LockMode mode, boolean fair) {
+		String owner = instance + ":" + this.tokens.incrementAndGet();
+		return new Claim(KEY, owner, instance, Duration.ofSeconds(30), false, mode, fair);
+	}
+
+}
