@@ -56,17 +56,16 @@ final class Extender {
 		}
 		Duration asked = atLeastAsRenewed(hold, lease, sent);
 		Claim claim = new Claim(hold.key, hold.owner(), this.instance.id(), asked);
-		boolean unsettled = hold.tenure.unsettled;
 		// The key may stay ours for so long without our hearing of it.
-		hold.tenure.unsettled = true;
-		if (!Interrupts.deferredDuring(() -> ask(claim, hold, unsettled))) {
+		if (!hold.tenure.beginExtension(hold)) {
+			return false;
+		}
+		if (!Interrupts.deferredDuring(() -> ask(claim, hold))) {
 			this.losses.declare(hold.tenure, Reason.TAKEN);
 			return false;
 		}
 		hold.tenure.confirmed(sent, asked.toMillis() * 1_000_000);
-		boolean held = this.losses.isStillHeld(hold);
-		hold.tenure.unsettled = unsettled || !held;
-		return held;
+		return this.losses.isStillHeld(hold) && hold.tenure.endExtension(hold);
 	}
 
 	/**
@@ -82,14 +81,14 @@ final class Extender {
 		return Duration.ofMillis(Math.max(lease.toMillis(), TimeUnit.NANOSECONDS.toMillis(renewed)));
 	}
 
-	private boolean ask(Claim claim, Hold hold, boolean unsettledBefore) {
+	private boolean ask(Claim claim, Hold hold) {
 		try {
 			return this.backend.renew(List.of(claim)).get(0);
 		}
 		catch (RuntimeException ex) {
 			LockBackendException failure = Failures.asBackendException("extend", claim.key(), ex);
 			if (failure.isRefused()) {
-				hold.tenure.unsettled = unsettledBefore;
+				hold.tenure.endExtension(hold);
 			}
 			throw failure;
 		}

@@ -121,7 +121,7 @@ final class HandOver {
 		if (!answered) {
 			this.sweeper.release(tenure, 0);
 		}
-		if (tenure.unsettled) {
+		if (tenure.isUnsettled()) {
 			this.sweeper.cleanUp(tenure);
 		}
 	}

@@ -1,14 +1,25 @@
 package io.github.distributedlock.engine;
 
+import java.time.Duration;
+
 /**
  * A lease that the store granted or renewed. Counts from before the command was sent, so
  * it ends here before it ends there.
  *
  * @param sent when the command was sent
  * @param nanos how long the lease is
- * @param margin how much earlier it ends here
  */
-record Lease(Moment sent, long nanos, long margin) {
+record Lease(Moment sent, long nanos) {
+
+	private static final long LEAST_MARGIN = Duration.ofMillis(10).toNanos();
+
+	/**
+	 * How much earlier than the server we take it for run out: clocks differ in speed,
+	 * and the holder must learn of it before another can have the lock.
+	 */
+	long margin() {
+		return Math.max(LEAST_MARGIN, this.nanos / 100);
+	}
 
 	/**
 	 * What is left of it. If the wall clock ran ahead, the machine may have been
@@ -27,18 +38,18 @@ record Lease(Moment sent, long nanos, long margin) {
 	}
 
 	boolean isSuspect(Moment now) {
-		return (now.wall() - this.sent.wall()) - (now.nanos() - this.sent.nanos()) > this.margin;
+		return (now.wall() - this.sent.wall()) - (now.nanos() - this.sent.nanos()) > margin();
 	}
 
 	/**
 	 * What is left of it on the server at most.
 	 */
 	long leftOnServer(Moment now) {
-		return monotonicLeft(now) + this.margin;
+		return monotonicLeft(now) + margin();
 	}
 
 	private long left(long elapsed) {
-		return this.nanos - this.margin - elapsed;
+		return this.nanos - margin() - elapsed;
 	}
 
 	/**

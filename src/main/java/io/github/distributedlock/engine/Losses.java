@@ -57,7 +57,7 @@ final class Losses {
 				tell(loser, reason);
 			}
 			else {
-				if (tenure.unsettled) {
+				if (tenure.isUnsettled()) {
 					this.sweeper.cleanUp(tenure);
 				}
 				logger.warn("Lock '{}' of {} was lost while it was handed on: {}", tenure.key, tenure.owner,

@@ -137,7 +137,7 @@ final class Releaser {
 	}
 
 	private void cleanUp(Tenure tenure) {
-		if (tenure.unsettled && !tenure.isLeftToRunOut()) {
+		if (tenure.isUnsettled() && !tenure.isLeftToRunOut()) {
 			this.sweeper.cleanUp(tenure);
 		}
 	}

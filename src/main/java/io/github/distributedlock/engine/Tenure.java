@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -26,9 +27,10 @@ import org.jspecify.annotations.Nullable;
  *
  * Invariants: each change of state is one compare-and-set, and the last two are final. So
  * at most one hold has it, a loss reaches the one that has it then, and who has handed it
- * on can do nothing to it any more. What the store answers to a renewal counts only until
- * the end. The lease ends here before the server may give the key to another, and its end
- * only moves later.
+ * on can do nothing to it any more: it is not handed on before the store has answered
+ * every extension that its hold has asked for. What the store answers to a renewal counts
+ * only until the end. The lease ends here before the server may give the key to another,
+ * and its end only moves later.
  */
 final class Tenure {
 
@@ -42,16 +44,21 @@ final class Tenure {
 	 * One value for all, so that nobody sees a loss without its reason.
 	 *
 	 * @param hold who has it, or had it last
+	 * @param extensions how many extensions were sent and may be carried out yet
 	 */
-	private record State(Stage stage, @Nullable Hold hold, @Nullable Reason loss) {
+	private record State(Stage stage, @Nullable Hold hold, @Nullable Reason loss, int extensions) {
 
 		boolean isOwned() {
 			return this.stage == Stage.VACANT || this.stage == Stage.HELD;
 		}
 
+		boolean isHeldBy(Hold hold) {
+			return this.stage == Stage.HELD && this.hold == hold;
+		}
+
 	}
 
-	private static final State NEW = new State(Stage.VACANT, null, null);
+	private static final State NEW = new State(Stage.VACANT, null, null, 0);
 
 	final String key;
 
@@ -73,11 +80,7 @@ final class Tenure {
 	 */
 	final long sliceStart;
 
-	/**
-	 * Whether a command was sent for this owner that was never answered, or too late, so
-	 * that it may keep the key, or take it again, after this has ended.
-	 */
-	volatile boolean unsettled;
+	private final boolean acquiredUnsettled;
 
 	private final EngineTime time;
 
@@ -87,16 +90,21 @@ final class Tenure {
 
 	private volatile Lease lease;
 
+	/**
+	 * Creates one that is vacant.
+	 * @param sent when the command was sent by which it was acquired
+	 * @param unsettled whether an earlier one was never answered
+	 */
 	Tenure(Waiter waiter, String owner, Terms terms, Moment sent, long sliceStart, boolean unsettled, EngineTime time) {
 		this.key = waiter.key();
 		this.waiter = waiter;
 		this.owner = owner;
 		this.terms = terms;
 		this.sliceStart = sliceStart;
-		this.unsettled = unsettled;
+		this.acquiredUnsettled = unsettled;
 		this.time = time;
 		this.begin = sent.nanos();
-		this.lease = new Lease(sent, terms.lease(), terms.margin());
+		this.lease = new Lease(sent, terms.lease());
 	}
 
 	private State state() {
@@ -119,8 +127,7 @@ final class Tenure {
 	}
 
 	boolean isHeldBy(Hold hold) {
-		State state = state();
-		return state.stage() == Stage.HELD && state.hold() == hold;
+		return state().isHeldBy(hold);
 	}
 
 	boolean isLostBy(Hold hold) {
@@ -134,15 +141,18 @@ final class Tenure {
 	 */
 	boolean take(Hold hold) {
 		State state = state();
-		return state.stage() == Stage.VACANT && this.state.compareAndSet(state, new State(Stage.HELD, hold, null));
+		return state.stage() == Stage.VACANT && this.state.compareAndSet(state, new State(Stage.HELD, hold, null, 0));
 	}
 
 	/**
 	 * Ends a hold, and keeps the key for the next one.
-	 * @return {@code false} if that hold does not have it any more
+	 * @return {@code false} if that hold does not have it any more, or an extension of it
+	 * may be carried out yet, which would then be one of the next hold
 	 */
 	boolean vacate(Hold hold) {
-		return leave(hold, Stage.VACANT);
+		State state = state();
+		return state.isHeldBy(hold) && state.extensions() == 0
+				&& this.state.compareAndSet(state, new State(Stage.VACANT, hold, null, 0));
 	}
 
 	/**
@@ -150,13 +160,36 @@ final class Tenure {
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	boolean beginRelease(Hold hold) {
-		return leave(hold, Stage.RELEASING);
+		return change(hold, (state) -> new State(Stage.RELEASING, hold, null, state.extensions()));
 	}
 
-	private boolean leave(Hold hold, Stage next) {
-		State state = state();
-		return state.stage() == Stage.HELD && state.hold() == hold
-				&& this.state.compareAndSet(state, new State(next, hold, null));
+	/**
+	 * To be called before an extension is sent: it counts until it is known to have ended
+	 * within the hold.
+	 * @return {@code false} if that hold does not have it any more
+	 */
+	boolean beginExtension(Hold hold) {
+		return change(hold, (state) -> new State(Stage.HELD, hold, null, state.extensions() + 1));
+	}
+
+	/**
+	 * An extension was carried out, or never will be.
+	 * @return {@code false} if that hold does not have it any more
+	 */
+	boolean endExtension(Hold hold) {
+		return change(hold, (state) -> new State(Stage.HELD, hold, null, state.extensions() - 1));
+	}
+
+	private boolean change(Hold hold, UnaryOperator<State> change) {
+		while (true) {
+			State state = state();
+			if (!state.isHeldBy(hold)) {
+				return false;
+			}
+			if (this.state.compareAndSet(state, change.apply(state))) {
+				return true;
+			}
+		}
 	}
 
 	/**
@@ -166,7 +199,7 @@ final class Tenure {
 	boolean beginRelease() {
 		State state = state();
 		return state.stage() == Stage.VACANT
-				&& this.state.compareAndSet(state, new State(Stage.RELEASING, state.hold(), null));
+				&& this.state.compareAndSet(state, new State(Stage.RELEASING, state.hold(), null, 0));
 	}
 
 	/**
@@ -181,7 +214,7 @@ final class Tenure {
 				return false;
 			}
 			Hold loser = (state.stage() == Stage.HELD) ? state.hold() : null;
-			if (this.state.compareAndSet(state, new State(Stage.LOST, loser, reason))) {
+			if (this.state.compareAndSet(state, new State(Stage.LOST, loser, reason, state.extensions()))) {
 				return true;
 			}
 		}
@@ -210,6 +243,14 @@ final class Tenure {
 	}
 
 	/**
+	 * Whether a command was sent for this owner that was never answered, or too late, so
+	 * that it may keep the key, or take it again, after this has ended.
+	 */
+	boolean isUnsettled() {
+		return this.acquiredUnsettled || state().extensions() > 0;
+	}
+
+	/**
 	 * Why it was lost; if it was not, nobody has said anything but that it is gone.
 	 */
 	Reason lossReason() {
@@ -225,7 +266,7 @@ final class Tenure {
 	 * The store has confirmed that the key is ours, for at least so long.
 	 */
 	synchronized void confirmed(Moment sent, long nanos) {
-		Lease confirmed = new Lease(sent, nanos, this.terms.margin());
+		Lease confirmed = new Lease(sent, nanos);
 		Moment now = Moment.now(this.time);
 		if (confirmed.left(now) > this.lease.left(now)) {
 			this.lease = confirmed;
@@ -248,7 +289,7 @@ final class Tenure {
 		}
 		// The last lease was asked for in whole milliseconds, and may end almost one
 		// early.
-		long early = this.terms.margin() + TimeUnit.MILLISECONDS.toNanos(1);
+		long early = lease().margin() + TimeUnit.MILLISECONDS.toNanos(1);
 		return (maxHoldLeft(this.time.nanoTime()) <= early) ? Reason.MAX_HOLD_TIME : Reason.NOT_RENEWED;
 	}
 

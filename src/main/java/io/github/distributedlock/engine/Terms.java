@@ -27,8 +27,6 @@ import org.jspecify.annotations.Nullable;
 record Terms(String name, long lease, boolean renewed, long maxHold, long minHold, boolean expireOnClose, LockMode mode,
 		boolean fair, boolean fenced, boolean handedOn) {
 
-	private static final long LEAST_MARGIN = Duration.ofMillis(10).toNanos();
-
 	static Terms of(LockRequest request, Duration defaultLease) {
 		Duration fixed = request.leaseTime();
 		long maxHold = nanos(request.maxHoldTime(), Long.MAX_VALUE);
@@ -59,14 +57,6 @@ record Terms(String name, long lease, boolean renewed, long maxHold, long minHol
 	boolean sharesLeaseOf(Terms other) {
 		return this.renewed && other.renewed && this.lease == other.lease && this.maxHold == Long.MAX_VALUE
 				&& other.maxHold == Long.MAX_VALUE;
-	}
-
-	/**
-	 * How much earlier than the server we take a lease for run out: clocks differ in
-	 * speed, and the holder must learn of it before another can have the lock.
-	 */
-	long margin() {
-		return Math.max(LEAST_MARGIN, this.lease / 100);
 	}
 
 	private static long nanos(@Nullable Duration duration, long absent) {

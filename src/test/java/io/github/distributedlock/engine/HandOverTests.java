@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -15,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -156,6 +160,34 @@ class HandOverTests extends EngineFixture {
 		assertThat(handle.remaining()).isLessThan(LEASE);
 		handle.close();
 		assertThat(this.backend.steps()).containsExactly("acquire k", "renew k", "pass k", "release k");
+	}
+
+	@Test
+	void extensionThatIsCarriedOutAfterTheCloseDoesNotReachTheNextOne() {
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
+		this.backend.next("renew", (step) -> {
+			handOnTo(next);
+			return step.get();
+		});
+		assertThat(this.held.extend(LEASE.multipliedBy(100))).isFalse();
+		assertThat(next.join().remaining()).isLessThan(LEASE);
+		assertThat(next.join().owner()).isNotEqualTo(this.held.owner());
+	}
+
+	@Test
+	void extensionThatWasNotAnsweredDoesNotReachTheNextOne() {
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
+		AtomicReference<Supplier<?>> late = new AtomicReference<>();
+		this.backend.next("renew", (step) -> {
+			late.set(step);
+			return ScriptedBackend.LOST_REQUEST.apply(step);
+		});
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.held.extend(LEASE.multipliedBy(100)));
+		LockHandle handle = handOnTo(next);
+		assertThat(late.get().get()).as("owned by the one before").isEqualTo(List.of(false));
+		assertThat(handle.owner()).isNotEqualTo(this.held.owner());
+		assertThat(valueOf("k")).isEqualTo(handle.owner());
 	}
 
 	@Test
