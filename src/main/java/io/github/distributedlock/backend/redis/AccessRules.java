@@ -10,13 +10,23 @@ final class AccessRules {
 
 	static final String NEW_LINE = System.lineSeparator() + "    ";
 
-	private static final String EACH = "+set +get +del +pttl +pexpire +zadd +zrem +time"
-			+ " +publish +subscribe +unsubscribe +ping";
+	private static final String EACH = "+set +get +del +pttl +pexpire +zadd +zrem +zrange +time";
+
+	/** Without these, waiters poll. */
+	private static final String SIGNALS = " +publish +subscribe +unsubscribe +ping";
 
 	private final KeyNames names;
 
-	AccessRules(KeyNames names) {
+	private final String more;
+
+	/**
+	 * Creates the rules.
+	 * @param names the names in Redis
+	 * @param more what the user needs to be connected at all
+	 */
+	AccessRules(KeyNames names, String more) {
 		this.names = names;
+		this.more = more.isEmpty() ? "" : " " + more;
 	}
 
 	/**
@@ -25,17 +35,25 @@ final class AccessRules {
 	 * @return as in a rule
 	 */
 	static String commands(Atomicity atomicity) {
-		return switch (atomicity) {
-			case LUA -> EACH + " +zrange +zscore +zrangebyscore +zremrangebyscore +eval +evalsha";
-			case NATIVE -> EACH + " +zrange +delex"; // Valkey 9: +delifeq
-			case TRANSACTION -> EACH + " +zrange +watch +unwatch +multi +exec";
-			case AUTO, BEST_EFFORT -> EACH + " +zrange";
+		return required(atomicity) + SIGNALS;
+	}
+
+	/**
+	 * Those of them without which a way is not used: a strategy's trial sends each.
+	 * @param atomicity the way
+	 * @return as in a rule
+	 */
+	static String required(Atomicity atomicity) {
+		return EACH + switch (atomicity) {
+			case LUA -> " +zscore +zrangebyscore +zremrangebyscore +eval +evalsha";
+			case NATIVE -> " +delex"; // Valkey 9: +delifeq
+			case TRANSACTION -> " +watch +unwatch +multi +exec";
+			case AUTO, BEST_EFFORT -> "";
 		};
 	}
 
-	private static String rule(Atomicity atomicity, boolean cluster) {
-		return NEW_LINE + Strategies.text(atomicity) + ": ACL SETUSER <user> " + commands(atomicity)
-				+ (cluster ? " +cluster" : "");
+	private String rule(Atomicity atomicity) {
+		return NEW_LINE + Strategies.text(atomicity) + ": ACL SETUSER <user> " + commands(atomicity) + this.more;
 	}
 
 	/**
@@ -48,17 +66,17 @@ final class AccessRules {
 		String end = NEW_LINE + "on the keys ~" + this.names.pattern() + " and the channels &" + this.names.channels()
 				+ "*" + System.lineSeparator();
 		if (wanted != Atomicity.AUTO) {
-			return "Either allow it to the user of the connection, where the server has it:" + rule(wanted, cluster)
-					+ end + "Or remove distributed-lock.redis.atomicity=" + Strategies.text(wanted)
+			return "Either allow it to the user of the connection, where the server has it:" + rule(wanted) + end
+					+ "Or remove distributed-lock.redis.atomicity=" + Strategies.text(wanted)
 					+ ", so that another way is used if the server allows one.";
 		}
 		String newer = "a server that compares by itself, as Redis 8.4 and Valkey 8.1 do";
 		if (cluster) {
-			return "Either allow scripts to the user of the connection:" + rule(Atomicity.LUA, true) + end + "Or use "
-					+ newer + ".";
+			return "Either allow scripts to the user of the connection:" + rule(Atomicity.LUA) + end + "Or use " + newer
+					+ ".";
 		}
 		return "Either allow one of these to the user of the connection, or use " + newer + ":"
-				+ rule(Atomicity.TRANSACTION, false) + rule(Atomicity.LUA, false) + end
+				+ rule(Atomicity.TRANSACTION) + rule(Atomicity.LUA) + end
 				+ "Or do without: with distributed-lock.redis.atomicity=best-effort a command that comes late can take"
 				+ " away the lock of somebody else.";
 	}

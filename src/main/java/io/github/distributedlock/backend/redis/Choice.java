@@ -168,7 +168,8 @@ final class Choice {
 		NothingAllowedException nothing = new NothingAllowedException(
 				probe.server() + " allows nothing that changes a lock only if it still belongs to who changes it,"
 						+ " and without that no lock is safe. Tried, and answered:" + AccessRules.NEW_LINE + answers,
-				new AccessRules(this.names).waysOut(this.atomicity, this.connections.exclusive() == null));
+				new AccessRules(this.names, this.connections.rights()).waysOut(this.atomicity,
+						this.connections.exclusive() == null));
 		this.nothing = nothing;
 		this.inVainAt = System.nanoTime();
 		return nothing;

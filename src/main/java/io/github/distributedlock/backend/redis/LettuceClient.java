@@ -40,11 +40,16 @@ final class LettuceClient {
 		if (client.application.isClusterAware()) {
 			LettuceClusterLane commands = client.clusterLane();
 			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, signals,
-					new LettuceRawCommands(), true, commands);
+					new LettuceRawCommands(), true, commands, "+cluster");
 		}
 		Lanes exclusive = new Lanes(client.exclusiveLane(), client.exclusiveLane());
 		return new OwnConnections(new Lanes(client.lane(), client.lane()), exclusive, signals, new LettuceRawCommands(),
-				false, Masters.ONE);
+				false, Masters.ONE, client.rights());
+	}
+
+	private String rights() {
+		String select = (this.application.getDatabase() != 0) ? "+select" : "";
+		return (server() instanceof RedisStaticMasterReplicaConfiguration) ? ("+role " + select).strip() : select;
 	}
 
 	private LettuceLane lane() {

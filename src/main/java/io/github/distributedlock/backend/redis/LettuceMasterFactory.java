@@ -69,6 +69,7 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 		@Override
 		public <T extends StatefulConnection<?, ?>> T getConnection(Class<T> type) {
 			RedisException failure = new RedisConnectionException("None of " + this.servers + " is a master");
+			RedisException refusal = null;
 			for (RedisURI server : this.servers) {
 				try {
 					StatefulRedisConnection<?, ?> connection = connect(type, server);
@@ -78,9 +79,10 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 				}
 				catch (RedisException ex) {
 					failure.addSuppressed(ex);
+					refusal = (RedisRefusal.of(ex) != null) ? ex : refusal;
 				}
 			}
-			throw failure;
+			throw (refusal != null) ? refusal : failure;
 		}
 
 		private static boolean isToMaster(StatefulRedisConnection<?, ?> connection) {

@@ -43,8 +43,12 @@ final class LuaScript {
 			if (!RedisRefusal.saysIn(ex, "NOSCRIPT")) {
 				throw ex;
 			}
-			return connection.scriptingCommands().eval(this.source, this.answer, keys, keysAndArguments);
+			return runInFull(connection, keys, keysAndArguments);
 		}
+	}
+
+	<T> @Nullable T runInFull(RedisConnection connection, int keys, byte[]... keysAndArguments) {
+		return connection.scriptingCommands().eval(this.source, this.answer, keys, keysAndArguments);
 	}
 
 	private static String read(String resource) {

@@ -47,6 +47,8 @@ final class LuaSteps implements Steps {
 
 	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lock.lua", "renew.lua");
 
+	private final LuaScript rehearsal = new LuaScript(ReturnType.INTEGER, "rehearse.lua");
+
 	private final KeyNames names;
 
 	private final byte[] channels;
@@ -200,14 +202,17 @@ final class LuaSteps implements Steps {
 	}
 
 	/**
-	 * Runs scripts that change nothing, and those commands in them that may be denied.
+	 * Sends all that scripts send but for wake-ups, and what a lock needs besides.
 	 * @param connection the connection
-	 * @param name the name of a key that does not exist
+	 * @param key a key that nobody uses
 	 */
-	void rehearse(RedisConnection connection, byte[] name) {
-		byte[] nothing = {};
-		this.park.run(connection, 1, name, nothing, RESERVATION);
-		this.release.run(connection, 3, name, name, name, nothing, nothing, RESERVATION, this.skipTheDeaf, nothing);
+	void rehearse(RedisConnection connection, String key) {
+		byte[] lock = this.names.lock(key);
+		byte[][] all = { lock, this.names.waiters(key), this.names.liveness(key), this.names.fence(key) };
+		this.rehearsal.run(connection, all.length, all);
+		this.rehearsal.runInFull(connection, all.length, all);
+		Rehearsal.setIfPresent(connection, lock);
+		connection.stringCommands().get(lock);
 	}
 
 	private static boolean isTrue(@Nullable Object answer) {

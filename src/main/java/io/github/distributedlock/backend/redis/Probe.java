@@ -25,13 +25,15 @@ final class Probe {
 
 	private final SignalLine connections;
 
-	private final byte[] name;
+	private final KeyNames names;
+
+	private final String key = "probe-" + UUID.randomUUID();
 
 	private final Map<String, List<String>> refused = new LinkedHashMap<>();
 
 	Probe(SignalLine connections, KeyNames names) {
 		this.connections = connections;
-		this.name = names.lock("probe-" + UUID.randomUUID());
+		this.names = names;
 	}
 
 	/**
@@ -79,7 +81,7 @@ final class Probe {
 
 	private @Nullable Refused tryOut(Strategy candidate) {
 		try (RedisConnection connection = this.connections.open()) {
-			candidate.trial().accept(connection, this.name);
+			candidate.trial().accept(connection, this.key);
 			return null;
 		}
 		catch (RuntimeException ex) {
@@ -102,7 +104,7 @@ final class Probe {
 
 	private void requireAnswer() {
 		try (RedisConnection connection = this.connections.open()) {
-			connection.stringCommands().get(this.name);
+			connection.stringCommands().get(this.names.lock(this.key));
 		}
 	}
 

@@ -23,6 +23,8 @@ final class Strategies {
 
 	private final Unanswered unanswered = new Unanswered();
 
+	private final Rehearsal rehearsal;
+
 	private final Duration timeout;
 
 	private final boolean countsAllSubscribers;
@@ -30,6 +32,7 @@ final class Strategies {
 	Strategies(KeyNames names, OwnConnections connections, Duration timeout) {
 		this.names = names;
 		this.connections = connections;
+		this.rehearsal = new Rehearsal(names, connections.raw());
 		this.timeout = timeout;
 		this.countsAllSubscribers = !connections.cluster();
 	}
@@ -55,7 +58,7 @@ final class Strategies {
 		}
 		if (exclusive != null && atomicity == Atomicity.BEST_EFFORT) {
 			all.add(plain(Atomicity.BEST_EFFORT, "best-effort", new BestEffortSwap(), this.connections.shared(),
-					(connection, name) -> connection.keyCommands().del(name)));
+					this.rehearsal::run));
 		}
 		return all;
 	}
@@ -69,19 +72,25 @@ final class Strategies {
 	private Strategy nativeBy(NativeSwap command) {
 		Swap swap = command.apply(this.connections.raw());
 		String description = "native (" + command.name().replace('_', ' ') + ")";
-		return plain(Atomicity.NATIVE, description, swap, this.connections.shared(), (connection, name) -> {
+		return plain(Atomicity.NATIVE, description, swap, this.connections.shared(), (connection, key) -> {
+			byte[] name = this.names.lock(key);
 			swap.replace(connection, name, EXPECTED, EXPECTED, 1);
 			swap.replace(connection, name, EXPECTED, null, 1);
+			this.rehearsal.run(connection, key);
 		});
 	}
 
 	private Strategy transaction(Lanes exclusive) {
 		TransactionSwap swap = new TransactionSwap(this.connections.raw());
-		return plain(Atomicity.TRANSACTION, "transaction", swap, exclusive, swap::rehearse);
+		return plain(Atomicity.TRANSACTION, "transaction", swap, exclusive, (connection, key) -> {
+			// First, since a transaction does not say why it was aborted.
+			this.rehearsal.run(connection, key);
+			swap.rehearse(connection, this.names.lock(key));
+		});
 	}
 
 	private Strategy plain(Atomicity atomicity, String description, Swap swap, Lanes lanes,
-			BiConsumer<RedisConnection, byte[]> trial) {
+			BiConsumer<RedisConnection, String> trial) {
 		return new Strategy(atomicity, description, plain(swap), lanes, trial);
 	}
 

@@ -13,9 +13,9 @@ import org.springframework.data.redis.connection.RedisConnection;
  * @param description it, in a word or two for the log
  * @param steps the steps
  * @param lanes the connections that they need
- * @param trial runs its commands on a key that does not exist, without an effect, and
- * fails if the server refuses one
+ * @param trial sends all that its steps send but for wake-ups, on a key that nobody uses,
+ * without an effect, and fails if the server refuses anything
  */
 record Strategy(Atomicity atomicity, String description, Steps steps, Lanes lanes,
-		BiConsumer<RedisConnection, byte[]> trial) {
+		BiConsumer<RedisConnection, String> trial) {
 }

@@ -54,9 +54,6 @@ final class TransactionSwap implements Swap {
 	 * @param name the name of a key that does not exist
 	 */
 	void rehearse(RedisConnection connection, byte[] name) {
-		// Once without, since a transaction does not say why it was aborted.
-		connection.keyCommands().del(name);
-		connection.keyCommands().pExpire(name, 1);
 		connection.watch(name);
 		connection.unwatch();
 		connection.watch(name);

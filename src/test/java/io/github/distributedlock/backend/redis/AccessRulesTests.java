@@ -88,8 +88,6 @@ class AccessRulesTests {
 			rules.addAll(commands);
 			admin.aclSetUser("locks", rules.toArray(String[]::new));
 			admin.aclLogReset();
-			admin.configResetStat();
-			admin.scriptFlush();
 			RedisStandaloneConfiguration servers = new RedisStandaloneConfiguration("localhost", server.port());
 			servers.setUsername("locks");
 			servers.setPassword("secret");
@@ -99,6 +97,10 @@ class AccessRulesTests {
 					LockEngine engine = LockEngine.builder(backend).leaseTime(LEASE).build();
 					LockEngine other = LockEngine.builder(another).leaseTime(LEASE).build()) {
 				assertThat(backend.atomicity()).isEqualTo(way);
+				assertThat(another.atomicity()).isEqualTo(way);
+				// What is sent at the start is no need.
+				admin.configResetStat();
+				admin.scriptFlush();
 				takeAndGiveBack(engine, admin);
 				park(engine, other);
 				lose(engine, admin);

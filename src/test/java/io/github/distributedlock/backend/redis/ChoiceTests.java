@@ -116,7 +116,7 @@ class ChoiceTests {
 			backend.atomicity();
 			Claim claim = new Claim("k", "i:1", "i", LEASE);
 			assertThat(backend.acquire(claim).acquired()).isTrue();
-			admin.aclSetUser("default", "resetkeys", "~lock:{probe*", "~lock-waiters:*");
+			admin.aclSetUser("default", "resetkeys", "~lock*:{probe*", "~lock-waiters:*");
 			long before = connections(admin);
 			for (int i = 0; i < 50; i++) {
 				assertThatExceptionOfType(LockBackendException.class)
