@@ -82,7 +82,11 @@ public @interface DistributedLock {
 	 * another plain value of the JDK that reads the same in every JVM. A collection or
 	 * array of them gives one key for each element, in a template too. A value that is
 	 * {@code null}, blank, empty or of another type fails the call with an
-	 * {@link IllegalArgumentException} before anything is locked.
+	 * {@link IllegalArgumentException} before anything is locked. So does such an operand
+	 * of a {@code +} that makes the key or a part of a template, unless it is a literal;
+	 * and a collection there, since only a template makes several keys of it. Elsewhere
+	 * in an expression, text is made of such values only, but {@code null} becomes
+	 * "null", and what methods make of their arguments is not checked.
 	 * @return the keys
 	 */
 	@AliasFor("value")

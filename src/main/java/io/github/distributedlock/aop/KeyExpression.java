@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -11,6 +12,9 @@ import org.springframework.expression.ParseException;
 import org.springframework.expression.ParserContext;
 import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.common.LiteralExpression;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
 /**
@@ -19,7 +23,14 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
  */
 final class KeyExpression {
 
-	private static final SpelExpressionParser PARSER = new SpelExpressionParser();
+	/**
+	 * Never compiled, whatever the application has set: compiled code is made for the
+	 * types of earlier calls, and fails with others.
+	 */
+	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration(SpelCompilerMode.OFF,
+			null);
+
+	private static final SpelExpressionParser PARSER = new SpelExpressionParser(CONFIGURATION);
 
 	private static final Pattern REFERENCE = Pattern.compile("#\\w+(?:\\??\\.\\w+(?:\\(\\))?|\\[\\w+])*");
 
@@ -31,10 +42,17 @@ final class KeyExpression {
 
 	private final List<Expression> parts;
 
+	private final boolean constant;
+
 	private KeyExpression(AnnotatedMethod annotated, String written, List<Expression> parts) {
 		this.annotated = annotated;
 		this.written = written;
-		this.parts = parts;
+		this.parts = parts.stream().map(KeyExpression::checked).toList();
+		this.constant = parts.stream().allMatch(ExpressionRules::isConstant);
+	}
+
+	private static Expression checked(Expression part) {
+		return (part instanceof SpelExpression expression) ? Concatenation.check(expression, CONFIGURATION) : part;
 	}
 
 	/**
@@ -47,24 +65,24 @@ final class KeyExpression {
 		// Decided by what the author wrote: a property's value must not turn text into
 		// code.
 		boolean template = written.contains("#{");
-		KeyExpression key;
+		List<Expression> parts;
 		try {
 			Expression expression = template ? PARSER.parseExpression(resolved, ParserContext.TEMPLATE_EXPRESSION)
 					: PARSER.parseExpression(resolved);
-			key = new KeyExpression(annotated, written, (expression instanceof CompositeStringExpression composite)
-					? List.of(composite.getExpressions()) : List.of(expression));
+			parts = (expression instanceof CompositeStringExpression composite) ? List.of(composite.getExpressions())
+					: List.of(expression);
 		}
 		catch (ParseException | IllegalStateException ex) {
 			throw annotated.refuse("key", written, "is not a valid SpEL " + (template ? "template" : "expression")
 					+ " (" + ex.getMessage() + ")" + (template ? suffix(resolved) : remedy(written)), ex);
 		}
-		for (Expression part : key.parts) {
+		for (Expression part : parts) {
 			String fault = rules.findFault(part);
 			if (fault != null) {
 				throw annotated.refuse("key", written, fault + (template ? "" : remedy(written)), null);
 			}
 		}
-		return key;
+		return new KeyExpression(annotated, written, parts);
 	}
 
 	private static String suffix(String resolved) {
@@ -99,7 +117,7 @@ final class KeyExpression {
 	}
 
 	boolean isConstant() {
-		return this.parts.stream().allMatch(ExpressionRules::isConstant);
+		return this.constant;
 	}
 
 	/**
@@ -140,20 +158,29 @@ final class KeyExpression {
 			value = part.getValue(context);
 		}
 		catch (RuntimeException ex) {
-			throw failed(part, "could not be evaluated (" + ex.getMessage() + ")", ex);
+			throw failed(part, ex);
 		}
 		try {
 			return KeyText.of(value);
 		}
 		catch (IllegalArgumentException ex) {
-			throw failed(part, String.valueOf(ex.getMessage()), ex);
+			throw failed(part.getExpressionString(), String.valueOf(ex.getMessage()), ex);
 		}
 	}
 
-	private IllegalArgumentException failed(Expression part, String why, RuntimeException cause) {
+	private IllegalArgumentException failed(Expression part, RuntimeException failure) {
 		String text = part.getExpressionString();
+		UnusableValueException unusable = UnusableValueException.behind(failure);
+		if (unusable == null) {
+			return failed(text, "could not be evaluated (" + failure.getMessage() + ")", failure);
+		}
+		return failed(Objects.requireNonNullElse(unusable.expression(), text), String.valueOf(unusable.getMessage()),
+				failure);
+	}
+
+	private IllegalArgumentException failed(String expression, String why, RuntimeException cause) {
 		return new IllegalArgumentException(this.annotated.told("key", this.written)
-				+ (text.equals(this.written) ? "" : ", of which " + text) + " " + why, cause);
+				+ (expression.equals(this.written) ? "" : ", of which " + expression) + " " + why, cause);
 	}
 
 }

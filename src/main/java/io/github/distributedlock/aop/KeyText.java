@@ -30,13 +30,45 @@ final class KeyText {
 	 * name
 	 */
 	static List<String> of(@Nullable Object value) {
+		Collection<?> elements = elements(value);
+		return (elements != null) ? each(elements) : List.of(one(value, "is "));
+	}
+
+	/**
+	 * The text of a value that is joined with others by {@code +}.
+	 * @param template what to write for one key for each element
+	 * @throws IllegalArgumentException as for {@link #of}, and for a collection or array
+	 */
+	static String joined(@Nullable Object value, String template) {
+		if (elements(value) != null) {
+			throw new IllegalArgumentException(
+					"is a collection or an array, of which + would make a single key: write \"" + template
+							+ "\" for one key for each element");
+		}
+		return one(value, "is ");
+	}
+
+	/**
+	 * The text of a value, which may be blank.
+	 * @throws IllegalArgumentException if it need not be the same in every JVM
+	 */
+	static String plain(Object value) {
+		String text = text(value);
+		if (text == null) {
+			throw new IllegalArgumentException("is a " + value.getClass().getTypeName()
+					+ ", whose text need not be the same in every JVM: name what identifies it, such as #order.id");
+		}
+		return text;
+	}
+
+	private static @Nullable Collection<?> elements(@Nullable Object value) {
 		if (value instanceof Collection<?> collection) {
-			return each(collection);
+			return collection;
 		}
 		if (value != null && value.getClass().isArray() && !(value instanceof byte[]) && !(value instanceof char[])) {
-			return each(Arrays.asList(ObjectUtils.toObjectArray(value)));
+			return Arrays.asList(ObjectUtils.toObjectArray(value));
 		}
-		return List.of(one(value));
+		return null;
 	}
 
 	private static List<String> each(Collection<?> values) {
@@ -45,22 +77,18 @@ final class KeyText {
 		}
 		List<String> texts = new ArrayList<>(values.size());
 		for (Object value : values) {
-			texts.add(one(value));
+			texts.add(one(value, "has an element that is "));
 		}
 		return texts;
 	}
 
-	private static String one(@Nullable Object value) {
+	private static String one(@Nullable Object value, String beginning) {
 		if (value == null) {
-			throw new IllegalArgumentException("is null, or has an element that is null");
+			throw new IllegalArgumentException(beginning + "null");
 		}
-		String text = text(value);
-		if (text == null) {
-			throw new IllegalArgumentException("is a " + value.getClass().getName()
-					+ ", whose text need not be the same in every JVM: name what identifies it, such as #order.id");
-		}
+		String text = plain(value);
 		if (text.isBlank()) {
-			throw new IllegalArgumentException("is blank, or has an element that is blank");
+			throw new IllegalArgumentException(beginning + "blank");
 		}
 		return text;
 	}

@@ -34,6 +34,7 @@ class LockDefinitionSource {
 
 	LockDefinitionSource(BeanFactory beanFactory, PropertyResolver properties) {
 		this.properties = properties;
+		this.shared.setTypeConverter(new KeyTypeConverter());
 		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
 	}
 
