@@ -139,7 +139,9 @@ public interface LockBackend extends AutoCloseable {
 	 * of any other. Called only for keys for which it {@linkplain #isOneStep is} one
 	 * step.
 	 * @param claims the claims of one owner, neither fair nor fenced
-	 * @return whether it is the owner now
+	 * @return whether it is the owner now; {@code false} only if a key is busy
+	 * @throws LockBackendException if the store failed. After a refusal that may pass the
+	 * keys are asked for one by one.
 	 */
 	default boolean acquireAll(List<Claim> claims) {
 		throw new UnsupportedOperationException();

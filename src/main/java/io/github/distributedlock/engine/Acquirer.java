@@ -73,16 +73,13 @@ final class Acquirer {
 	@Nullable Hold acquire(String key, String owner, Terms terms, Wait wait) throws InterruptedException {
 		int era = this.lifecycle.era();
 		this.lifecycle.require(era, key);
-		if (wait.isAllowed() && wait.isOver()) {
-			return null;
-		}
 		Claim claim = terms.claim(key, owner, this.instance.id());
 		Waiter waiter = new Waiter(key, claim.waiter());
 		Hold borrowed = borrow(waiter, terms, era);
 		if (borrowed != null) {
 			return borrowed;
 		}
-		Turn first = enter(waiter, terms, wait.isAllowed());
+		Turn first = enter(waiter, terms, wait.isAllowed() && wait.mayAsk());
 		if (first == null) {
 			requireNoFailure(key, this.queue.failure(waiter), wait);
 			return null;
@@ -206,21 +203,30 @@ final class Acquirer {
 		}
 	}
 
+	/**
+	 * Waits for a turn, until the time is over. If there is only a withdrawal ahead,
+	 * which takes one command, a request that has asked for nothing yet lets it end: the
+	 * lock may be free.
+	 * @return {@code false} if the key was held or queued for here in all that time, or
+	 * is busy by the store's word
+	 * @throws LockBackendException if the store kept us waiting
+	 */
 	boolean awaitTurn(Turn turn, Wait wait) throws InterruptedException {
 		if (turn.granted.tryAcquire()) {
 			return true;
 		}
-		boolean granted = this.time.await(turn.granted, wait.isAllowed() ? wait.left() : LONGEST_WITHDRAWAL)
-				&& !(wait.isAllowed() && wait.isOver());
-		if (!granted || !wait.isAllowed()) {
-			// Who may not wait does not wait for a second command of a store that fails.
+		boolean patient = turn.followsWithdrawal && wait.mayBeLate();
+		long patience = patient ? Math.max(wait.left(), LONGEST_WITHDRAWAL) : wait.left();
+		boolean granted = this.time.await(turn.granted, patience);
+		if (!granted || wait.isOver()) {
+			// Late, nobody waits for a second command of a store that fails.
 			requireNoFailure(turn.key, turn.failure(), wait);
 		}
-		if (!granted && !wait.isAllowed()) {
+		if (!granted && turn.followsWithdrawal && !wait.isBusy()) {
 			throw new LockBackendException("Lock '" + turn.key + "' could not be asked for: the store has not"
 					+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here", true, null);
 		}
-		return granted;
+		return granted && (patient || !wait.isOver());
 	}
 
 	/**

@@ -20,6 +20,15 @@ final class Failures {
 	}
 
 	/**
+	 * The exception for a key of several whose turn came too late.
+	 */
+	static LockBackendException notAsked(String key, Wait wait) {
+		return new LockBackendException("Lock '" + key + "' was not asked for, since the waitTime of "
+				+ Text.of(wait.limit()) + " was over after the other keys of the request. Choose a longer waitTime",
+				true, null);
+	}
+
+	/**
 	 * The exception for a request that waited, but for a store that worked.
 	 */
 	static LockBackendException inAllThatTime(String key, Wait wait, LockBackendException last) {

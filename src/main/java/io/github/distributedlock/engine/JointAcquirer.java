@@ -6,6 +6,7 @@ import java.util.OptionalLong;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
@@ -71,17 +72,19 @@ final class JointAcquirer {
 	private boolean ask(List<Claim> claims, Wait wait) {
 		boolean answered = false;
 		try {
+			wait.asking();
 			boolean acquired = this.parts.backend.acquireAll(claims);
 			answered = true;
+			wait.heard(acquired ? Attempt.ACQUIRED : Attempt.BUSY);
 			return acquired;
 		}
 		catch (RuntimeException ex) {
 			LockBackendException failure = Failures.asBackendException("acquire", claims.get(0).key(), ex);
 			answered = failure.isRefused();
-			if (!failure.isRetryable() || !wait.isAllowed()) {
+			if (!failure.isRetryable() || (!answered && !wait.isAllowed())) {
 				throw failure;
 			}
-			if (wait.isOver()) {
+			if (wait.isAllowed() && wait.isOver()) {
 				throw Failures.inAllThatTime(claims.get(0).key(), wait, failure);
 			}
 			return false;

@@ -63,6 +63,7 @@ final class LocalQueue {
 				queue.takeOver(turn);
 			}
 			else if (mayWait || nobodyElse) {
+				turn.followsWithdrawal = nobodyElse;
 				queue.add(turn);
 			}
 			return queue;

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
  * The talk of the thread that has a key's turn with the store: asks; if the key is busy
  * asks again and registers as a waiter in the same step; waits to be woken; and so on.
  * <p>
- * Invariants: no command is sent after the deadline, but for the one attempt of a request
- * that may not wait. All sends name the same owner, so that one which was carried out
- * unheard is recognised by the next. If one was not answered and this ends without a
- * hold, it is cleaned up; if it ends with one, that is cleaned up after its release.
+ * Invariants: no command is sent after the deadline, but for the first one of a request.
+ * All sends name the same owner, so that one which was carried out unheard is recognised
+ * by the next. If one was not answered and this ends without a hold, it is cleaned up; if
+ * it ends with one, that is cleaned up after its release.
  * <p>
  * Who wants to share the lock asks once out of turn, since readers do not exclude each
  * other, and queues up only if it has to wait.
@@ -82,7 +82,7 @@ final class Negotiation {
 			do {
 				this.parts.lifecycle.require(this.era, this.turn.key);
 				hold = inherit();
-				if (hold == null && (this.passing != null || !isTooLate())) {
+				if (hold == null && (this.passing != null || this.wait.mayAsk())) {
 					hold = ask();
 				}
 			}
@@ -93,6 +93,9 @@ final class Negotiation {
 			if (hold == null && this.failure != null) {
 				throw this.wait.isAllowed() ? Failures.inAllThatTime(this.turn.key, this.wait, this.failure)
 						: this.failure;
+			}
+			if (hold == null && !this.wait.isBusy()) {
+				throw Failures.notAsked(this.turn.key, this.wait);
 			}
 			return hold;
 		}
@@ -127,22 +130,19 @@ final class Negotiation {
 		return null;
 	}
 
-	private boolean isTooLate() {
-		return this.wait.isAllowed() && this.wait.isOver();
-	}
-
 	private @Nullable Hold ask() throws InterruptedException {
 		Moment sent = Moment.now(this.parts.time);
 		boolean unsettledBefore = this.unsettled;
 		try {
 			boolean registers = registers();
 			this.unsettled = true; // Until the answer is read.
+			this.wait.asking();
 			Attempt attempt = send(sent, registers);
 			this.unsettled = unsettledBefore;
 			this.failure = null;
 			this.retry = FIRST_RETRY;
 			this.turn.answered();
-			this.wait.sawHolder(attempt.holder());
+			this.wait.heard(attempt);
 			this.parts.sawHolder(this.turn.key, attempt.holder());
 			this.busy = true;
 			if (attempt.acquired()) {
@@ -176,8 +176,7 @@ final class Negotiation {
 	 * and what is reserved for one who waited here before.
 	 */
 	private boolean registers() {
-		return this.turn.isRegistered()
-				|| (this.wait.isAllowed() && (this.busy || this.unsettled || this.terms.fair()));
+		return this.turn.isRegistered() || (!this.wait.isOver() && (this.busy || this.unsettled || this.terms.fair()));
 	}
 
 	private Attempt send(Moment sent, boolean registers) {

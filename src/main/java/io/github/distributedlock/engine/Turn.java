@@ -37,6 +37,12 @@ final class Turn {
 	 */
 	final boolean inherits;
 
+	/**
+	 * Whether there was only a withdrawal ahead of it: nobody here has the key or waits
+	 * for it. Confined to the requesting thread.
+	 */
+	boolean followsWithdrawal;
+
 	private final AtomicBoolean begun = new AtomicBoolean();
 
 	/**

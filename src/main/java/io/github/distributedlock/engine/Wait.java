@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 
+import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +17,10 @@ final class Wait {
 	private final long start;
 
 	private final long limit;
+
+	private boolean asked;
+
+	private boolean busy;
 
 	private @Nullable String holder;
 
@@ -34,6 +39,35 @@ final class Wait {
 
 	boolean isOver() {
 		return left() <= 0;
+	}
+
+	/**
+	 * Whether another command may start. The first one may, however late it is, so that
+	 * nobody is told anything of a lock that was not asked for.
+	 */
+	boolean mayAsk() {
+		return mayBeLate() || !isOver();
+	}
+
+	/**
+	 * Whether the next command may start when the time is over.
+	 */
+	boolean mayBeLate() {
+		return !isAllowed() || !this.asked;
+	}
+
+	/**
+	 * To be called before a command is sent.
+	 */
+	void asking() {
+		this.asked = true;
+	}
+
+	/**
+	 * Whether the last thing that the store said is that a key is busy.
+	 */
+	boolean isBusy() {
+		return this.busy;
 	}
 
 	long left() {
@@ -67,8 +101,12 @@ final class Wait {
 		return this.holder;
 	}
 
-	void sawHolder(@Nullable String holder) {
-		this.holder = holder;
+	/**
+	 * The store has answered.
+	 */
+	void heard(Attempt attempt) {
+		this.busy = !attempt.acquired();
+		this.holder = attempt.holder();
 	}
 
 }

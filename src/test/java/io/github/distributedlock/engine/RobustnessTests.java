@@ -12,6 +12,7 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import org.awaitility.Awaitility;
@@ -213,8 +214,102 @@ class RobustnessTests extends EngineFixture {
 			return granted;
 		});
 		LockRequest request = LockRequest.of("a", "b", "c").waitTime(Duration.ofSeconds(1));
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(request))
+			.withMessageStartingWith("Lock 'b' was not asked for, since the waitTime of 1000 ms was over")
+			.matches(LockBackendException::isRetryable);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(this.backend.steps()).startsWith("acquire a", "release a").doesNotContain("acquire b");
+		assertThat(valueOf("a")).isNull();
+	}
+
+	@Test
+	void furtherKeyThatIsHeldHereIsBusyAfterTheDeadline() {
+		LockHandle held = inThread(() -> this.engine.acquire("b")).join();
+		this.backend.next("acquire", (step) -> {
+			Object granted = step.get();
+			this.time.pass(Duration.ofMillis(1100));
+			return granted;
+		});
+		LockRequest request = LockRequest.of("a", "b").waitTime(Duration.ofSeconds(1));
 		assertThat(this.engine.tryAcquire(request)).isEmpty();
-		assertThat(this.backend.steps()).containsExactly("acquire a", "release a");
+		held.close();
+	}
+
+	@Test
+	void firstQuestionIsAskedHoweverShortTheWaitTime() {
+		try (LockHandle late = lateRequest("late")) {
+			assertThat(late.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	void onlyTheFirstQuestionIsAskedAfterTheDeadline() {
+		ownedElsewhere("late", LEASE);
+		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> lateRequest("late"));
+		assertThat(this.backend.steps()).containsExactly("acquire late");
+	}
+
+	@Test
+	void firstQuestionOfAFairRequestLeavesNoRegistrationAfterTheDeadline() {
+		ownedElsewhere("late", LEASE);
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> lateRequest(request("late").fair(true)));
+		assertThat(this.backend.steps()).containsExactly("acquire late");
+	}
+
+	@Test
+	void firstQuestionIsAskedAfterTheDeadlineAlsoBehindAWithdrawal() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(1)));
+		AtomicReference<CompletableFuture<LockHandle>> next = new AtomicReference<>();
+		this.backend.next("withdraw", (step) -> {
+			releasedElsewhere("k");
+			next.set(inThread(() -> this.engine.acquire(waiting("k", Duration.ofMillis(5)))));
+			untilWaiting(1);
+			this.time.pass(Duration.ofMillis(6));
+			return step.get();
+		});
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(leaving).failsWithin(PATIENCE);
+		Awaitility.await().until(() -> next.get() != null);
+		assertThat(next.get()).succeedsWithin(PATIENCE);
+	}
+
+	private LockHandle lateRequest(String key) {
+		return lateRequest(request(key));
+	}
+
+	/**
+	 * Its time runs out before it asks, since the clock ticks whenever it is read.
+	 */
+	private LockHandle lateRequest(LockRequest request) {
+		EngineTime ticking = new EngineTime() {
+
+			@Override
+			public long nanoTime() {
+				RobustnessTests.this.time.pass(Duration.ofNanos(1));
+				return RobustnessTests.this.time.nanoTime();
+			}
+
+			@Override
+			public long wallNanos() {
+				return RobustnessTests.this.time.wallNanos();
+			}
+
+			@Override
+			public boolean await(Semaphore signal, long nanos) throws InterruptedException {
+				return RobustnessTests.this.time.await(signal, nanos);
+			}
+
+			@Override
+			public Alarm schedule(Runnable task, long delayNanos) {
+				return RobustnessTests.this.time.schedule(task, delayNanos);
+			}
+
+		};
+		LockEngine late = new LockEngine(LockEngine.builder(this.backend), ticking, this.time, () -> {
+		});
+		return late.acquire(request.waitTime(Duration.ofNanos(1)));
 	}
 
 	@Test

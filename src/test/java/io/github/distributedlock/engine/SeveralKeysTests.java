@@ -97,6 +97,25 @@ class SeveralKeysTests extends EngineFixture {
 	}
 
 	@Test
+	void areBusyIfTheStoreSaysSoAtTheEndOfTheTime() {
+		ownedElsewhere(B, LEASE);
+		this.backend.next("acquire-all", (step) -> {
+			Object busy = step.get();
+			this.time.pass(Duration.ofSeconds(1));
+			return busy;
+		});
+		assertThat(this.engine.tryAcquire(BOTH.waitTime(Duration.ofMillis(500)))).isEmpty();
+		assertThat(this.backend.steps()).containsExactly("acquire-all 2");
+	}
+
+	@Test
+	void areAskedForOneByOneIfTheStoreCannotDoItAtOnceJustNow() {
+		this.backend.next("acquire-all", ScriptedBackend.NOT_NOW);
+		assertThat(this.engine.tryAcquire(BOTH)).isPresent();
+		assertThat(this.backend.steps()).containsExactly("acquire-all 2", "acquire " + A, "acquire " + B);
+	}
+
+	@Test
 	void areAskedForOnlyOnceByWhoMayNotWait() {
 		this.backend.next("acquire-all", ScriptedBackend.LOST_REPLY);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(BOTH));

@@ -63,7 +63,8 @@ final class ClusterSteps implements Steps {
 
 	@Override
 	public boolean acquireAll(RedisConnection connection, List<Claim> claims) {
-		return run(() -> this.scripts.acquireAll(connection, claims), () -> false);
+		return this.scripts.acquireAll(connection, claims); // Or the engine asks one by
+															// one.
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.List;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Passing;
@@ -45,10 +46,10 @@ interface Steps {
 	 * Acquires all keys in one step, or none.
 	 * @param connection the connection
 	 * @param claims the claims of one owner, all of one slot in a cluster
-	 * @return {@code false} also if it takes more than one step here
+	 * @return whether they are acquired, {@code false} if one is busy
 	 */
 	default boolean acquireAll(RedisConnection connection, List<Claim> claims) {
-		return false;
+		throw LockBackendException.refused("Several locks take several steps here", true, null);
 	}
 
 	default List<Boolean> releaseAll(RedisConnection connection, List<String> keys, String owner) {
