@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.Executor;
 
 /**
  * A lock that was acquired, until {@link #close()}.
@@ -84,12 +85,26 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Registers an action that runs once if the lock is lost while this handle is open,
-	 * on one of a few threads of the library, so that it is to be short, or at once on
-	 * the calling thread if it is lost already. What the action throws is logged.
+	 * on a thread for such actions, or at once on the calling thread if it is lost
+	 * already. It may block: at most other such actions wait for it, where the
+	 * application has given the engine few threads for them. What the action throws is
+	 * logged, and so is that it has been running for 10 seconds.
 	 * @param action what to run
 	 * @return this handle
 	 */
 	LockHandle onLost(Runnable action);
+
+	/**
+	 * As {@link #onLost(Runnable)}, but the executor says where the action runs, also if
+	 * the lock is lost already. With {@code Runnable::run} it runs on the thread that
+	 * tells of this loss, before anything else of the application can delay it.
+	 * @param action what to run
+	 * @param executor what runs it
+	 * @return this handle
+	 */
+	default LockHandle onLost(Runnable action, Executor executor) {
+		return onLost(() -> executor.execute(action));
+	}
 
 	/**
 	 * Gives the lock back. Only the first call has an effect; from any thread; a no-op

@@ -52,7 +52,8 @@ record LossReaction(OnLost onLost) {
 
 	private static @Nullable Object interrupting(MethodInvocation invocation, LockHandle handle) throws Throwable {
 		try (RunningMethod method = RunningMethod.begin()) {
-			handle.onLost(method::interrupt);
+			// Not behind an action of the application.
+			handle.onLost(method::interrupt, Runnable::run);
 			return invocation.proceed();
 		}
 		catch (Throwable ex) {

@@ -6,22 +6,25 @@ import org.jspecify.annotations.Nullable;
  * A method that runs on the calling thread and may be interrupted until it ends.
  *
  * <pre>
- *   RUNNING ──────► INTERRUPTED, or JOINED if the thread was interrupted already
- *      │                 │
- *      └────► ENDED ◄────┘
+ *   RUNNING ──► INTERRUPTED
+ *      │             │
+ *      └──► ENDED ◄──┘
  * </pre>
  *
- * Invariants: the thread is interrupted only by the step to INTERRUPTED, inside the
- * monitor, so that the end of the method waits for an interrupt under way and none comes
- * after it. The nested methods of a thread share one monitor. The end clears the thread's
- * flag if and only if this was the last of them to set it, and hands it on to the
- * innermost of those around it that have joined.
+ * Invariants: the thread is interrupted only while the method runs, inside the monitor
+ * that the nested methods of a thread share, so that the end of the method waits for an
+ * interrupt under way and none comes after it. The end clears the thread's flag if and
+ * only if this was the last of them to set it.
+ * <p>
+ * A thread has one flag, and whoever reacts to it clears it. So where two nested methods
+ * are to be interrupted, the inner one may take the interrupt of both, whichever came
+ * first. The outer one is then owed an interrupt, until the inner one has ended.
  */
 final class RunningMethod implements AutoCloseable {
 
 	private enum State {
 
-		RUNNING, INTERRUPTED, JOINED, ENDED
+		RUNNING, INTERRUPTED, ENDED
 
 	}
 
@@ -31,9 +34,15 @@ final class RunningMethod implements AutoCloseable {
 
 	private final @Nullable RunningMethod outer = INNERMOST.get();
 
-	private final Flag flag = (this.outer != null) ? this.outer.flag : new Flag();
+	private final Nest nest = (this.outer != null) ? this.outer.nest : new Nest();
 
 	private State state = State.RUNNING;
+
+	/**
+	 * Whether it was interrupted while another method ran inside of it, and one still
+	 * does.
+	 */
+	private boolean owed;
 
 	private RunningMethod() {
 	}
@@ -44,6 +53,9 @@ final class RunningMethod implements AutoCloseable {
 	static RunningMethod begin() {
 		RunningMethod method = new RunningMethod();
 		INNERMOST.set(method);
+		synchronized (method.nest) {
+			method.nest.innermost = method;
+		}
 		return method;
 	}
 
@@ -51,23 +63,24 @@ final class RunningMethod implements AutoCloseable {
 	 * Interrupts the method unless it has ended; from any thread.
 	 */
 	void interrupt() {
-		synchronized (this.flag) {
+		synchronized (this.nest) {
 			if (this.state != State.RUNNING) {
 				return;
 			}
-			if (this.thread.isInterrupted()) {
-				this.state = State.JOINED;
-			}
-			else {
-				setFlag();
-			}
+			this.state = State.INTERRUPTED;
+			this.owed = (this.nest.innermost != this);
+			setFlag();
 		}
 	}
 
+	/**
+	 * A flag that is set already stays that of whoever has set it.
+	 */
 	private void setFlag() {
-		this.state = State.INTERRUPTED;
-		this.flag.setter = this;
-		this.thread.interrupt();
+		if (!this.thread.isInterrupted()) {
+			this.nest.flagSetter = this;
+			this.thread.interrupt();
+		}
 	}
 
 	@Override
@@ -78,30 +91,41 @@ final class RunningMethod implements AutoCloseable {
 		else {
 			INNERMOST.set(this.outer);
 		}
-		synchronized (this.flag) {
+		synchronized (this.nest) {
+			if (this.nest.flagSetter == this) {
+				Thread.interrupted();
+			}
+			RunningMethod owed = (this.state == State.INTERRUPTED) ? innermostOwed() : null;
+			if (owed != null) {
+				owed.setFlag();
+			}
 			this.state = State.ENDED;
-			if (this.flag.setter == this && Thread.interrupted()) {
-				handOn();
+			this.nest.innermost = this.outer;
+			if (this.outer != null) {
+				this.outer.owed = false;
 			}
 		}
 	}
 
-	private void handOn() {
+	private @Nullable RunningMethod innermostOwed() {
 		RunningMethod around = this.outer;
-		while (around != null && around.state != State.JOINED) {
+		while (around != null && !around.owed) {
 			around = around.outer;
 		}
-		if (around != null) {
-			around.setFlag();
-		}
+		return around;
 	}
 
 	/**
-	 * Who set the thread's flag last, and the monitor of the thread's methods.
+	 * What the nested methods of a thread share, and their monitor.
 	 */
-	private static final class Flag {
+	private static final class Nest {
 
-		private @Nullable RunningMethod setter;
+		private @Nullable RunningMethod innermost;
+
+		/**
+		 * Which of them was the last to set the thread's flag.
+		 */
+		private @Nullable RunningMethod flagSetter;
 
 	}
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.CurrentLock;
@@ -13,8 +14,6 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * What a user holds: one or more holds, together with the outer handles of the thread
@@ -26,7 +25,13 @@ import org.slf4j.LoggerFactory;
  */
 final class EngineHandle implements LockHandle {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private record LossAction(Runnable action, Executor executor) {
+
+		void start() {
+			this.executor.execute(this.action);
+		}
+
+	}
 
 	private final List<Hold> holds;
 
@@ -39,7 +44,7 @@ final class EngineHandle implements LockHandle {
 	/**
 	 * Guarded by this handle.
 	 */
-	private @Nullable Queue<Runnable> lossActions;
+	private @Nullable Queue<LossAction> lossActions;
 
 	private final CurrentLock binding;
 
@@ -122,34 +127,55 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public LockHandle onLost(Runnable action) {
-		addLossAction(Objects.requireNonNull(action, "action"));
-		if (this.holds.stream().anyMatch(Hold::isLost)) {
-			runLossActions();
+		return add(action, this.parts.workers()::callback, Runnable::run);
+	}
+
+	@Override
+	public LockHandle onLost(Runnable action, Executor executor) {
+		Objects.requireNonNull(executor, "executor");
+		return add(action, executor, executor);
+	}
+
+	private LockHandle add(Runnable action, Executor executor, Executor ifLostAlready) {
+		Objects.requireNonNull(action, "action");
+		LossAction added = new LossAction(() -> this.parts.userCode().runWatched(() -> {
+			if (!this.closed.get()) {
+				action.run();
+			}
+		}, this::lossActionName), executor);
+		addLossAction(added);
+		if (this.holds.stream().anyMatch(Hold::isLost) && removeLossAction(added)) {
+			ifLostAlready.execute(added.action());
 		}
 		return this;
 	}
 
-	private synchronized void addLossAction(Runnable action) {
+	private synchronized void addLossAction(LossAction action) {
 		if (this.lossActions == null) {
 			this.lossActions = new ArrayDeque<>(1);
 		}
 		this.lossActions.add(action);
 	}
 
-	private synchronized @Nullable Runnable nextLossAction() {
+	private synchronized boolean removeLossAction(LossAction action) {
+		return this.lossActions != null && this.lossActions.remove(action);
+	}
+
+	private synchronized @Nullable LossAction nextLossAction() {
 		return (this.lossActions != null) ? this.lossActions.poll() : null;
 	}
 
-	void runLossActions() {
-		Runnable action = nextLossAction();
-		while (action != null && !this.closed.get()) {
-			try {
-				action.run();
-			}
-			catch (RuntimeException | LinkageError | AssertionError ex) {
-				logger.warn("An onLost action of lock {} failed", this.keys, ex);
-			}
-			action = nextLossAction();
+	private String lossActionName() {
+		return "An onLost action of lock " + this.keys;
+	}
+
+	/**
+	 * Lets each loss action run by its executor, without waiting for it.
+	 */
+	void startLossActions() {
+		for (LossAction action = nextLossAction(); action != null; action = nextLossAction()) {
+			LossAction next = action;
+			this.parts.workers().reaction(() -> UserCode.run(next::start, this::lossActionName));
 		}
 	}
 

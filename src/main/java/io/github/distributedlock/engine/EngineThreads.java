@@ -1,22 +1,30 @@
 package io.github.distributedlock.engine;
 
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * The system's clocks, and the few threads of an engine: their number does not grow with
- * the number of locks, none is there before it is needed, and idle ones end.
+ * The system's clocks, and the few threads of an engine: the number of those that do its
+ * own work does not grow with the number of locks, none is there before it is needed, and
+ * idle ones end. Code of the application, which may block, gets as many as it needs, and
+ * none of the others.
  */
 final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	private static final long KEEP_ALIVE_SECONDS = 30;
+
+	private static final long KEEP_CALLER_ALIVE_SECONDS = 5;
 
 	private final ScheduledThreadPoolExecutor timer;
 
@@ -24,11 +32,20 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	private final ThreadPoolExecutor background = pool("background", 4);
 
-	private final ThreadPoolExecutor lossActions = pool("loss-action", 4);
+	private final ThreadPoolExecutor reactions = unbounded("loss");
 
-	private final ThreadPoolExecutor callbacks = pool("callback", 1);
+	private final ThreadPoolExecutor listeners = unbounded("listener");
 
-	EngineThreads() {
+	private final ThreadPoolExecutor callbacks = unbounded("callback");
+
+	private final @Nullable Executor callbackExecutor;
+
+	/**
+	 * Creates them, but starts none.
+	 * @param callbackExecutor runs the callbacks, {@code null} for threads of their own
+	 */
+	EngineThreads(@Nullable Executor callbackExecutor) {
+		this.callbackExecutor = callbackExecutor;
 		this.timer = new ScheduledThreadPoolExecutor(1, threads("timer"));
 		this.timer.setRemoveOnCancelPolicy(true);
 		this.timer.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
@@ -69,13 +86,27 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	}
 
 	@Override
-	public void lossActions(Runnable task) {
-		this.lossActions.execute(task);
+	public void reaction(Runnable task) {
+		this.reactions.execute(task);
 	}
 
 	@Override
+	public void listener(Runnable task) {
+		this.listeners.execute(task);
+	}
+
+	/**
+	 * An executor of the application may block, refuse, or run the task at once, so it is
+	 * asked on a thread where that does no harm.
+	 */
+	@Override
 	public void callback(Runnable task) {
-		this.callbacks.execute(task);
+		Executor executor = this.callbackExecutor;
+		this.callbacks.execute((executor == null) ? task : () -> {
+			if (!UserCode.run(() -> executor.execute(task), () -> "The callback executor")) {
+				task.run();
+			}
+		});
 	}
 
 	/**
@@ -84,8 +115,8 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	@Override
 	public void close() {
 		this.timer.shutdown();
-		for (ExecutorService executor : new ExecutorService[] { this.renewals, this.background, this.lossActions,
-				this.callbacks }) {
+		for (ExecutorService executor : new ExecutorService[] { this.renewals, this.background, this.reactions,
+				this.listeners, this.callbacks }) {
 			executor.shutdown();
 		}
 		try {
@@ -102,6 +133,15 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 				new LinkedBlockingQueue<>(), threads(name), new ThreadPoolExecutor.DiscardPolicy());
 		pool.allowCoreThreadTimeOut(true);
 		return pool;
+	}
+
+	/**
+	 * A thread for each task, also after the end.
+	 */
+	private static ThreadPoolExecutor unbounded(String name) {
+		ThreadFactory threads = threads(name);
+		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_CALLER_ALIVE_SECONDS, TimeUnit.SECONDS,
+				new SynchronousQueue<>(), threads, (task, ended) -> threads.newThread(task).start());
 	}
 
 	private static ThreadFactory threads(String name) {

@@ -1,23 +1,49 @@
 package io.github.distributedlock.engine;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockListener;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * Tells the listeners. One that throws harms nobody.
+ * Tells the listeners. None of them harms another, nor the caller.
  */
 final class Events {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	/**
+	 * How one of the listeners is told.
+	 */
+	private interface Way {
+
+		void tell(int listener, Runnable call, Supplier<String> what);
+
+	}
 
 	private final List<LockListener> listeners;
 
-	Events(List<LockListener> listeners) {
-		this.listeners = List.copyOf(listeners);
+	private final Way way;
+
+	private Events(List<LockListener> listeners, Way way) {
+		this.listeners = listeners;
+		this.way = way;
+	}
+
+	/**
+	 * Tells them on the thread that publishes: one of the application's.
+	 */
+	static Events here(List<LockListener> listeners) {
+		return new Events(List.copyOf(listeners), (listener, call, what) -> UserCode.run(call, what));
+	}
+
+	/**
+	 * Tells the same listeners on other threads: each on its own, so that one that blocks
+	 * delays nobody else, and one event after the other.
+	 */
+	Events elsewhere(Workers workers, UserCode userCode) {
+		SerialTasks calls = new SerialTasks(workers::listener);
+		return new Events(this.listeners, (listener, call, what) -> UserCode
+			.run(() -> calls.run(listener, () -> userCode.runWatched(call, what)), what));
 	}
 
 	/**
@@ -28,13 +54,11 @@ final class Events {
 	}
 
 	void publish(LockEvent event) {
-		for (LockListener listener : this.listeners) {
-			try {
-				listener.onEvent(event);
-			}
-			catch (RuntimeException | LinkageError | AssertionError ex) {
-				logger.warn("Lock listener {} failed on {}", listener, event, ex);
-			}
+		for (int i = 0; i < this.listeners.size(); i++) {
+			LockListener listener = this.listeners.get(i);
+			// Not its toString, which is code of the application, too.
+			this.way.tell(i, () -> listener.onEvent(event),
+					() -> "Lock listener " + listener.getClass().getName() + " on " + event);
 		}
 	}
 

@@ -7,7 +7,8 @@ import io.github.distributedlock.LockHandle;
 /**
  * Opens handles, with the parts that each of them needs.
  */
-record Handles(Losses losses, Releaser releaser, Extender extender, HeldTooLong heldTooLong, EngineTime time) {
+record Handles(Losses losses, Releaser releaser, Extender extender, HeldTooLong heldTooLong, UserCode userCode,
+		Workers workers, EngineTime time) {
 
 	LockHandle open(List<Hold> holds) {
 		return new EngineHandle(holds, this);

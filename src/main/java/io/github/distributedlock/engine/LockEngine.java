@@ -61,11 +61,13 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.requests = new Requests(settings);
 		this.time = time;
 		this.endThreads = endThreads;
-		this.events = new Events(settings.listeners);
+		UserCode userCode = new UserCode(time);
+		this.events = Events.here(settings.listeners);
+		Events eventsElsewhere = this.events.elsewhere(workers, userCode);
 		this.queue = new LocalQueue(new Withdrawals(backend, workers));
 		this.sweeper = new Sweeper(backend, time, workers);
-		this.losses = new Losses(this.queue, this.sweeper, this.events, workers);
-		RenewalRound round = new RenewalRound(backend, instance, this.losses, this.sweeper, this.events, time, workers);
+		this.losses = new Losses(this.queue, this.sweeper, eventsElsewhere);
+		RenewalRound round = new RenewalRound(backend, instance, this.losses, this.sweeper, eventsElsewhere, time);
 		this.watchdog = new Watchdog(backend, round, this.losses, time, workers);
 		this.listening = backend.listen(instance.id(), new WakeUps(this.queue));
 		BooleanSupplier handsOn = settings.localSlice.isZero() ? () -> false : () -> !this.listening.isDeaf();
@@ -77,7 +79,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				this.lifecycle, time, this.listening, settings.pollInterval);
 		this.holds = new Holds(instance, acquirer, releaser, this.losses, this.events);
 		this.handles = new Handles(this.losses, releaser, new Extender(backend, instance, this.losses, time),
-				new HeldTooLong(settings.warnHeldAfter, time), time);
+				new HeldTooLong(settings.warnHeldAfter, time), userCode, workers, time);
 	}
 
 	/**

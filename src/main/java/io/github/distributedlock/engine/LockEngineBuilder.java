@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 
+import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +39,8 @@ public final class LockEngineBuilder {
 	PollInterval pollInterval = PollInterval.DEFAULT;
 
 	@Nullable Duration warnHeldAfter;
+
+	@Nullable Executor callbackExecutor;
 
 	LockEngineBuilder(LockBackend backend) {
 		this.backend = Objects.requireNonNull(backend, "backend");
@@ -140,11 +144,27 @@ public final class LockEngineBuilder {
 	}
 
 	/**
+	 * Runs the application's own code where the engine does not run it on a thread of the
+	 * application: what depends on a future of {@link LockHandle#closeAsync()}, and
+	 * {@linkplain LockHandle#onLost(Runnable) onLost} actions. By default each gets a
+	 * daemon thread, which ends when it has been idle for 5 seconds, so that none has to
+	 * wait for another. Code that blocks a thread of this executor delays other code of
+	 * that kind, but no renewal, no release, no listener and no interrupt. What the
+	 * executor refuses runs as by default. It is not shut down with the engine.
+	 * @param callbackExecutor the executor
+	 * @return this builder
+	 */
+	public LockEngineBuilder callbackExecutor(Executor callbackExecutor) {
+		this.callbackExecutor = Objects.requireNonNull(callbackExecutor, "callbackExecutor");
+		return this;
+	}
+
+	/**
 	 * Builds the engine, running.
 	 * @return the engine, to be closed
 	 */
 	public LockEngine build() {
-		EngineThreads threads = new EngineThreads();
+		EngineThreads threads = new EngineThreads(this.callbackExecutor);
 		return new LockEngine(this, threads, threads, threads::close);
 	}
 

@@ -20,13 +20,14 @@ final class Losses {
 
 	private final Sweeper sweeper;
 
-	private final Workers workers;
-
-	Losses(LocalQueue queue, Sweeper sweeper, Events events, Workers workers) {
+	/**
+	 * Creates it.
+	 * @param events those that are told on other threads
+	 */
+	Losses(LocalQueue queue, Sweeper sweeper, Events events) {
 		this.queue = queue;
 		this.sweeper = sweeper;
 		this.events = events;
-		this.workers = workers;
 	}
 
 	/**
@@ -79,11 +80,10 @@ final class Losses {
 
 	private void tell(Hold hold, Reason reason) {
 		Duration held = hold.held();
+		hold.handles().forEach(EngineHandle::startLossActions);
+		this.events.publish(new LockEvent.Lost(hold.terms.name(), hold.key, hold.owner(), reason, held));
 		logger.warn("Lock '{}' of {} was lost after {}: {}", hold.key, hold.owner(), Text.of(held),
 				why(reason, hold.terms));
-		LockEvent event = new LockEvent.Lost(hold.terms.name(), hold.key, hold.owner(), reason, held);
-		hold.handles().forEach((handle) -> this.workers.lossActions(handle::runLossActions));
-		this.workers.callback(() -> this.events.publish(event));
 	}
 
 	/**

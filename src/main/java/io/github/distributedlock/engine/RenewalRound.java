@@ -34,17 +34,18 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 
 	private final EngineTime time;
 
-	private final Workers workers;
-
-	RenewalRound(LockBackend backend, Instance instance, Losses losses, Sweeper sweeper, Events events, EngineTime time,
-			Workers workers) {
+	/**
+	 * Creates it.
+	 * @param events those that are told on other threads
+	 */
+	RenewalRound(LockBackend backend, Instance instance, Losses losses, Sweeper sweeper, Events events,
+			EngineTime time) {
 		this.backend = backend;
 		this.instance = instance;
 		this.losses = losses;
 		this.sweeper = sweeper;
 		this.events = events;
 		this.time = time;
-		this.workers = workers;
 	}
 
 	@Override
@@ -90,9 +91,8 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 			tenure.confirmed(sent, lease.toNanos());
 			renewal.plan(sent, lease.toNanos());
 			if (left < tenure.terms.lease() / 6) {
-				LockEvent late = new LockEvent.RenewedLate(tenure.name(), tenure.key, tenure.owner,
-						Duration.ofNanos(left));
-				this.workers.callback(() -> this.events.publish(late));
+				this.events.publish(new LockEvent.RenewedLate(tenure.name(), tenure.key, tenure.owner,
+						Duration.ofNanos(left)));
 			}
 		}
 		else if (tenure.isLost() && !tenure.isLeftToRunOut()) {

@@ -19,12 +19,12 @@ final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
 
 	private final Nodes nodes;
 
-	private final NodeTasks tasks;
+	private final SerialTasks tasks;
 
 	Withdrawals(LockBackend backend, Workers workers) {
 		this.backend = backend;
 		this.nodes = new Nodes(backend);
-		this.tasks = new NodeTasks(workers);
+		this.tasks = new SerialTasks(workers::background);
 	}
 
 	@Override

@@ -1,9 +1,9 @@
 package io.github.distributedlock.engine;
 
 /**
- * Where the engine runs what no caller waits for. Four kinds, so that neither a slow
- * clean-up nor a slow callback delays a renewal, and no slow listener delays what a
- * holder wants done when its lock is lost.
+ * Where the engine runs what no caller waits for. Its own work, what it tells of a loss,
+ * and the code of the application have threads of their own, so that none delays another:
+ * a slow clean-up no renewal, a slow action no interrupt.
  */
 interface Workers {
 
@@ -13,17 +13,23 @@ interface Workers {
 	void renewal(Runnable task);
 
 	/**
-	 * Runs other commands: clean-ups, withdrawals, releases that are retried.
+	 * Runs other commands: clean-ups, withdrawals, releases.
 	 */
 	void background(Runnable task);
 
 	/**
-	 * Runs the loss actions of one handle.
+	 * Tells one executor of a loss. None waits for another.
 	 */
-	void lossActions(Runnable task);
+	void reaction(Runnable task);
 
 	/**
-	 * Tells the listeners, one event after the other.
+	 * Runs what one listener is told. None waits for another.
+	 */
+	void listener(Runnable task);
+
+	/**
+	 * Runs other code of the application, as the application says: by default none waits
+	 * for another.
 	 */
 	void callback(Runnable task);
 

@@ -50,7 +50,7 @@ class InterruptTests {
 		CompletableFuture<Void> loss = CompletableFuture.runAsync(() -> {
 			await(running);
 			this.lock.lose();
-		});
+		}, (task) -> new Thread(task).start());
 		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> this.service.run(() -> {
 			running.countDown();
 			new CountDownLatch(1).await(20, TimeUnit.SECONDS);
@@ -138,6 +138,75 @@ class InterruptTests {
 				return null;
 			});
 			assertThat(Thread.currentThread().isInterrupted()).isTrue();
+			return null;
+		});
+	}
+
+	/**
+	 * As when the store is down: both locks are lost, and the inner method is the one
+	 * that reacts.
+	 */
+	@Test
+	void innerMethodThatTakesTheInterruptLeavesOneForTheOuterOne() throws Exception {
+		for (String[] order : new String[][] { { "a", "b" }, { "b", "a" } }) {
+			this.service.run(() -> {
+				this.service.inner(() -> {
+					this.lock.lose(order[0]);
+					this.lock.lose(order[1]);
+					assertThat(Thread.interrupted()).isTrue();
+					return null;
+				});
+				assertThat(Thread.interrupted()).as("lost %s, then %s", (Object[]) order).isTrue();
+				this.service.inner(() -> null);
+				assertThat(Thread.currentThread().isInterrupted()).as("a second time").isFalse();
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void innerMethodThatTakesTwoInterruptsLeavesOneForTheOuterOne() throws Exception {
+		for (String[] order : new String[][] { { "a", "b" }, { "b", "a" } }) {
+			this.service.run(() -> {
+				this.service.inner(() -> {
+					for (String key : order) {
+						this.lock.lose(key);
+						assertThat(Thread.interrupted()).isTrue();
+					}
+					return null;
+				});
+				assertThat(Thread.currentThread().isInterrupted()).as("lost %s, then %s", (Object[]) order).isTrue();
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void eachOfThreeMethodsIsInterrupted() throws Exception {
+		this.service.run(() -> {
+			this.service.inner(() -> {
+				this.service.innermost(() -> {
+					this.lock.lose();
+					assertThat(Thread.interrupted()).isTrue();
+					return null;
+				});
+				assertThat(Thread.interrupted()).as("the method between").isTrue();
+				return null;
+			});
+			assertThat(Thread.interrupted()).as("the outermost method").isTrue();
+			return null;
+		});
+	}
+
+	@Test
+	void innerMethodThatKeepsItsLockAndTakesTheInterruptOfTheOuterOneHasTakenIt() throws Exception {
+		this.service.run(() -> {
+			this.service.inner(() -> {
+				this.lock.lose("a");
+				assertThat(Thread.interrupted()).isTrue();
+				return null;
+			});
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
 			return null;
 		});
 	}

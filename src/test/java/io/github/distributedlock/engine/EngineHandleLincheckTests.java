@@ -125,13 +125,13 @@ public class EngineHandleLincheckTests {
 	}
 
 	private Handles handles() {
-		Events events = new Events(List.of(this::count));
+		Events events = Events.here(List.of(this::count));
 		Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
-		Losses losses = new Losses(this.queue, sweeper, events, this.time);
+		Losses losses = new Losses(this.queue, sweeper, events);
 		Watchdog watchdog = new Watchdog(this.store, (due) -> {
 		}, losses, this.time, this.time);
 		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, () -> false),
-				new Extender(this.store, INSTANCE, losses, this.time), new HeldTooLong(null, this.time), this.time);
+				new Extender(this.store, INSTANCE, losses, this.time), new HeldTooLong(null, this.time), new UserCode(this.time), this.time, this.time);
 	}
 
 	private void count(LockEvent event) {

@@ -136,7 +136,12 @@ final class FakeTime implements EngineTime, Workers {
 	}
 
 	@Override
-	public void lossActions(Runnable task) {
+	public void reaction(Runnable task) {
+		task.run();
+	}
+
+	@Override
+	public void listener(Runnable task) {
 		task.run();
 	}
 

@@ -104,8 +104,10 @@ class LockEngineTests {
 			handle.onLost(lost::countDown);
 			clock.advance(LEASE);
 			assertThat(lost.await(60, TimeUnit.SECONDS)).isTrue();
-			assertThat(output).containsOnlyOnce("Lock 'short' of " + handle.owner() + " was lost after")
-				.contains("Leave the leaseTime empty");
+			Awaitility.await("the log")
+				.untilAsserted(() -> assertThat(output)
+					.containsOnlyOnce("Lock 'short' of " + handle.owner() + " was lost after")
+					.contains("Leave the leaseTime empty"));
 			handle.close();
 		}
 	}

@@ -466,8 +466,13 @@ class RobustnessTests extends EngineFixture {
 			}
 
 			@Override
-			public void lossActions(Runnable task) {
-				time.lossActions(task);
+			public void reaction(Runnable task) {
+				time.reaction(task);
+			}
+
+			@Override
+			public void listener(Runnable task) {
+				time.listener(task);
 			}
 
 			@Override

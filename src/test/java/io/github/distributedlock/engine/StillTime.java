@@ -74,7 +74,12 @@ final class StillTime implements EngineTime, Workers {
 	}
 
 	@Override
-	public void lossActions(Runnable task) {
+	public void reaction(Runnable task) {
+		task.run();
+	}
+
+	@Override
+	public void listener(Runnable task) {
 		task.run();
 	}
 

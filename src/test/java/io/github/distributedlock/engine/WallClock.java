@@ -18,7 +18,7 @@ public final class WallClock {
 	 * @return the engine
 	 */
 	public LockEngine build(LockEngineBuilder settings) {
-		EngineThreads threads = new EngineThreads();
+		EngineThreads threads = new EngineThreads(null);
 		return new LockEngine(settings, new Time(threads), threads, threads::close);
 	}
 

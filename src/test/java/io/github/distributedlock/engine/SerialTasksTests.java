@@ -13,15 +13,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is told to the store in the background is told node by node.
+ * Tasks of a group run one after the other, and what is told to the store in the
+ * background is told node by node.
  */
-class NodeTasksTests extends EngineFixture {
+class SerialTasksTests extends EngineFixture {
 
 	private final List<String> done = new ArrayList<>();
 
 	private final HeldBack workers = new HeldBack();
 
-	private final NodeTasks tasks = new NodeTasks(this.workers);
+	private final SerialTasks tasks = new SerialTasks(this.workers::background);
 
 	@Test
 	void aNodeOccupiesOneWorker() {
@@ -143,7 +144,12 @@ class NodeTasksTests extends EngineFixture {
 		}
 
 		@Override
-		public void lossActions(Runnable task) {
+		public void reaction(Runnable task) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public void listener(Runnable task) {
 			throw new UnsupportedOperationException();
 		}
 

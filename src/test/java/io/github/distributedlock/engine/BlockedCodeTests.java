@@ -1,0 +1,185 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockListener;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Code of the application that never ends delays nothing of the library, and by default
+ * no other code of the application either. On the engine's own threads.
+ */
+class BlockedCodeTests {
+
+	/**
+	 * More than the engine has threads of any kind for its own work.
+	 */
+	private static final int MANY = 9;
+
+	private final CountDownLatch end = new CountDownLatch(1);
+
+	private final CountDownLatch blocked = new CountDownLatch(MANY);
+
+	private final ScriptedBackend backend = new ScriptedBackend(new InMemoryLockBackend());
+
+	private final ExecutorService oneThread = Executors.newSingleThreadExecutor();
+
+	private LockEngine engine;
+
+	@AfterEach
+	void end() {
+		this.end.countDown();
+		this.oneThread.shutdownNow();
+		if (this.engine != null) {
+			this.engine.close();
+		}
+	}
+
+	@Test
+	void actionsThatBlockKeepNobodyFromBeingTold() {
+		CountDownLatch event = new CountDownLatch(MANY + 1);
+		start(LockEngine.builder(this.backend).listener(onLost(event::countDown)));
+		loseManyWith((handle) -> handle.onLost(this::block));
+		await(this.blocked, "all actions block");
+		CountDownLatch reaction = new CountDownLatch(1);
+		CountDownLatch action = new CountDownLatch(1);
+		shortLived("k").onLost(reaction::countDown, Runnable::run).onLost(action::countDown);
+		await(reaction, "a reaction of the library");
+		await(action, "an action of another");
+		await(event, "the events");
+	}
+
+	@Test
+	void listenerThatBlocksDelaysNoOtherListenerAndNoAction() {
+		CountDownLatch event = new CountDownLatch(MANY);
+		CountDownLatch blocks = new CountDownLatch(1);
+		start(LockEngine.builder(this.backend).listener(onLost(() -> {
+			blocks.countDown();
+			block();
+		})).listener(onLost(event::countDown)));
+		CountDownLatch action = new CountDownLatch(MANY);
+		loseManyWith((handle) -> handle.onLost(action::countDown));
+		await(blocks, "the listener blocks");
+		await(event, "the events for the other one");
+		await(action, "the actions");
+	}
+
+	@Test
+	void listenerGetsItsEventsInOrderAndOneAtATime() {
+		List<String> keys = new ArrayList<>();
+		CountDownLatch first = new CountDownLatch(1);
+		CountDownLatch all = new CountDownLatch(3);
+		start(LockEngine.builder(this.backend).listener((event) -> {
+			if (event instanceof LockEvent.Lost lost) {
+				await(first, "the other losses");
+				keys.add(lost.key()); // Not safe for two threads at a time.
+				all.countDown();
+			}
+		}));
+		CountDownLatch told = new CountDownLatch(3);
+		for (int i = 0; i < 3; i++) {
+			CountDownLatch lost = new CountDownLatch(1);
+			shortLived("k" + i).onLost(lost::countDown).onLost(told::countDown);
+			await(lost, "loss " + i);
+		}
+		await(told, "all losses");
+		first.countDown();
+		await(all, "all events");
+		assertThat(keys).containsExactly("k0", "k1", "k2");
+	}
+
+	@Test
+	void executorWhoseThreadsBlockDelaysActionsOnly() {
+		CountDownLatch event = new CountDownLatch(3);
+		start(LockEngine.builder(this.backend).callbackExecutor(this.oneThread).listener(onLost(event::countDown)));
+		CountDownLatch blocks = new CountDownLatch(1);
+		CountDownLatch action = new CountDownLatch(1);
+		CountDownLatch reaction = new CountDownLatch(1);
+		shortLived("a").onLost(() -> {
+			blocks.countDown();
+			block();
+		});
+		await(blocks, "the executor's only thread blocks");
+		shortLived("b").onLost(action::countDown);
+		shortLived("c").onLost(reaction::countDown, Runnable::run);
+		await(reaction, "a reaction of the library");
+		await(event, "the events");
+		assertThat(action.getCount()).as("the action waits for the executor").isOne();
+		this.end.countDown();
+		await(action, "the action of another");
+	}
+
+	@Test
+	void executorThatBlocksItselfDelaysNothing() {
+		start(LockEngine.builder(this.backend).callbackExecutor(Runnable::run));
+		loseManyWith((handle) -> handle.onLost(this::block));
+		await(this.blocked, "all actions block");
+		CountDownLatch action = new CountDownLatch(1);
+		shortLived("k").onLost(action::countDown);
+		await(action, "an action of another");
+		LockHandle renewed = this.engine.acquire("renewed");
+		assertThat(renewed.isHeld()).isTrue();
+		renewed.close();
+	}
+
+	@Test
+	void actionThatTheExecutorRefusesRunsAllTheSame() {
+		start(LockEngine.builder(this.backend).callbackExecutor((task) -> {
+			throw new RejectedExecutionException("ended");
+		}));
+		CountDownLatch action = new CountDownLatch(1);
+		shortLived("k").onLost(action::countDown);
+		await(action, "the action");
+	}
+
+	private void start(LockEngineBuilder builder) {
+		this.engine = builder.build();
+	}
+
+	private void loseManyWith(java.util.function.Consumer<LockHandle> before) {
+		for (int i = 0; i < MANY; i++) {
+			before.accept(shortLived("many-" + i));
+		}
+	}
+
+	private LockHandle shortLived(String key) {
+		return this.engine.acquire(LockRequest.of(key).leaseTime(Duration.ofMillis(100)));
+	}
+
+	private static LockListener onLost(Runnable action) {
+		return (event) -> {
+			if (event instanceof LockEvent.Lost) {
+				action.run();
+			}
+		};
+	}
+
+	private void block() {
+		this.blocked.countDown();
+		await(this.end, "the end of the test");
+	}
+
+	private static void await(CountDownLatch latch, String what) {
+		try {
+			assertThat(latch.await(60, TimeUnit.SECONDS)).as("waited 60 s for: " + what).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException("interrupted while waiting for: " + what, ex);
+		}
+	}
+
+}
