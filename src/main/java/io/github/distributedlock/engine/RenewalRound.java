@@ -91,8 +91,8 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 			tenure.confirmed(sent, lease.toNanos());
 			renewal.plan(sent, lease.toNanos());
 			if (left < tenure.terms.lease() / 6) {
-				this.events.publish(new LockEvent.RenewedLate(tenure.name(), tenure.key, tenure.owner,
-						Duration.ofNanos(left)));
+				this.events.publish(
+						new LockEvent.RenewedLate(tenure.name(), tenure.key, tenure.owner, Duration.ofNanos(left)));
 			}
 		}
 		else if (tenure.isLost() && !tenure.isLeftToRunOut()) {

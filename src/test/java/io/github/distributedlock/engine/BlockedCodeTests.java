@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -30,11 +31,15 @@ class BlockedCodeTests {
 	 */
 	private static final int MANY = 9;
 
+	private static final Duration LEASE = Duration.ofSeconds(30);
+
 	private final CountDownLatch end = new CountDownLatch(1);
 
 	private final CountDownLatch blocked = new CountDownLatch(MANY);
 
 	private final ScriptedBackend backend = new ScriptedBackend(new InMemoryLockBackend());
+
+	private final WallClock clock = new WallClock();
 
 	private final ExecutorService oneThread = Executors.newSingleThreadExecutor();
 
@@ -57,7 +62,8 @@ class BlockedCodeTests {
 		await(this.blocked, "all actions block");
 		CountDownLatch reaction = new CountDownLatch(1);
 		CountDownLatch action = new CountDownLatch(1);
-		shortLived("k").onLost(reaction::countDown, Runnable::run).onLost(action::countDown);
+		acquire("k").onLost(reaction::countDown, Runnable::run).onLost(action::countDown);
+		loseAll();
 		await(reaction, "a reaction of the library");
 		await(action, "an action of another");
 		await(event, "the events");
@@ -81,23 +87,22 @@ class BlockedCodeTests {
 	@Test
 	void listenerGetsItsEventsInOrderAndOneAtATime() {
 		List<String> keys = new ArrayList<>();
-		CountDownLatch first = new CountDownLatch(1);
+		CountDownLatch rest = new CountDownLatch(1);
 		CountDownLatch all = new CountDownLatch(3);
 		start(LockEngine.builder(this.backend).listener((event) -> {
 			if (event instanceof LockEvent.Lost lost) {
-				await(first, "the other losses");
+				await(rest, "the other losses");
 				keys.add(lost.key()); // Not safe for two threads at a time.
 				all.countDown();
 			}
 		}));
-		CountDownLatch told = new CountDownLatch(3);
 		for (int i = 0; i < 3; i++) {
 			CountDownLatch lost = new CountDownLatch(1);
-			shortLived("k" + i).onLost(lost::countDown).onLost(told::countDown);
+			acquire("k" + i).onLost(lost::countDown);
+			loseAll();
 			await(lost, "loss " + i);
 		}
-		await(told, "all losses");
-		first.countDown();
+		rest.countDown();
 		await(all, "all events");
 		assertThat(keys).containsExactly("k0", "k1", "k2");
 	}
@@ -109,13 +114,15 @@ class BlockedCodeTests {
 		CountDownLatch blocks = new CountDownLatch(1);
 		CountDownLatch action = new CountDownLatch(1);
 		CountDownLatch reaction = new CountDownLatch(1);
-		shortLived("a").onLost(() -> {
+		acquire("a").onLost(() -> {
 			blocks.countDown();
 			block();
 		});
+		loseAll();
 		await(blocks, "the executor's only thread blocks");
-		shortLived("b").onLost(action::countDown);
-		shortLived("c").onLost(reaction::countDown, Runnable::run);
+		acquire("b").onLost(action::countDown);
+		acquire("c").onLost(reaction::countDown, Runnable::run);
+		loseAll();
 		await(reaction, "a reaction of the library");
 		await(event, "the events");
 		assertThat(action.getCount()).as("the action waits for the executor").isOne();
@@ -129,11 +136,9 @@ class BlockedCodeTests {
 		loseManyWith((handle) -> handle.onLost(this::block));
 		await(this.blocked, "all actions block");
 		CountDownLatch action = new CountDownLatch(1);
-		shortLived("k").onLost(action::countDown);
+		acquire("k").onLost(action::countDown);
+		loseAll();
 		await(action, "an action of another");
-		LockHandle renewed = this.engine.acquire("renewed");
-		assertThat(renewed.isHeld()).isTrue();
-		renewed.close();
 	}
 
 	@Test
@@ -142,22 +147,28 @@ class BlockedCodeTests {
 			throw new RejectedExecutionException("ended");
 		}));
 		CountDownLatch action = new CountDownLatch(1);
-		shortLived("k").onLost(action::countDown);
+		acquire("k").onLost(action::countDown);
+		loseAll();
 		await(action, "the action");
 	}
 
 	private void start(LockEngineBuilder builder) {
-		this.engine = builder.build();
+		this.engine = this.clock.build(builder);
 	}
 
-	private void loseManyWith(java.util.function.Consumer<LockHandle> before) {
+	private void loseManyWith(Consumer<LockHandle> before) {
 		for (int i = 0; i < MANY; i++) {
-			before.accept(shortLived("many-" + i));
+			before.accept(acquire("many-" + i));
 		}
+		loseAll();
 	}
 
-	private LockHandle shortLived(String key) {
-		return this.engine.acquire(LockRequest.of(key).leaseTime(Duration.ofMillis(100)));
+	private LockHandle acquire(String key) {
+		return this.engine.acquire(LockRequest.of(key).leaseTime(LEASE));
+	}
+
+	private void loseAll() {
+		this.clock.advance(LEASE);
 	}
 
 	private static LockListener onLost(Runnable action) {

@@ -131,7 +131,8 @@ public class EngineHandleLincheckTests {
 		Watchdog watchdog = new Watchdog(this.store, (due) -> {
 		}, losses, this.time, this.time);
 		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, () -> false),
-				new Extender(this.store, INSTANCE, losses, this.time), new HeldTooLong(null, this.time), new UserCode(this.time), this.time, this.time);
+				new Extender(this.store, INSTANCE, losses, this.time), new HeldTooLong(null, this.time),
+				new UserCode(this.time), this.time, this.time);
 	}
 
 	private void count(LockEvent event) {

@@ -18,7 +18,7 @@ public final class WallClock {
 	 * @return the engine
 	 */
 	public LockEngine build(LockEngineBuilder settings) {
-		EngineThreads threads = new EngineThreads(null);
+		EngineThreads threads = new EngineThreads(settings.callbackExecutor);
 		return new LockEngine(settings, new Time(threads), threads, threads::close);
 	}
 

@@ -35,8 +35,7 @@ public class WatchdogLincheckTests {
 
 	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew,
 			new Losses(new LocalQueue((queue, turn) -> {
-			}), new Sweeper(new ReleasedKeys(), this.time, this.time), Events.here(List.of())), this.time,
-			this.time);
+			}), new Sweeper(new ReleasedKeys(), this.time, this.time), Events.here(List.of())), this.time, this.time);
 
 	@Test
 	void everyGuardedHoldHasAnAlarm() {
