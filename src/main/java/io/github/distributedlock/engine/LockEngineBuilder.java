@@ -144,12 +144,10 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * Runs the application's own code where the engine does not run it on a thread of the
-	 * application: what depends on a future of {@link LockHandle#closeAsync()}, and
-	 * {@linkplain LockHandle#onLost(Runnable) onLost} actions. By default each gets a
-	 * daemon thread, which ends when it has been idle for 5 seconds, so that none has to
-	 * wait for another. Code that blocks a thread of this executor delays other code of
-	 * that kind, but no renewal, no release, no listener and no interrupt. What the
+	 * Runs {@linkplain LockHandle#onLost(Runnable) onLost} actions. By default each gets
+	 * a daemon thread, which ends when it has been idle for 5 seconds, so that none has
+	 * to wait for another. Code that blocks a thread of this executor delays other code
+	 * of that kind, but no renewal, no release, no listener and no interrupt. What the
 	 * executor refuses runs as by default. It is not shut down with the engine.
 	 * @param callbackExecutor the executor
 	 * @return this builder
