@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.distributedlock.test.RedisImages;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
@@ -15,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * JVMs that exclude each other on the images that people run, by each strategy that they
  * have.
  */
+@Tag("thorough")
 @EnabledIf(value = "io.github.distributedlock.test.RedisImages#isDockerThere",
 		disabledReason = "there is no Docker engine")
 class ContainerExclusionTests {

@@ -15,6 +15,7 @@ import io.github.distributedlock.test.JvmProcess;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 
@@ -26,6 +27,7 @@ import static org.awaitility.Awaitility.await;
  * one before stands in the queue on the server, so that there is no doubt about the
  * order.
  */
+@Tag("thorough")
 class FairOrderTests {
 
 	private static final String WAITERS = "lock-waiters:{" + Queuer.KEY + "}";

@@ -22,6 +22,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * A lock that is handed on inside a JVM, on a server.
  */
+@Tag("thorough")
 class HandOverOnServerTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(2);

@@ -20,6 +20,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Ten thousand locks that one JVM holds at once, for {@code -Dlock.scale.seconds}, 3 by
  * default.
  */
+@Tag("thorough")
 class ManyLocksTests {
 
 	private static final int LOCKS = 10_000;

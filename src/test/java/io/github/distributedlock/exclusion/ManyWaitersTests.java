@@ -18,6 +18,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,6 +32,7 @@ import static org.awaitility.Awaitility.await;
  * each is served. On virtual threads, too, from the JDK on whose monitors do not pin
  * them.
  */
+@Tag("thorough")
 class ManyWaitersTests {
 
 	private static final int KEYS = 1_000;

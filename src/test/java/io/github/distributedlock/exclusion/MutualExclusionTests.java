@@ -11,6 +11,7 @@ import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.test.AtomicityCase;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -52,6 +53,7 @@ class MutualExclusionTests {
 		return AtomicityCase.onAllServers();
 	}
 
+	@Tag("thorough")
 	@Test
 	void noUpdateIsLostAndNoTwoHoldsOverlap() {
 		List<Long> increments = contest.run(LONG, List.of(cases().findFirst().orElseThrow()));

@@ -14,6 +14,7 @@ import io.github.distributedlock.test.JvmProcess;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * JVMs that want one lock all the time take turns, each woken by exactly one message, for
  * {@code -Dlock.shares.millis} in each case.
  */
+@Tag("thorough")
 class SharesTests {
 
 	private static final Duration DURATION = Duration.ofMillis(Integer.getInteger("lock.shares.millis", 1000));

@@ -14,6 +14,7 @@ import io.github.distributedlock.test.JvmProcess;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Jedis;
@@ -24,6 +25,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * A JVM that dies or stands still while its threads hand a lock on to each other.
  */
+@Tag("thorough")
 class SliceFaultsTests {
 
 	private static final int JVMS = 3;

@@ -6,6 +6,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.test.RedisServers.Server;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -15,6 +16,7 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+@Tag("thorough")
 class RedisServersTests {
 
 	static Stream<String> names() {

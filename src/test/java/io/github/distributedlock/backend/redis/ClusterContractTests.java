@@ -13,6 +13,7 @@ import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -20,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The contract on a cluster, by each client, with scripts and, on the first server that
  * compares by itself, without.
  */
+@Tag("thorough")
 class ClusterContractTests extends LockBackendContractTests {
 
 	private static final String NO_SCRIPTS = "user default on nopass ~* &* +@all -eval -evalsha";

@@ -7,11 +7,13 @@ import io.github.distributedlock.backend.LockBackendContractTests;
 import io.github.distributedlock.test.RedisImages;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
  * The contract on the images that people run, by each strategy that they have.
  */
+@Tag("thorough")
 @EnabledIf(value = "io.github.distributedlock.test.RedisImages#isDockerThere",
 		disabledReason = "there is no Docker engine")
 class ContainerContractTests extends LockBackendContractTests {

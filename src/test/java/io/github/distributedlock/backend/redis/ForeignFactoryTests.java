@@ -18,6 +18,7 @@ import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,6 +38,7 @@ import static org.awaitility.Awaitility.await;
  * Locks by way of a connection factory that is not Spring Data's own, so that nothing can
  * be derived from it: Redisson's, of a server and of a cluster.
  */
+@Tag("thorough")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ForeignFactoryTests {
 

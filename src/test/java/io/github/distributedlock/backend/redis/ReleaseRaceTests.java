@@ -8,6 +8,7 @@ import io.github.distributedlock.backend.redis.ReleaseRace.Outcome;
 import io.github.distributedlock.test.AtomicityCase;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * default, at the moment at which the lease runs out. Each strategy on the first server
  * that has it.
  */
+@Tag("thorough")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class ReleaseRaceTests {
 

@@ -14,6 +14,7 @@ import io.github.distributedlock.test.RedisReplicas;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -28,6 +29,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * A lock counts as acquired only when enough replicas have it, if that is asked for.
  */
+@Tag("thorough")
 class ReplicaAcknowledgementTests {
 
 	private static final RedisLockSettings ONE_REPLICA = RedisLockSettings.defaults()

@@ -11,11 +11,13 @@ import io.github.distributedlock.test.AtomicityCase;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import redis.clients.jedis.HostAndPort;
 
 /**
  * The contract by the commands of Tair, on a stand-in for it that allows nothing else.
  */
+@Tag("thorough")
 class TairStandInContractTests extends LockBackendContractTests {
 
 	private final AtomicityStores stores = new AtomicityStores();

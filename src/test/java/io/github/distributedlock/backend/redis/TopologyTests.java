@@ -19,6 +19,7 @@ import io.github.distributedlock.test.SelfSigned;
 import io.github.distributedlock.test.Variant;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +36,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * {@linkplain Topology topologies}, by each client that knows it, as a user with a
  * password, in plain text and by TLS.
  */
+@Tag("thorough")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class TopologyTests {
 
