@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockMode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -18,9 +19,13 @@ import static org.awaitility.Awaitility.await;
  * What the contract tests are written with.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ExtendWith(Repeated.class)
 abstract class ContractBench {
 
-	static final Duration LONG = Duration.ofSeconds(30);
+	/**
+	 * Longer than any test waits, so that what ends has not ended by that.
+	 */
+	static final Duration LONG = Duration.ofMinutes(10);
 
 	static final Duration SHORT = Duration.ofMillis(300);
 
@@ -32,7 +37,7 @@ abstract class ContractBench {
 	private final AtomicInteger tokens = new AtomicInteger();
 
 	// Those of one test, all of which runs in one thread.
-	private final ThreadLocal<List<LockBackend>> open = ThreadLocal.withInitial(ArrayList::new);
+	private final ThreadLocal<List<StandstillWatch>> open = ThreadLocal.withInitial(ArrayList::new);
 
 	/**
 	 * The stores to run on; one, unless the backend knows several.
@@ -51,15 +56,24 @@ abstract class ContractBench {
 
 	@AfterEach
 	void closeBackends() {
-		this.open.get().forEach(LockBackend::close);
+		this.open.get().forEach((watch) -> watch.backend().close());
 		this.open.remove();
 	}
 
+	/**
+	 * Whether there was a standstill since the backends of the test were opened.
+	 */
+	boolean stoodStill() {
+		return this.open.get().stream().anyMatch(StandstillWatch::stoodStill);
+	}
+
 	LockBackend open(String store) {
-		LockBackend backend = backend(store);
-		this.open.get().add(backend);
+		StandstillWatch watch = new StandstillWatch(backend(store));
+		this.open.get().add(watch);
+		LockBackend backend = watch.backend();
 		// Connects, at the expense of nobody's lease.
 		backend.renew(List.of(claim(key(), "nobody")));
+		watch.begin();
 		return backend;
 	}
 
@@ -99,7 +113,7 @@ abstract class ContractBench {
 		return new Claim(plain.key(), plain.owner(), plain.instance(), plain.lease(), false, mode, fair);
 	}
 
-	// At once, unless this machine was so slow that the reservation has run out.
+	// At once, unless the reservation has run out.
 	static void acquired(LockBackend backend, Claim claim) {
 		await().until(() -> backend.acquireOrRegister(claim).acquired());
 	}
@@ -109,7 +123,7 @@ abstract class ContractBench {
 	void staysOwned(LockBackend backend, Claim claim) {
 		Claim probe = new Claim(claim.key(), claim.owner(), claim.instance(), Duration.ofMillis(1));
 		Duration beyond = RENEWABLE.plusMillis(200);
-		await().during(beyond).atMost(beyond.multipliedBy(5)).until(() -> backend.renew(List.of(probe)).get(0));
+		await().during(beyond).until(() -> backend.renew(List.of(probe)).get(0));
 	}
 
 	static String key() {

@@ -44,9 +44,7 @@ public class Ear implements WakeListener {
 	}
 
 	public void awaitWake(String key) {
-		await("wake-up for " + key).pollInterval(Duration.ofMillis(10))
-			.atMost(Duration.ofSeconds(5))
-			.until(() -> this.heard.contains(key));
+		await("wake-up for " + key).pollInterval(Duration.ofMillis(10)).until(() -> this.heard.contains(key));
 	}
 
 }

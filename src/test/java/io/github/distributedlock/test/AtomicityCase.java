@@ -1,6 +1,5 @@
 package io.github.distributedlock.test;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,11 +25,6 @@ import redis.clients.jedis.Jedis;
  * @param strategy what has to come of it
  */
 public record AtomicityCase(String name, HostAndPort server, AccessRules rules, Atomicity setting, String strategy) {
-
-	/**
-	 * On a busy machine no command is to fail that would have been answered.
-	 */
-	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(10);
 
 	private static final Map<String, List<AtomicityCase>> SHARED = new ConcurrentHashMap<>();
 
@@ -116,7 +110,7 @@ public record AtomicityCase(String name, HostAndPort server, AccessRules rules, 
 	 */
 	public RedisLockBackend backend(Client client, String prefix) {
 		return client.backend(this.rules.login(this.server),
-				RedisLockSettings.defaults().prefix(prefix).atomicity(this.setting).commandTimeout(COMMAND_TIMEOUT));
+				RedisLockSettings.defaults().prefix(prefix).atomicity(this.setting).commandTimeout(Patience.COMMAND));
 	}
 
 	@Override

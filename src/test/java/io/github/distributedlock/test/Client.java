@@ -1,6 +1,5 @@
 package io.github.distributedlock.test;
 
-import java.time.Duration;
 import java.util.Optional;
 
 import io.github.distributedlock.backend.redis.RedisLockBackend;
@@ -74,13 +73,8 @@ public enum Client {
 	};
 
 	/**
-	 * On a busy machine no command is to fail that would have been answered.
-	 */
-	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(10);
-
-	/**
-	 * What an application has: a connection factory, never started here, since nothing of
-	 * it but its settings may be used.
+	 * /** What an application has: a connection factory, never started here, since
+	 * nothing of it but its settings may be used.
 	 * @param servers a server, Sentinels or a cluster
 	 * @return the factory
 	 */
@@ -104,7 +98,7 @@ public enum Client {
 	 */
 	public RedisLockBackend backend(int port) {
 		return backend(new RedisStandaloneConfiguration("localhost", port),
-				RedisLockSettings.defaults().commandTimeout(COMMAND_TIMEOUT));
+				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
 	}
 
 	/**

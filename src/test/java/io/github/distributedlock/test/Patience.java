@@ -17,6 +17,12 @@ public final class Patience implements BeforeAllCallback {
 	 */
 	public static final Duration PATIENCE = Duration.ofSeconds(60);
 
+	/**
+	 * The time-out of commands that are answered: on a busy machine none of them is to
+	 * fail.
+	 */
+	public static final Duration COMMAND = Duration.ofSeconds(30);
+
 	@Override
 	public void beforeAll(ExtensionContext context) {
 		Awaitility.setDefaultTimeout(PATIENCE);

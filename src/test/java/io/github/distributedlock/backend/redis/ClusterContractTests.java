@@ -9,6 +9,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendContractTests;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.test.AtomicityCase;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
@@ -67,7 +68,9 @@ class ClusterContractTests extends LockBackendContractTests {
 		Atomicity way = Atomicity.valueOf(clientAndWay[1]);
 		// Tests that run side by side must not hear each other.
 		RedisLockBackend backend = new RedisLockBackend(Factories.valueOf(clientAndWay[0]).to(this.clusters.get(way)),
-				RedisLockSettings.defaults().prefix("contract-" + this.opened.incrementAndGet()));
+				RedisLockSettings.defaults()
+					.prefix("contract-" + this.opened.incrementAndGet())
+					.commandTimeout(Patience.COMMAND));
 		assertThat(backend.atomicity()).isEqualTo(way);
 		return backend;
 	}

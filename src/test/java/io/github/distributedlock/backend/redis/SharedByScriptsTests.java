@@ -1,12 +1,12 @@
 package io.github.distributedlock.backend.redis;
 
-import java.time.Duration;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.SharedContractTests;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.test.AtomicityCase;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
@@ -47,7 +47,7 @@ class SharedByScriptsTests extends SharedContractTests {
 		Factories client = Factories.valueOf(store.substring(CLUSTER.length()));
 		RedisLockSettings settings = RedisLockSettings.defaults()
 			.prefix("shared-" + this.stores.nextNumber())
-			.commandTimeout(Duration.ofSeconds(10));
+			.commandTimeout(Patience.COMMAND);
 		return new RedisLockBackend(client.to(this.cluster), settings);
 	}
 

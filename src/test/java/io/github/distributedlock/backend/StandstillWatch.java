@@ -1,0 +1,74 @@
+package io.github.distributedlock.backend;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+
+/**
+ * Carries out the steps of one store, one test after another, and tells whether there was
+ * a standstill: the pauses between the ends of two steps are added up as far as they are
+ * longer than a test means them to be. Safe for any thread.
+ */
+final class StandstillWatch {
+
+	/**
+	 * A poll, and the step itself.
+	 */
+	private static final long MEANT = Duration.ofMillis(120).toNanos();
+
+	/**
+	 * Together with one that is meant, less than the shortest time that counts anywhere.
+	 */
+	private static final long STANDSTILL = Duration.ofMillis(100).toNanos();
+
+	private final LockBackend backend;
+
+	private long last = System.nanoTime();
+
+	private long lost;
+
+	StandstillWatch(LockBackend backend) {
+		this.backend = backend;
+	}
+
+	LockBackend backend() {
+		return (LockBackend) Proxy.newProxyInstance(LockBackend.class.getClassLoader(),
+				new Class<?>[] { LockBackend.class }, (proxy, step, arguments) -> carryOut(step, arguments));
+	}
+
+	private Object carryOut(Method step, Object[] arguments) throws Throwable {
+		try {
+			return step.invoke(this.backend, arguments);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getCause();
+		}
+		finally {
+			stepEnds();
+		}
+	}
+
+	private synchronized void stepEnds() {
+		long now = System.nanoTime();
+		this.lost += Math.max(0, now - this.last - MEANT);
+		this.last = now;
+	}
+
+	/**
+	 * Whether there was a standstill until now.
+	 */
+	boolean stoodStill() {
+		stepEnds();
+		return this.lost > STANDSTILL;
+	}
+
+	/**
+	 * What came before does not count.
+	 */
+	synchronized void begin() {
+		this.last = System.nanoTime();
+		this.lost = 0;
+	}
+
+}
