@@ -1,7 +1,6 @@
 package io.github.distributedlock.aop;
 
 import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
@@ -14,17 +13,23 @@ import io.github.distributedlock.LockRequest;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs an annotated method inside its lock.
  */
 class LockInterceptor implements MethodInterceptor {
 
+	private static final Logger logger = LoggerFactory.getLogger(LockInterceptor.class);
+
 	private final LockDefinitionSource definitions;
 
 	private final Supplier<DistributedLock> supplier;
 
 	private final TransactionBinding transactions = new TransactionBinding();
+
+	private final MissedRuns missedRuns = new MissedRuns();
 
 	private volatile @Nullable DistributedLock lock;
 
@@ -42,17 +47,18 @@ class LockInterceptor implements MethodInterceptor {
 		}
 		LockRequest request = definition.request(target, invocation.getArguments());
 		Supplier<@Nullable Object> skipped = definition.skipped();
-		if (skipped != null) {
-			Optional<LockHandle> handle = lock().tryAcquire(request);
-			return handle.isPresent() ? proceed(invocation, definition, handle.get()) : skipped.get();
-		}
 		LockHandle handle;
 		try {
-			handle = requireHandle(lock().acquire(request), request);
+			handle = (skipped != null) ? lock().tryAcquire(request).orElse(null) : acquire(request);
 		}
 		catch (LockNotAcquiredException | LockBackendException ex) {
 			return fallBack(invocation, target, definition, ex);
 		}
+		if (handle == null) {
+			logger.debug("{} is skipped, since lock {} is busy", definition.annotated().shortName(), request.keys());
+			return (skipped != null) ? skipped.get() : null;
+		}
+		this.missedRuns.end(definition);
 		return proceed(invocation, definition, handle);
 	}
 
@@ -60,6 +66,9 @@ class LockInterceptor implements MethodInterceptor {
 			LockException failure) throws Throwable {
 		FallbackMethod fallback = definition.fallback();
 		if (fallback == null || !fallback.handles(failure)) {
+			if (failure instanceof LockBackendException outage && this.missedRuns.add(definition, outage)) {
+				return null;
+			}
 			throw failure;
 		}
 		return fallback.invoke(target, invocation.getArguments(), failure);
@@ -100,7 +109,8 @@ class LockInterceptor implements MethodInterceptor {
 		}
 	}
 
-	private LockHandle requireHandle(@Nullable LockHandle handle, LockRequest request) {
+	private LockHandle acquire(LockRequest request) {
+		LockHandle handle = lock().acquire(request);
 		if (handle == null) {
 			throw new IllegalStateException("DistributedLock " + lock().getClass().getName()
 					+ " gave no handle for lock " + request.keys() + ". If it is a mock, let it give one:"

@@ -1,0 +1,79 @@
+package io.github.distributedlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockBackendException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The runs of scheduled methods that did not take place because the store could not be
+ * asked for their locks. Spring's scheduler would log each with a stack trace of some 75
+ * lines, and there is no other caller: one line says as much, and another one when the
+ * store answers again.
+ * <p>
+ * Safe for use by many threads. While nothing is missed, a call costs one look at an
+ * empty map.
+ */
+final class MissedRuns {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockInterceptor.class);
+
+	private static final String SCHEDULED = "org.springframework.scheduling.support.ScheduledMethodRunnable";
+
+	private final Map<Method, Integer> missed = new ConcurrentHashMap<>();
+
+	/**
+	 * Takes note of a run that fails for a store that may be back later, if the scheduler
+	 * itself has called the method and nobody else would hear of it.
+	 * @return whether to end the run without an exception
+	 */
+	boolean add(LockDefinition definition, LockBackendException failure) {
+		Class<?> result = definition.annotated().resultType();
+		if (!failure.isRetryable() || (result.isPrimitive() && result != void.class) || !isScheduled()) {
+			return false;
+		}
+		this.missed.merge(definition.annotated().method(), 1, Integer::sum);
+		logger.error("Scheduled method {} did not run: {}", definition.annotated().shortName(), failure.getMessage());
+		logger.debug("Why {} did not run", definition.annotated().shortName(), failure);
+		return true;
+	}
+
+	/**
+	 * Takes note that a run has its lock. Busy is not enough: another thread of this JVM
+	 * may be asking the store in vain.
+	 */
+	void end(LockDefinition definition) {
+		if (!this.missed.isEmpty()) {
+			Integer runs = this.missed.remove(definition.annotated().method());
+			if (runs != null) {
+				logger.info("The lock of scheduled method {} can be asked for again, after {} missed runs",
+						definition.annotated().shortName(), runs);
+			}
+		}
+	}
+
+	/**
+	 * Whether nothing but proxies and their advice is between here and the scheduler. A
+	 * caller in between would take a result for the method's own.
+	 */
+	private static boolean isScheduled() {
+		return StackWalker.getInstance()
+			.walk((frames) -> frames.map(StackWalker.StackFrame::getClassName)
+				.dropWhile(MissedRuns::isOfProxies)
+				.findFirst())
+			.filter(SCHEDULED::equals)
+			.isPresent();
+	}
+
+	private static boolean isOfProxies(String className) {
+		return className.contains("$$SpringCGLIB$$") || (!className.equals(SCHEDULED) && Stream
+			.of("io.github.distributedlock.aop.", "org.springframework.", "java.", "jdk.", "sun.",
+					"io.micrometer.observation.")
+			.anyMatch(className::startsWith));
+	}
+
+}
