@@ -71,7 +71,7 @@ public @interface DistributedLock {
 	 * <code>"stock:#{#order.sku}"</code>; any other is a SpEL expression,
 	 * {@code "'stock:' + #order.sku"}, so a fixed key needs quotes:
 	 * {@code "'nightly-report'"}. <code>${…}</code> is replaced by the property of that
-	 * name.
+	 * name, whose value is text wherever it stands and never an expression.
 	 * <p>
 	 * Expressions see parameters by name ({@code #order}; the names of the annotated
 	 * declaration and of the implementation) and by position ({@code #p0} or

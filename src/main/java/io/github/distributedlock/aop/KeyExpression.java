@@ -58,13 +58,12 @@ final class KeyExpression {
 	/**
 	 * Parses a string of the annotation.
 	 * @param written the string as it is in the source
-	 * @param resolved the string with its placeholders replaced
+	 * @param source the string with its properties
 	 * @throws io.github.distributedlock.LockDefinitionException if it can only fail
 	 */
-	static KeyExpression parse(AnnotatedMethod annotated, String written, String resolved, ExpressionRules rules) {
-		// Decided by what the author wrote: a property's value must not turn text into
-		// code.
-		boolean template = written.contains("#{");
+	static KeyExpression parse(AnnotatedMethod annotated, String written, KeySource source, ExpressionRules rules) {
+		String resolved = source.text();
+		boolean template = source.isTemplate();
 		List<Expression> parts;
 		try {
 			Expression expression = template ? PARSER.parseExpression(resolved, ParserContext.TEMPLATE_EXPRESSION)

@@ -34,8 +34,8 @@ final class KeyExpressions {
 			if (written.isBlank()) {
 				throw annotated.refuse("key", written, "is blank: write an expression, or leave the key out", null);
 			}
-			String resolved = Placeholders.resolve(annotated, "key", written, properties);
-			this.expressions.add(KeyExpression.parse(annotated, written, resolved, rules));
+			KeySource source = KeySource.resolve(annotated, written, properties, this.parameters);
+			this.expressions.add(KeyExpression.parse(annotated, written, source, rules));
 		}
 		this.constant = constant();
 	}

@@ -135,13 +135,6 @@ class KeyDefinitionTests {
 	}
 
 	@Test
-	void placeholderWithoutProperty() {
-		LockContext.refusal(PlaceholderWithoutPropertyStock.class)
-			.hasMessageContaining("key = \"${shop.region}:#{#sku}\" has a placeholder that cannot be resolved")
-			.hasMessageContaining("write a default, ${name:default}");
-	}
-
-	@Test
 	void keyAndValueThatDiffer() {
 		LockContext.refusal(KeyAndValueThatDifferStock.class)
 			.hasMessageStartingWith(
@@ -304,14 +297,6 @@ class KeyDefinitionTests {
 
 		@DistributedLock(key = "")
 		public void run() {
-		}
-
-	}
-
-	static class PlaceholderWithoutPropertyStock {
-
-		@DistributedLock(key = "${shop.region}:#{#sku}")
-		public void buy(String sku) {
 		}
 
 	}

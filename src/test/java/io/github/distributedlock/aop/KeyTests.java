@@ -32,9 +32,7 @@ class KeyTests {
 
 	@BeforeEach
 	void start() {
-		this.context = new LockContext().property("region", "eu")
-			.property("sneaky", "#{T(java.lang.System).exit(1)}")
-			.start(Keys.class, Tenants.class);
+		this.context = LockContext.of(Keys.class, Tenants.class);
 		this.keys = this.context.get(Keys.class);
 	}
 
@@ -74,18 +72,6 @@ class KeyTests {
 		assertThat(locked()).containsExactly("a", "b:c");
 		this.keys.several("a:b", "c");
 		assertThat(locked()).containsExactly("a:b", "c");
-	}
-
-	@Test
-	void placeholderIsResolvedInTemplateAndExpressionAndKeepsTheTemplate() {
-		this.keys.placeholders("x");
-		assertThat(locked()).containsExactly("eu:x", "eu-x", "none");
-	}
-
-	@Test
-	void propertyDoesNotTurnAnExpressionIntoATemplate() {
-		this.keys.placeholderThatLooksLikeATemplate();
-		assertThat(locked()).containsExactly("#{T(java.lang.System).exit(1)}");
 	}
 
 	@Test
@@ -267,16 +253,6 @@ class KeyTests {
 
 		@DistributedLock(key = { "#first", "#second" })
 		public void several(String first, String second) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = { "${region}:#{#sku}", "'${region}-' + #sku", "'${absent:none}'" })
-		public void placeholders(String sku) {
-			this.calls++;
-		}
-
-		@DistributedLock(key = "'${sneaky}'")
-		public void placeholderThatLooksLikeATemplate() {
 			this.calls++;
 		}
 

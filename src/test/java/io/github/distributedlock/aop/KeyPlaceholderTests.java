@@ -1,0 +1,163 @@
+package io.github.distributedlock.aop;
+
+import java.util.List;
+import java.util.Map;
+
+import io.github.distributedlock.LockDefinitionException;
+import io.github.distributedlock.annotation.DistributedLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.MutablePropertySources;
+import org.springframework.core.env.PropertySourcesPropertyResolver;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Properties in keys are text wherever they stand, and never code.
+ */
+class KeyPlaceholderTests {
+
+	private static boolean executed;
+
+	@AfterEach
+	void nothingWasExecuted() {
+		assertThat(executed).isFalse();
+	}
+
+	@Test
+	void isAsItIsInTheTextOfATemplate() {
+		assertThat(keys("${value}:#{#sku}", "eu")).containsExactly("eu:a");
+		assertThat(keys("${value}:#{#sku}", "it's \"1+1\" {x} }")).containsExactly("it's \"1+1\" {x} }:a");
+	}
+
+	@Test
+	void isPartOfALiteralWithItsQuotesDoubled() {
+		assertThat(keys("'${value}-' + #sku", "eu")).containsExactly("eu-a");
+		assertThat(keys("'${value}-' + #sku", "it's \"1\"")).containsExactly("it's \"1\"-a");
+		assertThat(keys("\"${value}-\" + #sku", "it's \"1\"")).containsExactly("it's \"1\"-a");
+		assertThat(keys("x#{'${value}-' + #sku}", "it's {1}")).containsExactly("xit's {1}-a");
+		assertThat(keys("'it''s ${value}'", "it's")).containsExactly("it's it's");
+	}
+
+	@Test
+	void isALiteralOfItsOwnElsewhere() {
+		assertThat(keys("${value}", "eu")).containsExactly("eu");
+		assertThat(keys("#sku + ${value}", "x' + T(java.lang.System).exit(1) + 'y"))
+			.containsExactly("ax' + T(java.lang.System).exit(1) + 'y");
+		assertThat(keys("#{{#sku, ${value}}}!", "007")).containsExactly("a!", "007!");
+		assertThat(keys("#sku + ${value}", "1")).containsExactly("a1");
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "${value}:#{#sku}", "'${value}' + #sku", "${value}", "x#{#sku + ${value}}", "${no:${value}}" })
+	void isNeverExecuted(String key) {
+		String code = "T(" + KeyPlaceholderTests.class.getName() + ").execute()";
+		assertThat(keys(key, code)).allMatch((locked) -> locked.contains(code));
+		keys(key, "'+" + code + "+'");
+		keys(key, "\"+" + code + "+\"");
+		assertRefused(key, "#{" + code + "}");
+	}
+
+	@Test
+	void valueThatReadsLikeAnExpressionIsRefused() {
+		assertRefused("stock:${value}", "#{#sku}");
+		assertRefused("stock:${value}:#{#p0}", "#sku");
+		assertRefused("'stock:${value}'", "x #p0 y");
+		assertRefused("stock:${no:#{#sku}}", "");
+		assertThat(keys("'build${value}'", "#42")).containsExactly("build#42");
+	}
+
+	@Test
+	void neitherMayItBecomeOneWithTheTextAroundIt() {
+		assertRefused("#${value}:#{#sku}", "{1}", "with its properties, \"#{1}:#{#sku}\", reads like");
+		assertRefused("${value}{#sku}:#{#sku}", "a#", "with its properties, \"a#{#sku}:#{#sku}\", reads like");
+		assertRefused("#${value}{#sku}:#{#sku}", "", "with its properties");
+	}
+
+	@Test
+	void doesNotTurnAnExpressionIntoATemplate() {
+		assertThat(keys("'${value}' + #sku", "{")).containsExactly("{a");
+	}
+
+	@Test
+	void defaultsAndNesting() {
+		assertThat(keys("${no:it's}:#{#sku}", "")).containsExactly("it's:a");
+		assertThat(keys("'${no:it's}' + #sku", "")).containsExactly("it'sa");
+		assertThat(keys("'${no:${value}}:${value:x}' + #sku", "e'u")).containsExactly("e'u:e'ua");
+		assertThat(keys("'${${value}}'", "other")).containsExactly("another value");
+		assertThat(keys("'${no:a{b}c}'", "")).containsExactly("a{b}c");
+		assertThat(keys("'${value'", "")).containsExactly("${value");
+	}
+
+	@Test
+	void propertyThatIsMissing() {
+		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> keys("${region}:#{#sku}", ""))
+			.withMessageContaining("key = \"${region}:#{#sku}\" has a placeholder that cannot be resolved")
+			.withMessageContaining("): define the property, or write a default, ${name:default}");
+	}
+
+	@Test
+	void parameterThatIsWrittenAsAProperty() {
+		assertParameterRemedy("stock:${sku.length}", "write #{#sku.length} for the parameter, or define");
+		assertParameterRemedy("${no:x}:#{#sku}:${sku}", "write #{#sku} for the parameter, or define");
+		assertParameterRemedy("'stock:' + ${sku.length}", "write #sku.length for the parameter, or define");
+		assertParameterRemedy("x#{${sku}}", "write #sku for the parameter, or define");
+	}
+
+	private static void assertParameterRemedy(String key, String remedy) {
+		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> keys(key, ""))
+			.withMessageContaining("cannot be resolved")
+			.withMessageContaining(remedy);
+	}
+
+	private static void assertRefused(String key, String value) {
+		assertRefused(key, value, ", whose value \"");
+	}
+
+	private static void assertRefused(String key, String value, String message) {
+		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> keys(key, value))
+			.withMessageContaining(": key = \"" + key + "\"")
+			.withMessageContaining(message)
+			.withMessageEndingWith("reads like an expression, but a property is text, the same for all calls:"
+					+ " write the expression in the annotation");
+	}
+
+	/**
+	 * The keys of a call with the argument "a".
+	 * @param key the annotation's
+	 * @param value that of the property "value"
+	 */
+	private static List<String> keys(String key, String value) {
+		MutablePropertySources sources = new MutablePropertySources();
+		sources.addFirst(new MapPropertySource("test", Map.of("value", value, "other", "another value")));
+		try {
+			AnnotatedMethod annotated = new AnnotatedMethod(
+					KeyPlaceholderTests.class.getDeclaredMethod("buy", String.class), KeyPlaceholderTests.class,
+					KeyPlaceholderTests.class, AnnotationUtils.synthesizeAnnotation(Map.of("key", new String[] { key }),
+							DistributedLock.class, null));
+			return new KeyExpressions(annotated, new PropertySourcesPropertyResolver(sources),
+					new StandardEvaluationContext())
+				.evaluate(new Object(), new Object[] { "a" });
+		}
+		catch (NoSuchMethodException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	void buy(String sku) {
+	}
+
+	public static String execute() {
+		executed = true;
+		return "executed";
+	}
+
+}
