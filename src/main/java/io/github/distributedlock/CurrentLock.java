@@ -1,20 +1,21 @@
 package io.github.distributedlock;
 
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * The binding of a {@link LockHandle} to a thread, which makes the handle
- * {@linkplain LockHandle#current() current} there and the lock reentrant.
+ * {@linkplain LockHandle#current() current} there and the lock reentrant, until the
+ * binding or the handle is closed.
  * <p>
- * Acquiring binds to the acquiring thread. To hand a lock to a task on another thread,
- * bind it there for as long as the task runs, while the handle stays open:
+ * Acquiring binds to the acquiring thread, unless the request is
+ * {@linkplain LockRequest#detached(boolean) detached}. To hand a lock to a task on
+ * another thread, bind it there for as long as the task runs, while the handle stays
+ * open:
  *
  * <pre class="code">
  * LockHandle handle = LockHandle.current().orElseThrow();
@@ -29,34 +30,32 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CurrentLock implements AutoCloseable {
 
-	/*
-	 * Each thread has a stack of its bindings, innermost first, touched by that thread
-	 * alone. A binding may be ended by any thread; one that another thread ended stays on
-	 * the stack until its own thread looks there next, and is passed over. An empty stack
-	 * stays with its thread: it refers to nothing.
-	 */
-	private static final ThreadLocal<@Nullable Deque<CurrentLock>> BINDINGS = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable Bindings> BINDINGS = new ThreadLocal<>();
 
-	private final LockHandle handle;
+	final LockHandle handle;
+
+	final List<String> keys;
+
+	private final Thread thread = Thread.currentThread();
 
 	private volatile boolean ended;
 
 	private CurrentLock(LockHandle handle) {
 		this.handle = handle;
+		this.keys = handle.keys();
 	}
 
 	/**
-	 * Binds a handle to the calling thread, as its innermost lock.
+	 * Binds a handle to the calling thread, as its innermost lock, until it is closed.
 	 * @param handle the handle of a lock
 	 * @return the binding, to be closed when the thread has done with the lock; closing
 	 * it does not give the lock back
 	 */
 	public static CurrentLock bind(LockHandle handle) {
 		CurrentLock binding = new CurrentLock(Objects.requireNonNull(handle, "handle"));
-		prune(null);
-		Deque<CurrentLock> bindings = BINDINGS.get();
+		Bindings bindings = BINDINGS.get();
 		if (bindings == null) {
-			bindings = new ArrayDeque<>(2);
+			bindings = new Bindings();
 			BINDINGS.set(bindings);
 		}
 		bindings.push(binding);
@@ -69,49 +68,52 @@ public final class CurrentLock implements AutoCloseable {
 	 * @param handle the handle of a lock
 	 */
 	public static void unbind(LockHandle handle) {
-		prune(handle);
+		Bindings bindings = BINDINGS.get();
+		if (bindings != null) {
+			bindings.end(handle);
+		}
 	}
 
 	/**
-	 * The handles bound to the calling thread.
+	 * The open handles that are bound to the calling thread.
 	 * @return the handles, innermost first
 	 */
 	public static List<LockHandle> all() {
-		Deque<CurrentLock> bindings = BINDINGS.get();
-		if (bindings == null || bindings.isEmpty()) {
-			return List.of();
-		}
-		List<LockHandle> handles = new ArrayList<>(bindings.size());
-		for (CurrentLock binding : bindings) {
-			if (!binding.ended) {
-				handles.add(binding.handle);
-			}
-		}
-		return handles;
+		Bindings bindings = BINDINGS.get();
+		return (bindings != null) ? bindings.all() : List.of();
+	}
+
+	/**
+	 * The innermost open handle that is bound to the calling thread, holds a key and
+	 * fulfils a condition. Takes the same time however many are bound.
+	 * @param key the key
+	 * @param condition what else is asked of it
+	 * @return the handle, or empty if there is none
+	 */
+	public static Optional<LockHandle> find(String key, Predicate<? super LockHandle> condition) {
+		Bindings bindings = BINDINGS.get();
+		return (bindings != null) ? Optional.ofNullable(bindings.find(key, condition)) : Optional.empty();
 	}
 
 	static Optional<LockHandle> innermost() {
-		prune(null);
-		Deque<CurrentLock> bindings = BINDINGS.get();
-		CurrentLock innermost = (bindings != null) ? bindings.peek() : null;
-		return (innermost != null) ? Optional.of(innermost.handle) : Optional.empty();
+		Bindings bindings = BINDINGS.get();
+		return (bindings != null) ? Optional.ofNullable(bindings.innermost()) : Optional.empty();
 	}
 
-	private static void prune(@Nullable LockHandle unbound) {
-		Deque<CurrentLock> bindings = BINDINGS.get();
-		if (bindings == null || bindings.isEmpty()) {
-			return;
-		}
-		if (bindings.size() == 1 && isOver(bindings.element(), unbound)) {
-			bindings.clear();
-		}
-		else {
-			bindings.removeIf((binding) -> isOver(binding, unbound));
-		}
+	/**
+	 * Where this binding makes its handle current.
+	 * @return the thread, or {@code null} if the binding has ended
+	 */
+	public @Nullable Thread thread() {
+		return this.ended ? null : this.thread;
 	}
 
-	private static boolean isOver(CurrentLock binding, @Nullable LockHandle unbound) {
-		return binding.ended || binding.handle == unbound;
+	boolean isOver() {
+		return this.ended || this.handle.isClosed();
+	}
+
+	void end() {
+		this.ended = true;
 	}
 
 	/**
@@ -119,8 +121,11 @@ public final class CurrentLock implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.ended = true;
-		prune(null);
+		end();
+		Bindings bindings = BINDINGS.get();
+		if (bindings != null) {
+			bindings.dropEnded();
+		}
 	}
 
 }

@@ -10,6 +10,13 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Safe for use by many threads. A lock is reentrant for the thread that acquired it:
  * asking again gives a further handle on the same hold without any I/O.
+ * <p>
+ * It is the thread that counts, not the task. A pooled thread re-enters what its last
+ * task has not given back. A thread of a {@link java.util.concurrent.ForkJoinPool} runs
+ * other tasks while it waits in {@code join()}, {@code get()} or {@code invokeAll()}, and
+ * each of them re-enters what the thread holds just then: do not wait there inside a
+ * lock, or acquire it with a {@linkplain LockRequest#detached(boolean) detached} request,
+ * which is also the one for a lock that another thread gives back.
  *
  * <pre class="code">
  * try (LockHandle handle = distributedLock.acquire("nightly-report")) {

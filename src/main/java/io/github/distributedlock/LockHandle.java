@@ -9,17 +9,24 @@ import java.util.concurrent.Executor;
 /**
  * A lock that was acquired, until {@link #close()}.
  * <p>
- * Safe for use by many threads; in particular it may be closed by another thread than the
- * one that acquired it. A hold can be <em>lost</em> while the handle is open: its lease
- * ran out, because the store could not be reached in time or because it was fixed. From
- * then on {@link #isHeld()} is false. The loss is noticed locally before the store can
- * give the lock to somebody else.
+ * Safe for use by many threads. A handle is bound to the thread that acquired it: it is
+ * {@linkplain #current() current} there, and whatever that thread runs next re-enters the
+ * lock until the handle is closed. One that is to be closed by another thread, as that of
+ * a future or of a reactive result, is therefore requested as
+ * {@linkplain LockRequest#detached(boolean) detached}; else the next task of a pooled
+ * thread holds the lock together with the one that it was acquired for.
+ * <p>
+ * A hold can be <em>lost</em> while the handle is open: its lease ran out, because the
+ * store could not be reached in time or because it was fixed. From then on
+ * {@link #isHeld()} is false. The loss is noticed locally before the store can give the
+ * lock to somebody else.
  */
 public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * The innermost open lock of the calling thread: of the annotated method or the
-	 * {@code acquire} that it is in.
+	 * {@code acquire} that it is in. Neither a closed handle nor, unless it is bound, one
+	 * of a {@linkplain LockRequest#detached(boolean) detached} request.
 	 * @return the handle, or empty if the thread is in no lock
 	 * @see CurrentLock#bind(LockHandle)
 	 */
@@ -56,6 +63,12 @@ public interface LockHandle extends AutoCloseable {
 	 * @return {@code false} after {@link #close()} and after a loss
 	 */
 	boolean isHeld();
+
+	/**
+	 * Whether {@link #close()} was called; a lock that was lost is not closed by that.
+	 * @return {@code true} from the beginning of the first call on
+	 */
+	boolean isClosed();
 
 	/**
 	 * For how long the lock is certainly held if nothing renews it. Local, no I/O.
@@ -108,8 +121,10 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Gives the lock back. Only the first call has an effect; from any thread; a no-op
-	 * for the store after a loss. Never throws for a store that is down: the release is
-	 * then retried in the background until the lease has run out.
+	 * for the store after a loss. If it is still bound to another thread, which is logged
+	 * once as a warning, it ceases to be current there as well. Never throws for a store
+	 * that is down: the release is then retried in the background until the lease has run
+	 * out.
 	 */
 	@Override
 	void close();

@@ -159,6 +159,20 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Does not bind the handle to the acquiring thread: it is not current there, and
+	 * nobody re-enters it, so that it may outlive the task that acquired it and be closed
+	 * by any thread. For futures, reactive results and tasks of a
+	 * {@link java.util.concurrent.ForkJoinPool}. {@link CurrentLock#bind(LockHandle)}
+	 * makes it current for as long as a task runs. The request itself re-enters what the
+	 * thread holds, as any other does.
+	 * @param detached whether to do so; not by default
+	 * @return a request whose handle is bound to no thread, or to the acquiring one
+	 */
+	public LockRequest detached(boolean detached) {
+		return with((values) -> values.detached = detached);
+	}
+
+	/**
 	 * Names the use of the lock in events and meters.
 	 * @param name one of few names, not made from the key
 	 * @return a request of that name
@@ -243,6 +257,14 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Whether the handle is bound to no thread.
+	 * @return whether it is detached
+	 */
+	public boolean detached() {
+		return this.values.detached;
+	}
+
+	/**
 	 * The name for events and meters.
 	 * @return the name, {@code unnamed} by default
 	 */
@@ -257,7 +279,7 @@ public final class LockRequest {
 				+ told("waitTime", values.waitTime) + told("leaseTime", values.leaseTime)
 				+ told("maxHoldTime", values.maxHoldTime) + told("minHoldTime", values.minHoldTime)
 				+ (values.expireOnClose ? ", expireOnClose" : "") + (values.fair ? ", fair" : "")
-				+ (values.fenced ? ", fenced" : "") + "]";
+				+ (values.fenced ? ", fenced" : "") + (values.detached ? ", detached" : "") + "]";
 	}
 
 	private LockRequest with(Consumer<Values> change) {
@@ -318,6 +340,8 @@ public final class LockRequest {
 
 		private boolean expireOnClose;
 
+		private boolean detached;
+
 		private String name = "unnamed";
 
 		private Values(List<String> keys) {
@@ -334,6 +358,7 @@ public final class LockRequest {
 			this.fair = other.fair;
 			this.fenced = other.fenced;
 			this.expireOnClose = other.expireOnClose;
+			this.detached = other.detached;
 			this.name = other.name;
 		}
 

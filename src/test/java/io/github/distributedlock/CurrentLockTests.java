@@ -1,6 +1,9 @@
 package io.github.distributedlock;
 
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
@@ -13,37 +16,43 @@ class CurrentLockTests {
 
 	private final LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).build();
 
+	private final ExecutorService thread = Executors.newSingleThreadExecutor();
+
 	@AfterEach
 	void close() {
+		this.thread.shutdownNow();
 		this.engine.close();
 	}
 
 	@Test
-	void handleIsCurrentOnTheThreadThatAcquiredItOnly() {
+	void handleIsCurrentOnTheThreadThatAcquiredItOnly() throws Exception {
 		try (LockHandle handle = this.engine.acquire("k")) {
 			assertThat(LockHandle.current()).containsSame(handle);
-			assertThat(CompletableFuture.supplyAsync(LockHandle::current).join()).isEmpty();
+			assertThat(elsewhere(LockHandle::current)).isEmpty();
 		}
 	}
 
 	@Test
-	void bindingHandsAHandleToAnotherThreadUntilItIsClosed() {
+	void bindingHandsAHandleToAnotherThreadUntilItIsClosed() throws Exception {
 		try (LockHandle handle = this.engine.acquire("k")) {
-			CompletableFuture.runAsync(() -> {
+			assertThat(elsewhere(() -> {
 				try (CurrentLock binding = CurrentLock.bind(handle)) {
-					assertThat(LockHandle.current()).containsSame(handle);
+					return LockHandle.current();
 				}
-				assertThat(LockHandle.current()).isEmpty();
-			}).join();
+			})).containsSame(handle);
+			assertThat(elsewhere(LockHandle::current)).isEmpty();
 			assertThat(handle.isHeld()).isTrue();
 		}
 	}
 
 	@Test
-	void bindingThatAnotherThreadEndsIsPassedOver() {
+	void bindingThatAnotherThreadEndsIsPassedOver() throws Exception {
 		LockHandle outer = this.engine.acquire("outer");
 		LockHandle inner = this.engine.acquire("inner");
-		CompletableFuture.runAsync(inner::close).join();
+		elsewhere(() -> {
+			inner.close();
+			return true;
+		});
 		assertThat(CurrentLock.all()).containsExactly(outer);
 		assertThat(LockHandle.current()).containsSame(outer);
 		outer.close();
@@ -57,6 +66,10 @@ class CurrentLockTests {
 			assertThat(CurrentLock.all()).containsExactly(inner);
 			assertThat(outer.isHeld()).isTrue();
 		}
+	}
+
+	private <T> T elsewhere(Callable<T> action) throws Exception {
+		return this.thread.submit(action).get(30, TimeUnit.SECONDS);
 	}
 
 }

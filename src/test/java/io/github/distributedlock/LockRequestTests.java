@@ -109,10 +109,11 @@ class LockRequestTests {
 			.fair(true)
 			.fenced(true)
 			.expireOnClose(true)
+			.detached(true)
 			.name("n");
 		LockRequest other = all.keys(List.of("a", "b"));
 		assertThat(other).hasToString("LockRequest[keys=[a, b], name=n, mode=SHARED, waitTime=PT1S, leaseTime=PT4S,"
-				+ " maxHoldTime=PT5S, minHoldTime=PT2S, expireOnClose, fair, fenced]");
+				+ " maxHoldTime=PT5S, minHoldTime=PT2S, expireOnClose, fair, fenced, detached]");
 		assertThat(all.keys()).containsExactly("k");
 		assertThat(REQUEST).hasToString("LockRequest[keys=[k], name=unnamed, mode=EXCLUSIVE]");
 	}

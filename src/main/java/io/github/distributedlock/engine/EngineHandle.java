@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -46,11 +47,14 @@ final class EngineHandle implements LockHandle {
 	 */
 	private @Nullable Queue<LossAction> lossActions;
 
-	private final CurrentLock binding;
+	/**
+	 * What the library has bound it to; {@code null} if it is detached.
+	 */
+	private final @Nullable CurrentLock binding;
 
 	private final EngineTime.Alarm heldTooLong;
 
-	EngineHandle(List<Hold> holds, Handles parts) {
+	EngineHandle(List<Hold> holds, boolean detached, Handles parts) {
 		this.holds = holds;
 		this.keys = keys(holds);
 		this.parts = parts;
@@ -58,7 +62,7 @@ final class EngineHandle implements LockHandle {
 		for (Hold hold : holds) {
 			hold.attach(this);
 		}
-		this.binding = CurrentLock.bind(this);
+		this.binding = detached ? null : CurrentLock.bind(this);
 	}
 
 	private static List<String> keys(List<Hold> holds) {
@@ -72,8 +76,12 @@ final class EngineHandle implements LockHandle {
 		return this.parts.losses() == losses;
 	}
 
-	List<Hold> holds() {
-		return this.holds;
+	/**
+	 * Its hold of one of its keys.
+	 */
+	Hold hold(String key) {
+		// Each JVM locks keys in their order.
+		return this.holds.get((this.holds.size() == 1) ? 0 : Collections.binarySearch(this.keys, key));
 	}
 
 	@Override
@@ -94,6 +102,11 @@ final class EngineHandle implements LockHandle {
 	@Override
 	public boolean isHeld() {
 		return !this.closed.get() && this.holds.stream().allMatch(this.parts.losses()::isStillHeld);
+	}
+
+	@Override
+	public boolean isClosed() {
+		return this.closed.get();
 	}
 
 	@Override
@@ -184,7 +197,10 @@ final class EngineHandle implements LockHandle {
 		if (!this.closed.compareAndSet(false, true)) {
 			return;
 		}
-		this.binding.close();
+		if (this.binding != null) {
+			this.parts.closedElsewhere().check(this.binding, this.keys);
+			this.binding.close();
+		}
 		this.heldTooLong.cancel();
 		for (Hold hold : this.holds) {
 			hold.detach(this);

@@ -7,11 +7,11 @@ import io.github.distributedlock.LockHandle;
 /**
  * Opens handles, with the parts that each of them needs.
  */
-record Handles(Losses losses, Releaser releaser, Extender extender, HeldTooLong heldTooLong, UserCode userCode,
-		Workers workers, EngineTime time) {
+record Handles(Losses losses, Releaser releaser, Extender extender, HeldTooLong heldTooLong,
+		ClosedElsewhere closedElsewhere, UserCode userCode, Workers workers, EngineTime time) {
 
-	LockHandle open(List<Hold> holds) {
-		return new EngineHandle(holds, this);
+	LockHandle open(List<Hold> holds, boolean detached) {
+		return new EngineHandle(holds, detached, this);
 	}
 
 }

@@ -1,10 +1,11 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -38,11 +39,13 @@ final class Hold {
 	private final AtomicInteger entries = new AtomicInteger(1);
 
 	/**
-	 * Replaced by each change.
+	 * In the order of their opening; guarded by this hold.
 	 */
-	private volatile List<EngineHandle> handles = List.of();
+	private Set<EngineHandle> handles = Set.of();
 
 	private volatile long minHold;
+
+	private volatile boolean expireOnClose;
 
 	Hold(Tenure tenure, @Nullable Turn turn, Terms terms, OptionalLong fencingToken, EngineTime time) {
 		this.key = tenure.key;
@@ -53,6 +56,7 @@ final class Hold {
 		this.time = time;
 		this.acquired = time.nanoTime();
 		this.minHold = terms.minHold();
+		this.expireOnClose = terms.expireOnClose();
 	}
 
 	String owner() {
@@ -80,7 +84,7 @@ final class Hold {
 	 */
 	long rest() {
 		long minimum = this.minHold - (this.time.nanoTime() - this.acquired);
-		long expiry = this.terms.expireOnClose() ? this.tenure.leftOnServer() : 0;
+		long expiry = this.expireOnClose ? this.tenure.leftOnServer() : 0;
 		return Math.max(0, Math.max(minimum, expiry));
 	}
 
@@ -92,10 +96,19 @@ final class Hold {
 	}
 
 	/**
-	 * Keeps others out for at least so long from now.
+	 * For how long it can go on, as long as its requests and the store let it.
 	 */
-	synchronized void keepAtLeast(long nanos) {
-		this.minHold = Math.max(this.minHold, this.time.nanoTime() - this.acquired + nanos);
+	long longest() {
+		return this.terms.renewed() ? this.tenure.maxHoldLeft(this.time.nanoTime()) : this.tenure.leftOnServer();
+	}
+
+	/**
+	 * Keeps the longest minimum, each from when it was asked for, and the strongest
+	 * ending of all requests that it serves.
+	 */
+	synchronized void keep(Terms asked) {
+		this.minHold = Math.max(this.minHold, this.time.nanoTime() - this.acquired + asked.minHold());
+		this.expireOnClose |= asked.expireOnClose();
 	}
 
 	/**
@@ -107,17 +120,27 @@ final class Hold {
 	}
 
 	synchronized void attach(EngineHandle handle) {
-		this.handles = this.handles.isEmpty() ? List.of(handle)
-				: Stream.concat(this.handles.stream(), Stream.of(handle)).toList();
+		if (this.handles.isEmpty()) {
+			this.handles = Set.of(handle);
+			return;
+		}
+		if (this.handles.size() == 1) {
+			this.handles = new LinkedHashSet<>(this.handles);
+		}
+		this.handles.add(handle);
 	}
 
 	synchronized void detach(EngineHandle handle) {
-		this.handles = (this.handles.size() == 1) ? List.of()
-				: this.handles.stream().filter((other) -> other != handle).toList();
+		if (this.handles.size() == 1) {
+			this.handles = Set.of();
+		}
+		else {
+			this.handles.remove(handle);
+		}
 	}
 
-	List<EngineHandle> handles() {
-		return this.handles;
+	synchronized List<EngineHandle> handles() {
+		return List.copyOf(this.handles);
 	}
 
 }

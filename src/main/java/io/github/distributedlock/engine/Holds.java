@@ -1,12 +1,12 @@
 package io.github.distributedlock.engine;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
+import java.util.function.Predicate;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockEvent;
-import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockUpgradeException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +38,41 @@ final class Holds {
 	}
 
 	/**
-	 * Acquires or re-enters the keys.
+	 * Re-enters the keys if the calling thread holds all of them. Asks nothing of the
+	 * store and waits for nothing.
+	 * @return a hold for each key, or {@code null} if one is not held
+	 * @throws LockUpgradeException if it shares a key that is to be exclusive
+	 * @throws IllegalArgumentException if what it holds cannot be what is asked for
+	 */
+	@Nullable List<Hold> reenter(List<String> keys, Terms terms) {
+		if (keys.size() == 1) {
+			Hold outer = reenter(keys.get(0), terms);
+			if (outer == null) {
+				return null;
+			}
+			outer.keep(terms);
+			return List.of(outer);
+		}
+		long held = keys.stream().filter((key) -> find(key, (hold) -> honours(hold, terms)) != null).count();
+		return (held == keys.size()) ? reenterEach(keys, terms) : null;
+	}
+
+	private @Nullable List<Hold> reenterEach(List<String> keys, Terms terms) {
+		List<Hold> holds = new ArrayList<>(keys.size());
+		for (String key : keys) {
+			Hold hold = reenter(key, terms);
+			if (hold == null) {
+				giveBack(holds);
+				return null;
+			}
+			holds.add(hold);
+		}
+		holds.forEach((hold) -> hold.keep(terms));
+		return holds;
+	}
+
+	/**
+	 * Acquires the keys, and re-enters those that the calling thread holds.
 	 * @return a hold for each key, or {@code null} if one is busy
 	 */
 	@Nullable List<Hold> acquire(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
@@ -50,11 +84,6 @@ final class Holds {
 	}
 
 	private @Nullable List<Hold> acquireOne(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
-		Hold outer = reenter(keys.get(0), terms);
-		if (outer != null) {
-			outer.keepAtLeast(terms.minHold());
-			return List.of(outer);
-		}
 		Hold hold = this.acquirer.acquire(keys.get(0), this.instance.nextOwner(), terms, wait);
 		if (hold == null) {
 			return null;
@@ -85,7 +114,7 @@ final class Holds {
 			if (got != null) {
 				publish(keys, got.owner(), terms, wait);
 			}
-			holds.forEach((hold) -> hold.keepAtLeast(terms.minHold()));
+			holds.forEach((hold) -> hold.keep(terms));
 			complete = true;
 			return holds;
 		}
@@ -97,8 +126,8 @@ final class Holds {
 	}
 
 	private @Nullable List<Hold> acquireJointly(List<String> keys, Terms terms, Wait wait) {
-		if (CurrentLock.all().stream().anyMatch((handle) -> !Collections.disjoint(handle.keys(), keys))) {
-			return null; // Some may have to be re-entered.
+		if (keys.stream().anyMatch((key) -> find(key, this.losses::isStillHeld) != null)) {
+			return null; // Some have to be re-entered.
 		}
 		String owner = this.instance.nextOwner();
 		List<Hold> holds = this.jointAcquirer.acquire(keys, owner, terms, wait);
@@ -115,19 +144,30 @@ final class Holds {
 	}
 
 	private @Nullable Hold reenter(String key, Terms terms) {
-		for (LockHandle handle : CurrentLock.all()) {
-			if (handle instanceof EngineHandle outer && outer.isOf(this.losses)) {
-				for (Hold hold : outer.holds()) {
-					if (hold.key.equals(key) && this.losses.isStillHeld(hold)) {
-						requireHonoured(terms, hold);
-						if (hold.reenter()) {
-							return hold;
-						}
-					}
-				}
-			}
+		return find(key, (hold) -> honours(hold, terms) && hold.reenter());
+	}
+
+	/**
+	 * The calling thread's innermost hold of a key that fulfils a condition.
+	 */
+	private @Nullable Hold find(String key, Predicate<Hold> condition) {
+		return CurrentLock
+			.find(key,
+					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.losses)
+							&& condition.test(outer.hold(key)))
+			.map((handle) -> ((EngineHandle) handle).hold(key))
+			.orElse(null);
+	}
+
+	/**
+	 * Whether a hold is there to be re-entered; fails if it cannot be what is asked for.
+	 */
+	private boolean honours(Hold hold, Terms terms) {
+		boolean held = this.losses.isStillHeld(hold);
+		if (held) {
+			requireHonoured(terms, hold);
 		}
-		return null;
+		return held;
 	}
 
 	private static void requireHonoured(Terms terms, Hold outer) {
@@ -136,9 +176,16 @@ final class Holds {
 					+ " it without a fencing token already. Request the outer lock as fenced, too");
 		}
 		if (outer.terms.isShared() && !terms.isShared()) {
-			throw new IllegalArgumentException("Lock '" + outer.key + "' was requested as EXCLUSIVE, but this thread"
+			throw new LockUpgradeException("Lock '" + outer.key + "' was requested as EXCLUSIVE, but this thread"
 					+ " holds it as SHARED already, and would wait for itself. Request the outer lock as EXCLUSIVE,"
 					+ " or give it back first");
+		}
+		long left = outer.longest();
+		if (terms.minHold() > left) {
+			throw new IllegalArgumentException("Lock '" + outer.key + "' was requested with a minHoldTime of "
+					+ Text.of(terms.minHold()) + ", but this thread holds it already, with a "
+					+ (outer.terms.renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Text.of(left)
+					+ ". Request the outer lock with a longer one, or give it back first");
 		}
 	}
 

@@ -79,7 +79,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				this.lifecycle, time, this.listening, settings.pollInterval);
 		this.holds = new Holds(instance, acquirer, releaser, this.losses, this.events);
 		this.handles = new Handles(this.losses, releaser, new Extender(backend, instance, this.losses, time),
-				new HeldTooLong(settings.warnHeldAfter, time), userCode, workers, time);
+				new HeldTooLong(settings.warnHeldAfter, time), new ClosedElsewhere(), userCode, workers, time);
 	}
 
 	/**
@@ -117,15 +117,18 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		Terms terms = this.requests.terms(request);
 		boolean interrupted = Thread.interrupted();
 		try {
-			if (interrupted && wait.isAllowed()) {
-				throw new InterruptedException("interrupted before");
+			List<Hold> holds = this.holds.reenter(keys, terms);
+			if (holds == null) {
+				if (interrupted && wait.isAllowed()) {
+					throw new InterruptedException("interrupted before");
+				}
+				holds = this.holds.acquire(keys, terms, wait);
 			}
-			List<Hold> holds = this.holds.acquire(keys, terms, wait);
 			if (holds == null) {
 				this.events.publish(new LockEvent.NotAcquired(terms.name(), keys, wait.waited(), wait.holder()));
 				return null;
 			}
-			return open(holds);
+			return open(holds, request);
 		}
 		catch (InterruptedException ex) {
 			interrupted = true;
@@ -140,9 +143,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		}
 	}
 
-	private LockHandle open(List<Hold> holds) {
+	private LockHandle open(List<Hold> holds, LockRequest request) {
 		try {
-			return this.handles.open(holds);
+			return this.handles.open(holds, request.detached());
 		}
 		catch (RuntimeException | Error ex) {
 			this.holds.giveBack(holds);

@@ -81,7 +81,7 @@ class RecordingLock implements DistributedLock {
 
 		private final LockRequest request;
 
-		private final CurrentLock binding = CurrentLock.bind(this);
+		private final CurrentLock binding;
 
 		private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -91,6 +91,7 @@ class RecordingLock implements DistributedLock {
 
 		private Handle(LockRequest request) {
 			this.request = request;
+			this.binding = CurrentLock.bind(this);
 			RecordingLock.this.open.add(this);
 		}
 
@@ -117,6 +118,11 @@ class RecordingLock implements DistributedLock {
 		@Override
 		public boolean isHeld() {
 			return !this.closed.get() && !this.lost;
+		}
+
+		@Override
+		public boolean isClosed() {
+			return this.closed.get();
 		}
 
 		@Override

@@ -46,7 +46,7 @@ public class EngineHandleLincheckTests {
 
 	private final Hold hold = hold();
 
-	private final LockHandle handle = this.handles.open(List.of(this.hold));
+	private final LockHandle handle = this.handles.open(List.of(this.hold), false);
 
 	private final LockHandle inner = reentered();
 
@@ -100,7 +100,7 @@ public class EngineHandleLincheckTests {
 	public void reenter() {
 		if (this.hold.reenter()) {
 			Interleavings.require(this.store.keys().isEmpty(), "re-entered after it was given back");
-			this.handles.open(List.of(this.hold)).close();
+			this.handles.open(List.of(this.hold), false).close();
 		}
 	}
 
@@ -121,7 +121,7 @@ public class EngineHandleLincheckTests {
 
 	private LockHandle reentered() {
 		this.hold.reenter();
-		return this.handles.open(List.of(this.hold));
+		return this.handles.open(List.of(this.hold), false);
 	}
 
 	private Handles handles() {
@@ -132,7 +132,7 @@ public class EngineHandleLincheckTests {
 		}, losses, this.time, this.time);
 		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, () -> false),
 				new Extender(this.store, INSTANCE, losses, this.time), new HeldTooLong(null, this.time),
-				new UserCode(this.time), this.time, this.time);
+				new ClosedElsewhere(), new UserCode(this.time), this.time, this.time);
 	}
 
 	private void count(LockEvent event) {

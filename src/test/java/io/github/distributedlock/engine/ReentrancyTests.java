@@ -1,14 +1,24 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * Contract 3, and what is current where.
@@ -58,6 +68,98 @@ class ReentrancyTests extends EngineFixture {
 		assertThat(valueOf("k")).startsWith("parked:");
 		this.time.advance(Duration.ofMillis(3100));
 		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void longestMinHoldTimeIsKeptWhicheverRequestAskedForIt() {
+		LockHandle outer = this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(5)));
+		this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(1))).close();
+		outer.close();
+		this.time.advance(Duration.ofMillis(4900));
+		assertThat(valueOf("k")).startsWith("parked:");
+		this.time.advance(Duration.ofMillis(200));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void minHoldTimeThatTheOuterLockCannotKeepIsRefusedBeforeItEnters(LockRequest outerRequest, String why) {
+		LockHandle outer = this.engine.acquire(outerRequest);
+		this.time.advance(Duration.ofSeconds(1));
+		this.backend.forgetSteps();
+		for (LockRequest inner : List.of(request("k"), LockRequest.of("a", "k"))) {
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> this.engine.acquire(inner.minHoldTime(Duration.ofMillis(9100))))
+				.withMessageContainingAll("Lock 'k'", "a minHoldTime of 9100 ms", why + " that ends in 9000 ms",
+						"Request the outer lock with a longer one");
+		}
+		assertThat(this.backend.steps()).isEmpty();
+		this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(8))).close();
+		outer.close();
+		assertThat(valueOf("k")).startsWith("parked:");
+		this.time.advance(Duration.ofMillis(7900));
+		assertThat(valueOf("k")).isNotNull();
+	}
+
+	static Stream<Arguments> minHoldTimeThatTheOuterLockCannotKeepIsRefusedBeforeItEnters() {
+		Duration ten = Duration.ofSeconds(10);
+		return Stream.of(Arguments.of(request("k").leaseTime(ten), "leaseTime"),
+				Arguments.of(request("k").maxHoldTime(ten), "maxHoldTime"));
+	}
+
+	@Test
+	void requestThatFailsLeavesNoMinHoldTimeBehind() {
+		ownedElsewhere("a", LEASE);
+		LockHandle outer = this.engine.acquire("k");
+		assertThat(this.engine.tryAcquire(LockRequest.of("a", "k").minHoldTime(LEASE).expireOnClose(true))).isEmpty();
+		outer.close();
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void lockIsLeftToRunOutIfAnyRequestAskedForIt(boolean severalKeys) {
+		LockRequest inner = severalKeys ? LockRequest.of("a", "k") : request("k");
+		LockHandle outer = this.engine.acquire(request("k"));
+		this.engine.acquire(inner.expireOnClose(true)).close();
+		assertThat(outer.isHeld()).isTrue();
+		outer.close();
+		assertThat(valueOf("k")).startsWith("parked:");
+		this.time.advance(LEASE.minusSeconds(1));
+		assertThat(valueOf("k")).isNotNull();
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void interruptedThreadReentersWhatItHolds() {
+		LockHandle one = this.engine.acquire("a");
+		LockHandle other = this.engine.acquire("b");
+		Thread.currentThread().interrupt();
+		try {
+			assertThat(this.engine.acquire("a").owner()).isEqualTo(one.owner());
+			assertThat(this.engine.acquire(LockRequest.of("a", "b")).isHeld()).isTrue();
+			assertThatExceptionOfType(LockInterruptedException.class)
+				.isThrownBy(() -> this.engine.acquire(LockRequest.of("a", "c")));
+			assertThat(this.backend.steps()).containsExactly("acquire a", "acquire b");
+			assertThat(Thread.currentThread().isInterrupted()).isTrue();
+		}
+		finally {
+			Thread.interrupted();
+		}
+		other.close();
+	}
+
+	@Test
+	void handleOfManyKeysIsReenteredByEach() {
+		List<String> keys = IntStream.range(0, 50).mapToObj((number) -> "k" + number).toList();
+		LockHandle outer = this.engine.acquire(LockRequest.of(keys));
+		this.backend.forgetSteps();
+		for (String key : keys) {
+			assertThat(this.engine.acquire(key).keys()).containsExactly(key);
+		}
+		assertThat(this.engine.acquire(LockRequest.of(keys)).owner()).isEqualTo(outer.owner());
+		assertThat(this.backend.steps()).isEmpty();
 	}
 
 	@Test

@@ -10,6 +10,7 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockUpgradeException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -178,12 +179,27 @@ class SharedTests extends EngineFixture {
 	@Test
 	void exclusiveInsideSharedWouldWaitForItself() {
 		try (LockHandle outer = this.engine.acquire(shared("k"))) {
-			assertThatIllegalArgumentException().isThrownBy(() -> this.engine.tryAcquire("k"))
+			assertThatExceptionOfType(LockUpgradeException.class).isThrownBy(() -> this.engine.tryAcquire("k"))
 				.withMessageContainingAll("Lock 'k'", "EXCLUSIVE", "SHARED already",
 						"Request the outer lock as EXCLUSIVE");
 			assertThat(outer.isHeld()).isTrue();
 		}
 		assertThat(this.engine.tryAcquire("k")).isPresent();
+	}
+
+	@Test
+	void exclusiveForSeveralKeysInsideSharedIsRefusedBeforeAnyIo() {
+		ownedElsewhere("a", LEASE);
+		try (LockHandle outer = this.engine.acquire(shared("k"))) {
+			this.backend.forgetSteps();
+			LockRequest several = LockRequest.of("a", "k", "z");
+			assertThatExceptionOfType(LockUpgradeException.class).isThrownBy(() -> this.engine.acquire(several))
+				.withMessageContainingAll("Lock 'k'", "SHARED already");
+			assertThatExceptionOfType(LockUpgradeException.class).isThrownBy(() -> this.engine.tryAcquire(several));
+			assertThat(this.backend.steps()).isEmpty();
+			assertThat(events(LockEvent.NotAcquired.class)).isEmpty();
+			assertThat(outer.isHeld()).isTrue();
+		}
 	}
 
 	@Test

@@ -185,6 +185,11 @@ class HistoryTests {
 		}
 
 		@Override
+		public boolean isClosed() {
+			return false;
+		}
+
+		@Override
 		public Duration remaining() {
 			return this.remaining;
 		}

@@ -1,0 +1,33 @@
+package io.github.distributedlock.engine;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.distributedlock.CurrentLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Warns, once, of handles that are closed while they are bound to another thread.
+ */
+final class ClosedElsewhere {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+
+	private final AtomicBoolean warned = new AtomicBoolean();
+
+	/**
+	 * A handle on the keys is being closed by the calling thread.
+	 */
+	void check(CurrentLock binding, List<String> keys) {
+		Thread bound = binding.thread();
+		if (bound != null && bound != Thread.currentThread() && !this.warned.getAndSet(true)) {
+			logger.warn(
+					"Lock {} was acquired by thread {} and is given back by thread {}. Until now it was bound to the"
+							+ " former, whose next task would have re-entered it: two holders at once. Acquire such a"
+							+ " lock with LockRequest.detached(true). This is logged once",
+					keys, bound.getName(), Thread.currentThread().getName());
+		}
+	}
+
+}
