@@ -12,6 +12,7 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code distributed-lock.enabled=false} puts in the place of the engine: it grants
@@ -38,7 +39,7 @@ final class SwitchedOffLock implements DistributedLock {
 							+ " (distributed-lock.enabled=false), and only a store can give a fencing token",
 					"switch the locks on again, or do without the method until then", false, null);
 		}
-		return new Handle(request.keys());
+		return new Handle(request);
 	}
 
 	@Override
@@ -47,7 +48,7 @@ final class SwitchedOffLock implements DistributedLock {
 	}
 
 	/**
-	 * Current on the thread that asked for it until it is closed.
+	 * Current on the thread that asked for it, unless detached, until it is closed.
 	 */
 	private static final class Handle implements LockHandle {
 
@@ -55,11 +56,11 @@ final class SwitchedOffLock implements DistributedLock {
 
 		private final AtomicBoolean closed = new AtomicBoolean();
 
-		private final CurrentLock binding;
+		private final @Nullable CurrentLock binding;
 
-		private Handle(List<String> keys) {
-			this.keys = keys;
-			this.binding = CurrentLock.bind(this);
+		private Handle(LockRequest request) {
+			this.keys = request.keys();
+			this.binding = request.detached() ? null : CurrentLock.bind(this);
 		}
 
 		@Override
@@ -80,6 +81,11 @@ final class SwitchedOffLock implements DistributedLock {
 		@Override
 		public boolean isHeld() {
 			return !this.closed.get();
+		}
+
+		@Override
+		public boolean isClosed() {
+			return this.closed.get();
 		}
 
 		@Override
@@ -107,7 +113,7 @@ final class SwitchedOffLock implements DistributedLock {
 
 		@Override
 		public void close() {
-			if (this.closed.compareAndSet(false, true)) {
+			if (this.closed.compareAndSet(false, true) && this.binding != null) {
 				this.binding.close();
 			}
 		}
