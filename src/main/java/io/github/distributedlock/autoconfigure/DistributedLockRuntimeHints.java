@@ -10,8 +10,8 @@ import org.springframework.aot.hint.TypeReference;
 
 /**
  * What a native image cannot see by itself: the scripts, that annotations found on other
- * annotations are made into one, and that a client's configuration is overridden by a
- * proxy.
+ * annotations are made into one, that a client's configuration is overridden by a proxy,
+ * and where Lettuce's factory keeps its servers.
  */
 class DistributedLockRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -29,6 +29,9 @@ class DistributedLockRuntimeHints implements RuntimeHintsRegistrar {
 			hints.reflection().registerTypeIfPresent(classLoader, configuration, MemberCategory.INVOKE_PUBLIC_METHODS);
 			hints.proxies().registerJdkProxy(TypeReference.of(configuration));
 		}
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, CONNECTION + "lettuce.LettuceConnectionFactory",
+					(hint) -> hint.withField("configuration"));
 	}
 
 }

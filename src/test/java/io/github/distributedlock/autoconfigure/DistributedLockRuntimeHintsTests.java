@@ -16,6 +16,7 @@ import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -61,6 +62,13 @@ class DistributedLockRuntimeHintsTests {
 		assertThat(RuntimeHintsPredicates.proxies().forInterfaces(configuration)).accepts(this.hints);
 		assertThat(RuntimeHintsPredicates.reflection().onMethod(configuration.getMethod("isUseSsl")).invoke())
 			.accepts(this.hints);
+	}
+
+	@Test
+	@SuppressWarnings("removal")
+	void showWhereLettuceKeepsItsServers() throws NoSuchFieldException {
+		assertThat(RuntimeHintsPredicates.reflection()
+			.onField(LettuceConnectionFactory.class.getDeclaredField("configuration"))).accepts(this.hints);
 	}
 
 }

@@ -49,7 +49,7 @@ final class JedisClient {
 	}
 
 	static boolean isOf(RedisConnectionFactory application) {
-		return application instanceof JedisConnectionFactory;
+		return FactoryProxies.isGenuine(application, JedisConnectionFactory.class);
 	}
 
 	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {

@@ -2,15 +2,18 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SocketOptions;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -23,15 +26,19 @@ final class LettuceClient {
 
 	private final LettuceConnectionFactory application;
 
+	private final RedisConfiguration server;
+
 	private final Duration timeout;
 
 	private LettuceClient(LettuceConnectionFactory application, Duration timeout) {
 		this.application = application;
+		this.server = Objects.requireNonNull(serverOf(application));
 		this.timeout = timeout;
 	}
 
 	static boolean isOf(RedisConnectionFactory application) {
-		return application instanceof LettuceConnectionFactory;
+		return FactoryProxies.isGenuine(application, LettuceConnectionFactory.class)
+				&& serverOf((LettuceConnectionFactory) application) != null;
 	}
 
 	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {
@@ -48,8 +55,8 @@ final class LettuceClient {
 	}
 
 	private String rights() {
-		String select = (this.application.getDatabase() != 0) ? "+select" : "";
-		return (server() instanceof RedisStaticMasterReplicaConfiguration) ? ("+role " + select).strip() : select;
+		String role = looksForMaster() ? "+role" : "";
+		return (this.application.getDatabase() != 0) ? (role + " +select").strip() : role;
 	}
 
 	private LettuceLane lane() {
@@ -69,33 +76,37 @@ final class LettuceClient {
 	}
 
 	private LettuceConnectionFactory factory(boolean shared) {
-		RedisConfiguration server = server();
-		LettuceConnectionFactory factory = (server instanceof RedisStaticMasterReplicaConfiguration servers)
-				? new LettuceMasterFactory(servers, settings()) : new LettuceConnectionFactory(server, settings());
+		LettuceConnectionFactory factory = looksForMaster() ? new LettuceMasterFactory(this.server, settings())
+				: new LettuceConnectionFactory(this.server, settings());
 		factory.setShareNativeConnection(shared);
 		factory.afterPropertiesSet();
 		factory.start();
 		return factory;
 	}
 
-	// The standalone configuration answers localhost:6379 for every other kind.
-	private RedisConfiguration server() {
-		if (this.application.getClusterConfiguration() != null) {
-			return this.application.getClusterConfiguration();
+	// The one getter for a server answers localhost:6379 for every other kind, and a list
+	// of a master and its replicas has none at all. Without the field it is not known.
+	private static @Nullable RedisConfiguration serverOf(LettuceConnectionFactory application) {
+		if (application.getClusterConfiguration() != null) {
+			return application.getClusterConfiguration();
 		}
-		if (this.application.getSentinelConfiguration() != null) {
-			return this.application.getSentinelConfiguration();
+		if (application.getSentinelConfiguration() != null) {
+			return application.getSentinelConfiguration();
 		}
-		if (this.application.getSocketConfiguration() != null) {
-			return this.application.getSocketConfiguration();
+		if (application.getSocketConfiguration() != null) {
+			return application.getSocketConfiguration();
 		}
-		// A list of a master and its replicas has no getter at all.
-		DirectFieldAccessor fields = new DirectFieldAccessor(this.application);
-		if (fields.isReadableProperty("configuration")
-				&& fields.getPropertyValue("configuration") instanceof RedisConfiguration configuration) {
-			return configuration;
-		}
-		return this.application.getStandaloneConfiguration();
+		DirectFieldAccessor fields = new DirectFieldAccessor(application);
+		return (fields.isReadableProperty("configuration")
+				&& fields.getPropertyValue("configuration") instanceof RedisConfiguration configuration) ? configuration
+						: null;
+	}
+
+	// Who reads from replicas may have been told of one, and Lettuce finds the others.
+	private boolean looksForMaster() {
+		return this.server instanceof RedisStaticMasterReplicaConfiguration
+				|| (this.server instanceof RedisStandaloneConfiguration
+						&& this.application.getClientConfiguration().getReadFrom().isPresent());
 	}
 
 	private LettuceClientConfiguration settings() {

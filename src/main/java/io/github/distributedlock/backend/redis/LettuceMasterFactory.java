@@ -13,7 +13,10 @@ import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import org.jspecify.annotations.Nullable;
 
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisPassword;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -21,36 +24,53 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
 
 /**
- * Connects to that one of a list of servers which is the master at that moment.
+ * Connects to that one of a list of servers which is the master at that moment, or to the
+ * master of a single one.
  * <p>
  * Lettuce's own connection to such a list cannot subscribe, asks for the roles but once,
  * and looks open when that to the master is closed, so that nobody would open another.
  */
 final class LettuceMasterFactory extends LettuceConnectionFactory {
 
-	private final RedisStaticMasterReplicaConfiguration servers;
+	/** Replicas of replicas that are passed on the way to the master. */
+	private static final int MOST_HOPS = 4;
 
-	LettuceMasterFactory(RedisStaticMasterReplicaConfiguration servers, LettuceClientConfiguration settings) {
+	private final RedisConfiguration servers;
+
+	/**
+	 * Creates the factory.
+	 * @param servers a list of servers, or one that is the master or a replica
+	 * @param settings the settings
+	 */
+	LettuceMasterFactory(RedisConfiguration servers, LettuceClientConfiguration settings) {
 		super(servers, settings);
 		this.servers = servers;
 	}
 
 	@Override
 	protected LettuceConnectionProvider doCreateConnectionProvider(AbstractRedisClient client, RedisCodec<?, ?> codec) {
-		return new Provider((RedisClient) client, codec, this.servers.getNodes().stream().map(this::address).toList());
+		if (this.servers instanceof RedisStaticMasterReplicaConfiguration list) {
+			List<RedisURI> all = list.getNodes()
+				.stream()
+				.map((node) -> address(node.getHostName(), node.getPort()))
+				.toList();
+			return new Provider((RedisClient) client, codec, all, 0);
+		}
+		RedisStandaloneConfiguration one = (RedisStandaloneConfiguration) this.servers;
+		return new Provider((RedisClient) client, codec, List.of(address(one.getHostName(), one.getPort())), MOST_HOPS);
 	}
 
-	private RedisURI address(RedisStandaloneConfiguration server) {
+	private RedisURI address(String host, int port) {
 		LettuceClientConfiguration settings = getClientConfiguration();
-		RedisURI.Builder address = RedisURI.Builder.redis(server.getHostName(), server.getPort())
-			.withDatabase(this.servers.getDatabase())
+		RedisURI.Builder address = RedisURI.Builder.redis(host, port)
+			.withDatabase(getDatabase())
 			.withTimeout(settings.getCommandTimeout())
 			.withSsl(settings.isUseSsl())
 			.withVerifyPeer(settings.getVerifyMode())
 			.withStartTls(settings.isStartTls());
 		settings.getClientName().ifPresent(address::withClientName);
-		this.servers.getPassword().toOptional().ifPresent((password) -> {
-			String user = this.servers.getUsername();
+		RedisConfiguration.getPasswordOrElse(this.servers, RedisPassword::none).toOptional().ifPresent((password) -> {
+			String user = ((RedisConfiguration.WithAuthentication) this.servers).getUsername();
 			if (user != null && !user.isEmpty()) {
 				address.withAuthentication(user, password);
 			}
@@ -63,8 +83,16 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 		return address.build();
 	}
 
-	private record Provider(RedisClient client, RedisCodec<?, ?> codec,
-			List<RedisURI> servers) implements LettuceConnectionProvider {
+	/**
+	 * Opens connections to the master.
+	 *
+	 * @param client the client
+	 * @param codec the codec
+	 * @param servers where to begin
+	 * @param hops how often a replica is asked for its own master
+	 */
+	private record Provider(RedisClient client, RedisCodec<?, ?> codec, List<RedisURI> servers,
+			int hops) implements LettuceConnectionProvider {
 
 		@Override
 		public <T extends StatefulConnection<?, ?>> T getConnection(Class<T> type) {
@@ -72,8 +100,8 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 			RedisException refusal = null;
 			for (RedisURI server : this.servers) {
 				try {
-					StatefulRedisConnection<?, ?> connection = connect(type, server);
-					if (isToMaster(connection)) {
+					StatefulRedisConnection<?, ?> connection = connectToMaster(type, server, this.hops);
+					if (connection != null) {
 						return type.cast(connection);
 					}
 				}
@@ -85,17 +113,40 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 			throw (refusal != null) ? refusal : failure;
 		}
 
-		private static boolean isToMaster(StatefulRedisConnection<?, ?> connection) {
-			boolean master = false;
+		private @Nullable StatefulRedisConnection<?, ?> connectToMaster(Class<?> type, RedisURI server, int hops) {
+			StatefulRedisConnection<?, ?> connection = connect(type, server);
+			boolean kept = false;
 			try {
-				master = connection.sync().role().get(0) instanceof byte[] role && KeyNames.text(role).equals("master");
-				return master;
+				List<Object> role = connection.sync().role();
+				kept = isText("master", role);
+				if (hops > 0 && isText("slave", role)) {
+					return connectToMaster(type, masterIn(role, server), hops - 1);
+				}
+			}
+			catch (RedisException ex) {
+				// A single server that does not tell its role is used as it is.
+				kept = this.hops > 0 && RedisRefusal.of(ex) != null;
+				if (!kept) {
+					throw ex;
+				}
 			}
 			finally {
-				if (!master) {
+				if (!kept) {
 					connection.closeAsync();
 				}
 			}
+			return kept ? connection : null;
+		}
+
+		private static boolean isText(String expected, List<Object> role) {
+			return !role.isEmpty() && role.get(0) instanceof byte[] word && KeyNames.text(word).equals(expected);
+		}
+
+		private static RedisURI masterIn(List<Object> role, RedisURI replica) {
+			return RedisURI.builder(replica)
+				.withHost(KeyNames.text((byte[]) role.get(1)))
+				.withPort(Math.toIntExact((Long) role.get(2)))
+				.build();
 		}
 
 		private StatefulRedisConnection<?, ?> connect(Class<?> type, RedisURI server) {

@@ -30,16 +30,18 @@ record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine signal
 	private static final Logger logger = LoggerFactory.getLogger(OwnConnections.class);
 
 	// The classes of a client are touched only if it is there: either may be missing.
-	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {
+	static OwnConnections derive(RedisConnectionFactory given, Duration timeout) {
+		RedisConnectionFactory application = FactoryProxies.unwrap(given);
 		if (isPresent("redis.clients.jedis.Jedis") && JedisClient.isOf(application)) {
 			return JedisClient.derive(application, timeout);
 		}
 		if (isPresent("io.lettuce.core.RedisClient") && LettuceClient.isOf(application)) {
 			return LettuceClient.derive(application, timeout);
 		}
-		logger.warn("Locks share the connections of {}, which is neither Jedis' nor Lettuce's factory: its own"
-				+ " command timeout holds instead of {} ms, it may send a command again, and slow commands of the application"
-				+ " may delay the renewal of leases", application.getClass().getName(), timeout.toMillis());
+		logger
+			.warn("Locks share the connections of {}, which is not, or not certainly, Jedis' or Lettuce's factory: its own"
+					+ " command timeout holds instead of {} ms, it may send a command again, and slow commands of the application"
+					+ " may delay the renewal of leases", application.getClass().getName(), timeout.toMillis());
 		return SharedConnections.of(application);
 	}
 

@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 
 import io.github.distributedlock.LockBackendException;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 
@@ -79,6 +81,31 @@ class MasterReplicaTests {
 		open(Client.LETTUCE, all());
 		awaitLocks();
 		swapRoles();
+		awaitLocks();
+	}
+
+	@Test
+	void theMasterOfAReplicaThatTheApplicationReadsFromIsFound() {
+		Server replica = this.servers.replicas().get(0);
+		RedisConnectionFactory application = Client.LETTUCE.connectTo(
+				new RedisStandaloneConfiguration(replica.host(), replica.port()), "reads-from-replicas",
+				Optional.empty());
+		this.backend = new RedisLockBackend(application, Variant.settings());
+		awaitLocks();
+		swapRoles();
+		awaitLocks();
+	}
+
+	@Test
+	void aServerThatDoesNotTellItsRoleIsUsedAsItIs() {
+		Server master = this.servers.master();
+		try (Jedis admin = master.admin()) {
+			admin.aclSetUser("default", "-role");
+		}
+		RedisConnectionFactory application = Client.LETTUCE.connectTo(
+				new RedisStandaloneConfiguration(master.host(), master.port()), "reads-from-replicas",
+				Optional.empty());
+		this.backend = new RedisLockBackend(application, Variant.settings());
 		awaitLocks();
 	}
 
