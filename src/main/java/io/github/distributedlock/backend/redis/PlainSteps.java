@@ -105,8 +105,8 @@ final class PlainSteps implements Steps {
 		}
 		else {
 			String reservation = LockBackend.RESERVED + claim.instance();
-			taken = reservation.equals(value) && this.swap.replace(connection, name, KeyNames.bytes(reservation),
-					KeyNames.bytes(claim.owner()), lease);
+			taken = reservation.equals(value) && unlessShared(connection, name, () -> this.swap.replace(connection,
+					name, KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), lease));
 		}
 		return taken ? Attempt.ACQUIRED : Attempt.busy(value);
 	}

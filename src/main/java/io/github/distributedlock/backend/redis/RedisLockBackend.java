@@ -15,6 +15,8 @@ import io.github.distributedlock.backend.WakeListener;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -36,6 +38,8 @@ public final class RedisLockBackend implements LockBackend {
 	 * How long a command may take, if nothing else is said.
 	 */
 	public static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisLockBackend.class);
 
 	// A script holds up the server for as long as it runs.
 	private static final int RENEWALS_AT_ONCE = 200;
@@ -151,7 +155,7 @@ public final class RedisLockBackend implements LockBackend {
 			return certain(acquisition.get());
 		}
 		catch (RuntimeException ex) {
-			throw RedisFailures.translate(step, describe(claim.key()), ex);
+			throw RedisFailures.translate(step, describe(claim.key(), ex), ex);
 		}
 	}
 
@@ -233,7 +237,7 @@ public final class RedisLockBackend implements LockBackend {
 			return this.choice.run((strategy) -> strategy.lanes().commands(), command);
 		}
 		catch (RuntimeException ex) {
-			throw RedisFailures.translate(step, describe(key), ex);
+			throw RedisFailures.translate(step, describe(key, ex), ex);
 		}
 	}
 
@@ -244,12 +248,26 @@ public final class RedisLockBackend implements LockBackend {
 		}
 		catch (RuntimeException ex) {
 			String others = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
-			throw RedisFailures.translate("renew", describe(claims.get(0).key()) + others, ex);
+			throw RedisFailures.translate("renew", describe(claims.get(0).key(), ex) + others, ex);
 		}
 	}
 
-	private String describe(String key) {
-		return "lock '" + key + "' (Redis key '" + KeyNames.text(this.names.lock(key)) + "')";
+	private String describe(String key, RuntimeException failure) {
+		byte[] name = RedisRefusal.WRONGTYPE.isIn(failure) ? ofForeignType(key) : this.names.lock(key);
+		return "lock '" + key + "' (Redis key '" + KeyNames.text(name) + "')";
+	}
+
+	// A server does not say which key of a step it is.
+	private byte[] ofForeignType(String key) {
+		byte[] name = null;
+		try {
+			name = this.choice.run((strategy) -> strategy.lanes().commands(),
+					(steps, connection) -> ForeignKey.of(connection, this.names, key));
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not find out which key of lock '{}' is of a foreign type", key, ex);
+		}
+		return (name != null) ? name : this.names.lock(key);
 	}
 
 	private static <T> T certain(@Nullable T answer) {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 enum RedisRefusal {
 
 	WRONGTYPE(false,
-			"the Redis key holds something else than a lock: remove or rename it, or choose another key prefix"),
+			"the Redis key holds something else than what locks keep there: remove or rename it, or choose another key prefix"),
 	NOPERM(false, "allow the user of the connection the commands, keys and channels of the locks (ACL SETUSER)"),
 	NOAUTH(false, "set the user name and password of the Redis connection"),
 	WRONGPASS(false, "correct the user name and password of the Redis connection"),

@@ -7,6 +7,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.InvalidDataAccessApiUsageException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStringCommands.SetOption;
 import org.springframework.data.redis.core.types.Expiration;
@@ -15,6 +16,9 @@ import org.springframework.data.redis.core.types.Expiration;
  * The values of keys, by commands that are atomic on every server.
  */
 final class Values {
+
+	// By turns for a value and for readers.
+	private static final int ATTEMPTS = 10;
 
 	private Values() {
 	}
@@ -31,30 +35,32 @@ final class Values {
 	}
 
 	/**
-	 * The value of a lock, which readers may share that use scripts.
+	 * The value of a lock, which readers may share that use scripts. It may become
+	 * another's, and of another type, between two commands, so it is asked for several
+	 * times before it is taken for no lock at all.
 	 * @return it; of a shared lock one that stands for the readers
 	 */
 	static @Nullable String ofLock(RedisConnection connection, byte[] name) {
-		try {
-			return get(connection, name);
-		}
-		catch (RuntimeException ex) {
-			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
-				throw ex;
+		for (int asked = 1;; asked++) {
+			try {
+				return (asked % 2 == 1) ? get(connection, name) : reader(connection, name);
 			}
-			return reader(connection, name, ex);
+			catch (RuntimeException ex) {
+				if (asked == ATTEMPTS || !RedisRefusal.WRONGTYPE.isIn(ex)) {
+					throw ex;
+				}
+			}
 		}
 	}
 
-	// What is no lock at all fails as before.
-	private static @Nullable String reader(RedisConnection connection, byte[] name, RuntimeException failure) {
+	private static @Nullable String reader(RedisConnection connection, byte[] name) {
 		Set<byte[]> members = connection.zSetCommands().zRange(name, 0, 0);
 		if (members == null || members.isEmpty()) {
 			return null; // Gone meanwhile.
 		}
 		String member = KeyNames.text(members.iterator().next());
 		if (Stream.of(Claim.SHARED, LockBackend.RESERVED, LockBackend.PARKED).noneMatch(member::startsWith)) {
-			throw failure;
+			throw new InvalidDataAccessApiUsageException("WRONGTYPE The sorted set is no shared lock");
 		}
 		return member.startsWith(Claim.SHARED) ? member : Claim.SHARED + member;
 	}

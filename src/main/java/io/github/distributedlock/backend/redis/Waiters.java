@@ -62,9 +62,22 @@ final class Waiters {
 		return removed != null && removed > 0;
 	}
 
+	/**
+	 * Finds who waits for longest.
+	 * @return nobody, too, if something else is in the place of the waiters: a lock can
+	 * be given back all the same
+	 */
 	@Nullable String oldest(RedisConnection connection, String key) {
-		Set<byte[]> first = connection.zSetCommands().zRange(this.names.waiters(key), 0, 0);
-		return (first == null || first.isEmpty()) ? null : KeyNames.text(first.iterator().next());
+		try {
+			Set<byte[]> first = connection.zSetCommands().zRange(this.names.waiters(key), 0, 0);
+			return (first == null || first.isEmpty()) ? null : KeyNames.text(first.iterator().next());
+		}
+		catch (RuntimeException ex) {
+			if (RedisRefusal.WRONGTYPE.isIn(ex)) {
+				return null;
+			}
+			throw ex;
+		}
 	}
 
 	/**

@@ -31,19 +31,22 @@ end
 -- One waits no more. Nobody's liveness is kept when nobody waits.
 local function unregister(waiter)
 	if redis.call('ZREM', KEYS[2], waiter) == 1 and not oldest() then
-		redis.call('DEL', KEYS[3])
+		-- Not by DEL, which would remove whatever somebody else has there.
+		redis.pcall('ZREMRANGEBYSCORE', KEYS[3], '-inf', '+inf')
 	end
 end
 
--- One waits, behind all others, unless it has its place already.
+-- One waits, behind all others, unless it has its place already. Where something else is in the place of the waiters or
+-- of their liveness, this fails before anything is changed.
 local function register(waiter, timeToLive)
-	if not redis.call('ZSCORE', KEYS[2], waiter) then
+	local place = redis.call('ZSCORE', KEYS[2], waiter)
+	redis.call('ZADD', KEYS[3], exact(millis()), lineOf(waiter))
+	redis.call('PEXPIRE', KEYS[3], timeToLive)
+	if not place then
 		local last = redis.call('ZRANGE', KEYS[2], -1, -1, 'WITHSCORES')[2] or 0
 		redis.call('ZADD', KEYS[2], exact(math.max(last + 1, micros())), waiter)
 	end
-	redis.call('ZADD', KEYS[3], exact(millis()), lineOf(waiter))
 	redis.call('PEXPIRE', KEYS[2], timeToLive)
-	redis.call('PEXPIRE', KEYS[3], timeToLive)
 end
 
 -- The lines that were silent for too long. Who speaks is not one of them, before anybody is judged. If nobody was heard,

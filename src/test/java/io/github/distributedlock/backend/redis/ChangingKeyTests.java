@@ -1,0 +1,176 @@
+package io.github.distributedlock.backend.redis;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.params.SetParams;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/**
+ * Steps of plain commands on a lock that others, who use scripts, turn into something of
+ * another type between two of the commands.
+ */
+class ChangingKeyTests {
+
+	private static final KeyNames NAMES = new KeyNames("lock");
+
+	private static final String KEY = "k";
+
+	private static final String LOCK = "lock:{k}";
+
+	private static final Claim CLAIM = new Claim(KEY, "me:1", "me", Duration.ofSeconds(30));
+
+	private static final int MOST_COMMANDS = 12;
+
+	private static RedisServers.Server server;
+
+	private Jedis admin;
+
+	private JedisConnectionFactory factory;
+
+	private RedisConnection connection;
+
+	/** What stands in the key. */
+	enum Value {
+
+		NOTHING, OTHERS, RESERVED, OWN, READERS, PLACE
+
+	}
+
+	@BeforeAll
+	static void startServer() {
+		server = RedisServers.start(RedisServers.EMBEDDED);
+	}
+
+	@AfterAll
+	static void stopServer() {
+		server.close();
+	}
+
+	@BeforeEach
+	void connect() {
+		this.admin = server.admin();
+		this.admin.flushAll();
+		this.factory = (JedisConnectionFactory) Factories.JEDIS.to(server.port());
+		this.factory.afterPropertiesSet();
+		this.factory.start();
+		this.connection = this.factory.getConnection();
+	}
+
+	@AfterEach
+	void close() {
+		this.connection.close();
+		this.factory.destroy();
+		this.admin.close();
+	}
+
+	static Stream<Arguments> changes() {
+		return Stream.of(Value.values())
+			.flatMap((before) -> Stream.of(Value.values())
+				.filter((after) -> after != before)
+				.map((after) -> arguments(before, after)));
+	}
+
+	@ParameterizedTest
+	@MethodSource("changes")
+	void aChangeBetweenTwoCommandsIsNoFailure(Value before, Value after) {
+		for (int command = 1; command <= MOST_COMMANDS; command++) {
+			set(before);
+			steps().acquireOrRegister(changing(command, List.of(after)), CLAIM);
+			set(before);
+			steps().release(changing(command, List.of(after)), KEY, CLAIM.owner());
+			set(before);
+			steps().withdraw(changing(command, List.of(after)), KEY, CLAIM.waiter());
+		}
+	}
+
+	@Test
+	void oneThatChangesAgainAndAgainIsAskedForAgain() {
+		List<Value> changes = IntStream.range(0, 6)
+			.mapToObj((i) -> (i % 2 == 0) ? Value.OTHERS : Value.READERS)
+			.toList();
+		set(Value.READERS);
+		assertThat(Values.ofLock(changing(2, changes), NAMES.lock(KEY))).isIn("other:1", "shared:other:1");
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "OTHERS", "READERS" })
+	void whatIsNoLockIsToldInTheEnd(Value before) {
+		set(before);
+		this.admin.del(LOCK);
+		if (before == Value.READERS) {
+			this.admin.zadd(LOCK, 1, "somebody's");
+		}
+		else {
+			this.admin.rpush(LOCK, "somebody's");
+		}
+		assertThatException().isThrownBy(() -> steps().acquireOrRegister(this.connection, CLAIM))
+			.satisfies((ex) -> assertThat(RedisRefusal.of(ex)).isEqualTo(RedisRefusal.WRONGTYPE));
+	}
+
+	private PlainSteps steps() {
+		Duration patient = Duration.ofMinutes(1);
+		OwnConnections connections = OwnConnections.derive(this.factory, patient);
+		return new PlainSteps(NAMES, new BestEffortSwap(), connections.raw(), new Unanswered(), patient, true);
+	}
+
+	/**
+	 * The connection, on which the key changes before a command, and before each that
+	 * comes next.
+	 */
+	private RedisConnection changing(int first, List<Value> values) {
+		AtomicInteger commands = new AtomicInteger();
+		return (RedisConnection) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { RedisConnection.class }, (proxy, method, arguments) -> {
+					int change = commands.incrementAndGet() - first;
+					if (change >= 0 && change < values.size()) {
+						set(values.get(change));
+					}
+					try {
+						return method.invoke(this.connection, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
+	}
+
+	private void set(Value value) {
+		this.admin.del(LOCK);
+		switch (value) {
+			case NOTHING -> {
+			}
+			case OTHERS -> this.admin.set(LOCK, "other:1", SetParams.setParams().px(30_000));
+			case RESERVED ->
+				this.admin.set(LOCK, LockBackend.RESERVED + CLAIM.instance(), SetParams.setParams().px(30_000));
+			case OWN -> this.admin.set(LOCK, CLAIM.owner(), SetParams.setParams().px(30_000));
+			case READERS -> this.admin.zadd(LOCK, Long.MAX_VALUE / 4096, "shared:other:1");
+			case PLACE -> this.admin.zadd(LOCK, Long.MAX_VALUE / 4096, "reserved:other");
+		}
+	}
+
+}

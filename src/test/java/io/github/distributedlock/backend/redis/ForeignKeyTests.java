@@ -1,0 +1,123 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.test.AtomicityCase;
+import io.github.distributedlock.test.Client;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What becomes of locks whose names in Redis somebody else uses for something else.
+ */
+class ForeignKeyTests {
+
+	private static final String FOREIGN = "something else";
+
+	private static final AtomicInteger prefixes = new AtomicInteger();
+
+	private final String prefix = "foreign-" + prefixes.incrementAndGet();
+
+	private final Claim holder = claim("a");
+
+	private RedisLockBackend backend;
+
+	private Jedis admin;
+
+	static Stream<AtomicityCase> strategies() {
+		return AtomicityCase.ofEachStrategy();
+	}
+
+	@AfterEach
+	void close() {
+		this.backend.close();
+		this.admin.close();
+	}
+
+	@ParameterizedTest
+	@MethodSource("strategies")
+	void somethingInPlaceOfTheWaitersDoesNotKeepTheLock(AtomicityCase strategy) {
+		open(strategy);
+		this.backend.acquire(this.holder);
+		this.admin.set(name("-waiters"), FOREIGN);
+		assertThat(this.backend.release("k", this.holder.owner())).as("still its own").isTrue();
+		assertThat(this.admin.exists(name(""))).as("still locked").isFalse();
+		assertThat(this.admin.get(name("-waiters"))).isEqualTo(FOREIGN);
+	}
+
+	@ParameterizedTest
+	@MethodSource("strategies")
+	void somethingInPlaceOfTheWaitersIsNamedToWhoHasToWait(AtomicityCase strategy) {
+		open(strategy);
+		this.backend.acquire(this.holder);
+		this.admin.set(name("-waiters"), FOREIGN);
+		assertIsNamedToWhoHasToWait("-waiters");
+		assertThat(this.admin.exists(name("-alive"))).as("registered in part").isFalse();
+	}
+
+	@ParameterizedTest
+	@MethodSource("strategies")
+	void somethingInPlaceOfTheLivenessStays(AtomicityCase strategy) {
+		open(strategy);
+		this.backend.acquire(this.holder);
+		// As of a JVM that does without scripts, and keeps no liveness.
+		this.admin.zadd(name("-waiters"), 1, "b");
+		this.admin.set(name("-alive"), FOREIGN);
+		this.backend.withdraw("k", "b");
+		assertThat(this.admin.exists(name("-waiters"))).isFalse();
+		assertThat(this.backend.release("k", this.holder.owner())).isTrue();
+		assertThat(this.admin.get(name("-alive"))).isEqualTo(FOREIGN);
+	}
+
+	@ParameterizedTest
+	@MethodSource("strategies")
+	void somethingInPlaceOfTheLivenessIsNamedToWhoHasToWait(AtomicityCase strategy) {
+		open(strategy);
+		this.backend.acquire(this.holder);
+		this.admin.set(name("-alive"), FOREIGN);
+		if (strategy.strategy().equals("lua")) {
+			assertIsNamedToWhoHasToWait("-alive");
+			assertThat(this.admin.exists(name("-waiters"))).as("registered in part").isFalse();
+		}
+		else {
+			assertThat(this.backend.acquireOrRegister(claim("b")).acquired()).as("not used without scripts").isFalse();
+		}
+	}
+
+	private void assertIsNamedToWhoHasToWait(String companion) {
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.backend.acquireOrRegister(claim("b")))
+			.withMessageContaining("lock 'k' (Redis key '" + name(companion) + "')")
+			.withMessageContaining("WRONGTYPE")
+			.withMessageContaining("remove or rename it, or choose another key prefix")
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
+		assertThat(this.admin.get(name(companion))).isEqualTo(FOREIGN);
+		assertThat(this.backend.release("k", this.holder.owner())).isTrue();
+	}
+
+	private void open(AtomicityCase strategy) {
+		this.admin = new Jedis(strategy.server());
+		this.backend = strategy.backend(Client.LETTUCE, this.prefix);
+		assertThat(this.backend.atomicity()).isEqualTo(strategy.atomicity());
+		this.backend.listen("b", new Ear());
+	}
+
+	private String name(String companion) {
+		return this.prefix + companion + ":{k}";
+	}
+
+	private static Claim claim(String instance) {
+		return new Claim("k", instance + ":1", instance, Duration.ofSeconds(30));
+	}
+
+}
