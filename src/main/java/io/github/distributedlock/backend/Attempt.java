@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend;
 
+import java.time.Duration;
 import java.util.OptionalLong;
 
 import org.jspecify.annotations.Nullable;
@@ -9,19 +10,21 @@ import org.jspecify.annotations.Nullable;
  *
  * @param acquired whether the claim's owner has the key now
  * @param holder if not: whose value stands there, where the store said so
+ * @param left if not: when so much time is over, the key is free, unless its lease is
+ * renewed or it changes hands; {@code null} where the store did not say so
  * @param fencingToken the token of a claim that was acquired and is fenced
  */
-public record Attempt(boolean acquired, @Nullable String holder, OptionalLong fencingToken) {
+public record Attempt(boolean acquired, @Nullable String holder, @Nullable Duration left, OptionalLong fencingToken) {
 
 	/**
 	 * The claim's owner has the key.
 	 */
-	public static final Attempt ACQUIRED = new Attempt(true, null, OptionalLong.empty());
+	public static final Attempt ACQUIRED = new Attempt(true, null, null, OptionalLong.empty());
 
 	/**
 	 * Somebody else has the key, and the store did not say who.
 	 */
-	public static final Attempt BUSY = new Attempt(false, null, OptionalLong.empty());
+	public static final Attempt BUSY = new Attempt(false, null, null, OptionalLong.empty());
 
 	/**
 	 * The claim's owner has the key now.
@@ -29,7 +32,7 @@ public record Attempt(boolean acquired, @Nullable String holder, OptionalLong fe
 	 * @return the answer
 	 */
 	public static Attempt fenced(long fencingToken) {
-		return new Attempt(true, null, OptionalLong.of(fencingToken));
+		return new Attempt(true, null, null, OptionalLong.of(fencingToken));
 	}
 
 	/**
@@ -39,7 +42,18 @@ public record Attempt(boolean acquired, @Nullable String holder, OptionalLong fe
 	 * @return the answer
 	 */
 	public static Attempt busy(@Nullable String holder) {
-		return (holder != null) ? new Attempt(false, holder, OptionalLong.empty()) : BUSY;
+		return busy(holder, null);
+	}
+
+	/**
+	 * Somebody else has the key.
+	 * @param holder the value that stands there
+	 * @param left in how long the key is free if nothing else happens, {@code null} if
+	 * that is not known
+	 * @return the answer
+	 */
+	public static Attempt busy(@Nullable String holder, @Nullable Duration left) {
+		return new Attempt(false, holder, left, OptionalLong.empty());
 	}
 
 }

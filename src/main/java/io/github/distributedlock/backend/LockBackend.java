@@ -69,7 +69,9 @@ public interface LockBackend extends AutoCloseable {
 	 * {@linkplain #listen listens} for certain, where the store can say so. One that does
 	 * not {@linkplain Listening#hears() hear} is not registered at all.
 	 * @param claim the claim
-	 * @return whether it is the owner now
+	 * @return whether it is the owner now; if not, and if the store knows, also in how
+	 * long the key is free unless its lease is renewed: nobody is woken then, so who
+	 * waits asks again
 	 */
 	Attempt acquireOrRegister(Claim claim);
 

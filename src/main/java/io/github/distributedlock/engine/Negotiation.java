@@ -148,6 +148,7 @@ final class Negotiation {
 			if (attempt.acquired()) {
 				return hold(sent, attempt.fencingToken());
 			}
+			polls().told(attempt);
 			// What was passed on unheard goes on with its slice, but not this.
 			this.sliceStart = OptionalLong.empty();
 			return null;
@@ -245,7 +246,8 @@ final class Negotiation {
 	private Polls polls() {
 		Polls polls = this.polls;
 		if (polls == null) {
-			polls = new Polls(this.parts.listening, this.parts.pollInterval, this.terms.fair());
+			polls = new Polls(this.parts.listening, this.parts.pollInterval, this.terms.fair(),
+					this.parts.time);
 			this.polls = polls;
 		}
 		return polls;

@@ -3,16 +3,17 @@ package io.github.distributedlock.engine;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
+import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.LockBackend;
 
 /**
  * When one request that waits asks the store of its own accord. Confined to the
  * requesting thread.
  * <p>
- * While wake-ups arrive, in time for a reservation whose wake-up got lost. While they do
- * not, or the lock was left to run out, of which nobody tells, a first time soon, and
- * then less and less often up to the longest interval, since the longer a lock is held
- * already, the longer it may be held yet. That may exceed the life of a reservation,
+ * When the lease ends of which the store told, since nobody tells then. While wake-ups
+ * arrive, in time for a reservation whose wake-up got lost. While they do not, a first
+ * time soon, and then less and less often up to the longest interval, since the longer a
+ * lock is held already, the longer it may be held yet. That may exceed the life of a reservation,
  * since nobody is reserved a lock for who does not hear. Each pause is drawn at random,
  * so that JVMs that began to wait together do not ask together.
  */
@@ -43,6 +44,10 @@ final class Polls {
 
 	private final long max;
 
+	private final EngineTime time;
+
+	private final OthersLease lease = new OthersLease();
+
 	private long next;
 
 	/**
@@ -50,12 +55,20 @@ final class Polls {
 	 * @param keepsPlace whether it has a place in the store that is lost if nobody asks
 	 * for longer than that, so that it asks so often whether it hears or not
 	 */
-	Polls(LockBackend.Listening listening, PollInterval interval, boolean keepsPlace) {
+	Polls(LockBackend.Listening listening, PollInterval interval, boolean keepsPlace, EngineTime time) {
 		this.listening = listening;
 		this.keepsPlace = keepsPlace;
+		this.time = time;
 		this.min = interval.min().toNanos();
 		this.max = interval.max().toNanos();
 		this.next = this.min;
+	}
+
+	/**
+	 * The store has said that the key is busy.
+	 */
+	void told(Attempt busy) {
+		this.lease.told(busy, this.time.nanoTime());
 	}
 
 	/**
@@ -64,12 +77,13 @@ final class Polls {
 	 */
 	long pause(Wait wait) {
 		long left = wait.left();
-		long pause = (this.keepsPlace && wait.sawReserved()) ? random(SOON / 2, SOON) : pause(wait.sawParked());
-		return Math.min(pause, (left > LAST) ? left - LAST : left);
+		long pause = (this.keepsPlace && wait.sawReserved()) ? random(SOON / 2, SOON) : pause();
+		pause = Math.min(pause, (left > LAST) ? left - LAST : left);
+		return Math.min(pause, this.lease.left(this.time.nanoTime()));
 	}
 
-	private long pause(boolean parked) {
-		if (!parked && (this.keepsPlace || this.listening.hears())) {
+	private long pause() {
+		if (this.keepsPlace || this.listening.hears()) {
 			restart();
 			return random(LONGEST * 24 / 25, LONGEST);
 		}

@@ -89,14 +89,6 @@ final class Wait {
 		return this.holder != null && this.holder.startsWith(LockBackend.RESERVED);
 	}
 
-	/**
-	 * Whether, when last heard of, the lock was left to run out, so that nobody will tell
-	 * when it is free.
-	 */
-	boolean sawParked() {
-		return this.holder != null && this.holder.startsWith(LockBackend.PARKED);
-	}
-
 	@Nullable String holder() {
 		return this.holder;
 	}

@@ -3,6 +3,7 @@ package io.github.distributedlock.backend;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -61,6 +62,41 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
 		assertThat(attempt.acquired()).isFalse();
 		assertThat(attempt.holder()).as("holder, where the store says so").isIn(null, holder.owner());
+	}
+
+	@ContractTest
+	void whoRegistersIsToldForHowLongTheKeyIsHeld(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		held(backend, key, "a");
+		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
+		assertThat(attempt.left()).as("left of a lease of " + LONG)
+			.isBetween(LONG.dividedBy(2), LONG.plusMillis(1));
+	}
+
+	@ContractTest
+	void aKeyIsFreeWhenTheTimeIsOverThatWasTold(String store) throws Exception {
+		LockBackend backend = open(store);
+		String key = key();
+		backend.acquire(claim(key, "a", SHORT));
+		Claim waiting = claim(key, "b");
+		Attempt attempt = backend.acquireOrRegister(waiting);
+		if (!attempt.acquired()) {
+			TimeUnit.NANOSECONDS.sleep(attempt.left().toNanos());
+			attempt = backend.acquireOrRegister(waiting);
+		}
+		assertThat(attempt.acquired()).as("acquired by the question at the end of the lease").isTrue();
+	}
+
+	@ContractTest
+	void whoRegistersIsToldForHowLongAParkedKeyRests(String store) {
+		LockBackend backend = open(store);
+		String key = key();
+		Claim holder = held(backend, key, "a");
+		Duration rest = LONG.multipliedBy(2);
+		assertThat(backend.park(key, holder.owner(), rest)).isTrue();
+		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
+		assertThat(attempt.left()).as("left of a rest of " + rest).isBetween(LONG, rest.plusMillis(1));
 	}
 
 	@ContractTest

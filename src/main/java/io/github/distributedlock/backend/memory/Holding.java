@@ -62,6 +62,13 @@ final class Holding {
 		return first.startsWith(Claim.SHARED) ? first.substring(Claim.SHARED.length()) : first;
 	}
 
+	/**
+	 * When the last of those who have it is over.
+	 */
+	long end() {
+		return this.ends.values().stream().reduce(Holding::later).orElse(this.end);
+	}
+
 	void set(String value, long end) {
 		this.ends.clear();
 		this.value = value;

@@ -73,7 +73,7 @@ public final class InMemoryLockBackend implements LockBackend {
 	public Attempt acquire(Claim claim) {
 		return step(claim.key(), (slot) -> {
 			if (claim.mode() == LockMode.EXCLUSIVE && !slot.holding().isFree()) {
-				return Attempt.busy(slot.holding().value());
+				return busy(slot);
 			}
 			return attempt(slot, claim, false);
 		});
@@ -105,7 +105,12 @@ public final class InMemoryLockBackend implements LockBackend {
 		}
 		// If it is free, others come first: the reservation for the first has run out.
 		slot.wakeNext(expiry(RESERVATION));
-		return slot.lets(claim) ? give(slot, claim) : Attempt.busy(slot.holding().value());
+		return slot.lets(claim) ? give(slot, claim) : busy(slot);
+	}
+
+	private Attempt busy(Slot slot) {
+		long left = slot.holding().end() - this.nanoTime.getAsLong();
+		return Attempt.busy(slot.holding().value(), Duration.ofNanos(left));
 	}
 
 	private Attempt give(Slot slot, Claim claim) {

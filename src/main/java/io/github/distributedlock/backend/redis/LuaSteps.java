@@ -115,7 +115,7 @@ final class LuaSteps implements Steps {
 	private static Attempt attempt(List<?> answer) {
 		String word = (answer.size() > 1) ? KeyNames.text((byte[]) answer.get(1)) : null;
 		if (!isTrue(answer.get(0))) {
-			return Attempt.busy(word);
+			return Attempt.busy(word, Values.left((Long) answer.get(2)));
 		}
 		return (word != null) ? Attempt.fenced(Long.parseLong(word)) : Attempt.ACQUIRED;
 	}

@@ -52,7 +52,7 @@ final class PlainSteps implements Steps {
 	public Attempt acquire(RedisConnection connection, Claim claim) {
 		Pace pace = new Pace(this.timeout);
 		Attempt attempt = take(connection, claim, pace);
-		return attempt.acquired() ? afterwards(() -> token(connection, claim, pace)) : attempt;
+		return attempt.acquired() ? afterwards(() -> token(connection, claim, pace)) : busy(connection, claim, attempt, pace);
 	}
 
 	@Override
@@ -66,7 +66,7 @@ final class PlainSteps implements Steps {
 			attempt = take(connection, claim, pace);
 		}
 		if (!attempt.acquired()) {
-			return attempt;
+			return busy(connection, claim, attempt, pace);
 		}
 		return afterwards(() -> {
 			this.waiters.remove(connection, claim.key(), claim.instance());
@@ -109,6 +109,13 @@ final class PlainSteps implements Steps {
 					name, KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), lease));
 		}
 		return taken ? Attempt.ACQUIRED : Attempt.busy(value);
+	}
+
+	// If it is gone by now, that is to be seen at once.
+	private Attempt busy(RedisConnection connection, Claim claim, Attempt attempt, Pace pace) {
+		pace.keep();
+		Long left = connection.keyCommands().pTtl(this.names.lock(claim.key()));
+		return Attempt.busy(attempt.holder(), Values.left(left));
 	}
 
 	private Attempt token(RedisConnection connection, Claim claim, Pace pace) {

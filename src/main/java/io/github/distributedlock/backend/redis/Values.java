@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import java.time.Duration;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -63,6 +64,19 @@ final class Values {
 			throw new InvalidDataAccessApiUsageException("WRONGTYPE The sorted set is no shared lock");
 		}
 		return member.startsWith(Claim.SHARED) ? member : Claim.SHARED + member;
+	}
+
+	/**
+	 * In how long a lock is free.
+	 * @param millis its time to live as the server tells it, to the end of which it has
+	 * its value
+	 * @return {@code null} if it has none
+	 */
+	static @Nullable Duration left(@Nullable Long millis) {
+		if (millis == null || millis == -1) {
+			return null;
+		}
+		return Duration.ofMillis(Math.max(0, millis) + 1);
 	}
 
 	static @Nullable String get(RedisConnection connection, byte[] name) {

@@ -87,7 +87,7 @@ local function lookPastTheDead()
 	return value
 end
 
--- Answers 1 if acquired, and the token; else 0 and who has it.
+-- Answers 1 if acquired, and the token; else 0, who has it, and for how long in ms.
 local function acquire()
 	local value = lookPastTheDead()
 	if mayTake(value) then
@@ -107,5 +107,5 @@ local function acquire()
 	if type(value) == 'table' then
 		value = string.gsub(value[1], '^shared:', '')
 	end
-	return { 0, value or nil }
+	return { 0, value, redis.call('PTTL', KEYS[1]) }
 end

@@ -149,10 +149,10 @@ class TopologyTests {
 		Claim holder = claim("a", LONG);
 		Claim waiting = claim(holder.key(), waiter);
 		route.here().acquire(holder);
-		assertThat(route.there().acquireOrRegister(waiting)).isEqualTo(Attempt.busy(holder.owner()));
+		assertThat(route.there().acquireOrRegister(waiting).holder()).isEqualTo(holder.owner());
 		assertThat(route.here().release(holder.key(), holder.owner())).isTrue();
 		Attempt barging = route.here().acquireOrRegister(claim(holder.key(), "c"));
-		return barging.equals(Attempt.busy(LockBackend.RESERVED + waiter))
+		return (LockBackend.RESERVED + waiter).equals(barging.holder())
 				&& route.there().acquireOrRegister(waiting).acquired();
 	}
 
