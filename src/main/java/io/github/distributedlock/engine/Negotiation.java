@@ -246,8 +246,7 @@ final class Negotiation {
 	private Polls polls() {
 		Polls polls = this.polls;
 		if (polls == null) {
-			polls = new Polls(this.parts.listening, this.parts.pollInterval, this.terms.fair(),
-					this.parts.time);
+			polls = new Polls(this.parts.listening, this.parts.pollInterval, this.terms.fair(), this.parts.time);
 			this.polls = polls;
 		}
 		return polls;

@@ -13,9 +13,9 @@ import io.github.distributedlock.backend.LockBackend;
  * When the lease ends of which the store told, since nobody tells then. While wake-ups
  * arrive, in time for a reservation whose wake-up got lost. While they do not, a first
  * time soon, and then less and less often up to the longest interval, since the longer a
- * lock is held already, the longer it may be held yet. That may exceed the life of a reservation,
- * since nobody is reserved a lock for who does not hear. Each pause is drawn at random,
- * so that JVMs that began to wait together do not ask together.
+ * lock is held already, the longer it may be held yet. That may exceed the life of a
+ * reservation, since nobody is reserved a lock for who does not hear. Each pause is drawn
+ * at random, so that JVMs that began to wait together do not ask together.
  */
 final class Polls {
 

@@ -70,8 +70,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		String key = key();
 		held(backend, key, "a");
 		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
-		assertThat(attempt.left()).as("left of a lease of " + LONG)
-			.isBetween(LONG.dividedBy(2), LONG.plusMillis(1));
+		assertThat(attempt.left()).as("left of a lease of " + LONG).isBetween(LONG.dividedBy(2), LONG.plusMillis(1));
 	}
 
 	@ContractTest

@@ -68,7 +68,8 @@ class EndOfLeaseTests extends EngineFixture {
 			passed = passed.plus(lease.dividedBy(3));
 		}
 		long polls = passed.toMillis() / 480;
-		assertThat(this.backend.steps()).as("at most one more").hasSizeBetween((int) (passed.toMillis() / 500) - 1, (int) polls + 1);
+		assertThat(this.backend.steps()).as("at most one more")
+			.hasSizeBetween((int) (passed.toMillis() / 500) - 1, (int) polls + 1);
 	}
 
 	@Test

@@ -52,7 +52,8 @@ final class PlainSteps implements Steps {
 	public Attempt acquire(RedisConnection connection, Claim claim) {
 		Pace pace = new Pace(this.timeout);
 		Attempt attempt = take(connection, claim, pace);
-		return attempt.acquired() ? afterwards(() -> token(connection, claim, pace)) : busy(connection, claim, attempt, pace);
+		return attempt.acquired() ? afterwards(() -> token(connection, claim, pace))
+				: busy(connection, claim, attempt, pace);
 	}
 
 	@Override

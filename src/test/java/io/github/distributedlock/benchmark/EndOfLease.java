@@ -1,0 +1,235 @@
+package io.github.distributedlock.benchmark;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.ChildJvm;
+import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.JvmProcess;
+import io.github.distributedlock.test.RedisServers;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.Jedis;
+
+/**
+ * How long after a lease has ended on the server the next holder has the lock, for each
+ * way in which it may end without a word. Ten locks at a time, on an embedded server.
+ *
+ * <pre>
+ * ./mvnw -q spring-boot:test-run -Dspring-boot.run.main-class=io.github.distributedlock.benchmark.EndOfLease
+ * </pre>
+ */
+public final class EndOfLease {
+
+	private static final int ROUNDS = Integer.getInteger("rounds", 20);
+
+	private static final int LOCKS = 10;
+
+	private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	private static final Duration LEASE = Duration.ofSeconds(1);
+
+	private EndOfLease() {
+	}
+
+	public static void main(String[] args) throws Exception {
+		((Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME)).setLevel(Level.ERROR);
+		ExecutorService waiters = Executors.newFixedThreadPool(LOCKS);
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
+			for (Client client : Client.values()) {
+				new Rounds(client, server.port(), admin, waiters).measure();
+			}
+		}
+		System.exit(0);
+	}
+
+	/**
+	 * The rounds with one client.
+	 */
+	private record Rounds(Client client, int port, Jedis admin, ExecutorService waiters) {
+
+		void measure() throws Exception {
+			try (RedisLockBackend backend = this.client.backend(this.port);
+					LockEngine engine = LockEngine.builder(backend).build()) {
+				killed(engine);
+				try (JvmProcess holder = holder()) {
+					others(engine, Ending.FIXED, (key, millis) -> hold(holder, Ending.FIXED, key, millis));
+					others(engine, Ending.FIXED_HERE,
+							(key, millis) -> Ending.FIXED_HERE.hold(engine, key, Duration.ofMillis(millis)));
+					others(engine, Ending.MIN_HOLD_TIME,
+							(key, millis) -> hold(holder, Ending.MIN_HOLD_TIME, key, millis));
+					others(engine, Ending.EXPIRY, (key, millis) -> hold(holder, Ending.EXPIRY, key, millis));
+				}
+			}
+		}
+
+		private void killed(LockEngine engine) throws Exception {
+			List<Double> late = new ArrayList<>();
+			for (int round = 0; round < ROUNDS; round++) {
+				try (JvmProcess holder = holder()) {
+					Map<String, CompletableFuture<Long>> waiting = new LinkedHashMap<>();
+					for (int i = 0; i < LOCKS; i++) {
+						String key = this.client + "-killed-" + round + "-" + i;
+						hold(holder, Ending.KILLED, key, LEASE.toMillis());
+						waiting.put(key, waitFor(engine, key));
+					}
+					TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(LEASE.toMillis()));
+					holder.kill();
+					late.addAll(late(waiting));
+				}
+			}
+			print(Ending.KILLED, late);
+		}
+
+		private void others(LockEngine engine, Ending ending, Holding holding) throws Exception {
+			List<Double> late = new ArrayList<>();
+			for (int round = 0; round < ROUNDS; round++) {
+				Map<String, CompletableFuture<Long>> waiting = new LinkedHashMap<>();
+				for (int i = 0; i < LOCKS; i++) {
+					String key = this.client + "-" + ending + "-" + round + "-" + i;
+					holding.hold(key, ThreadLocalRandom.current().nextLong(LEASE.toMillis(), 2 * LEASE.toMillis()));
+					waiting.put(key, waitFor(engine, key));
+				}
+				late.addAll(late(waiting));
+			}
+			print(ending, late);
+		}
+
+		private JvmProcess holder() {
+			return JvmProcess.start(Holder.class, this.client.name(), String.valueOf(this.port));
+		}
+
+		private static void hold(JvmProcess holder, Ending ending, String key, long millis) {
+			holder.send(ending + " " + key + " " + millis);
+			holder.awaitLine("holds " + key);
+		}
+
+		/**
+		 * Waits for a lock.
+		 * @return when it was there
+		 */
+		private CompletableFuture<Long> waitFor(LockEngine engine, String key) {
+			return CompletableFuture.supplyAsync(() -> {
+				try (LockHandle handle = engine.acquire(LockRequest.of(key).waitTime(PATIENCE))) {
+					return System.nanoTime();
+				}
+			}, this.waiters);
+		}
+
+		/**
+		 * How much later than on the server the leases ended here, in milliseconds.
+		 */
+		private List<Double> late(Map<String, CompletableFuture<Long>> waiting) throws Exception {
+			Map<String, Long> ends = new LinkedHashMap<>();
+			for (String key : waiting.keySet()) {
+				long asked = System.nanoTime();
+				ends.put(key, asked + TimeUnit.MILLISECONDS.toNanos(this.admin.pttl("lock:{" + key + "}")));
+			}
+			List<Double> late = new ArrayList<>();
+			for (Map.Entry<String, CompletableFuture<Long>> one : waiting.entrySet()) {
+				long taken = one.getValue().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+				late.add((taken - ends.get(one.getKey())) / 1_000_000.0);
+			}
+			return late;
+		}
+
+		private void print(Ending ending, List<Double> late) {
+			double[] sorted = late.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+			System.out.printf("%s, %s: p50 %.1f ms, p99 %.1f ms, max %.1f ms (%d locks)%n", this.client, ending.text,
+					sorted[sorted.length / 2], sorted[sorted.length * 99 / 100], sorted[sorted.length - 1],
+					sorted.length);
+		}
+
+	}
+
+	private interface Holding {
+
+		void hold(String key, long millis);
+
+	}
+
+	/**
+	 * How a lease comes to its end.
+	 */
+	private enum Ending {
+
+		KILLED("killed holder JVM") {
+			@Override
+			void hold(LockEngine engine, String key, Duration lease) {
+				engine.acquire(key);
+			}
+		},
+
+		FIXED("fixed lease in another JVM") {
+			@Override
+			void hold(LockEngine engine, String key, Duration lease) {
+				engine.acquire(LockRequest.of(key).leaseTime(lease));
+			}
+		},
+
+		FIXED_HERE("fixed lease in the same JVM") {
+			@Override
+			void hold(LockEngine engine, String key, Duration lease) {
+				FIXED.hold(engine, key, lease);
+			}
+		},
+
+		MIN_HOLD_TIME("minHoldTime") {
+			@Override
+			void hold(LockEngine engine, String key, Duration lease) {
+				engine.acquire(LockRequest.of(key).minHoldTime(lease)).close();
+			}
+		},
+
+		EXPIRY("EXPIRY") {
+			@Override
+			void hold(LockEngine engine, String key, Duration lease) {
+				engine.acquire(LockRequest.of(key).leaseTime(lease).expireOnClose(true)).close();
+			}
+		};
+
+		final String text;
+
+		Ending(String text) {
+			this.text = text;
+		}
+
+		abstract void hold(LockEngine engine, String key, Duration lease);
+
+	}
+
+	/**
+	 * A JVM that holds each lock that it is told to. Arguments: client, port.
+	 */
+	static final class Holder {
+
+		private Holder() {
+		}
+
+		public static void main(String[] arguments) throws InterruptedException {
+			LockEngine engine = LockEngine.builder(Client.valueOf(arguments[0]).backend(Integer.parseInt(arguments[1])))
+				.leaseTime(LEASE.multipliedBy(3))
+				.build();
+			while (true) {
+				String[] words = ChildJvm.awaitLine().split(" ");
+				Ending.valueOf(words[0]).hold(engine, words[1], Duration.ofMillis(Long.parseLong(words[2])));
+				System.out.println("holds " + words[1]);
+			}
+		}
+
+	}
+
+}
