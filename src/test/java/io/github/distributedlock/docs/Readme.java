@@ -12,23 +12,36 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The README, taken apart.
+ * The README and the page that goes on with it, taken apart.
  */
 final class Readme {
 
 	static final Path FILE = Path.of("README.md");
+
+	private static final Path APPLICATION = Path.of("src/docs/application.md");
 
 	private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
 	private Readme() {
 	}
 
+	static Stream<Path> files() {
+		return Stream.of(FILE, APPLICATION);
+	}
+
 	/**
-	 * Its lines, without the marks of the boxes that some stand in.
+	 * Their lines, without the marks of the boxes that some stand in.
 	 */
 	static List<String> lines() {
+		return files().flatMap((file) -> lines(file).stream()).map((line) -> line.replaceFirst("^> ?", "")).toList();
+	}
+
+	/**
+	 * The lines of one of them.
+	 */
+	static List<String> lines(Path file) {
 		try {
-			return Files.readAllLines(FILE).stream().map((line) -> line.replaceFirst("^> ?", "")).toList();
+			return Files.readAllLines(file);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -28,6 +28,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.w3c.dom.Node;
@@ -145,13 +147,14 @@ class ReadmeTests {
 		assertThat(told).isEqualTo(new TreeMap<>(ours));
 	}
 
-	@Test
-	void linksLeadSomewhere() {
-		assertThat(Readme.lines().stream().flatMap((line) -> LINK.matcher(line).results()))
+	@ParameterizedTest
+	@MethodSource("io.github.distributedlock.docs.Readme#files")
+	void linksLeadSomewhere(Path file) {
+		assertThat(Readme.lines(file).stream().flatMap((line) -> LINK.matcher(line).results()))
 			.extracting((MatchResult link) -> link.group(1))
 			.isNotEmpty()
 			.filteredOn((link) -> !link.startsWith("https://"))
-			.allSatisfy((link) -> assertThat(Path.of(link)).exists());
+			.allSatisfy((link) -> assertThat(file.resolveSibling(link)).exists());
 	}
 
 	private static String plain(String cell) {
