@@ -14,9 +14,9 @@ public enum IfBusy {
 
 	/**
 	 * Do not run the method and return nothing: {@code null}, an empty {@code Optional},
-	 * collection, map, stream or array, or a future that is completed with {@code null}.
-	 * Does not wait unless {@link DistributedLock#waitTime()} is set. A store that fails
-	 * is not busy: its exception is thrown.
+	 * collection, map or array, or a future that is completed with {@code null}. Does not
+	 * wait unless {@link DistributedLock#waitTime()} is set. A store that fails is not
+	 * busy: its exception is thrown.
 	 */
 	SKIP
 

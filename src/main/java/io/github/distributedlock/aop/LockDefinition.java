@@ -21,18 +21,21 @@ import org.springframework.expression.EvaluationContext;
  * @param skipped the result of a skipped call, or {@code null} if a busy lock is thrown
  * @param fallback what to call if the lock cannot be acquired, or {@code null}
  * @param lossReaction what to do if the lock is lost
+ * @param results what may be returned
  */
 record LockDefinition(AnnotatedMethod annotated, KeyExpressions keys, LockRequest template,
-		@Nullable Supplier<@Nullable Object> skipped, @Nullable FallbackMethod fallback, LossReaction lossReaction) {
+		@Nullable Supplier<@Nullable Object> skipped, @Nullable FallbackMethod fallback, LossReaction lossReaction,
+		ResultRules results) {
 
 	static LockDefinition of(AnnotatedMethod annotated, PropertyResolver properties, EvaluationContext shared) {
 		MethodRules.check(annotated);
+		ResultRules results = ResultRules.of(annotated);
 		KeyExpressions keys = new KeyExpressions(annotated, properties, shared);
 		List<String> constant = keys.ifConstant();
 		LockRequest template = RequestTemplate.of(annotated, properties,
 				(constant != null) ? constant : List.of(annotated.annotation().key()));
 		return new LockDefinition(annotated, keys, template, SkippedResult.of(annotated), FallbackMethod.of(annotated),
-				LossReaction.of(annotated));
+				LossReaction.of(annotated), results);
 	}
 
 	/**

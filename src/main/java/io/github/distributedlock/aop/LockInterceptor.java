@@ -82,27 +82,33 @@ class LockInterceptor implements MethodInterceptor {
 		try {
 			boolean inTransaction = this.transactions.join(release, definition);
 			result = definition.lossReaction().proceed(invocation, handle);
+			definition.results().check(result);
 			if (result instanceof CompletionStage<?> stage && StageBinding.isNeeded(stage, definition)) {
 				result = StageBinding.attach(stage, definition, release);
 				leavesThread = !inTransaction;
+				definition.lossReaction().checkStage(definition.annotated(), stage, result != stage);
 			}
 		}
 		catch (Throwable ex) {
-			close(release, ex);
+			close(release, leavesThread, ex);
 			throw ex;
 		}
+		done(release, leavesThread);
+		return result;
+	}
+
+	private static void done(PendingRelease release, boolean leavesThread) {
 		if (leavesThread) {
 			release.doneHere();
 		}
 		else {
 			release.done();
 		}
-		return result;
 	}
 
-	private static void close(PendingRelease release, Throwable thrown) {
+	private static void close(PendingRelease release, boolean leavesThread, Throwable thrown) {
 		try {
-			release.done();
+			done(release, leavesThread);
 		}
 		catch (RuntimeException ex) {
 			thrown.addSuppressed(ex);

@@ -19,20 +19,34 @@ record LossReaction(OnLost onLost) {
 		OnLost onLost = annotated.annotation().onLost();
 		Class<?> result = annotated.resultType();
 		if (CompletionStage.class.isAssignableFrom(result)) {
-			if (onLost == OnLost.INTERRUPT) {
-				throw annotated.refuse("onLost", onLost,
-						"interrupts the thread that runs the method, but a method that returns " + result.getName()
-								+ " goes on elsewhere: choose THROW or REPORT",
-						null);
-			}
-			if (onLost == OnLost.THROW && !result.isAssignableFrom(CompletableFuture.class)) {
-				throw annotated.refuse(
-						"onLost", onLost, "lets the returned future fail, but cannot make one of type "
-								+ result.getName() + ": return CompletableFuture or CompletionStage, or choose REPORT",
-						null);
+			String fault = fault(onLost, result, result.isAssignableFrom(CompletableFuture.class));
+			if (fault != null) {
+				throw annotated.refuse("onLost", onLost, fault, null);
 			}
 		}
 		return new LossReaction(onLost);
+	}
+
+	private static @Nullable String fault(OnLost onLost, Class<?> stage, boolean replaceable) {
+		if (onLost == OnLost.INTERRUPT) {
+			return "interrupts the thread that runs the method, but a method that returns " + stage.getName()
+					+ " goes on elsewhere: choose THROW or REPORT";
+		}
+		return (onLost == OnLost.THROW && !replaceable) ? "lets the returned future fail, but cannot make one of type "
+				+ stage.getName() + ": return CompletableFuture or CompletionStage, or choose REPORT" : null;
+	}
+
+	/**
+	 * Checks what shows only when the method has returned a stage that its declaration
+	 * does not tell of.
+	 * @param replaceable whether another can be returned in its place
+	 * @throws IllegalStateException if a loss could not be told as the annotation says
+	 */
+	void checkStage(AnnotatedMethod annotated, CompletionStage<?> stage, boolean replaceable) {
+		String fault = fault(this.onLost, stage.getClass(), replaceable);
+		if (fault != null) {
+			throw new IllegalStateException(annotated.told("onLost", this.onLost) + " " + fault);
+		}
 	}
 
 	/**

@@ -12,10 +12,6 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
-import java.util.stream.DoubleStream;
-import java.util.stream.IntStream;
-import java.util.stream.LongStream;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.annotation.IfBusy;
 import org.jspecify.annotations.Nullable;
@@ -31,8 +27,6 @@ final class SkippedResult {
 	private static final Map<Class<?>, Supplier<Object>> EMPTY = Map.ofEntries(
 			Map.entry(Optional.class, Optional::empty), Map.entry(OptionalInt.class, OptionalInt::empty),
 			Map.entry(OptionalLong.class, OptionalLong::empty), Map.entry(OptionalDouble.class, OptionalDouble::empty),
-			Map.entry(Stream.class, Stream::empty), Map.entry(IntStream.class, IntStream::empty),
-			Map.entry(LongStream.class, LongStream::empty), Map.entry(DoubleStream.class, DoubleStream::empty),
 			Map.entry(Iterable.class, ArrayList::new), Map.entry(CompletionStage.class, SkippedResult::future),
 			Map.entry(CompletableFuture.class, SkippedResult::future));
 
@@ -41,8 +35,8 @@ final class SkippedResult {
 
 	/**
 	 * The result of skipped calls.
-	 * @return a supplier, asked at each skipped call because streams are for one use and
-	 * collections may be changed, or {@code null} if calls are never skipped
+	 * @return a supplier, asked at each skipped call because collections may be changed,
+	 * or {@code null} if calls are never skipped
 	 */
 	static @Nullable Supplier<@Nullable Object> of(AnnotatedMethod annotated) {
 		if (annotated.annotation().ifBusy() != IfBusy.SKIP) {

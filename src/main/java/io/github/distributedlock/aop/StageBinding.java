@@ -21,7 +21,7 @@ final class StageBinding {
 	 * does, but after the release, so that who waits for it finds the lock free
 	 */
 	static CompletionStage<?> attach(CompletionStage<?> stage, LockDefinition definition, PendingRelease release) {
-		boolean replaceable = definition.annotated().resultType().isAssignableFrom(CompletableFuture.class);
+		boolean replaceable = isReplaceable(stage, definition.annotated().resultType());
 		AfterRelease after = new AfterRelease(stage);
 		release.join();
 		try {
@@ -40,6 +40,14 @@ final class StageBinding {
 			throw ex;
 		}
 		return replaceable ? after : stage;
+	}
+
+	/*
+	 * The caller of a method that declares Object, or a type variable, may know the type.
+	 */
+	private static boolean isReplaceable(CompletionStage<?> stage, Class<?> declared) {
+		return declared.isAssignableFrom(CompletableFuture.class)
+				&& (CompletionStage.class.isAssignableFrom(declared) || stage.getClass() == CompletableFuture.class);
 	}
 
 	/**

@@ -109,7 +109,8 @@ class RefusedMethodTests {
 	@Test
 	void futureThatDoesNotTell() {
 		LockContext.refusal(PlainFuture.class)
-			.hasMessageContaining("returns java.util.concurrent.Future, which does not tell when it completes");
+			.hasMessageContaining(
+					"returns a future that does not tell when it completes (java.util.concurrent.Future)");
 	}
 
 	@Test

@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.annotation.DistributedLock;
@@ -87,8 +86,6 @@ class SkipTests {
 		assertThat(this.service.map()).isEmpty();
 		assertThat(this.service.array()).isEmpty();
 		assertThat(this.service.numbers()).isEmpty();
-		assertThat(this.service.stream()).isEmpty();
-		assertThat(this.service.stream()).isEmpty(); // a stream is for one use
 		assertThat(this.service.future()).isCompletedWithValue(null);
 		assertThat(this.service.stage().toCompletableFuture()).isCompletedWithValue(null);
 		assertThat(this.service.calls()).isZero();
@@ -208,10 +205,6 @@ class SkipTests {
 
 		public int[] numbers() {
 			return ran(new int[] { 1 });
-		}
-
-		public Stream<String> stream() {
-			return ran(Stream.of("ran"));
 		}
 
 		public CompletableFuture<String> future() {
