@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
@@ -128,5 +129,27 @@ public interface LockHandle extends AutoCloseable {
 	 */
 	@Override
 	void close();
+
+	/**
+	 * Gives the lock back as {@link #close()} does, but on a thread of the library, for a
+	 * thread that must not block, such as an event loop. The handle is closed when this
+	 * returns. Only the first call of the two has an effect; the future of a later one is
+	 * complete already.
+	 * <p>
+	 * What is not of this library may inherit this method, which calls {@link #close()}
+	 * on the calling thread.
+	 * @return a future that completes when the lock has been given back, or when its
+	 * release was left to the background since the store is down: not exceptionally. What
+	 * depends on it may block.
+	 */
+	default CompletableFuture<Void> closeAsync() {
+		try {
+			close();
+			return CompletableFuture.completedFuture(null);
+		}
+		catch (RuntimeException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
+	}
 
 }

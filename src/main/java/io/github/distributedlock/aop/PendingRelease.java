@@ -1,5 +1,7 @@
 package io.github.distributedlock.aop;
 
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.CurrentLock;
@@ -39,6 +41,22 @@ final class PendingRelease {
 	void done() {
 		if (this.parties.decrementAndGet() == 0) {
 			this.handle.close();
+		}
+	}
+
+	/**
+	 * A party is done on a thread that is not to be blocked. Throws nothing.
+	 * @return what completes when the lock was given back, if it was the last party
+	 */
+	CompletableFuture<Void> doneAsync() {
+		if (this.parties.decrementAndGet() > 0) {
+			return CompletableFuture.completedFuture(null);
+		}
+		try {
+			return Objects.requireNonNull(this.handle.closeAsync(), "closeAsync of a mock");
+		}
+		catch (RuntimeException | Error ex) {
+			return CompletableFuture.failedFuture(ex);
 		}
 	}
 

@@ -18,26 +18,25 @@ final class StageBinding {
 	 * Lets a stage take part in the release, instead of the method that returned it.
 	 * @param stage the method's result, not null
 	 * @return what to return: where the type allows, a future that completes as the stage
-	 * does, but after the release, so that who waits for it finds the lock free
+	 * does, but after the release, so that who waits for it finds the lock free. (It does
+	 * not wait for a transaction that holds the lock, too: that may wait for it.)
 	 */
 	static CompletionStage<?> attach(CompletionStage<?> stage, LockDefinition definition, PendingRelease release) {
 		boolean replaceable = isReplaceable(stage, definition.annotated().resultType());
 		AfterRelease after = new AfterRelease(stage);
 		release.join();
+		boolean followed = false;
 		try {
 			stage.whenComplete((value, thrown) -> {
 				Throwable failure = definition.lossReaction().fails() ? withLoss(thrown, release) : thrown;
-				try {
-					release.done();
-				}
-				finally {
-					after.completeAs(value, failure);
-				}
+				release.doneAsync().whenComplete((released, ignored) -> after.completeAs(value, failure));
 			});
+			followed = true;
 		}
-		catch (RuntimeException ex) {
-			release.done();
-			throw ex;
+		finally {
+			if (!followed) {
+				release.done();
+			}
 		}
 		return replaceable ? after : stage;
 	}

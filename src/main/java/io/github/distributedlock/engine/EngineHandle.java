@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -194,8 +195,24 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public void close() {
+		List<Hold> left = leave();
+		if (!left.isEmpty()) {
+			this.parts.releaser().release(left);
+		}
+	}
+
+	@Override
+	public CompletableFuture<Void> closeAsync() {
+		return this.parts.backgroundReleaser().release(leave());
+	}
+
+	/**
+	 * Closes this handle.
+	 * @return the holds of which it was the last one
+	 */
+	private List<Hold> leave() {
 		if (!this.closed.compareAndSet(false, true)) {
-			return;
+			return List.of();
 		}
 		if (this.binding != null) {
 			this.parts.closedElsewhere().check(this.binding, this.keys);
@@ -206,11 +223,9 @@ final class EngineHandle implements LockHandle {
 			hold.detach(this);
 		}
 		if (this.holds.size() > 1) {
-			this.parts.releaser().release(this.holds.stream().filter(Hold::exit).toList());
+			return this.holds.stream().filter(Hold::exit).toList();
 		}
-		else if (this.holds.get(0).exit()) {
-			this.parts.releaser().release(this.holds);
-		}
+		return this.holds.get(0).exit() ? this.holds : List.of();
 	}
 
 	private void requireOpen() {

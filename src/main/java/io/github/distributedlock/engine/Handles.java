@@ -7,8 +7,8 @@ import io.github.distributedlock.LockHandle;
 /**
  * Opens handles, with the parts that each of them needs.
  */
-record Handles(Losses losses, Releaser releaser, Extender extender, HeldTooLong heldTooLong,
-		ClosedElsewhere closedElsewhere, UserCode userCode, Workers workers, EngineTime time) {
+record Handles(Losses losses, Releaser releaser, BackgroundReleaser backgroundReleaser, Extender extender,
+		HeldTooLong heldTooLong, ClosedElsewhere closedElsewhere, UserCode userCode, Workers workers, EngineTime time) {
 
 	LockHandle open(List<Hold> holds, boolean detached) {
 		return new EngineHandle(holds, detached, this);

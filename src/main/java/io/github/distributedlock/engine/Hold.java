@@ -119,6 +119,13 @@ final class Hold {
 		return this.entries.decrementAndGet() == 0;
 	}
 
+	/**
+	 * Whether the last handle is closed, so that it is about to be given back.
+	 */
+	boolean isLeft() {
+		return this.entries.get() == 0;
+	}
+
 	synchronized void attach(EngineHandle handle) {
 		if (this.handles.isEmpty()) {
 			this.handles = Set.of(handle);

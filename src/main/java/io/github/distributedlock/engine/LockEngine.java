@@ -49,6 +49,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Holds holds;
 
+	private final BackgroundReleaser backgroundReleaser;
+
 	private final Handles handles;
 
 	private final LockBackend.Listening listening;
@@ -64,7 +66,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		UserCode userCode = new UserCode(time);
 		this.events = Events.here(settings.listeners);
 		Events eventsElsewhere = this.events.elsewhere(workers, userCode);
-		this.queue = new LocalQueue(new Withdrawals(backend, workers));
+		SerialTasks nodeTasks = new SerialTasks(workers::background);
+		this.queue = new LocalQueue(new Withdrawals(backend, nodeTasks));
 		this.sweeper = new Sweeper(backend, time, workers);
 		this.losses = new Losses(this.queue, this.sweeper, eventsElsewhere);
 		RenewalRound round = new RenewalRound(backend, instance, this.losses, this.sweeper, eventsElsewhere, time);
@@ -73,13 +76,17 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		BooleanSupplier handsOn = settings.localSlice.isZero() ? () -> false : () -> !this.listening.isDeaf();
 		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper, this.events,
 				handsOn);
+		Releaser releaserElsewhere = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper,
+				eventsElsewhere, handsOn);
+		this.backgroundReleaser = new BackgroundReleaser(releaserElsewhere, new Nodes(backend), nodeTasks, workers);
 		HandOver handOver = new HandOver(backend, this.watchdog, this.losses, this.sweeper, time,
 				settings.localSlice.toNanos());
 		Acquirer acquirer = new Acquirer(backend, this.queue, this.watchdog, this.sweeper, handOver, instance,
 				this.lifecycle, time, this.listening, settings.pollInterval);
 		this.holds = new Holds(instance, acquirer, releaser, this.losses, this.events);
-		this.handles = new Handles(this.losses, releaser, new Extender(backend, instance, this.losses, time),
-				new HeldTooLong(settings.warnHeldAfter, time), new ClosedElsewhere(), userCode, workers, time);
+		this.handles = new Handles(this.losses, releaser, this.backgroundReleaser,
+				new Extender(backend, instance, this.losses, time), new HeldTooLong(settings.warnHeldAfter, time),
+				new ClosedElsewhere(), userCode, workers, time);
 	}
 
 	/**
@@ -196,6 +203,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.sweeper.finish();
 		this.listening.close();
 		this.endThreads.run();
+		this.backgroundReleaser.end();
 	}
 
 }

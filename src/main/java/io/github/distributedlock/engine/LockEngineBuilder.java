@@ -144,11 +144,13 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * Runs {@linkplain LockHandle#onLost(Runnable) onLost} actions. By default each gets
-	 * a daemon thread, which ends when it has been idle for 5 seconds, so that none has
-	 * to wait for another. Code that blocks a thread of this executor delays other code
-	 * of that kind, but no renewal, no release, no listener and no interrupt. What the
-	 * executor refuses runs as by default. It is not shut down with the engine.
+	 * Completes the futures of {@link LockHandle#closeAsync()}, so that what depends on
+	 * them runs here, and runs {@linkplain LockHandle#onLost(Runnable) onLost} actions.
+	 * By default each gets a daemon thread, which ends when it has been idle for 5
+	 * seconds, so that none has to wait for another. Code that blocks a thread of this
+	 * executor delays other code of that kind, but no renewal, no release, no listener
+	 * and no interrupt. What the executor refuses runs as by default. It is not shut down
+	 * with the engine.
 	 * @param callbackExecutor the executor
 	 * @return this builder
 	 */

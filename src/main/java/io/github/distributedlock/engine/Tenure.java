@@ -204,16 +204,19 @@ final class Tenure {
 
 	/**
 	 * Ends it by a loss. One that nobody has is not lost to a shutdown: who comes for it
-	 * gives it back.
+	 * gives it back. Nor is one that is about to be given back.
 	 * @return {@code false} if it had ended before
 	 */
 	boolean lose(Reason reason) {
 		while (true) {
 			State state = state();
-			if (!state.isOwned() || (reason == Reason.SHUTDOWN && state.stage() == Stage.VACANT)) {
+			if (!state.isOwned()) {
 				return false;
 			}
 			Hold loser = (state.stage() == Stage.HELD) ? state.hold() : null;
+			if (reason == Reason.SHUTDOWN && (loser == null || loser.isLeft())) {
+				return false;
+			}
 			if (this.state.compareAndSet(state, new State(Stage.LOST, loser, reason, state.extensions()))) {
 				return true;
 			}

@@ -21,10 +21,14 @@ final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
 
 	private final SerialTasks tasks;
 
-	Withdrawals(LockBackend backend, Workers workers) {
+	/**
+	 * Creates it.
+	 * @param tasks those in which each node is a group
+	 */
+	Withdrawals(LockBackend backend, SerialTasks tasks) {
 		this.backend = backend;
 		this.nodes = new Nodes(backend);
-		this.tasks = new SerialTasks(workers::background);
+		this.tasks = tasks;
 	}
 
 	@Override

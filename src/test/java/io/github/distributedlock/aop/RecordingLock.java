@@ -5,6 +5,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,6 +32,11 @@ class RecordingLock implements DistributedLock {
 	volatile RuntimeException failure;
 
 	volatile RuntimeException failureOnClose;
+
+	/**
+	 * When it is not null, a release in the background ends with it.
+	 */
+	volatile CompletableFuture<Void> released;
 
 	private final Deque<Handle> open = new ConcurrentLinkedDeque<>();
 
@@ -161,6 +167,16 @@ class RecordingLock implements DistributedLock {
 					throw RecordingLock.this.failureOnClose;
 				}
 			}
+		}
+
+		@Override
+		public CompletableFuture<Void> closeAsync() {
+			CompletableFuture<Void> released = RecordingLock.this.released;
+			if (released == null) {
+				return LockHandle.super.closeAsync();
+			}
+			RecordingLock.this.events.add("release begins");
+			return released;
 		}
 
 	}

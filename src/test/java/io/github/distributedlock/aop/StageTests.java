@@ -71,6 +71,26 @@ class StageTests {
 	}
 
 	@Test
+	void releaseOfACompletedStageDoesNotBlockItsThread() {
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		this.context.lock().released = released;
+		CompletableFuture<String> result = this.service.future(() -> this.source);
+		this.source.complete("done");
+		assertThat(this.events).containsExactly("acquire", "release begins");
+		assertThat(result).as("while the lock is held").isNotDone();
+		released.complete(null);
+		assertThat(result).isCompletedWithValue("done");
+	}
+
+	@Test
+	void releaseThatFailsDoesNotChangeTheResult() {
+		this.context.lock().failureOnClose = new IllegalStateException("theirs");
+		CompletableFuture<String> result = this.service.future(() -> this.source);
+		this.source.complete("done");
+		assertThat(result).isCompletedWithValue("done");
+	}
+
+	@Test
 	void failureArrivesUnwrapped() {
 		IllegalStateException failure = new IllegalStateException("mine");
 		CompletableFuture<Throwable> seen = this.service.future(() -> this.source).handle((value, thrown) -> thrown);
@@ -151,7 +171,7 @@ class StageTests {
 			@Override
 			public CompletableFuture<String> whenComplete(
 					java.util.function.BiConsumer<? super String, ? super Throwable> action) {
-				throw new UnsupportedOperationException("broken");
+				throw new AssertionError("broken");
 			}
 
 		};

@@ -130,9 +130,11 @@ public class EngineHandleLincheckTests {
 		Losses losses = new Losses(this.queue, sweeper, events);
 		Watchdog watchdog = new Watchdog(this.store, (due) -> {
 		}, losses, this.time, this.time);
-		return new Handles(losses, new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, () -> false),
-				new Extender(this.store, INSTANCE, losses, this.time), new HeldTooLong(null, this.time),
-				new ClosedElsewhere(), new UserCode(this.time), this.time, this.time);
+		Releaser releaser = new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, () -> false);
+		BackgroundReleaser backgroundReleaser = new BackgroundReleaser(releaser, new Nodes(this.store),
+				new SerialTasks(this.time::background), this.time);
+		return new Handles(losses, releaser, backgroundReleaser, new Extender(this.store, INSTANCE, losses, this.time),
+				new HeldTooLong(null, this.time), new ClosedElsewhere(), new UserCode(this.time), this.time, this.time);
 	}
 
 	private void count(LockEvent event) {
