@@ -67,7 +67,8 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	/**
 	 * How locks are kept in Redis.
 	 *
-	 * @param prefix What the names of the Redis keys begin with. Without braces.
+	 * @param prefix What the names of the Redis keys begin with. Without braces, not with
+	 * a colon at its end, and not like a companion's, such as lock-waiters.
 	 * @param commandTimeout How long a command to Redis may take. Counts for the
 	 * connections of the locks only.
 	 * @param replicasToAck How many replicas have to have a lock before it counts as

@@ -5,6 +5,8 @@ import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.github.distributedlock.backend.Claim;
+
 /**
  * Who we are to the store: {@code app@host/pid#random}, so that a person who looks at a
  * lock can tell who holds it. The random part is made at run time: neither a restart with
@@ -37,6 +39,13 @@ final class Instance {
 	 */
 	String ownerPrefix() {
 		return this.id + ":";
+	}
+
+	/**
+	 * Whether a waiter is one of ours: this instance, its readers, or one of its tickets.
+	 */
+	boolean isWaiter(String waiter) {
+		return waiter.equals(this.id) || waiter.equals(Claim.SHARED + this.id) || waiter.startsWith(ownerPrefix());
 	}
 
 	/**

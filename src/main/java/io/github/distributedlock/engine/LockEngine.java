@@ -72,7 +72,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.losses = new Losses(this.queue, this.sweeper, eventsElsewhere);
 		RenewalRound round = new RenewalRound(backend, instance, this.losses, this.sweeper, eventsElsewhere, time);
 		this.watchdog = new Watchdog(backend, round, this.losses, time, workers);
-		this.listening = backend.listen(instance.id(), new WakeUps(this.queue));
+		this.listening = backend.listen(instance.id(), new WakeUps(this.queue, instance));
 		BooleanSupplier handsOn = settings.localSlice.isZero() ? () -> false : () -> !this.listening.isDeaf();
 		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper, this.events,
 				handsOn);

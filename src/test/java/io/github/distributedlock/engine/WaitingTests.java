@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.LockBackendException;
@@ -10,6 +11,8 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.WakeListener;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -265,6 +268,20 @@ class WaitingTests extends EngineFixture {
 			Awaitility.await().until(() -> this.backend.steps().size() > before && this.time.waiting() == 100);
 		}
 		assertThat(this.backend.steps()).hasSizeBetween(20, 30);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "other#1", "shared:other#1", "other#1:5" })
+	void aWakeUpForAWaiterOfAnotherJvmIsIgnored(String waiter) {
+		AtomicBoolean looked = new AtomicBoolean();
+		this.backend.next("withdraw", (step) -> {
+			Awaitility.await("looked").untilTrue(looked);
+			return step.get();
+		});
+		this.backend.listener().onWake("k", waiter);
+		boolean withdraws = this.engine.hasQueues();
+		looked.set(true);
+		assertThat(withdraws).isFalse();
 	}
 
 	private String instanceOf(WakeListener ignored) {

@@ -53,7 +53,7 @@ final class Choice {
 		this.names = names;
 		this.connections = connections;
 		this.atomicity = settings.atomicity();
-		this.candidates = new Strategies(names, connections, settings.commandTimeout()).allowedBy(this.atomicity);
+		this.candidates = new Strategies(names, connections, settings).allowedBy(this.atomicity);
 		if (this.candidates.isEmpty()) {
 			throw new IllegalArgumentException("In a cluster, and by a connection factory that is neither Jedis' nor"
 					+ " Lettuce's, distributed-lock.redis.atomicity=" + Strategies.text(this.atomicity)

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 
+import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.OptimisticLockingFailureException;
@@ -25,6 +26,9 @@ final class FencingCounter {
 	 */
 	private static final int ATTEMPTS = 10;
 
+	// What scripts can add to without loss.
+	private static final long LIMIT = 1L << 53;
+
 	private final KeyNames names;
 
 	private final Swap swap;
@@ -42,12 +46,33 @@ final class FencingCounter {
 		for (int i = 0; i < ATTEMPTS; i++) {
 			String last = Values.get(connection, name);
 			long now = this.raw.micros(connection, name);
+			if (last != null && !isToken(last)) {
+				throw unusable(this.names, key);
+			}
 			long token = (last != null) ? Math.max(Long.parseLong(last) + 1, now) : now;
 			if (replace(connection, name, last, String.valueOf(token))) {
 				return token;
 			}
 		}
 		throw new OptimisticLockingFailureException("others took a fencing token in each of " + ATTEMPTS + " attempts");
+	}
+
+	private static boolean isToken(String last) {
+		return last.matches("\\d{1,16}") && Long.parseLong(last) < LIMIT;
+	}
+
+	/**
+	 * Something else than a token is in the place of the last one.
+	 * @param names the names in Redis
+	 * @param key the user's key
+	 * @return the exception to throw
+	 */
+	static LockBackendException unusable(KeyNames names, String key) {
+		return LockBackendException.refused(
+				"Lock '" + key + "' gets no fencing token: the Redis key '" + KeyNames.text(names.fence(key))
+						+ "' holds a string that is no token, which is a number below 2^53",
+				"remove or rename it, or choose another key prefix; tokens then begin at the server's time", false,
+				null);
 	}
 
 	private boolean replace(RedisConnection connection, byte[] name, @Nullable String last, String token) {

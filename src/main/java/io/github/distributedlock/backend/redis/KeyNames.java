@@ -30,10 +30,15 @@ final class KeyNames {
 			throw new IllegalArgumentException("The key prefix '" + prefix + "' has a brace, which would put all locks"
 					+ " in one slot of a cluster: use a prefix without '{' and '}'");
 		}
+		if (prefix.endsWith(":") || prefix.contains("::")) {
+			throw new IllegalArgumentException("The key prefix '" + prefix
+					+ "' ends with ':' or has '::', so that a lock"
+					+ " could have the name of another, whose key follows '::': use a prefix without, such as 'lock'");
+		}
 		for (String companion : COMPANIONS) {
-			if (prefix.endsWith(companion)) {
-				throw new IllegalArgumentException("The key prefix '" + prefix + "' ends with '" + companion
-						+ "', as the companions of other locks do: use a prefix that ends in another way");
+			if ((prefix + ":").contains(companion + ":")) {
+				throw new IllegalArgumentException("The key prefix '" + prefix + "' reads like the name of a companion"
+						+ " of other locks, '…" + companion + ":…': use a prefix without '" + companion + "'");
 			}
 		}
 		return prefix;

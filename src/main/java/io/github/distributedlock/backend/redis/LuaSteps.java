@@ -23,7 +23,11 @@ final class LuaSteps implements Steps {
 
 	private static final byte[] WAITERS_TTL = KeyNames.number(Waiters.TTL_MILLIS);
 
+	private static final byte[] NO_CHANNELS = {};
+
 	private static final byte[] DO_NOT_REGISTER = KeyNames.number(0);
+
+	private static final Long UNUSABLE_COUNTER = 2L;
 
 	private static final byte[] FENCE_TTL = KeyNames.number(FencingCounter.TTL_MILLIS);
 
@@ -58,13 +62,12 @@ final class LuaSteps implements Steps {
 	/**
 	 * Creates the steps.
 	 * @param names the names in Redis
-	 * @param countsAllSubscribers whether PUBLISH tells how many hear; in a cluster it
-	 * knows of one node's subscribers only
+	 * @param publishing whether waiters are told
 	 */
-	LuaSteps(KeyNames names, boolean countsAllSubscribers) {
+	LuaSteps(KeyNames names, Publishing publishing) {
 		this.names = names;
-		this.channels = KeyNames.bytes(names.channels());
-		this.skipTheDeaf = KeyNames.number(countsAllSubscribers ? 1 : 0);
+		this.channels = (publishing != Publishing.NOTHING) ? KeyNames.bytes(names.channels()) : NO_CHANNELS;
+		this.skipTheDeaf = KeyNames.number((publishing == Publishing.ON_ONE_SERVER) ? 1 : 0);
 	}
 
 	@Override
@@ -79,7 +82,7 @@ final class LuaSteps implements Steps {
 
 	private @Nullable Attempt acquire(RedisConnection connection, Claim claim, byte[] waitersTtl) {
 		List<?> answer = run(this.acquireOrRegister, connection, claim, waitersTtl);
-		return (answer != null) ? attempt(answer) : null;
+		return (answer != null) ? attempt(claim.key(), answer) : null;
 	}
 
 	@Override
@@ -87,7 +90,8 @@ final class LuaSteps implements Steps {
 			boolean registers) {
 		List<?> answer = run(this.pass, connection, next, registers ? WAITERS_TTL : DO_NOT_REGISTER,
 				KeyNames.bytes(owner), KeyNames.number(yields ? 1 : 0));
-		return (answer != null) ? new Passing(isTrue(answer.get(0)), attempt(answer.subList(1, answer.size()))) : null;
+		return (answer != null)
+				? new Passing(isTrue(answer.get(0)), attempt(next.key(), answer.subList(1, answer.size()))) : null;
 	}
 
 	private @Nullable List<?> run(LuaScript script, RedisConnection connection, Claim claim, byte[] waitersTtl,
@@ -112,7 +116,10 @@ final class LuaSteps implements Steps {
 		return List.of(KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf);
 	}
 
-	private static Attempt attempt(List<?> answer) {
+	private Attempt attempt(String key, List<?> answer) {
+		if (UNUSABLE_COUNTER.equals(answer.get(0))) {
+			throw FencingCounter.unusable(this.names, key);
+		}
 		String word = (answer.size() > 1) ? KeyNames.text((byte[]) answer.get(1)) : null;
 		if (!isTrue(answer.get(0))) {
 			return Attempt.busy(word, Values.left((Long) answer.get(2)));

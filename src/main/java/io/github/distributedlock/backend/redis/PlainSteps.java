@@ -38,11 +38,11 @@ final class PlainSteps implements Steps {
 	private final Unanswered unanswered;
 
 	PlainSteps(KeyNames names, Swap swap, RawCommands raw, Unanswered unanswered, Duration timeout,
-			boolean countsAllSubscribers) {
+			Publishing publishing) {
 		this.names = names;
 		this.swap = swap;
 		this.timeout = timeout;
-		this.waiters = new Waiters(names, countsAllSubscribers);
+		this.waiters = new Waiters(names, publishing);
 		this.fencing = new FencingCounter(names, swap, raw);
 		this.unanswered = unanswered;
 		this.renewals = new PlainRenewals(names, swap, unanswered);

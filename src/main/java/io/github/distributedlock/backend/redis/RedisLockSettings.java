@@ -9,8 +9,9 @@ import java.time.Duration;
  * RedisLockSettings.defaults().prefix("shop").replicasToAck(1, Duration.ofMillis(300))
  * </pre>
  *
- * @param prefix what the names of the Redis keys begin with; without braces. Default
- * {@value RedisLockBackend#DEFAULT_PREFIX}
+ * @param prefix what the names of the Redis keys begin with; without braces and
+ * {@code ::}, not with a colon at its end, and not like the name of a lock's companion,
+ * such as {@code lock-waiters}. Default {@value RedisLockBackend#DEFAULT_PREFIX}
  * @param commandTimeout how long one command may take, from 1 millisecond to 1 minute.
  * Default 1 second
  * @param replicasToAck how many replicas have to have a lock before it counts as
@@ -61,7 +62,7 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 
 	/**
 	 * Sets what the names of the Redis keys begin with.
-	 * @param prefix the prefix, without braces
+	 * @param prefix the prefix, as {@linkplain RedisLockSettings said above}
 	 * @return the settings with it
 	 */
 	public RedisLockSettings prefix(String prefix) {

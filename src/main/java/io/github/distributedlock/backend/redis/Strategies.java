@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.function.BiConsumer;
 
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 
 import org.springframework.data.redis.connection.RedisConnection;
 
@@ -27,14 +28,21 @@ final class Strategies {
 
 	private final Duration timeout;
 
-	private final boolean countsAllSubscribers;
+	private final Publishing publishing;
 
-	Strategies(KeyNames names, OwnConnections connections, Duration timeout) {
+	Strategies(KeyNames names, OwnConnections connections, RedisLockSettings settings) {
 		this.names = names;
 		this.connections = connections;
 		this.rehearsal = new Rehearsal(names, connections.raw());
-		this.timeout = timeout;
-		this.countsAllSubscribers = !connections.cluster();
+		this.timeout = settings.commandTimeout();
+		this.publishing = publishing(connections, settings);
+	}
+
+	private static Publishing publishing(OwnConnections connections, RedisLockSettings settings) {
+		if (settings.signals() == Signals.NONE) {
+			return Publishing.NOTHING;
+		}
+		return connections.cluster() ? Publishing.IN_CLUSTER : Publishing.ON_ONE_SERVER;
 	}
 
 	/**
@@ -64,7 +72,7 @@ final class Strategies {
 	}
 
 	private Strategy lua() {
-		LuaSteps scripts = new LuaSteps(this.names, this.countsAllSubscribers);
+		LuaSteps scripts = new LuaSteps(this.names, this.publishing);
 		Steps steps = this.connections.cluster() ? new ClusterSteps(scripts, plain(new LuaSwap())) : scripts;
 		return new Strategy(Atomicity.LUA, "lua", steps, this.connections.shared(), scripts::rehearse);
 	}
@@ -95,8 +103,7 @@ final class Strategies {
 	}
 
 	private PlainSteps plain(Swap swap) {
-		return new PlainSteps(this.names, swap, this.connections.raw(), this.unanswered, this.timeout,
-				this.countsAllSubscribers);
+		return new PlainSteps(this.names, swap, this.connections.raw(), this.unanswered, this.timeout, this.publishing);
 	}
 
 	/**

@@ -27,17 +27,16 @@ final class Waiters {
 
 	private final KeyNames names;
 
-	private final boolean countsAllSubscribers;
+	private final Publishing publishing;
 
 	/**
 	 * Creates it.
 	 * @param names the names in Redis
-	 * @param countsAllSubscribers whether PUBLISH tells how many hear; in a cluster it
-	 * knows of one node's subscribers only
+	 * @param publishing whether waiters are told
 	 */
-	Waiters(KeyNames names, boolean countsAllSubscribers) {
+	Waiters(KeyNames names, Publishing publishing) {
 		this.names = names;
-		this.countsAllSubscribers = countsAllSubscribers;
+		this.publishing = publishing;
 	}
 
 	/**
@@ -85,10 +84,13 @@ final class Waiters {
 	 * @return {@code false} if it certainly cannot hear
 	 */
 	boolean wake(RedisConnection connection, String key, String waiter) {
+		if (this.publishing == Publishing.NOTHING) {
+			return true; // It polls.
+		}
 		try {
 			Long heard = connection.publish(KeyNames.bytes(this.names.channels() + instance(waiter)),
 					KeyNames.bytes(waiter + " " + key));
-			return !this.countsAllSubscribers || heard == null || heard > 0;
+			return this.publishing != Publishing.ON_ONE_SERVER || heard == null || heard > 0;
 		}
 		catch (RuntimeException ex) {
 			// Tells nothing about who hears; and who is not woken polls.

@@ -5,9 +5,13 @@
 
 local OWNER, WAITER, LEASE = ARGV[5], ARGV[6], ARGV[7]
 
--- Never less than the time, so that it does not go back when the last one is lost. Exact up to 2^53.
+-- Never less than the time, so that it does not go back when the last one is lost. Exact up to 2^53. False if something
+-- else than a token is in its place: one that is made up could be less than the last.
 local function nextToken()
-	local last = tonumber(redis.call('GET', KEYS[4])) or 0
+	local last = redis.call('GET', KEYS[4]) or '0'
+	if not string.match(last, '^%d+$') or tonumber(last) >= 2 ^ 53 then
+		return false
+	end
 	local token = exact(math.max(last + 1, micros()))
 	redis.call('SET', KEYS[4], token, 'PX', ARGV[9])
 	return token
@@ -24,11 +28,14 @@ local function join(value)
 	lastsForAll()
 end
 
--- The lock is the owner's, instead of the value.
+-- The lock is the owner's, instead of the value. Answers 1, and the token; or 2 if there can be none.
 local function take(value)
 	-- First what may be refused, so that a refusal leaves the lock alone.
-	unregister(WAITER)
 	local token = KEYS[4] and nextToken()
+	if token == false then
+		return { 2 }
+	end
+	unregister(WAITER)
 	if isReader(WAITER) then
 		join(value)
 	elseif value ~= OWNER then
@@ -87,7 +94,7 @@ local function lookPastTheDead()
 	return value
 end
 
--- Answers 1 if acquired, and the token; else 0, who has it, and for how long in ms.
+-- Answers as take does if it may be acquired; else 0, who has it, and for how long in ms.
 local function acquire()
 	local value = lookPastTheDead()
 	if mayTake(value) then

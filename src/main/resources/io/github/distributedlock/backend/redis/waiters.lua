@@ -1,7 +1,7 @@
 -- Who waits for the lock, and is it now. A waiter is an instance; 'shared:' and an instance, for its readers; or a
 -- ticket, which is an owner: an instance, ':' and more. The liveness is when each line of them last asked, in ms.
 -- KEYS: lock, waiters, liveness.
--- ARGV: the user's key, channel prefix, reservation in ms, '1' to skip who cannot hear.
+-- ARGV: the user's key, channel prefix ('': publish nothing), reservation in ms, '1' to skip who cannot hear.
 
 -- Who waits asks every 500 ms at the latest, and every 100 once the lock is reserved for one that may be dead: so the
 -- dead are skipped within a second.
@@ -91,6 +91,9 @@ end
 
 -- Answers whether it may have heard. A refused PUBLISH tells nothing about that.
 local function wake(waiter)
+	if ARGV[2] == '' then
+		return true -- It polls.
+	end
 	return redis.pcall('PUBLISH', ARGV[2] .. instanceOf(waiter), waiter .. ' ' .. ARGV[1]) ~= 0 or ARGV[4] ~= '1'
 end
 

@@ -135,7 +135,8 @@ class ChangingKeyTests {
 	private PlainSteps steps() {
 		Duration patient = Duration.ofMinutes(1);
 		OwnConnections connections = OwnConnections.derive(this.factory, patient);
-		return new PlainSteps(NAMES, new BestEffortSwap(), connections.raw(), new Unanswered(), patient, true);
+		return new PlainSteps(NAMES, new BestEffortSwap(), connections.raw(), new Unanswered(), patient,
+				Publishing.ON_ONE_SERVER);
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -13,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.params.SetParams;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -94,6 +96,36 @@ class ForeignKeyTests {
 		}
 	}
 
+	@ParameterizedTest
+	@MethodSource("strategies")
+	void somethingInPlaceOfTheLastFencingTokenIsNamed(AtomicityCase strategy) {
+		open(strategy);
+		for (String nonsense : List.of("something else", "", "-1", "1.5", "1e3", " 7", "9007199254740992",
+				"9".repeat(30))) {
+			this.admin.set(name("-fence"), nonsense);
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(fenced("b")))
+				.withMessageContaining("'k'")
+				.withMessageContaining("Redis key '" + name("-fence") + "' holds a string that is no token")
+				.withMessageContaining("remove or rename it, or choose another key prefix")
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
+			assertThat(this.admin.get(name("-fence"))).isEqualTo(nonsense);
+			this.backend.release("k", fenced("b").owner());
+			assertThat(this.admin.exists(name(""))).as("still locked").isFalse();
+		}
+		this.admin.set(name("-fence"), "9007199254740990", SetParams.setParams().px(60_000));
+		assertThat(this.backend.acquire(fenced("b")).fencingToken()).hasValue(9007199254740991L);
+	}
+
+	@ParameterizedTest
+	@MethodSource("strategies")
+	void aForeignTypeInPlaceOfTheLastFencingTokenIsNamed(AtomicityCase strategy) {
+		open(strategy);
+		this.admin.rpush(name("-fence"), FOREIGN);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(fenced("b")))
+			.withMessageContaining("lock 'k' (Redis key '" + name("-fence") + "')")
+			.withMessageContaining("remove or rename it, or choose another key prefix");
+	}
+
 	private void assertIsNamedToWhoHasToWait(String companion) {
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.backend.acquireOrRegister(claim("b")))
@@ -114,6 +146,11 @@ class ForeignKeyTests {
 
 	private String name(String companion) {
 		return this.prefix + companion + ":{k}";
+	}
+
+	private static Claim fenced(String instance) {
+		Claim claim = claim(instance);
+		return new Claim("k", claim.owner(), instance, claim.lease(), true);
 	}
 
 	private static Claim claim(String instance) {

@@ -97,7 +97,8 @@ class KeyNamesTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "  ", "lo{ck", "lo}ck", "{lock}", "x-waiters", "x-alive", "x-fence", "x-wake" })
+	@ValueSource(strings = { "", "  ", "lo{ck", "lo}ck", "{lock}", "x-waiters", "x-alive", "x-fence", "x-wake",
+			"x-waiters:", "x-fence:y", "lock:", "a::b", ":" })
 	void aPrefixThatBreaksTheNamesIsRefused(String prefix) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new KeyNames(prefix))
 			.withMessageContaining("key prefix")
