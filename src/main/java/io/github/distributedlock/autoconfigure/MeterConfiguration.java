@@ -1,6 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import io.github.distributedlock.aop.DistributedLockAdvisor;
+import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.observability.LockMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 
@@ -31,8 +32,11 @@ class MeterConfiguration {
 	 */
 	@Bean
 	SmartInitializingSingleton distributedLockMetersFromTheStart(LockMeters meters,
-			ObjectProvider<DistributedLockAdvisor> advisors) {
-		return () -> advisors.forEach((advisor) -> advisor.lockNames().forEach(meters::expect));
+			ObjectProvider<DistributedLockAdvisor> advisors, ObjectProvider<LockEngine> engines) {
+		return () -> {
+			advisors.forEach((advisor) -> advisor.lockNames().forEach(meters::expect));
+			engines.ifAvailable((engine) -> meters.observe(engine::locksHeld, engine::requestsWaiting));
+		};
 	}
 
 }

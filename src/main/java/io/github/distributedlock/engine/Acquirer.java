@@ -82,6 +82,7 @@ final class Acquirer {
 		Turn first = enter(waiter, terms, wait.isAllowed() && wait.mayAsk());
 		if (first == null) {
 			requireNoFailure(key, this.queue.failure(waiter), wait);
+			wait.sawLocally(this.queue.holder(waiter));
 			return null;
 		}
 		Negotiation negotiation = new Negotiation(this, first, claim, terms, wait, era);
@@ -160,7 +161,7 @@ final class Acquirer {
 	@Nullable Hold begin(Tenure tenure, Turn turn, Terms terms, OptionalLong fencingToken, int era) {
 		Hold hold = new Hold(tenure, turn, terms, fencingToken, this.time);
 		tenure.take(hold);
-		turn.acquired();
+		turn.acquired(tenure.owner);
 		this.watchdog.guard(tenure);
 		return keep(hold, era) ? hold : null;
 	}
@@ -215,9 +216,14 @@ final class Acquirer {
 		if (turn.granted.tryAcquire()) {
 			return true;
 		}
+		wait.sawLocally(this.queue.holder(turn.waiter));
+		wait.begins(turn.key);
 		boolean patient = turn.followsWithdrawal && wait.mayBeLate();
 		long patience = patient ? Math.max(wait.left(), LONGEST_WITHDRAWAL) : wait.left();
 		boolean granted = this.time.await(turn.granted, patience);
+		if (!granted) {
+			wait.sawLocally(this.queue.holder(turn.waiter));
+		}
 		if (!granted || wait.isOver()) {
 			// Late, nobody waits for a second command of a store that fails.
 			requireNoFailure(turn.key, turn.failure(), wait);

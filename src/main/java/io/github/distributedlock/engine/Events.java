@@ -5,6 +5,8 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells the listeners. None of them harms another, nor the caller.
@@ -19,6 +21,8 @@ final class Events {
 		void tell(int listener, Runnable call, Supplier<String> what);
 
 	}
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
 
 	private final List<LockListener> listeners;
 
@@ -47,18 +51,40 @@ final class Events {
 	}
 
 	/**
-	 * Whether anybody listens; else no event need be made.
+	 * Whether anybody listens, or reads the log; else no event need be made.
 	 */
 	boolean areHeard() {
-		return !this.listeners.isEmpty();
+		return !this.listeners.isEmpty() || logger.isDebugEnabled();
 	}
 
 	void publish(LockEvent event) {
+		log(event);
 		for (int i = 0; i < this.listeners.size(); i++) {
 			LockListener listener = this.listeners.get(i);
 			// Not its toString, which is code of the application, too.
 			this.way.tell(i, () -> listener.onEvent(event),
 					() -> "Lock listener " + listener.getClass().getName() + " on " + event);
+		}
+	}
+
+	/**
+	 * What goes well. What goes wrong is logged where it is noticed.
+	 */
+	private static void log(LockEvent event) {
+		if (!logger.isDebugEnabled()) {
+			return;
+		}
+		if (event instanceof LockEvent.Acquired acquired) {
+			logger.debug("Lock {} is acquired after {} by {}", acquired.keys(), Text.of(acquired.waited()),
+					acquired.owner());
+		}
+		else if (event instanceof LockEvent.NotAcquired busy) {
+			logger.debug("Lock {} is busy, given up after {}{}", busy.keys(), Text.of(busy.waited()),
+					Text.heldBy(busy.holder()));
+		}
+		else if (event instanceof LockEvent.Released released) {
+			logger.debug("Lock '{}' is released after {} by {}", released.key(), Text.of(released.held()),
+					released.owner());
 		}
 	}
 

@@ -96,7 +96,7 @@ final class KeyQueue {
 	}
 
 	void wake() {
-		if (!this.current.holding) {
+		if (this.current.owner == null) {
 			this.wakeUps.release();
 		}
 	}

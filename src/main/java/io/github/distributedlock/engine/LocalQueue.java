@@ -191,6 +191,14 @@ final class LocalQueue {
 		return (queue != null) ? queue.failure : null;
 	}
 
+	/**
+	 * The owner token of the hold that others queue up behind.
+	 */
+	@Nullable String holder(Waiter waiter) {
+		KeyQueue queue = this.queues.get(waiter);
+		return (queue != null) ? queue.current.owner : null;
+	}
+
 	boolean isEmpty() {
 		return this.queues.isEmpty();
 	}

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.DistributedLock;
@@ -57,6 +58,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Runnable endThreads;
 
+	private final LongAdder asking = new LongAdder();
+
 	LockEngine(LockEngineBuilder settings, EngineTime time, Workers workers, Runnable endThreads) {
 		LockBackend backend = settings.backend;
 		Instance instance = new Instance(settings.application);
@@ -106,10 +109,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 			return handle;
 		}
 		String holder = wait.holder();
-		throw new LockNotAcquiredException(
-				"Lock " + request.keys() + " was busy for " + Text.of(wait.waited()) + " (waitTime "
-						+ Text.of(wait.limit()) + ")" + ((holder != null) ? ", held by " + holder : ""),
-				request.keys(), wait.waited(), holder);
+		throw new LockNotAcquiredException("Lock " + request.keys() + " was busy for " + Text.of(wait.waited())
+				+ " (waitTime " + Text.of(wait.limit()) + ")" + Text.heldBy(holder), request.keys(), wait.waited(),
+				holder);
 	}
 
 	@Override
@@ -129,7 +131,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				if (interrupted && wait.isAllowed()) {
 					throw new InterruptedException("interrupted before");
 				}
-				holds = this.holds.acquire(keys, terms, wait);
+				holds = ask(keys, terms, wait);
 			}
 			if (holds == null) {
 				this.events.publish(new LockEvent.NotAcquired(terms.name(), keys, wait.waited(), wait.holder()));
@@ -150,6 +152,16 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		}
 	}
 
+	private @Nullable List<Hold> ask(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
+		this.asking.increment();
+		try {
+			return this.holds.acquire(keys, terms, wait);
+		}
+		finally {
+			this.asking.decrement();
+		}
+	}
+
 	private LockHandle open(List<Hold> holds, LockRequest request) {
 		try {
 			return this.handles.open(holds, request.detached());
@@ -166,6 +178,23 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 */
 	public boolean isRunning() {
 		return this.lifecycle.isRunning();
+	}
+
+	/**
+	 * How many keys are held now, each counted once for every owner.
+	 * @return the number of keys
+	 */
+	public int locksHeld() {
+		return this.watchdog.guardedCount();
+	}
+
+	/**
+	 * How many requests are asking for a lock now. Hardly any but those that wait for a
+	 * busy one, since asking takes no time to speak of.
+	 * @return the number of requests
+	 */
+	public int requestsWaiting() {
+		return this.asking.intValue();
 	}
 
 	/**

@@ -115,7 +115,7 @@ final class Negotiation {
 		while (left != null && left.isOwned() && !this.wait.isOver()) {
 			Hold hold = this.parts.handOver.take(left, this.turn, this.terms);
 			if (hold != null) {
-				this.turn.acquired();
+				this.turn.acquired(left.owner);
 				return this.parts.keep(hold, this.era) ? hold : null;
 			}
 			if (this.parts.handOver.takeToPass(left)) {
@@ -228,6 +228,7 @@ final class Negotiation {
 		if (!this.wait.isAllowed() || this.wait.isOver()) {
 			return false;
 		}
+		this.wait.begins(this.turn.key);
 		if (this.outOfTurn) {
 			this.outOfTurn = false;
 			this.turn = this.parts.queueUp(this.turn.waiter);

@@ -2,12 +2,21 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * Numbers as people read them in messages.
+ * Numbers and names as people read them in messages.
  */
 final class Text {
 
 	private Text() {
+	}
+
+	/**
+	 * Who has a lock, if that is known, at the end of a sentence.
+	 */
+	static String heldBy(@Nullable String holder) {
+		return (holder != null) ? ", held by " + holder : "";
 	}
 
 	static String of(long nanos) {

@@ -52,9 +52,9 @@ final class Turn {
 	volatile boolean lookout = true;
 
 	/**
-	 * Whether it has become a hold, so that wake-ups do not concern it.
+	 * The owner token of the hold that it has become, so that wake-ups do not concern it.
 	 */
-	volatile boolean holding;
+	volatile @Nullable String owner;
 
 	private volatile @Nullable KeyQueue queue;
 
@@ -162,8 +162,8 @@ final class Turn {
 	/**
 	 * The store has given the lock, and has forgotten the registration with it.
 	 */
-	void acquired() {
-		this.holding = true;
+	void acquired(String owner) {
+		this.owner = owner;
 		settled();
 	}
 

@@ -1,16 +1,22 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The patience of one request: one deadline for the local queue, the store and every
  * retry. Confined to the requesting thread.
  */
 final class Wait {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
 
 	private final EngineTime time;
 
@@ -21,6 +27,8 @@ final class Wait {
 	private boolean asked;
 
 	private boolean busy;
+
+	private boolean begun;
 
 	private @Nullable String holder;
 
@@ -89,8 +97,40 @@ final class Wait {
 		return this.holder != null && this.holder.startsWith(LockBackend.RESERVED);
 	}
 
+	/**
+	 * The owner token of the holder, when last heard of, without the forms that the value
+	 * of a key may have in the store.
+	 * @return the token, or {@code null} if nobody holds the key or it is not known
+	 */
 	@Nullable String holder() {
-		return this.holder;
+		String value = this.holder;
+		if (value == null || sawReserved()) {
+			return null;
+		}
+		return Stream.of(LockBackend.PARKED, Claim.SHARED)
+			.filter(value::startsWith)
+			.findFirst()
+			.map((form) -> value.substring(form.length()))
+			.orElse(value);
+	}
+
+	/**
+	 * The key is held or queued for in this JVM.
+	 */
+	void sawLocally(@Nullable String owner) {
+		if (owner != null) {
+			this.holder = owner;
+		}
+	}
+
+	/**
+	 * The request cannot have the key yet, and waits.
+	 */
+	void begins(String key) {
+		if (!this.begun && logger.isDebugEnabled()) {
+			logger.debug("Lock '{}' is waited for, at most for {}{}", key, Text.of(limit()), Text.heldBy(holder()));
+		}
+		this.begun = true;
 	}
 
 	/**

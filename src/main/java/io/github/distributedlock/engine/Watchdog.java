@@ -81,6 +81,10 @@ final class Watchdog {
 		this.guarded.remove(tenure);
 	}
 
+	int guardedCount() {
+		return this.guarded.size();
+	}
+
 	List<Tenure> guarded() {
 		return List.copyOf(this.guarded.keySet());
 	}

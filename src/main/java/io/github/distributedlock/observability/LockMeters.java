@@ -1,17 +1,20 @@
 package io.github.distributedlock.observability;
 
 import java.util.Locale;
+import java.util.function.IntSupplier;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockListener;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
 /**
- * Counts and times locks. Every meter has the tag {@code name}, the name of the request.
+ * Counts and times locks. Every meter but the gauges has the tag {@code name}, the name
+ * of the request.
  * <ul>
  * <li>{@code distributed.lock.acquire}: how long requests waited; {@code outcome} is
  * {@code acquired} or {@code busy}. A request that fails is neither.</li>
@@ -21,11 +24,15 @@ import io.micrometer.core.instrument.Timer;
  * <li>{@code distributed.lock.renewed.late}: leases nearly lost.</li>
  * <li>{@code distributed.lock.release.deferred}: keys that could not be given back at
  * once.</li>
+ * <li>{@code distributed.lock.active} and {@code distributed.lock.waiting}: gauges of the
+ * locks that are held and of the requests that wait.</li>
  * </ul>
  */
 public final class LockMeters implements LockListener {
 
 	private static final String NAME = "name";
+
+	private final MeterRegistry registry;
 
 	private final MeterProvider<Timer> acquire;
 
@@ -42,6 +49,7 @@ public final class LockMeters implements LockListener {
 	 * @param registry where they are kept
 	 */
 	public LockMeters(MeterRegistry registry) {
+		this.registry = registry;
 		this.acquire = Timer.builder("distributed.lock.acquire")
 			.description("How long requests for locks waited")
 			.withRegistry(registry);
@@ -74,6 +82,20 @@ public final class LockMeters implements LockListener {
 		}
 		this.renewedLate.withTag(NAME, name);
 		this.releaseDeferred.withTag(NAME, name);
+	}
+
+	/**
+	 * Adds gauges of an engine, which have no name of a request.
+	 * @param held how many locks are held
+	 * @param waiting how many requests wait for one
+	 */
+	public void observe(IntSupplier held, IntSupplier waiting) {
+		Gauge.builder("distributed.lock.active", held::getAsInt)
+			.description("Locks that are held by this JVM")
+			.register(this.registry);
+		Gauge.builder("distributed.lock.waiting", waiting::getAsInt)
+			.description("Requests of this JVM that wait for a lock")
+			.register(this.registry);
 	}
 
 	@Override

@@ -19,7 +19,6 @@ import javax.xml.parsers.DocumentBuilderFactory;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
-import io.github.distributedlock.LockListener;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties;
 import io.github.distributedlock.observability.LockMeters;
@@ -134,7 +133,8 @@ class ReadmeTests {
 			told.put(plain(row.get(0)), plain(row.get(1)));
 		}
 		MeterRegistry registry = new SimpleMeterRegistry();
-		LockListener meters = new LockMeters(registry);
+		LockMeters meters = new LockMeters(registry);
+		meters.observe(() -> 0, () -> 0);
 		Duration time = Duration.ofSeconds(1);
 		meters.onEvent(new LockEvent.Acquired("n", List.of("k"), "o", time));
 		meters.onEvent(new LockEvent.Released("n", "k", "o", time));

@@ -119,7 +119,7 @@ public class WakeUpLincheckTests {
 			Known before = this.store
 				.getAndUpdate((known) -> (known != Known.RESERVED) ? Known.REGISTERED : Known.NOTHING);
 			if (before == Known.RESERVED) {
-				turn.acquired();
+				turn.acquired("owner");
 			}
 		});
 	}

@@ -1,0 +1,123 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.backend.LockBackend;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Who is told to have a busy lock, and what the log and the counts say of locks.
+ */
+class HolderTests extends EngineFixture {
+
+	private static final Duration SECOND = Duration.ofSeconds(1);
+
+	@Test
+	void isKnownInTheSameJvmWithoutAskingTheStore() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.forgetSteps();
+		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", SECOND));
+		this.time.advance(SECOND);
+		assertThat(busy(acquiring).holder()).contains(handle.owner());
+		assertThat(busy(acquiring)).hasMessageEndingWith(", held by " + handle.owner());
+		CompletableFuture<Boolean> trying = inThread(() -> this.engine.tryAcquire("k").isPresent());
+		assertThat(trying).succeedsWithin(PATIENCE).isEqualTo(false);
+		assertThat(events(LockEvent.NotAcquired.class)).extracting(LockEvent.NotAcquired::holder)
+			.containsOnly(handle.owner());
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
+	void isTheOwnerOfALockThatRunsOut() {
+		LockHandle handle = engine(this.store, "other").acquire(request("k").minHoldTime(SECOND));
+		handle.close();
+		assertThat(valueOf("k")).startsWith(LockBackend.PARKED);
+		assertThat(holderOfBusy("k")).isEqualTo(handle.owner());
+	}
+
+	@Test
+	void isTheOwnerOfALockThatIsShared() {
+		LockHandle handle = engine(this.store, "other").acquire(request("k").mode(LockMode.SHARED));
+		assertThat(holderOfBusy("k")).isEqualTo(handle.owner());
+	}
+
+	@Test
+	void isNobodyWhileALockIsKeptForTheNext() {
+		ownedElsewhere("k", LEASE);
+		this.store.listen("third#1", new Ear());
+		this.store.acquireOrRegister(new Claim("k", "third#1:1", "third#1", LEASE));
+		releasedElsewhere("k");
+		assertThat(valueOf("k")).startsWith(LockBackend.RESERVED);
+		assertThat(holderOfBusy("k")).isNull();
+	}
+
+	@Test
+	void eachStepIsALineOfTheLog() {
+		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
+		ListAppender<ILoggingEvent> lines = new ListAppender<>();
+		lines.start();
+		Level before = logger.getLevel();
+		logger.setLevel(Level.DEBUG);
+		logger.addAppender(lines);
+		try {
+			LockHandle handle = this.engine.acquire("k");
+			CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", SECOND));
+			this.time.advance(SECOND);
+			busy(acquiring);
+			handle.close();
+			assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage)
+				.containsExactly("Lock [k] is acquired after 0 ms by " + handle.owner(),
+						"Lock 'k' is waited for, at most for 1000 ms, held by " + handle.owner(),
+						"Lock [k] is busy, given up after 1000 ms, held by " + handle.owner(),
+						"Lock 'k' is released after 1000 ms by " + handle.owner());
+		}
+		finally {
+			logger.detachAppender(lines);
+			logger.setLevel(before);
+		}
+	}
+
+	@Test
+	void locksAndRequestsAreCounted() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("k", "other"));
+		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", SECOND));
+		assertThat(this.engine.locksHeld()).isEqualTo(2);
+		assertThat(this.engine.requestsWaiting()).isOne();
+		this.time.advance(SECOND);
+		busy(acquiring);
+		handle.close();
+		assertThat(this.engine.locksHeld()).isZero();
+		assertThat(this.engine.requestsWaiting()).isZero();
+	}
+
+	private String holderOfBusy(String key) {
+		assertThat(this.engine.tryAcquire(key)).isEmpty();
+		return events(LockEvent.NotAcquired.class).get(0).holder();
+	}
+
+	private static LockNotAcquiredException busy(CompletableFuture<LockHandle> acquiring) {
+		AtomicReference<LockNotAcquiredException> busy = new AtomicReference<>();
+		assertThat(acquiring).failsWithin(PATIENCE)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOfSatisfying(LockNotAcquiredException.class, busy::set);
+		return busy.get();
+	}
+
+}
