@@ -13,9 +13,9 @@ import java.util.stream.Collectors;
  * Gives holds back on the engine's threads: those of one node one after the other, so
  * that a node that stalls delays only its own.
  * <p>
- * Invariants: each future completes, and on none of the engine's threads: when all its
- * holds have been given back or left to the {@link Sweeper}, or with the engine, after
- * which their leases run out.
+ * Invariants: each future completes, and on none of the engine's threads as long as there
+ * are others: when all its holds have been given back or left to the {@link Sweeper}, or
+ * with the engine, after which their leases run out.
  */
 final class BackgroundReleaser {
 
@@ -77,13 +77,18 @@ final class BackgroundReleaser {
 			this.tasks.run(node, task);
 		}
 		catch (OutOfMemoryError noThread) {
-			task.run(); // Better on the caller's thread than never.
+			task.run(); // Better here than never.
 		}
 	}
 
 	private void finish(CompletableFuture<Void> released) {
 		if (this.unfinished.remove(released)) {
-			this.workers.callback(() -> released.complete(null));
+			try {
+				this.workers.callback(() -> released.complete(null));
+			}
+			catch (OutOfMemoryError noThread) {
+				released.complete(null); // As well.
+			}
 		}
 	}
 

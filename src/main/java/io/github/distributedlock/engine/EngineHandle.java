@@ -184,12 +184,14 @@ final class EngineHandle implements LockHandle {
 	}
 
 	/**
-	 * Lets each loss action run by its executor, without waiting for it.
+	 * Lets each loss action run by its executor, without waiting for it. One for which
+	 * there is no thread keeps nobody else from being told.
 	 */
 	void startLossActions() {
 		for (LossAction action = nextLossAction(); action != null; action = nextLossAction()) {
-			LossAction next = action;
-			this.parts.workers().reaction(() -> UserCode.run(next::start, this::lossActionName));
+			Runnable start = action::start;
+			UserCode.run(() -> this.parts.workers().reaction(() -> UserCode.run(start, this::lossActionName)),
+					this::lossActionName);
 		}
 	}
 

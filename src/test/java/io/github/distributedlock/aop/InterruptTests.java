@@ -1,5 +1,6 @@
 package io.github.distributedlock.aop;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -11,9 +12,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.engine.WallClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -62,6 +70,23 @@ class InterruptTests {
 				.isEqualTo("lost: [a]"));
 		loss.join();
 		assertThat(this.lock.events).containsExactly("acquire", "lost", "release");
+	}
+
+	/**
+	 * The library's own reaction has a thread, though the application's executor never
+	 * has one.
+	 */
+	@Test
+	void interruptDoesNotWaitForActionsOfTheApplication() {
+		try (LockContext withEngine = LockContext.of(Service.class, EngineWithoutCallbacks.class)) {
+			Service locked = withEngine.get(Service.class);
+			WallClock clock = withEngine.get(WallClock.class);
+			assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> locked.fixed(() -> {
+				clock.advance(Duration.ofSeconds(30));
+				new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+				return null;
+			}));
+		}
 	}
 
 	@Test
@@ -298,6 +323,23 @@ class InterruptTests {
 		}
 	}
 
+	@Configuration(proxyBeanMethods = false)
+	static class EngineWithoutCallbacks {
+
+		@Bean
+		WallClock clock() {
+			return new WallClock();
+		}
+
+		@Bean
+		@Primary
+		LockEngine engine(WallClock clock) {
+			return clock.build(LockEngine.builder(new InMemoryLockBackend()).callbackExecutor((task) -> {
+			}));
+		}
+
+	}
+
 	interface Body {
 
 		Object run() throws Exception;
@@ -318,6 +360,11 @@ class InterruptTests {
 
 		@DistributedLock(key = "'c'", onLost = OnLost.INTERRUPT)
 		public Object innermost(Body body) throws Exception {
+			return body.run();
+		}
+
+		@DistributedLock(key = "'a'", leaseTime = "30s", onLost = OnLost.INTERRUPT)
+		public Object fixed(Body body) throws Exception {
 			return body.run();
 		}
 

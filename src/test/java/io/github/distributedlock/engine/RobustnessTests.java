@@ -1,6 +1,8 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,6 +34,8 @@ class RobustnessTests extends EngineFixture {
 	private final AtomicBoolean noTimer = new AtomicBoolean();
 
 	private final AtomicBoolean noWorker = new AtomicBoolean();
+
+	private final AtomicBoolean noCallback = new AtomicBoolean();
 
 	// Orphans
 
@@ -400,6 +404,26 @@ class RobustnessTests extends EngineFixture {
 	}
 
 	@Test
+	void actionThatGotNoThreadKeepsNobodyFromBeingTold() {
+		List<String> told = new ArrayList<>();
+		LockHandle handle = shortOfThreads().acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		handle.onLost(() -> told.add("first")).onLost(() -> told.add("second"));
+		this.noWorker.set(true);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(told).containsExactly("second");
+		handle.close();
+	}
+
+	@Test
+	void releaseThatGotNoThreadIsDoneByTheCaller() {
+		LockHandle handle = shortOfThreads().acquire("k");
+		this.noWorker.set(true);
+		this.noCallback.set(true);
+		assertThat(handle.closeAsync()).isCompleted();
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
 	void cleanUpThatGotNoThreadIsTriedAgain() {
 		LockEngine shortOfThreads = shortOfThreads();
 		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
@@ -467,6 +491,7 @@ class RobustnessTests extends EngineFixture {
 
 			@Override
 			public void reaction(Runnable task) {
+				failOnce(RobustnessTests.this.noWorker);
 				time.reaction(task);
 			}
 
@@ -477,6 +502,7 @@ class RobustnessTests extends EngineFixture {
 
 			@Override
 			public void callback(Runnable task) {
+				failOnce(RobustnessTests.this.noCallback);
 				time.callback(task);
 			}
 
