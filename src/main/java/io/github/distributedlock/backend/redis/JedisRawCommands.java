@@ -45,6 +45,22 @@ final class JedisRawCommands implements RawCommands {
 		return (List<?>) connection.execute("EXEC");
 	}
 
+	// Its cluster has no pipeline by way of Spring Data.
+	@Override
+	public void addExpiring(RedisConnection connection, byte[] name, double score, byte[] member, long millis) {
+		if (connection instanceof JedisClusterConnection) {
+			RawCommands.super.addExpiring(connection, name, score, member, millis);
+			return;
+		}
+		connection.openPipeline();
+		try {
+			RawCommands.super.addExpiring(connection, name, score, member, millis);
+		}
+		finally {
+			connection.closePipeline();
+		}
+	}
+
 	@Override
 	public long micros(RedisConnection connection, byte[] name) {
 		if (connection instanceof JedisClusterConnection cluster

@@ -8,6 +8,16 @@ package io.github.distributedlock.backend.redis;
  */
 record Lanes(Lane commands, Lane renewals) {
 
+	/**
+	 * Creates them.
+	 * @param commands for what callers wait for
+	 * @param renewals for renewals, which use the others where the server has no
+	 * connection left to give
+	 */
+	Lanes {
+		renewals = new RenewalLane(renewals, commands);
+	}
+
 	void close() {
 		this.commands.close();
 		this.renewals.close();

@@ -47,11 +47,11 @@ final class LettuceClient {
 		if (client.application.isClusterAware()) {
 			LettuceClusterLane commands = client.clusterLane();
 			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, signals,
-					new LettuceRawCommands(), true, commands, "+cluster");
+					new LettuceRawCommands(timeout), true, commands, "+cluster");
 		}
 		Lanes exclusive = new Lanes(client.exclusiveLane(), client.exclusiveLane());
-		return new OwnConnections(new Lanes(client.lane(), client.lane()), exclusive, signals, new LettuceRawCommands(),
-				false, Masters.ONE, client.rights());
+		return new OwnConnections(new Lanes(client.lane(), client.lane()), exclusive, signals,
+				new LettuceRawCommands(timeout), false, Masters.ONE, client.rights());
 	}
 
 	private String rights() {

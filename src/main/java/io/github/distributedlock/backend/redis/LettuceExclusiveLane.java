@@ -54,7 +54,7 @@ final class LettuceExclusiveLane implements Lane {
 		boolean interrupted = Thread.interrupted();
 		try {
 			long end = System.nanoTime() + this.timeoutNanos;
-			if (!this.free.tryAcquire(this.timeoutNanos, TimeUnit.NANOSECONDS)) {
+			if (!this.free.tryAcquire(this.timeoutNanos / 4 * 3, TimeUnit.NANOSECONDS)) {
 				throw new UnsentException(new RedisConnectionFailureException(
 						"all " + CONNECTIONS + " connections of this kind are in use"));
 			}
@@ -77,7 +77,7 @@ final class LettuceExclusiveLane implements Lane {
 	}
 
 	private <T> @Nullable T run(Command<T> command, long end) {
-		StatefulRedisConnection<byte[], byte[]> channel = take(end);
+		StatefulRedisConnection<byte[], byte[]> channel = take(end - this.timeoutNanos / 4);
 		boolean usable = false;
 		try {
 			long left = Math.max(end - System.nanoTime(), this.timeoutNanos / 4);
@@ -103,7 +103,7 @@ final class LettuceExclusiveLane implements Lane {
 	private StatefulRedisConnection<byte[], byte[]> take(long end) {
 		StatefulRedisConnection<byte[], byte[]> channel = pollIdle();
 		while (channel == null) {
-			this.opening.await();
+			this.opening.await(end - System.nanoTime());
 			channel = pollIdle();
 			if (channel == null && System.nanoTime() - end > 0) {
 				throw new UnsentException(new RedisConnectionFailureException("others took what was opened"));

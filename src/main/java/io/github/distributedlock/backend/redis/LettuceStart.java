@@ -22,18 +22,27 @@ final class LettuceStart {
 
 	/**
 	 * Waits until a new connection takes commands.
-	 * @param connection the connection
+	 * @param connection the connection, which is closed if that fails
 	 * @param <T> its type
-	 * @return the connection, which may have failed; then commands on it will say so
+	 * @return the connection
+	 * @throws org.springframework.dao.DataAccessException if it cannot be opened, or
+	 * gives no answer
 	 */
 	static <T extends RedisConnection> T await(T connection) {
 		// One to a cluster reconnects, and would ask all of its nodes.
-		if (!(connection instanceof RedisClusterConnection)) {
+		if (connection instanceof RedisClusterConnection) {
+			return connection;
+		}
+		try {
 			for (int i = 0; i < ATTEMPTS && isRejected(connection); i++) {
 				LockSupport.parkNanos(PAUSE_NANOS);
 			}
+			return connection;
 		}
-		return connection;
+		catch (RuntimeException ex) {
+			connection.close();
+			throw ex;
+		}
 	}
 
 	private static boolean isRejected(RedisConnection connection) {
@@ -42,7 +51,14 @@ final class LettuceStart {
 			return false;
 		}
 		catch (RuntimeException ex) {
-			return RedisRefusal.saysIn(ex, "Currently not connected");
+			// Any answer will do, also that the user may not ask.
+			if (RedisRefusal.of(ex) != null || RedisRefusal.isError(ex)) {
+				return false;
+			}
+			if (RedisRefusal.saysIn(ex, "Currently not connected")) {
+				return true;
+			}
+			throw ex;
 		}
 	}
 

@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -15,12 +16,13 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
  * Opens something in the background, for all who want it at the same time, so that nobody
- * waits for it longer than a command may take: behind Sentinels that do not answer it
- * takes several times that. Only the very first may take longer, since a JVM that has
- * just started has the client to load.
+ * waits for it longer than a command may take, less the quarter that the command itself
+ * needs: behind Sentinels that do not answer it takes several times that. Only the very
+ * first may take longer, since a JVM that has just started has the client to load.
  * <p>
  * Invariants: at most one opening is under way. What comes of it is kept by the opener,
- * whether or not anybody still waits.
+ * whether or not anybody still waits. No opening but the first is waited for longer, and
+ * that one by nobody once its time is over, however it ends.
  *
  * @param <T> the type of what is opened
  */
@@ -32,15 +34,26 @@ final class Opening<T> {
 
 	private final Supplier<T> opener;
 
-	private final long timeoutNanos;
+	private final long patienceNanos;
+
+	private final LongSupplier nanoTime;
 
 	private @Nullable CompletableFuture<T> underWay;
 
-	private boolean first = true;
+	private boolean firstHasBegun;
+
+	private boolean firstIsOver;
+
+	private long firstEnd;
 
 	Opening(Supplier<T> opener, Duration timeout) {
+		this(opener, timeout, System::nanoTime);
+	}
+
+	Opening(Supplier<T> opener, Duration timeout, LongSupplier nanoTime) {
 		this.opener = opener;
-		this.timeoutNanos = timeout.toNanos();
+		this.patienceNanos = timeout.toNanos() / 4 * 3;
+		this.nanoTime = nanoTime;
 		this.threads.setDaemon(true);
 	}
 
@@ -50,8 +63,18 @@ final class Opening<T> {
 	 * @throws UnsentException if it could not be opened in time
 	 */
 	T await() {
+		return await(this.patienceNanos);
+	}
+
+	/**
+	 * Waits for it, if less time is left.
+	 * @param nanos how long at most, unless it is the very first
+	 * @return what was opened
+	 * @throws UnsentException if it could not be opened in time
+	 */
+	T await(long nanos) {
 		try {
-			return join().get(patience(), TimeUnit.NANOSECONDS);
+			return join().get(patience(nanos), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException ex) {
 			throw new UnsentException(new RedisConnectionFailureException("the connection is still being opened", ex));
@@ -69,8 +92,9 @@ final class Opening<T> {
 		}
 	}
 
-	private synchronized long patience() {
-		return this.first ? Math.max(FIRST_NANOS, this.timeoutNanos) : this.timeoutNanos;
+	synchronized long patience(long nanos) {
+		long rest = Math.min(nanos, this.patienceNanos);
+		return this.firstIsOver ? rest : Math.max(rest, this.firstEnd - this.nanoTime.getAsLong());
 	}
 
 	private synchronized CompletableFuture<T> join() {
@@ -78,26 +102,27 @@ final class Opening<T> {
 		if (opening == null) {
 			opening = CompletableFuture.supplyAsync(this::open, this.threads);
 			this.underWay = opening;
+			if (!this.firstHasBegun) {
+				this.firstHasBegun = true;
+				this.firstEnd = this.nanoTime.getAsLong() + FIRST_NANOS;
+			}
 		}
 		return opening;
 	}
 
 	// Over before anybody is told, so that who asks again then gets another.
 	private T open() {
-		boolean opened = false;
 		try {
-			T result = this.opener.get();
-			opened = true;
-			return result;
+			return this.opener.get();
 		}
 		finally {
-			ended(opened);
+			ended();
 		}
 	}
 
-	private synchronized void ended(boolean opened) {
+	private synchronized void ended() {
 		this.underWay = null;
-		this.first &= !opened;
+		this.firstIsOver = true;
 	}
 
 }

@@ -42,7 +42,7 @@ final class PlainSteps implements Steps {
 		this.names = names;
 		this.swap = swap;
 		this.timeout = timeout;
-		this.waiters = new Waiters(names, publishing);
+		this.waiters = new Waiters(names, raw, publishing);
 		this.fencing = new FencingCounter(names, swap, raw);
 		this.unanswered = unanswered;
 		this.renewals = new PlainRenewals(names, swap, unanswered);

@@ -80,7 +80,9 @@ final class Probe {
 	}
 
 	private @Nullable Refused tryOut(Strategy candidate) {
+		boolean connected = false;
 		try (RedisConnection connection = this.connections.open()) {
+			connected = true;
 			candidate.trial().accept(connection, this.key);
 			return null;
 		}
@@ -93,7 +95,7 @@ final class Probe {
 				String answer = RedisFailures.lastWord(ex).replaceFirst("(?s), with args beginning with.*", "");
 				return new Refused(answer, certain);
 			}
-			if (refusal != null || isTimeout(ex)) {
+			if (refusal != null || !connected || isTimeout(ex)) {
 				throw ex;
 			}
 			// Closed for that command, if it is not closed for any.

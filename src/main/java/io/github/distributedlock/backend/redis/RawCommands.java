@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.InvalidDataAccessResourceUsageException;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisZSetCommands.ZAddArgs;
 
 /**
  * Commands for which Spring Data has no method, or not in each of its versions, or one
@@ -30,6 +31,21 @@ interface RawCommands {
 	 * @return the answer: a {@code Long}, or a {@code String} or {@code byte[]}
 	 */
 	@Nullable Object send(RedisConnection connection, Type type, String command, byte[]... arguments);
+
+	/**
+	 * Adds a member to a sorted set, unless it is in it, and lets the set expire. A
+	 * client that can sends both before it waits for an answer, so that it is not gone in
+	 * between.
+	 * @param connection the connection
+	 * @param name the set
+	 * @param score the member's place
+	 * @param member the member
+	 * @param millis the set's time to live
+	 */
+	default void addExpiring(RedisConnection connection, byte[] name, double score, byte[] member, long millis) {
+		connection.zSetCommands().zAdd(name, score, member, ZAddArgs.ifNotExists());
+		connection.keyCommands().pExpire(name, millis);
+	}
 
 	/**
 	 * Sends a command whose answer is a number.

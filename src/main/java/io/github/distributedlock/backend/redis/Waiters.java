@@ -8,7 +8,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisZSetCommands.ZAddArgs;
 import org.springframework.data.redis.connection.zset.Tuple;
 
 /**
@@ -27,15 +26,19 @@ final class Waiters {
 
 	private final KeyNames names;
 
+	private final RawCommands raw;
+
 	private final Publishing publishing;
 
 	/**
 	 * Creates it.
 	 * @param names the names in Redis
+	 * @param raw how to send commands together
 	 * @param publishing whether waiters are told
 	 */
-	Waiters(KeyNames names, Publishing publishing) {
+	Waiters(KeyNames names, RawCommands raw, Publishing publishing) {
 		this.names = names;
+		this.raw = raw;
 		this.publishing = publishing;
 	}
 
@@ -48,8 +51,7 @@ final class Waiters {
 		byte[] name = this.names.waiters(key);
 		Set<Tuple> last = connection.zSetCommands().zRangeWithScores(name, -1, -1);
 		double place = (last == null || last.isEmpty()) ? 1 : last.iterator().next().getScore() + 1;
-		connection.zSetCommands().zAdd(name, place, KeyNames.bytes(instance), ZAddArgs.ifNotExists());
-		connection.keyCommands().pExpire(name, TTL_MILLIS);
+		this.raw.addExpiring(connection, name, place, KeyNames.bytes(instance), TTL_MILLIS);
 	}
 
 	/**

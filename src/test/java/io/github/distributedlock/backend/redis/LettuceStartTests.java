@@ -11,6 +11,7 @@ import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisConnection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class LettuceStartTests {
 
@@ -21,6 +22,10 @@ class LettuceStartTests {
 	private final RedisConnection connection = (RedisConnection) Proxy.newProxyInstance(
 			LettuceStartTests.class.getClassLoader(), new Class<?>[] { RedisConnection.class },
 			(proxy, method, arguments) -> {
+				if (method.getName().equals("close")) {
+					this.answers.add("closed");
+					return null;
+				}
 				assertThat(method.getName()).isEqualTo("ping");
 				String answer = this.answers.remove();
 				if (!answer.equals("PONG")) {
@@ -41,6 +46,13 @@ class LettuceStartTests {
 		this.answers.addAll(List.of("NOPERM this user has no permissions to run the 'ping' command", "PONG"));
 		LettuceStart.await(this.connection);
 		assertThat(this.answers).containsExactly("PONG");
+	}
+
+	@Test
+	void aConnectionWithoutAnAnswerIsNotHandedOut() {
+		this.answers.add("Command timed out after 1 second(s)");
+		assertThatExceptionOfType(RedisSystemException.class).isThrownBy(() -> LettuceStart.await(this.connection));
+		assertThat(this.answers).containsExactly("closed");
 	}
 
 	@Test

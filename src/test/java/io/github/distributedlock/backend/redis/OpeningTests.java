@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 import org.junit.jupiter.api.AfterEach;
@@ -66,6 +67,31 @@ class OpeningTests {
 			return openedWhenLetGo();
 		};
 		assertThat(this.opening.await()).isEqualTo("opened");
+	}
+
+	@Test
+	void nobodyIsPatientAfterTheVeryFirstHasFailed() {
+		long timeout = TIMEOUT.toNanos();
+		this.opener = () -> {
+			throw new RedisConnectionFailureException("refused");
+		};
+		assertThatExceptionOfType(UnsentException.class).isThrownBy(this.opening::await);
+		assertThat(this.opening.patience(timeout)).as("leaves a quarter for the command").isEqualTo(timeout / 4 * 3);
+		assertThat(this.opening.patience(timeout / 4)).as("no longer than there is time").isEqualTo(timeout / 4);
+	}
+
+	@Test
+	void nobodyIsPatientWithTheVeryFirstForEver() {
+		AtomicLong now = new AtomicLong();
+		long timeout = TIMEOUT.toNanos();
+		Opening<String> stuck = new Opening<>(this::openedWhenLetGo, TIMEOUT, () -> now.get());
+		Thread waiting = new Thread(() -> stuck.await());
+		waiting.start();
+		await("the first is begun").until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+		assertThat(stuck.patience(timeout)).isGreaterThan(10 * timeout);
+		now.addAndGet(Duration.ofSeconds(5).toNanos());
+		assertThat(stuck.patience(timeout)).isEqualTo(timeout / 4 * 3);
+		this.open.countDown();
 	}
 
 	@Test

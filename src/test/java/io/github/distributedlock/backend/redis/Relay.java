@@ -23,6 +23,8 @@ final class Relay implements AutoCloseable {
 
 	private volatile String forbidden = "";
 
+	private volatile String last = "";
+
 	private volatile boolean refuses;
 
 	Relay(int server) throws IOException {
@@ -43,6 +45,11 @@ final class Relay implements AutoCloseable {
 	/** Ends each connection that sends a command, as a proxy that does not know it. */
 	void forbid(String command) {
 		this.forbidden = command;
+	}
+
+	/** From such a command on, no answer passes on its connection. */
+	void answerNothingFrom(String command) {
+		this.last = command;
 	}
 
 	/** From now on nothing passes on the connections that exist. New ones work. */
@@ -134,6 +141,8 @@ final class Relay implements AutoCloseable {
 
 		private volatile boolean left;
 
+		private volatile boolean mute;
+
 		private Passage(Socket client, Socket server) {
 			this.client = client;
 			this.server = server;
@@ -150,6 +159,11 @@ final class Relay implements AutoCloseable {
 					if (forbidden || (this.subscribes && Relay.this.refuses)) {
 						to.close();
 						return;
+					}
+					this.mute |= from == this.client && !Relay.this.last.isEmpty()
+							&& text.contains("\n" + Relay.this.last);
+					if (this.mute && from == this.server) {
+						continue;
 					}
 					if (this.swallows) {
 						this.swallowed = true;

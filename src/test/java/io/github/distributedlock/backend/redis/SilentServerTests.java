@@ -1,0 +1,77 @@
+package io.github.distributedlock.backend.redis;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A server that accepts connections and never answers. What a request does there is one
+ * thing, which takes one command timeout: it opens a connection.
+ */
+class SilentServerTests {
+
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+	private final ServerSocket door = door();
+
+	private final List<Socket> accepted = new CopyOnWriteArrayList<>();
+
+	@AfterEach
+	void close() throws IOException {
+		this.door.close();
+		for (Socket socket : this.accepted) {
+			socket.close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRequestOpensOneConnectionAndNoOther(Factories client) {
+		Thread accepting = new Thread(this::accept);
+		accepting.start();
+		try (RedisLockBackend backend = new RedisLockBackend(client.to(this.door.getLocalPort()),
+				RedisLockSettings.defaults().commandTimeout(TIMEOUT))) {
+			for (int requests = 1; requests <= 3; requests++) {
+				assertThatExceptionOfType(LockBackendException.class)
+					.isThrownBy(() -> backend.acquire(new Claim("k", "a:1", "a", Duration.ofSeconds(30))))
+					.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out").isTrue())
+					.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
+				assertThat(this.accepted).as("connections after %d requests", requests).hasSizeBetween(1, requests);
+			}
+		}
+	}
+
+	private void accept() {
+		try {
+			while (true) {
+				this.accepted.add(this.door.accept());
+			}
+		}
+		catch (IOException ex) {
+			// The test is over.
+		}
+	}
+
+	private static ServerSocket door() {
+		try {
+			return new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
