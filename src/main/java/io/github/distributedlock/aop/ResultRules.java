@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -17,7 +18,6 @@ import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ResolvableType;
-import org.springframework.util.Assert;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -215,8 +215,7 @@ final class ResultRules {
 	}
 
 	private static @Nullable Object body(Object entity) {
-		Method getter = ReflectionUtils.findMethod(entity.getClass(), "getBody");
-		Assert.state(getter != null, "An HttpEntity has a body");
+		Method getter = Objects.requireNonNull(ReflectionUtils.findMethod(entity.getClass(), "getBody"));
 		return ReflectionUtils.invokeMethod(getter, entity);
 	}
 
