@@ -73,8 +73,8 @@ class EndOfLeaseTests extends EngineFixture {
 	}
 
 	@Test
-	void ofAShortLeaseThatWasRenewedIsNoticedToo() {
-		Duration lease = Duration.ofMillis(700);
+	void ofARenewedLeaseHardlyLongerThanAPollIsNoticedToo() {
+		Duration lease = Duration.ofMillis(900);
 		ownedElsewhere("k", lease);
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		for (int i = 0; i < 30; i++) {
