@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Durations are from 1 millisecond (0 for a wait) to 365 days; a lease is at least 100
- * milliseconds. Anything else is refused with an {@link IllegalArgumentException}.
+ * milliseconds. A request has at most 10,000 keys. Anything else is refused with an
+ * {@link IllegalArgumentException}.
  */
 public final class LockRequest {
 
@@ -27,6 +28,11 @@ public final class LockRequest {
 	 * The shortest lease that can be told from a slow network: {@value} milliseconds.
 	 */
 	public static final long SHORTEST_LEASE_MILLIS = 100;
+
+	/**
+	 * The most keys of one request: {@value}.
+	 */
+	public static final int MOST_KEYS = 10_000;
 
 	private static final Duration LONGEST = Duration.ofDays(365);
 
@@ -314,7 +320,12 @@ public final class LockRequest {
 			}
 			index++;
 		}
-		return List.copyOf((keys.size() == 1) ? keys : new LinkedHashSet<>(keys));
+		List<String> distinct = List.copyOf((keys.size() == 1) ? keys : new LinkedHashSet<>(keys));
+		if (distinct.size() > MOST_KEYS) {
+			throw new IllegalArgumentException("A lock of " + distinct.size() + " keys was requested, but at most "
+					+ MOST_KEYS + " are allowed. Lock by a coarser key, such as that of what they all belong to");
+		}
+		return distinct;
 	}
 
 	/**

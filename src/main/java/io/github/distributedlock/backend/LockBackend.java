@@ -23,6 +23,12 @@ import io.github.distributedlock.LockMode;
 public interface LockBackend extends AutoCloseable {
 
 	/**
+	 * How many keys at most are given to a step of several at once: a step may hold up
+	 * the store for as long as it takes.
+	 */
+	int MOST_AT_ONCE = 200;
+
+	/**
 	 * For how long a released key is kept for the instance that was woken.
 	 */
 	Duration RESERVATION = Duration.ofMillis(500);
@@ -101,7 +107,8 @@ public interface LockBackend extends AutoCloseable {
 	/**
 	 * Renews leases of keys that their owners still own, so that each lasts at least the
 	 * claim's lease from now. Never shortens one.
-	 * @param claims the claims, all of the same {@linkplain #node(String) node}
+	 * @param claims the claims, all of the same {@linkplain #node(String) node}, at most
+	 * {@value #MOST_AT_ONCE}
 	 * @return for each claim, in order, whether its owner owns the key
 	 */
 	List<Boolean> renew(List<Claim> claims);
@@ -128,7 +135,7 @@ public interface LockBackend extends AutoCloseable {
 	/**
 	 * Whether several keys can be acquired and given back in one step. If not, that is
 	 * done one by one. Does no I/O.
-	 * @param keys the user's keys
+	 * @param keys the user's keys, at most {@value #MOST_AT_ONCE}
 	 * @return {@code false} unless said otherwise
 	 */
 	default boolean isOneStep(List<String> keys) {

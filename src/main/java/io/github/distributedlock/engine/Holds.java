@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gets all keys of a request, or none: those that the calling thread holds already are
- * re-entered, the others come from the store under one owner, at once if that is
- * possible, else one after the other.
+ * re-entered, the others come from the store, many at once where that is possible, else
+ * one after the other.
  */
 final class Holds {
 
@@ -79,8 +79,7 @@ final class Holds {
 		if (keys.size() == 1) {
 			return acquireOne(keys, terms, wait);
 		}
-		List<Hold> joint = acquireJointly(keys, terms, wait);
-		return (joint != null) ? joint : acquireOneByOne(keys, terms, wait);
+		return acquireSeveral(keys, terms, wait);
 	}
 
 	private @Nullable List<Hold> acquireOne(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
@@ -92,28 +91,20 @@ final class Holds {
 		return List.of(hold);
 	}
 
-	private @Nullable List<Hold> acquireOneByOne(List<String> keys, Terms terms, Wait wait)
-			throws InterruptedException {
+	private @Nullable List<Hold> acquireSeveral(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
 		List<Hold> holds = new ArrayList<>(keys.size());
-		String owner = null;
-		Hold got = null;
 		boolean complete = false;
 		try {
-			for (String key : keys) {
-				Hold hold = reenter(key, terms);
-				if (hold == null) {
-					owner = (owner != null) ? owner : this.instance.nextOwner();
-					hold = this.acquirer.acquire(key, owner, terms, wait);
-					got = hold;
+			String owner = this.instance.nextOwner();
+			for (List<String> batch : Batches.of(keys)) {
+				if (!acquireJointly(batch, owner, terms, wait, holds)) {
+					owner = this.instance.nextOwner(); // The other may be cleaned up yet.
+					if (!acquireOneByOne(batch, owner, terms, wait, holds)) {
+						return null;
+					}
 				}
-				if (hold == null) {
-					return null;
-				}
-				holds.add(hold);
 			}
-			if (got != null) {
-				publish(keys, got.owner(), terms, wait);
-			}
+			publish(keys, owner, terms, wait);
 			holds.forEach((hold) -> hold.keep(terms));
 			complete = true;
 			return holds;
@@ -125,16 +116,25 @@ final class Holds {
 		}
 	}
 
-	private @Nullable List<Hold> acquireJointly(List<String> keys, Terms terms, Wait wait) {
+	private boolean acquireJointly(List<String> keys, String owner, Terms terms, Wait wait, List<Hold> holds) {
 		if (keys.stream().anyMatch((key) -> find(key, this.losses::isStillHeld) != null)) {
-			return null; // Some have to be re-entered.
+			return false; // Some have to be re-entered.
 		}
-		String owner = this.instance.nextOwner();
-		List<Hold> holds = this.jointAcquirer.acquire(keys, owner, terms, wait);
-		if (holds != null) {
-			publish(keys, owner, terms, wait);
+		List<Hold> joint = this.jointAcquirer.acquire(keys, owner, terms, wait);
+		return joint != null && holds.addAll(joint);
+	}
+
+	private boolean acquireOneByOne(List<String> keys, String owner, Terms terms, Wait wait, List<Hold> holds)
+			throws InterruptedException {
+		for (String key : keys) {
+			Hold outer = reenter(key, terms);
+			Hold hold = (outer != null) ? outer : this.acquirer.acquire(key, owner, terms, wait);
+			if (hold == null) {
+				return false;
+			}
+			holds.add(hold);
 		}
-		return holds;
+		return true;
 	}
 
 	private void publish(List<String> keys, String owner, Terms terms, Wait wait) {
@@ -193,11 +193,7 @@ final class Holds {
 	 * Gives back what a handle could not be opened for.
 	 */
 	void giveBack(List<Hold> holds) {
-		for (int i = holds.size() - 1; i >= 0; i--) {
-			if (holds.get(i).exit()) {
-				this.releaser.undo(holds.get(i));
-			}
-		}
+		this.releaser.undo(holds.stream().filter(Hold::exit).toList());
 	}
 
 }

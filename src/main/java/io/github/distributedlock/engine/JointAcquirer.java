@@ -31,7 +31,8 @@ final class JointAcquirer {
 	 * is no time left to ask again
 	 */
 	@Nullable List<Hold> acquire(List<String> keys, String owner, Terms terms, Wait wait) {
-		if (terms.mode() != LockMode.EXCLUSIVE || terms.fair() || !this.parts.backend.isOneStep(keys)) {
+		if (terms.mode() != LockMode.EXCLUSIVE || terms.fair() || !wait.mayAsk()
+				|| !this.parts.backend.isOneStep(keys)) {
 			return null;
 		}
 		int era = this.parts.lifecycle.era();

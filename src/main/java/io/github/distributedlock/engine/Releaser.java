@@ -5,20 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Gives holds back, or hands them on. Never fails the caller: what the store cannot be
  * told now is left to the {@link Sweeper}.
  */
 final class Releaser {
-
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
 
 	private final LockBackend backend;
 
@@ -51,39 +48,63 @@ final class Releaser {
 	}
 
 	/**
-	 * Gives back holds whose last handle was closed: in one step if that is possible,
-	 * else the last one first, and each whatever happens to the one before.
+	 * Gives back holds whose last handle was closed: many in one step where that is
+	 * possible, else the last one first, and each whatever happens to the one before.
 	 */
 	void release(List<Hold> holds) {
-		if (holds.size() > 1 && isOneStep(holds)) {
-			releaseAtOnce(holds);
-		}
-		else {
-			release(holds, holds.size() - 1);
-		}
-	}
-
-	private void release(List<Hold> holds, int index) {
-		if (index < 0) {
-			return;
-		}
-		Hold hold = holds.get(index);
-		try {
-			end(hold, hold.rest(), this.events.areHeard() ? released(hold) : null);
-		}
-		finally {
-			release(holds, index - 1);
-		}
+		end(holds, true);
 	}
 
 	/**
-	 * Gives back a hold that nobody ever had a handle of.
+	 * Gives back holds that nobody ever had a handle of.
 	 */
-	void undo(Hold hold) {
-		end(hold, 0, null);
+	void undo(List<Hold> holds) {
+		end(holds, false);
 	}
 
-	private void end(Hold hold, long rest, LockEvent.@Nullable Released event) {
+	private void end(List<Hold> holds, boolean used) {
+		Deferrals deferrals = new Deferrals(this.backend, this.sweeper, this.events);
+		try {
+			eachBackwards(Batches.of(holds), (batch) -> {
+				if (batch.size() > 1 && isOneStep(batch, used)) {
+					endAtOnce(batch, used, deferrals);
+				}
+				else {
+					eachBackwards(batch, (hold) -> end(hold, used, deferrals));
+				}
+			});
+		}
+		finally {
+			deferrals.log();
+		}
+	}
+
+	// Not recursive: there may be thousands.
+	private static <T> void eachBackwards(List<T> all, Consumer<T> step) {
+		RuntimeException exception = null;
+		Error error = null;
+		for (int i = all.size() - 1; i >= 0; i--) {
+			try {
+				step.accept(all.get(i));
+			}
+			catch (RuntimeException ex) {
+				exception = ex;
+			}
+			catch (Error ex) {
+				error = ex;
+			}
+		}
+		if (error != null) {
+			throw error;
+		}
+		if (exception != null) {
+			throw exception;
+		}
+	}
+
+	private void end(Hold hold, boolean used, Deferrals deferrals) {
+		long rest = rest(hold, used);
+		LockEvent.Released event = event(hold, used);
 		if (this.losses.isStillHeld(hold) && mayHandOn(hold, rest) && this.queue.handOn(hold)) {
 			publish(event);
 			return;
@@ -91,7 +112,7 @@ final class Releaser {
 		boolean told = false;
 		if (begin(hold)) {
 			try {
-				told = tell(hold, rest);
+				told = tell(hold, rest, deferrals);
 			}
 			finally {
 				this.queue.ended(hold);
@@ -107,18 +128,18 @@ final class Releaser {
 		return rest == 0 && hold.terms.handedOn() && this.handsOn.getAsBoolean();
 	}
 
-	private boolean isOneStep(List<Hold> holds) {
+	private boolean isOneStep(List<Hold> holds, boolean used) {
 		String owner = holds.get(0).owner();
-		return holds.stream().allMatch((hold) -> hold.owner().equals(owner) && hold.rest() == 0)
+		return holds.stream().allMatch((hold) -> hold.owner().equals(owner) && rest(hold, used) == 0)
 				&& this.backend.isOneStep(keys(holds));
 	}
 
-	private void releaseAtOnce(List<Hold> holds) {
+	private void endAtOnce(List<Hold> holds, boolean used, Deferrals deferrals) {
 		List<LockEvent.Released> told = new ArrayList<>();
 		List<Hold> ours = holds.stream().filter(this::begin).toList();
 		try {
 			if (!ours.isEmpty()) {
-				tell(ours, told);
+				tell(ours, used, deferrals, told);
 			}
 		}
 		finally {
@@ -142,29 +163,42 @@ final class Releaser {
 		}
 	}
 
-	private boolean tell(Hold hold, long rest) {
-		try {
-			return isOwned(hold, Interrupts.deferredDuring(() -> tell(this.backend, hold.key, hold.owner(), rest)));
-		}
-		catch (RuntimeException ex) {
-			defer(hold, rest, ex);
-			return false;
-		}
-	}
-
-	private void tell(List<Hold> holds, List<LockEvent.Released> told) {
-		List<LockEvent.Released> events = holds.stream().map(Releaser::released).toList();
-		try {
-			List<Boolean> owned = Interrupts
-				.deferredDuring(() -> this.backend.releaseAll(keys(holds), holds.get(0).owner()));
-			for (int i = 0; i < holds.size(); i++) {
-				if (isOwned(holds.get(i), owned.get(i))) {
-					told.add(events.get(i));
-				}
+	private boolean tell(Hold hold, long rest, Deferrals deferrals) {
+		RuntimeException failure = deferrals.silence(hold.key);
+		if (failure == null) {
+			try {
+				return isOwned(hold, Interrupts.deferredDuring(() -> tell(this.backend, hold.key, hold.owner(), rest)));
+			}
+			catch (RuntimeException ex) {
+				failure = ex;
 			}
 		}
-		catch (RuntimeException ex) {
-			holds.forEach((hold) -> defer(hold, 0, ex));
+		deferrals.add(hold, rest, failure);
+		return false;
+	}
+
+	private void tell(List<Hold> holds, boolean used, Deferrals deferrals, List<LockEvent.Released> told) {
+		List<LockEvent.@Nullable Released> events = new ArrayList<>(holds.size());
+		holds.forEach((hold) -> events.add(event(hold, used)));
+		RuntimeException failure = deferrals.silence(holds.get(0).key);
+		if (failure == null) {
+			try {
+				List<Boolean> owned = Interrupts
+					.deferredDuring(() -> this.backend.releaseAll(keys(holds), holds.get(0).owner()));
+				for (int i = 0; i < holds.size(); i++) {
+					LockEvent.Released released = events.get(i);
+					if (isOwned(holds.get(i), owned.get(i)) && released != null) {
+						told.add(released);
+					}
+				}
+				return;
+			}
+			catch (RuntimeException ex) {
+				failure = ex;
+			}
+		}
+		for (Hold hold : holds) {
+			deferrals.add(hold, 0, failure);
 		}
 	}
 
@@ -175,22 +209,19 @@ final class Releaser {
 		return answer;
 	}
 
-	private void defer(Hold hold, long rest, RuntimeException ex) {
-		logger.warn("Could not release lock '{}' of {}, trying again until its lease has run out in {}", hold.key,
-				hold.owner(), Text.of(hold.tenure.leftOnServer()), ex);
-		this.sweeper.release(hold.tenure, rest);
-		this.events.publish(new LockEvent.ReleaseDeferred(hold.terms.name(), hold.key, hold.owner(),
-				Failures.asBackendException("release", hold.key, ex)));
-	}
-
 	private void publish(LockEvent.@Nullable Released event) {
 		if (event != null) {
 			this.events.publish(event);
 		}
 	}
 
-	private static LockEvent.Released released(Hold hold) {
-		return new LockEvent.Released(hold.terms.name(), hold.key, hold.owner(), hold.held());
+	private static long rest(Hold hold, boolean used) {
+		return used ? hold.rest() : 0;
+	}
+
+	private LockEvent.@Nullable Released event(Hold hold, boolean used) {
+		return (used && this.events.areHeard())
+				? new LockEvent.Released(hold.terms.name(), hold.key, hold.owner(), hold.held()) : null;
 	}
 
 	private static List<String> keys(List<Hold> holds) {

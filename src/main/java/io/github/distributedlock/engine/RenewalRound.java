@@ -18,8 +18,6 @@ import org.slf4j.LoggerFactory;
  */
 final class RenewalRound implements Consumer<List<Renewal>> {
 
-	static final int BATCH = 200;
-
 	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
 
 	private final LockBackend backend;
@@ -50,9 +48,7 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 
 	@Override
 	public void accept(List<Renewal> due) {
-		for (int from = 0; from < due.size(); from += BATCH) {
-			renew(due.subList(from, Math.min(due.size(), from + BATCH)));
-		}
+		Batches.of(due).forEach(this::renew);
 	}
 
 	private void renew(List<Renewal> batch) {

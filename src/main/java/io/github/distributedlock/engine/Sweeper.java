@@ -35,6 +35,11 @@ final class Sweeper {
 
 	private final AtomicBoolean active = new AtomicBoolean();
 
+	/**
+	 * Whether it was said already that there is no more room.
+	 */
+	private final AtomicBoolean full = new AtomicBoolean();
+
 	private final LockBackend backend;
 
 	private final Nodes nodes;
@@ -87,9 +92,14 @@ final class Sweeper {
 	}
 
 	private void add(Errand errand) {
-		if (!this.errands.offer(errand)) {
-			logger.warn("Lock '{}' of {} may stay in the store until its lease has run out there, since {} locks are"
-					+ " waiting to be released already", errand.key, errand.owner, MOST_ERRANDS);
+		if (this.errands.offer(errand)) {
+			this.full.set(false);
+		}
+		else if (this.full.compareAndSet(false, true)) {
+			logger.warn(
+					"Lock '{}' of {}, and others, may stay in the store until their leases have run out there,"
+							+ " since {} locks are waiting to be released already",
+					errand.key, errand.owner, MOST_ERRANDS);
 		}
 		start(0);
 	}

@@ -1,7 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -40,9 +39,6 @@ public final class RedisLockBackend implements LockBackend {
 	public static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisLockBackend.class);
-
-	// A script holds up the server for as long as it runs.
-	private static final int RENEWALS_AT_ONCE = 200;
 
 	private final KeyNames names;
 
@@ -172,11 +168,14 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public List<Boolean> renew(List<Claim> claims) {
-		List<Boolean> owned = new ArrayList<>(claims.size());
-		for (int from = 0; from < claims.size(); from += RENEWALS_AT_ONCE) {
-			owned.addAll(renewAtOnce(claims.subList(from, Math.min(from + RENEWALS_AT_ONCE, claims.size()))));
+		try {
+			return certain(this.choice.run((strategy) -> strategy.lanes().renewals(),
+					(steps, connection) -> steps.renew(connection, claims)));
 		}
-		return owned;
+		catch (RuntimeException ex) {
+			String others = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
+			throw RedisFailures.translate("renew", describe(claims.get(0).key(), ex) + others, ex);
+		}
 	}
 
 	@Override
@@ -238,17 +237,6 @@ public final class RedisLockBackend implements LockBackend {
 		}
 		catch (RuntimeException ex) {
 			throw RedisFailures.translate(step, describe(key, ex), ex);
-		}
-	}
-
-	private List<Boolean> renewAtOnce(List<Claim> claims) {
-		try {
-			return certain(this.choice.run((strategy) -> strategy.lanes().renewals(),
-					(steps, connection) -> steps.renew(connection, claims)));
-		}
-		catch (RuntimeException ex) {
-			String others = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
-			throw RedisFailures.translate("renew", describe(claims.get(0).key(), ex) + others, ex);
 		}
 	}
 

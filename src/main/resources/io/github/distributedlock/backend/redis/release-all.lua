@@ -1,7 +1,10 @@
 -- Several locks are given back by one owner, each as release.lua does it.
 -- KEYS: those of waiters.lua, for each lock. ARGV after those of waiters.lua: owner, and the user's key of each lock.
 -- Answers for each whether the owner had it.
-local names = { unpack(KEYS) }
+local names = {}
+for i, name in ipairs(KEYS) do
+	names[i] = name
+end
 local answers = {}
 for i = 1, #names / 3 do
 	KEYS[1], KEYS[2], KEYS[3] = names[3 * i - 2], names[3 * i - 1], names[3 * i]

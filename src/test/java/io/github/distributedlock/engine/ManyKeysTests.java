@@ -1,0 +1,178 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * As many keys as one request may have: given back in batches where that is possible, on
+ * a small stack, and with one line in the log for one cause.
+ */
+class ManyKeysTests extends EngineFixture {
+
+	private static final int MANY = LockRequest.MOST_KEYS;
+
+	private static final int BATCHES = MANY / 200;
+
+	private static final int SMALL_STACK = 256 * 1024;
+
+	private final Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
+
+	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
+
+	@BeforeEach
+	void listen() {
+		this.log.start();
+		this.logger.addAppender(this.log);
+	}
+
+	@AfterEach
+	void stopListening() {
+		this.logger.detachAppender(this.log);
+	}
+
+	@Test
+	void areAcquiredAndGivenBackInBatchesWhereThatIsOneStep() throws Exception {
+		LockHandle handle = this.engine.acquire(many("joint-"));
+		assertThat(handle.isHeld()).isTrue();
+		closeOnASmallStack(handle);
+		assertThat(this.backend.steps().subList(0, BATCHES)).containsOnly("acquire-all 200");
+		assertThat(this.backend.steps().subList(BATCHES, 2 * BATCHES)).containsOnly("release-all 200");
+		assertThat(this.backend.steps()).hasSize(2 * BATCHES);
+		assertThat(events(LockEvent.Acquired.class)).hasSize(1);
+		assertThat(events(LockEvent.Released.class)).hasSize(MANY);
+		assertAllFree("joint-");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "joint-", "k" })
+	void areGivenBackAllIfOneIsBusy(String prefix) {
+		String busy = many(prefix).keys().stream().sorted().toList().get(MANY / 2);
+		ownedElsewhere(busy, LEASE);
+		assertThat(this.engine.tryAcquire(many(prefix))).isEmpty();
+		releasedElsewhere(busy);
+		assertAllFree(prefix);
+	}
+
+	@Test
+	void areGivenBackOneByOneWhereItTakesSeveralSteps() throws Exception {
+		closeOnASmallStack(this.engine.acquire(many("k")));
+		assertThat(this.backend.steps()).hasSize(2 * MANY);
+		assertAllFree("k");
+	}
+
+	@Test
+	void areParkedIfTheyHaveToRest() throws Exception {
+		LockHandle handle = this.engine.acquire(many("joint-").minHoldTime(Duration.ofSeconds(1)));
+		closeOnASmallStack(handle);
+		assertThat(this.backend.steps()).filteredOn((step) -> step.startsWith("park ")).hasSize(MANY);
+		this.time.advance(Duration.ofSeconds(2));
+		assertAllFree("joint-");
+	}
+
+	static List<ScriptedBackend.Fault> faults() {
+		return List.of(ScriptedBackend.LOST_REQUEST, ScriptedBackend.LOST_REPLY, ScriptedBackend.NOT_NOW);
+	}
+
+	@ParameterizedTest
+	@MethodSource("faults")
+	void areGivenBackLaterWithOneLineInTheLogIfTheStoreFails(ScriptedBackend.Fault fault) throws Exception {
+		for (String prefix : List.of("joint-", "k")) {
+			LockHandle handle = this.engine.acquire(many(prefix));
+			this.log.list.clear();
+			this.backend.breaks(fault);
+			closeOnASmallStack(handle);
+			assertThat(warnings()).singleElement()
+				.satisfies(
+						(line) -> assertThat(line.getFormattedMessage()).startsWith("Could not release lock '" + prefix)
+							.contains("' and 9999 more of us@", "trying again until the lease has run out in 30 s: "))
+				.satisfies((line) -> assertThat(line.getThrowableProxy()).as("stack trace").isNull());
+			this.backend.works();
+			this.time.advance(Duration.ofSeconds(1));
+			assertAllFree(prefix);
+		}
+		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(2 * MANY);
+	}
+
+	@Test
+	void areNotEachAskedForAtANodeThatDoesNotAnswer() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("node-1:a", "node-1:b", "node-1:c", "node-2:d"));
+		this.backend.forgetSteps();
+		this.backend.next("release", (step) -> step.get());
+		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		handle.close();
+		assertThat(this.backend.steps()).containsExactly("release node-2:d", "release node-1:c");
+		assertThat(warnings()).hasSize(1);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(List.of("node-1:a", "node-1:b", "node-1:c")).extracting(this::valueOf).containsOnlyNulls();
+	}
+
+	@Test
+	void areLoggedOnceForEachCause() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("a", "b", "c", "d"));
+		List.of(ScriptedBackend.NOT_NOW, ScriptedBackend.REFUSED, ScriptedBackend.NOT_NOW, ScriptedBackend.REFUSED)
+			.forEach((fault) -> this.backend.next("release", fault));
+		handle.close();
+		assertThat(warnings()).extracting(ILoggingEvent::getFormattedMessage)
+			.satisfiesExactly((line) -> assertThat(line).contains("'d' and 1 more").endsWith("out of memory"),
+					(line) -> assertThat(line).contains("'c' and 1 more").endsWith("not allowed"));
+	}
+
+	@Test
+	void areRefusedIfThereAreMore() {
+		List<String> keys = IntStream.rangeClosed(0, MANY).mapToObj((i) -> "k" + i).toList();
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(keys))
+			.withMessageStartingWith("A lock of 10001 keys was requested, but at most 10000 are allowed");
+		assertThat(LockRequest.of(Collections.nCopies(MANY + 1, "k")).keys()).as("repeated").hasSize(1);
+	}
+
+	private static LockRequest many(String prefix) {
+		return LockRequest.of(IntStream.range(0, MANY).mapToObj((i) -> prefix + i).toList()).detached(true);
+	}
+
+	private List<ILoggingEvent> warnings() {
+		return this.log.list.stream().filter((line) -> line.getLevel().isGreaterOrEqual(Level.WARN)).toList();
+	}
+
+	private void assertAllFree(String prefix) {
+		assertThat(many(prefix).keys()).extracting((Function<String, String>) this::valueOf).containsOnlyNulls();
+		assertThat(this.engine.hasQueues()).isFalse();
+	}
+
+	private static void closeOnASmallStack(LockHandle handle) throws Exception {
+		CompletableFuture<Void> closed = new CompletableFuture<>();
+		new Thread(null, () -> {
+			try {
+				handle.close();
+				closed.complete(null);
+			}
+			catch (Throwable ex) {
+				closed.completeExceptionally(ex);
+			}
+		}, "closing", SMALL_STACK).start();
+		closed.get(1, TimeUnit.MINUTES);
+	}
+
+}
