@@ -11,6 +11,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,10 +47,8 @@ class BoundHandOverTests {
 	}
 
 	@AfterEach
-	void stop() throws InterruptedException {
-		for (Thread thread : this.threads) {
-			thread.join();
-		}
+	void stop() {
+		this.threads.forEach(Patience::join);
 		this.context.close();
 	}
 

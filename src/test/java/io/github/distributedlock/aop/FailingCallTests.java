@@ -15,6 +15,7 @@ import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.test.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -119,7 +120,7 @@ class FailingCallTests {
 		this.lock.lose();
 		assertThat(result).isNotDone();
 		source.complete("done");
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(result::join)
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> Patience.get(result, "the stage"))
 			.withCauseInstanceOf(LockLostException.class)
 			.havingCause()
 			.withMessage("lost: [f]");
@@ -140,7 +141,7 @@ class FailingCallTests {
 			this.lock.lose();
 			return CompletableFuture.completedFuture("done");
 		});
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(result::join)
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> Patience.get(result, "the stage"))
 			.withCauseInstanceOf(LockLostException.class);
 		assertThat(this.events).containsExactly("acquire", "lost", "release");
 	}
@@ -152,7 +153,7 @@ class FailingCallTests {
 		CompletableFuture<Throwable> result = this.service.future(() -> source).handle((value, failure) -> failure);
 		this.lock.lose();
 		source.completeExceptionally(thrown);
-		assertThat(result.join()).isSameAs(thrown)
+		assertThat(Patience.get(result, "the stage")).isSameAs(thrown)
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement().isInstanceOf(LockLostException.class));
 	}
 

@@ -15,9 +15,12 @@ import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.WallClock;
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -30,6 +33,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * {@code onLost = INTERRUPT} interrupts the method, and nothing after it.
  */
 class InterruptTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final int ROUNDS = 5_000;
 
@@ -56,9 +62,9 @@ class InterruptTests {
 	void methodThatWaitsIsInterruptedByAnotherThread() {
 		CountDownLatch running = new CountDownLatch(1);
 		CompletableFuture<Void> loss = CompletableFuture.runAsync(() -> {
-			await(running);
+			Patience.await(running, "the method runs");
 			this.lock.lose();
-		}, (task) -> new Thread(task).start());
+		}, this.threads);
 		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> this.service.run(() -> {
 			running.countDown();
 			new CountDownLatch(1).await(20, TimeUnit.SECONDS);
@@ -68,7 +74,7 @@ class InterruptTests {
 				.isInstanceOf(LockLostException.class)
 				.extracting(Throwable::getMessage)
 				.isEqualTo("lost: [a]"));
-		loss.join();
+		Patience.get(loss, "the loss");
 		assertThat(this.lock.events).containsExactly("acquire", "lost", "release");
 	}
 
@@ -275,7 +281,8 @@ class InterruptTests {
 		SynchronousQueue<Integer> ends = new SynchronousQueue<>();
 		Thread thief = new Thread(() -> {
 			try {
-				for (int round = rounds.take(); round > 0; round = rounds.take()) {
+				for (int round = rounds.poll(60, TimeUnit.SECONDS); round > 0; round = rounds.poll(60,
+						TimeUnit.SECONDS)) {
 					spin();
 					this.lock.lose();
 					ends.put(round);
@@ -304,22 +311,13 @@ class InterruptTests {
 			new Semaphore(0).tryAcquire(1, TimeUnit.NANOSECONDS);
 		}
 		rounds.put(0);
-		thief.join();
+		Patience.join(thief);
 		assertThat(interrupted).as("losses that came in time").hasPositiveValue();
 	}
 
 	private static void spin() {
 		for (int i = ThreadLocalRandom.current().nextInt(2_000); i > 0; i--) {
 			Thread.onSpinWait();
-		}
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
 		}
 	}
 

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.test.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,7 +48,7 @@ class StageTests {
 		assertThat(this.events).containsExactly("acquire");
 		Thread thread = new Thread(() -> this.source.complete("done"));
 		thread.start();
-		thread.join();
+		Patience.join(thread);
 		assertThat(result).isCompletedWithValue("done");
 		assertThat(this.events).containsExactly("acquire", "release");
 	}
@@ -95,7 +96,7 @@ class StageTests {
 		IllegalStateException failure = new IllegalStateException("mine");
 		CompletableFuture<Throwable> seen = this.service.future(() -> this.source).handle((value, thrown) -> thrown);
 		this.source.completeExceptionally(failure);
-		assertThat(seen.join()).isSameAs(failure);
+		assertThat(Patience.get(seen, "the stage")).isSameAs(failure);
 		assertThat(this.events).containsExactly("acquire", "release");
 	}
 
@@ -105,7 +106,7 @@ class StageTests {
 			throw new IllegalStateException("mine");
 		})).handle((value, thrown) -> thrown);
 		this.source.complete("done");
-		assertThat(seen.join()).isInstanceOf(CompletionException.class).hasRootCauseMessage("mine");
+		assertThat(Patience.get(seen, "the stage")).isInstanceOf(CompletionException.class).hasRootCauseMessage("mine");
 	}
 
 	@Test

@@ -12,6 +12,7 @@ import io.github.distributedlock.LockListener;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.test.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -66,7 +67,7 @@ class LeaseTooShortTests {
 		CountDownLatch end = new CountDownLatch(1);
 		this.runner.withBean("slow", LockListener.class, () -> (event) -> {
 			if (event instanceof LockEvent.Lost) {
-				await(end);
+				Patience.await(end, "the end of the test");
 			}
 		}).run((context) -> {
 			for (int call = 0; call < 2; call++) {
@@ -124,15 +125,6 @@ class LeaseTooShortTests {
 		LockHandle handle = LockHandle.current().orElseThrow();
 		Awaitility.await().until(() -> !handle.isHeld());
 		return "done";
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 	static class Service {

@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.test.Patience;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -371,9 +373,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 			});
 		}).toList();
 		threads.forEach(Thread::start);
-		for (Thread thread : threads) {
-			thread.join();
-		}
+		threads.forEach(Patience::join);
 		assertThat(wrong).as("who was not alone").isEmpty();
 		assertThat(rounds).hasValue(400);
 	}

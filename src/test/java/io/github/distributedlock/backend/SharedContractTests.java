@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.test.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -306,9 +307,7 @@ public abstract class SharedContractTests extends FairContractTests {
 			});
 		}).toList();
 		threads.forEach(Thread::start);
-		for (Thread thread : threads) {
-			thread.join();
-		}
+		threads.forEach(Patience::join);
 		assertThat(wrong).as("who was not to be there").isEmpty();
 		assertThat(rounds).hasValue(200);
 	}

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.test.Patience;
 
 /**
  * Buy one unit after the other, all at the same time, until there is none left.
@@ -19,7 +20,7 @@ final class Buyers {
 	private Buyers() {
 	}
 
-	static void buyOut(String sku, Predicate<String> till) throws InterruptedException {
+	static void buyOut(String sku, Predicate<String> till) {
 		long opened = System.nanoTime();
 		List<Thread> buyers = new ArrayList<>();
 		for (int number = 1; number <= NUMBER; number++) {
@@ -32,9 +33,7 @@ final class Buyers {
 			buyer.start();
 			buyers.add(buyer);
 		}
-		for (Thread buyer : buyers) {
-			buyer.join();
-		}
+		buyers.forEach(Patience::join);
 	}
 
 	private static boolean mayHaveMore(String sku, Predicate<String> till) {

@@ -10,10 +10,12 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.context.ConfigurableApplicationContext;
@@ -26,6 +28,9 @@ import static org.awaitility.Awaitility.await;
  * What home-made locks do, done with ours: one application works, another is in its way.
  */
 class MigratedTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration WATCHDOG = Duration.ofSeconds(1);
 
@@ -78,7 +83,7 @@ class MigratedTests {
 	void fixedLeaseGetsAKeyThatComesFreeWhileItWaits() {
 		LockHandle held = this.otherJvm.acquire("order:2");
 		CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> fixedLease("2", () -> {
-		}));
+		}), this.threads);
 		await().until(() -> admin.exists("lock-waiters:{order:2}"));
 		assertThat(waiting).isNotDone();
 		held.close();
@@ -117,7 +122,8 @@ class MigratedTests {
 		this.migrated.giveUp("busy");
 		AtomicBoolean ran = new AtomicBoolean();
 		this.migrated.work().add(() -> ran.set(true));
-		CompletableFuture<Void> trying = CompletableFuture.runAsync(() -> this.migrated.goOnTrying("busy"));
+		CompletableFuture<Void> trying = CompletableFuture.runAsync(() -> this.migrated.goOnTrying("busy"),
+				this.threads);
 		await().until(() -> admin.exists("lock-waiters:{busy}"));
 		held.close();
 		assertThat(trying).succeedsWithin(Duration.ofSeconds(30));

@@ -8,6 +8,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.Test;
 
@@ -40,7 +41,7 @@ class ShopTests {
 			}
 			int sold = 0;
 			for (Future<Integer> purchase : buyers.invokeAll(purchases, 90, TimeUnit.SECONDS)) {
-				sold += purchase.get();
+				sold += Patience.get(purchase, "a purchase");
 			}
 			assertThat(sold).isEqualTo(STOCK);
 			assertThat(store.opsForValue().get("left:A1")).isEqualTo("0");

@@ -5,8 +5,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.context.ConfigurableApplicationContext;
@@ -19,6 +22,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The database refuses what a paused holder writes when another has had the lock.
  */
 class StatementsTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private final CountDownLatch paused = new CountDownLatch(1);
 
@@ -36,7 +42,7 @@ class StatementsTests {
 			statements.write("7", () -> "first");
 			assertThat(contentIn(database)).isEqualTo("first");
 			CompletableFuture<Void> late = CompletableFuture
-				.runAsync(() -> statements.write("7", this::contentAfterAPause));
+				.runAsync(() -> statements.write("7", this::contentAfterAPause), this.threads);
 			assertThat(this.paused.await(20, TimeUnit.SECONDS)).isTrue();
 			try (Jedis admin = redis.admin()) {
 				assertThat(admin.del("lock:{statement:7}")).as("as if the lease had run out").isEqualTo(1);
@@ -52,12 +58,7 @@ class StatementsTests {
 
 	private String contentAfterAPause() {
 		this.paused.countDown();
-		try {
-			this.resumed.await();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		Patience.await(this.resumed, "to be resumed");
 		return "late";
 	}
 

@@ -9,9 +9,11 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisServers;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.context.ConfigurableApplicationContext;
@@ -22,6 +24,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Finding things is shared, swapping them is not, and customers are served in order.
  */
 class WarehouseTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	@Test
 	void sharesAndKeepsTheOrder() throws Exception {
@@ -36,9 +41,9 @@ class WarehouseTests {
 
 			LockHandle finding = lock.acquire(LockRequest.of("shelves").mode(LockMode.SHARED));
 			assertThat(there.find("A1")).isEqualTo("left");
-			CompletableFuture<Void> swap = CompletableFuture.runAsync(() -> there.swap("A1", "B2"));
+			CompletableFuture<Void> swap = CompletableFuture.runAsync(() -> there.swap("A1", "B2"), this.threads);
 			untilWaiting(admin, "shelves", 1);
-			CompletableFuture<String> later = CompletableFuture.supplyAsync(() -> there.find("A1"));
+			CompletableFuture<String> later = CompletableFuture.supplyAsync(() -> there.find("A1"), this.threads);
 			untilWaiting(admin, "shelves", 2);
 			assertThat(admin.get("shelf:A1")).isEqualTo("left");
 			finding.close();
@@ -50,8 +55,7 @@ class WarehouseTests {
 			for (int i = 0; i < 6; i++) {
 				String customer = String.valueOf(i);
 				customers.add(CompletableFuture.runAsync(
-						() -> ((Integer.parseInt(customer) % 3 == 0) ? here : there).serve(customer),
-						(task) -> new Thread(task).start()));
+						() -> ((Integer.parseInt(customer) % 3 == 0) ? here : there).serve(customer), this.threads));
 				untilWaiting(admin, "counter", i + 1);
 			}
 			serving.close();

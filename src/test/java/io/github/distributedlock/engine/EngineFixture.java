@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.CurrentLock;
@@ -96,6 +97,7 @@ abstract class EngineFixture {
 
 	/**
 	 * Runs something that may wait, on a thread of its own.
+	 * @return what comes of it, for which nobody waits longer than {@link #PATIENCE}
 	 */
 	<T> CompletableFuture<T> inThread(Supplier<T> action) {
 		CompletableFuture<T> future = new CompletableFuture<>();
@@ -109,7 +111,7 @@ abstract class EngineFixture {
 		});
 		this.threads.add(thread);
 		thread.start();
-		return future;
+		return future.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 	}
 
 	CompletableFuture<LockHandle> acquiring(LockRequest request) {

@@ -13,9 +13,12 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -28,6 +31,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 @ExtendWith(OutputCaptureExtension.class)
 class LockEngineTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -64,7 +70,7 @@ class LockEngineTests {
 					for (int i = 0; i < 200; i++) {
 						engine.run(LockRequest.of("k").waitTime(Duration.ofMinutes(1)), () -> counter[0]++);
 					}
-				}, (task) -> new Thread(task).start()));
+				}, this.threads));
 			}
 			for (Future<?> worker : workers) {
 				worker.get(60, TimeUnit.SECONDS);
@@ -121,13 +127,13 @@ class LockEngineTests {
 		try (LockEngine engine = clock.build(LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
 			if (event instanceof LockEvent.Lost) {
 				slow.countDown();
-				await(end);
+				Patience.await(end, "the end of the test");
 			}
 		}))) {
 			LockHandle other = engine.acquire(LockRequest.of("other").leaseTime(LEASE));
 			other.onLost(() -> {
 				slow.countDown();
-				await(end);
+				Patience.await(end, "the end of the test");
 			});
 			clock.advance(LEASE);
 			assertThat(slow.await(60, TimeUnit.SECONDS)).as("the listener and the action are busy").isTrue();
@@ -141,15 +147,6 @@ class LockEngineTests {
 		}
 		finally {
 			end.countDown();
-		}
-	}
-
-	private static void await(CountDownLatch latch) {
-		try {
-			latch.await();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
 		}
 	}
 

@@ -133,7 +133,10 @@ class RobustnessTests extends EngineFixture {
 		LockHandle handle = this.engine.acquire("outer");
 		for (int i = 0; i < 3; i++) {
 			LockHandle inner = this.engine.acquire("k" + i);
-			CompletableFuture.runAsync(inner::close).join();
+			inThread(() -> {
+				inner.close();
+				return null;
+			}).join();
 		}
 		CurrentLock.bind(handle);
 		assertThat(CurrentLock.all()).containsExactly(handle, handle);

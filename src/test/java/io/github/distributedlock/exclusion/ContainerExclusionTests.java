@@ -3,10 +3,12 @@ package io.github.distributedlock.exclusion;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.test.RedisImages;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ContainerExclusionTests {
 
 	@Test
+	@Timeout(value = 10, unit = TimeUnit.MINUTES) // Images may have to be pulled.
 	void eachStrategyExcludes(@TempDir Path directory) {
 		try (RedisImages images = new RedisImages(); Contest contest = new Contest(directory)) {
 			images.start()

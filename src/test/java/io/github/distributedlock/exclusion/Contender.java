@@ -21,6 +21,7 @@ import io.github.distributedlock.test.AtomicityCase;
 import io.github.distributedlock.test.ChildJvm;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.History;
+import io.github.distributedlock.test.Patience;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 
@@ -78,7 +79,7 @@ final class Contender {
 				LockEngine engine = LockEngine.builder(backend).application(client.name()).build();
 				History history = History.write(Path.of(order[5]))) {
 			// Connects before anything counts.
-			engine.run("warm-up", () -> {
+			engine.run(LockRequest.of("warm-up").waitTime(Patience.PATIENCE), () -> {
 			});
 			System.out.println("ready");
 			ChildJvm.awaitLine();

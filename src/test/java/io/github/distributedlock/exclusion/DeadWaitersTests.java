@@ -14,8 +14,10 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -29,6 +31,9 @@ import static org.awaitility.Awaitility.await;
  */
 @Tag("thorough")
 class DeadWaitersTests {
+
+	@RegisterExtension
+	static final OwnThreads THREADS = new OwnThreads();
 
 	private static final int DEAD = 50;
 
@@ -85,7 +90,7 @@ class DeadWaitersTests {
 				LockEngine other = LockEngine.builder(backend).build()) {
 			LockHandle held = other.acquire(KEY);
 			die.run();
-			CompletableFuture<Long> acquired = CompletableFuture.supplyAsync(() -> acquire(engine));
+			CompletableFuture<Long> acquired = CompletableFuture.supplyAsync(() -> acquire(engine), THREADS);
 			await().until(() -> admin.zcard(WAITERS) == DEAD + 1);
 
 			long released = System.nanoTime();
@@ -121,7 +126,7 @@ class DeadWaitersTests {
 				ClientCommands commands = new ClientCommands(server)) {
 			String instance = afterItHasWaited(woken, holder, admin);
 			LockHandle held = holder.acquire(KEY);
-			CompletableFuture<Long> acquired = CompletableFuture.supplyAsync(() -> acquire(next));
+			CompletableFuture<Long> acquired = CompletableFuture.supplyAsync(() -> acquire(next), THREADS);
 			await().until(() -> admin.zcard(WAITERS) == 1);
 			StoreTrace trace = new StoreTrace(KEY).read(commands.linesDuring(() -> {
 				// It came before the one that waits.
@@ -143,7 +148,7 @@ class DeadWaitersTests {
 			try (LockHandle handle = engine.acquire(KEY)) {
 				return handle.owner();
 			}
-		});
+		}, THREADS);
 		await().until(() -> admin.zcard(WAITERS) == 1);
 		held.close();
 		return owner.get(1, TimeUnit.MINUTES).replaceFirst(":.*", "");

@@ -21,6 +21,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,10 +83,7 @@ class HandOverOnServerTests {
 					try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(PATIENCE).name(name))) {
 						handle.onLost(() -> told.add(name));
 						handles.put(name, handle);
-						over.await();
-					}
-					catch (InterruptedException ex) {
-						throw new IllegalStateException(ex);
+						Patience.await(over, "the end of the test");
 					}
 				}, name);
 				thread.start();
@@ -128,7 +126,7 @@ class HandOverOnServerTests {
 					handle.checkHeld();
 					counter[0] = before + 1;
 					handle.close();
-					late.join();
+					Patience.get(late, "the other thread");
 				}
 			})).toList();
 			for (Future<?> worker : workers) {

@@ -2,9 +2,11 @@ package io.github.distributedlock.exclusion;
 
 import java.time.Duration;
 
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.ChildJvm;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.Patience;
 
 /**
  * A JVM that holds a lock, renewed, until somebody ends it. Arguments: client, port,
@@ -19,7 +21,7 @@ final class Holder {
 		LockEngine engine = LockEngine.builder(Client.valueOf(arguments[0]).backend(Integer.parseInt(arguments[1])))
 			.leaseTime(Duration.ofMillis(Long.parseLong(arguments[2])))
 			.build();
-		System.out.println("owner " + engine.acquire(arguments[3]).owner());
+		System.out.println("owner " + engine.acquire(LockRequest.of(arguments[3]).waitTime(Patience.PATIENCE)).owner());
 		ChildJvm.awaitLine();
 	}
 

@@ -10,7 +10,9 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.JvmProcess;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -23,6 +25,9 @@ import static org.awaitility.Awaitility.await;
  * out: not before, and not long after.
  */
 class HolderKilledTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration LEASE = Duration.ofSeconds(2);
 
@@ -50,7 +55,7 @@ class HolderKilledTests {
 						String.valueOf(LEASE.toMillis()), KEY)) {
 			String owner = holder.awaitLineAfter("owner ");
 			assertThat(admin.get(LOCK)).isEqualTo(owner);
-			CompletableFuture<Long> acquired = CompletableFuture.supplyAsync(() -> acquire(engine));
+			CompletableFuture<Long> acquired = CompletableFuture.supplyAsync(() -> acquire(engine), this.threads);
 			await().until(() -> admin.zcard(WAITERS) == 1);
 			awaitRenewal(admin);
 

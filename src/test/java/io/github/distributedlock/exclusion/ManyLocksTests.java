@@ -16,9 +16,11 @@ import java.util.stream.Collectors;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -58,7 +60,7 @@ class ManyLocksTests {
 					.leaseTime(LEASE)
 					.listener((event) -> keepLosses(event, lost))
 					.build()) {
-			engine.run("warm-up", () -> {
+			engine.run(LockRequest.of("warm-up").waitTime(Patience.PATIENCE), () -> {
 			});
 			long heap = usedHeap();
 			List<LockHandle> handles = acquireAll(engine);
@@ -111,7 +113,7 @@ class ManyLocksTests {
 		}
 		List<LockHandle> handles = new ArrayList<>();
 		for (Future<List<LockHandle>> part : parts) {
-			handles.addAll(part.get());
+			handles.addAll(Patience.get(part, "the locks"));
 		}
 		executor.shutdown();
 		return handles;

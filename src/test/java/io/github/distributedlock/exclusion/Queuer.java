@@ -7,6 +7,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.ChildJvm;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.Patience;
 import redis.clients.jedis.Jedis;
 
 /**
@@ -36,7 +37,7 @@ final class Queuer {
 		int port = Integer.parseInt(arguments[1]);
 		LockEngine engine = LockEngine.builder(Client.valueOf(arguments[0]).backend(port)).build();
 		// Connects before anything counts.
-		engine.run("warm-up-" + ProcessHandle.current().pid(), () -> {
+		engine.run(LockRequest.of("warm-up-" + ProcessHandle.current().pid()).waitTime(Patience.PATIENCE), () -> {
 		});
 		Queuer queuer = new Queuer(engine, port);
 		System.out.println("ready");

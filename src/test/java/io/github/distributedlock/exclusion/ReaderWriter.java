@@ -18,6 +18,7 @@ import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.ChildJvm;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.History;
+import io.github.distributedlock.test.Patience;
 import redis.clients.jedis.Jedis;
 
 /**
@@ -52,7 +53,7 @@ final class ReaderWriter {
 		int port = Integer.parseInt(arguments[1]);
 		LockEngine engine = LockEngine.builder(Client.valueOf(arguments[0]).backend(port)).build();
 		// Connects before anything counts.
-		engine.run("warm-up-" + ProcessHandle.current().pid(), () -> {
+		engine.run(LockRequest.of("warm-up-" + ProcessHandle.current().pid()).waitTime(Patience.PATIENCE), () -> {
 		});
 		System.out.println("ready");
 		ChildJvm.awaitLine();

@@ -11,6 +11,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.ChildJvm;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.Patience;
 
 /**
  * A JVM whose threads want one lock all the time, as often as it is ordered to.
@@ -43,7 +44,7 @@ final class Sharer {
 						.localSlice(Duration.parse(order[4]))
 						.build()) {
 				// Connects before anything counts.
-				engine.run("warm-up", () -> {
+				engine.run(LockRequest.of("warm-up").waitTime(Patience.PATIENCE), () -> {
 				});
 				System.out.println("ready");
 				ChildJvm.awaitLine();

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -16,7 +15,10 @@ import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,6 +33,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Two that share locks on a server without publish and subscribe.
  */
 class WithoutSignalsTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final int THREADS = 4;
 
@@ -53,7 +58,7 @@ class WithoutSignalsTests {
 					LockEngine one = LockEngine.builder(backend).build();
 					LockEngine other = LockEngine.builder(backend).build()) {
 				LockHandle held = one.acquire("k");
-				CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> acquire(other).close());
+				CompletableFuture<Void> waiter = CompletableFuture.runAsync(() -> acquire(other).close(), this.threads);
 				assertThat(other.tryAcquire("k")).isEmpty();
 				held.close();
 				assertThat(waiter).succeedsWithin(PATIENCE);
@@ -71,6 +76,8 @@ class WithoutSignalsTests {
 				LockEngine one = LockEngine.builder(backend).build();
 				LockEngine other = LockEngine.builder(backend).build();
 				ClientCommands commands = new ClientCommands(server)) {
+			acquire(one).close(); // Tries first what the server allows.
+			admin.configResetStat();
 			Map<String, Long> sent = commands.during(() -> assertThat(contend(one, other)).isPositive());
 			assertThat(sent).as("what clients sent").containsKeys("set", "evalsha").doesNotContainKeys("subscribe");
 			assertThat(admin.info("commandstats")).as("what Redis ran, in scripts too")
@@ -88,7 +95,7 @@ class WithoutSignalsTests {
 	 * Lets the threads of both count, each under the lock.
 	 * @return how far they came, without those that were lost
 	 */
-	private static int contend(LockEngine... engines) {
+	private int contend(LockEngine... engines) {
 		AtomicInteger count = new AtomicInteger();
 		List<CompletableFuture<Void>> counting = new ArrayList<>();
 		for (LockEngine engine : engines) {
@@ -99,12 +106,10 @@ class WithoutSignalsTests {
 							count.set(count.get() + 1);
 						}
 					}
-				}, (task) -> new Thread(task).start()));
+				}, this.threads));
 			}
 		}
-		CompletableFuture.allOf(counting.toArray(CompletableFuture[]::new))
-			.orTimeout(2 * PATIENCE.toSeconds(), TimeUnit.SECONDS)
-			.join();
+		counting.forEach((one) -> Patience.get(one, "all have counted"));
 		return count.get();
 	}
 

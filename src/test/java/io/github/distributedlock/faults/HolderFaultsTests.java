@@ -6,7 +6,10 @@ import java.util.concurrent.CompletableFuture;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,6 +19,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("faults")
 class HolderFaultsTests {
+
+	@RegisterExtension
+	static final OwnThreads THREADS = new OwnThreads();
 
 	private static final String KEY = "nightly-report";
 
@@ -57,7 +63,7 @@ class HolderFaultsTests {
 
 	private static void kill(Trial trial, Client client) throws Exception {
 		try (Holder holder = holder(trial, client); Jedis admin = trial.server().admin()) {
-			CompletableFuture<Held> next = CompletableFuture.supplyAsync(() -> acquireNext(trial));
+			CompletableFuture<Held> next = CompletableFuture.supplyAsync(() -> acquireNext(trial), THREADS);
 			Thread.sleep(Trial.LEASE.toMillis());
 			assertThat(admin.get(LOCK)).as("renewed").isEqualTo(holder.owner());
 			long killed = System.nanoTime();
@@ -66,7 +72,7 @@ class HolderFaultsTests {
 				Thread.sleep(1);
 			}
 			trial.recorder().orphan(System.nanoTime() - killed);
-			next.get().close();
+			Patience.get(next, "the next holder").close();
 		}
 	}
 

@@ -21,6 +21,7 @@ import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.History;
 import io.github.distributedlock.test.History.Hold;
 import io.github.distributedlock.test.HistoryChecker;
+import io.github.distributedlock.test.Patience;
 
 /**
  * Acquires locks as an application does, and writes down what it sees of them.
@@ -166,14 +167,9 @@ final class Recorder implements AutoCloseable {
 
 	@Override
 	public void close() {
-		try {
-			this.look.interrupt();
-			this.look.join();
-			this.history.close();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		this.look.interrupt();
+		Patience.join(this.look);
+		this.history.close();
 	}
 
 	/** A lock that was acquired. */

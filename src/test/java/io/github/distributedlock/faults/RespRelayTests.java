@@ -3,6 +3,7 @@ package io.github.distributedlock.faults;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -70,7 +71,7 @@ class RespRelayTests {
 		subscriber.start();
 		await().until(() -> this.admin.publish("channel", "news") == 1);
 		assertThat(heard).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("news");
-		subscriber.join();
+		Patience.join(subscriber);
 	}
 
 	@Test

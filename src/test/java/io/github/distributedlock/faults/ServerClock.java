@@ -11,6 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import io.github.distributedlock.test.Site;
 import io.github.distributedlock.test.Variant;
@@ -65,7 +66,7 @@ final class ServerClock implements AutoCloseable {
 			assumeThat(ex).as("there is no C compiler").isNull();
 			throw ex;
 		}
-		assertThat(compiler.waitFor()).as("exit status of cc").isZero();
+		assertThat(Patience.waitFor(compiler)).as("exit status of cc").isZero();
 	}
 
 	/** Starts a server that goes by this clock. */

@@ -3,6 +3,7 @@ package io.github.distributedlock.faults;
 import java.time.Duration;
 
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.Patience;
 import org.junit.jupiter.api.Tag;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;
@@ -106,7 +107,7 @@ class ServerFaultsTests {
 			script.start();
 			Thread.sleep(SHORT.toMillis());
 			killer.scriptKill();
-			script.join();
+			Patience.join(script);
 		}
 	}
 

@@ -12,7 +12,10 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.autoconfigure.Contexts;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -28,6 +31,9 @@ import static org.awaitility.Awaitility.await;
 @Tag("faults")
 class ShutdownFaultsTests {
 
+	@RegisterExtension
+	static final OwnThreads THREADS = new OwnThreads();
+
 	/** So long that no lock runs out before it is looked at. */
 	private static final Duration LEASE = Duration.ofSeconds(5);
 
@@ -40,7 +46,7 @@ class ShutdownFaultsTests {
 				DistributedLock lock = context.getBean(DistributedLock.class);
 				LockHandle held = lock.acquire("held");
 				Service service = context.getBean(Service.class);
-				CompletableFuture<String> running = CompletableFuture.supplyAsync(service::work);
+				CompletableFuture<String> running = CompletableFuture.supplyAsync(service::work, THREADS);
 				LockHandle guarding = service.lock();
 				CompletableFuture<LockHandle> waiting = waiting(lock, trial);
 				context.close();
@@ -54,7 +60,7 @@ class ShutdownFaultsTests {
 				assertIsLeftToRunOut(trial, guarding);
 				held.close();
 				service.end();
-				assertThat(running.join()).isEqualTo("done");
+				assertThat(Patience.get(running, "the guarded method")).isEqualTo("done");
 				assertIsLeftToRunOut(trial, held);
 				assertIsLeftToRunOut(trial, guarding);
 				trial.admin((redis) -> redis.del("lock:{held}", "lock:{guarded}"));
@@ -70,7 +76,8 @@ class ShutdownFaultsTests {
 
 	/** Waits for a lock that the workload does not give back. */
 	private static CompletableFuture<LockHandle> waiting(DistributedLock lock, Trial trial) {
-		CompletableFuture<LockHandle> waiting = CompletableFuture.supplyAsync(() -> lock.acquire(Workload.LONG));
+		CompletableFuture<LockHandle> waiting = CompletableFuture.supplyAsync(() -> lock.acquire(Workload.LONG),
+				THREADS);
 		trial.admin((redis) -> await("both the rival and the application wait")
 			.until(() -> redis.zcard("lock-waiters:{" + Workload.LONG + "}") == 2));
 		return waiting;
@@ -101,17 +108,12 @@ class ShutdownFaultsTests {
 		@io.github.distributedlock.annotation.DistributedLock(key = "'guarded'")
 		public String work() {
 			this.lock.complete(LockHandle.current().orElseThrow());
-			try {
-				this.end.await();
-			}
-			catch (InterruptedException ex) {
-				return "interrupted";
-			}
+			Patience.await(this.end, "the end of the guarded method");
 			return "done";
 		}
 
 		public LockHandle lock() {
-			return this.lock.join();
+			return Patience.get(this.lock, "the lock of the guarded method");
 		}
 
 		public void end() {

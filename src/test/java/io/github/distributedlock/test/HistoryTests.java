@@ -6,16 +6,23 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.test.History.Hold;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class HistoryTests {
+
+	private static final int WRITERS = 8;
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	@TempDir
 	private Path directory;
@@ -131,9 +138,14 @@ class HistoryTests {
 	void manyThreadsWriteWholeLines() {
 		int count = 2_000;
 		try (History history = History.write(file())) {
-			IntStream.range(0, count)
-				.parallel()
-				.forEach((i) -> history.end(history.begin("k" + i, "o", i, Long.MAX_VALUE), i + 1));
+			List<CompletableFuture<Void>> writers = IntStream.range(0, WRITERS)
+				.mapToObj((writer) -> CompletableFuture.runAsync(() -> {
+					for (int i = writer; i < count; i += WRITERS) {
+						history.end(history.begin("k" + i, "o", i, Long.MAX_VALUE), i + 1);
+					}
+				}, this.threads))
+				.toList();
+			writers.forEach((writer) -> Patience.get(writer, "all is written"));
 		}
 		assertThat(History.read(file())).hasSize(count)
 			.allMatch((hold) -> hold.returned() && hold.until() == hold.from() + 1);

@@ -23,7 +23,7 @@ import java.util.function.Predicate;
  */
 public final class JvmProcess implements AutoCloseable {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private static final List<String> QUICK_TO_START = List.of("-Xmx128m", "-XX:TieredStopAtLevel=1",
 			"-XX:+UseSerialGC");

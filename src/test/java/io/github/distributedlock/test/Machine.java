@@ -194,17 +194,11 @@ public final class Machine implements AutoCloseable {
 
 	private static String run(String... command) throws IOException {
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-		try {
-			String said = new String(process.getInputStream().readAllBytes());
-			if (process.waitFor() != 0) {
-				throw new IOException(String.join(" ", command) + ": " + said.strip());
-			}
-			return said;
+		String said = new String(process.getInputStream().readAllBytes());
+		if (Patience.waitFor(process) != 0) {
+			throw new IOException(String.join(" ", command) + ": " + said.strip());
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IOException(ex);
-		}
+		return said;
 	}
 
 }

@@ -54,7 +54,7 @@ class MachineTests {
 	void removesWhatAKilledTestHasLeft() throws Exception {
 		added().close();
 		Process killed = new ProcessBuilder("true").start();
-		killed.waitFor();
+		Patience.waitFor(killed);
 		String left = "lock-" + killed.pid() + "-1";
 		run("ip", "netns", "add", left);
 		run("ip", "link", "add", "lk" + killed.pid(), "type", "veth", "peer", "name", "cable", "netns", left);
@@ -78,7 +78,7 @@ class MachineTests {
 	private static String run(String... command) throws Exception {
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
 		String said = new String(process.getInputStream().readAllBytes());
-		assertThat(process.waitFor()).as(said).isZero();
+		assertThat(Patience.waitFor(process)).as(said).isZero();
 		return said;
 	}
 

@@ -2,9 +2,12 @@ package io.github.distributedlock.test;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
+import org.opentest4j.TestAbortedException;
 import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.ContainerFetchException;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.utility.DockerImageName;
 import redis.clients.jedis.HostAndPort;
@@ -19,7 +22,17 @@ public final class RedisImages implements AutoCloseable {
 
 	private static final int PORT = 6379;
 
+	private final Function<DockerImageName, GenericContainer<?>> make;
+
 	private final List<GenericContainer<?>> containers = new ArrayList<>();
+
+	public RedisImages() {
+		this((image) -> new GenericContainer<>(image));
+	}
+
+	RedisImages(Function<DockerImageName, GenericContainer<?>> make) {
+		this.make = make;
+	}
 
 	/**
 	 * Whether there is a Docker engine.
@@ -32,14 +45,25 @@ public final class RedisImages implements AutoCloseable {
 	/**
 	 * Starts a server of each image.
 	 * @return each strategy that each of them has
+	 * @throws TestAbortedException if an image cannot be had, which says nothing about us
 	 */
 	public Stream<AtomicityCase> start() {
 		return NAMES.stream().flatMap((name) -> {
-			GenericContainer<?> server = new GenericContainer<>(DockerImageName.parse(name)).withExposedPorts(PORT);
+			GenericContainer<?> server = this.make.apply(DockerImageName.parse(name)).withExposedPorts(PORT);
 			this.containers.add(server);
+			pull(server, name);
 			server.start();
 			return AtomicityCase.on(name, new HostAndPort(server.getHost(), server.getMappedPort(PORT))).stream();
 		});
+	}
+
+	private static void pull(GenericContainer<?> server, String name) {
+		try {
+			server.getDockerImageName();
+		}
+		catch (ContainerFetchException ex) {
+			throw new TestAbortedException("there is a Docker engine, but the image " + name + " cannot be had", ex);
+		}
 	}
 
 	@Override

@@ -26,16 +26,12 @@ final class Signals {
 	private static void send(String name, long pid) {
 		try {
 			Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid).inheritIO().start();
-			if (kill.waitFor() != 0) {
+			if (Patience.waitFor(kill) != 0) {
 				throw new AssertionError("Process " + pid + " could not be sent SIG" + name);
 			}
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new IllegalStateException("Interrupted while process " + pid + " was sent SIG" + name, ex);
 		}
 	}
 

@@ -156,7 +156,9 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 
 		@Override
 		public <T extends StatefulConnection<?, ?>> CompletionStage<T> getConnectionAsync(Class<T> type) {
-			return CompletableFuture.supplyAsync(() -> getConnection(type));
+			// By the thread that asks: the common pool may have one only, which somebody
+			// blocks.
+			return CompletableFuture.supplyAsync(() -> getConnection(type), Runnable::run);
 		}
 
 	}

@@ -23,8 +23,11 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -41,6 +44,9 @@ import static org.awaitility.Awaitility.await;
  * is said to be needed for it; and that all of that is needed.
  */
 class AccessRulesTests {
+
+	@RegisterExtension
+	static final OwnThreads THREADS = new OwnThreads();
 
 	private static final Duration LEASE = Duration.ofSeconds(1);
 
@@ -168,11 +174,11 @@ class AccessRulesTests {
 			LockRequest impatient = patient.waitTime(Duration.ofMillis(50));
 			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> other.acquire(impatient));
 			await().until(() -> !admin.exists("lock-waiters:{k}"));
-			waiting = CompletableFuture.supplyAsync(() -> other.acquire(patient));
+			waiting = CompletableFuture.supplyAsync(() -> other.acquire(patient), THREADS);
 			await().until(() -> admin.exists("lock-waiters:{k}"));
 		}
 		// It is another thread's, so it could not be given back by a try statement.
-		waiting.get().close();
+		Patience.get(waiting, "the lock").close();
 		assertThat(admin.exists("lock:{k}", "lock-waiters:{k}", "lock-alive:{k}")).isZero();
 	}
 

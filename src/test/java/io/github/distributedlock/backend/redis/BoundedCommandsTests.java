@@ -9,12 +9,15 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -38,6 +41,9 @@ import static org.awaitility.Awaitility.await;
  */
 @Tag("failover")
 class BoundedCommandsTests {
+
+	@RegisterExtension
+	static final OwnThreads THREADS = new OwnThreads();
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
@@ -157,7 +163,7 @@ class BoundedCommandsTests {
 				flood[i] = runAsync(() -> connection.stringCommands().get(big));
 			}
 			locksWork();
-			CompletableFuture.allOf(flood).join();
+			Patience.get(CompletableFuture.allOf(flood), "the answers to the flood");
 		}
 		// As slow as it can be.
 		CompletableFuture<?> slow = slowCommand(application);
@@ -180,11 +186,11 @@ class BoundedCommandsTests {
 	private void end(CompletableFuture<?> slow) {
 		assertThat(slow).isNotDone();
 		this.admin.rpush(LIST, "end");
-		slow.join();
+		Patience.get(slow, "the end of the slow command");
 	}
 
 	private static CompletableFuture<?> runAsync(Runnable action) {
-		return CompletableFuture.runAsync(action, (task) -> new Thread(task).start());
+		return CompletableFuture.runAsync(action, THREADS);
 	}
 
 	private void locksWork() {

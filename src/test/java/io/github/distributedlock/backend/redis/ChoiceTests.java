@@ -12,8 +12,10 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,6 +35,9 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class ChoiceTests {
 
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
 	private static final Duration LEASE = Duration.ofSeconds(2);
 
 	static Stream<Arguments> everywhere() {
@@ -51,7 +56,7 @@ class ChoiceTests {
 				LockEngine other = LockEngine.builder(backend).leaseTime(LEASE).build()) {
 			LockHandle held = engine.acquire("k");
 			CompletableFuture<LockHandle> waiting = CompletableFuture
-				.supplyAsync(() -> other.acquire(LockRequest.of("k").waitTime(Duration.ofSeconds(30))));
+				.supplyAsync(() -> other.acquire(LockRequest.of("k").waitTime(Duration.ofSeconds(30))), this.threads);
 			await().until(() -> admin.exists("lock-waiters:{k}"));
 			assertThat(backend.atomicity()).isEqualTo(Atomicity.LUA);
 
@@ -215,7 +220,7 @@ class ChoiceTests {
 				Jedis blocked = server.admin();
 				RedisLockBackend backend = backend(client, server.port())) {
 			CompletableFuture<?> script = CompletableFuture
-				.runAsync(() -> blocked.eval("while true do end", List.of(), List.of()));
+				.runAsync(() -> blocked.eval("while true do end", List.of(), List.of()), this.threads);
 			await().ignoreExceptions()
 				.untilAsserted(
 						() -> assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity)

@@ -14,6 +14,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Access;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import io.github.distributedlock.test.RedisServers.Server;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -34,6 +36,9 @@ import static org.awaitility.Awaitility.await;
  */
 @Tag("failover")
 class ClusterFailoverTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration LEASE = Duration.ofSeconds(12);
 
@@ -116,8 +121,7 @@ class ClusterFailoverTests {
 
 	private CompletableFuture<Void> waiter(String key) {
 		LockRequest patient = LockRequest.of(key).waitTime(PATIENCE.multipliedBy(2));
-		return CompletableFuture.runAsync(() -> this.there.acquire(patient).close(),
-				(task) -> new Thread(task).start());
+		return CompletableFuture.runAsync(() -> this.there.acquire(patient).close(), this.threads);
 	}
 
 	private static void takeOver(Server replica) {

@@ -14,12 +14,14 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -33,6 +35,9 @@ import static org.awaitility.Awaitility.await;
  */
 @Tag("failover")
 class ClusterTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -66,7 +71,7 @@ class ClusterTests {
 			LockHandle handle = a.acquire(key);
 			assertThat(b.tryAcquire(key)).as("busy").isEmpty();
 			CompletableFuture<Void> waiter = CompletableFuture
-				.runAsync(() -> b.acquire(LockRequest.of(key).waitTime(LEASE)).close());
+				.runAsync(() -> b.acquire(LockRequest.of(key).waitTime(LEASE)).close(), this.threads);
 			await().until(() -> registered(key));
 			assertThat(waiter).isNotDone();
 			handle.close();

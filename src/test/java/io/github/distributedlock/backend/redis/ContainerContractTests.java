@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
@@ -8,6 +9,7 @@ import io.github.distributedlock.test.RedisImages;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
@@ -23,6 +25,7 @@ class ContainerContractTests extends LockBackendContractTests {
 	private final AtomicityStores stores = new AtomicityStores();
 
 	@BeforeAll
+	@Timeout(value = 10, unit = TimeUnit.MINUTES) // Images may have to be pulled.
 	void startServers() {
 		this.images.start().forEach(this.stores::add);
 	}

@@ -14,6 +14,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.redisson.Redisson;
@@ -41,6 +43,9 @@ import static org.awaitility.Awaitility.await;
 @Tag("thorough")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ForeignFactoryTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -131,7 +136,7 @@ class ForeignFactoryTests {
 			handle.close();
 			ear.awaitWake(key);
 			CompletableFuture<Void> waiter = CompletableFuture
-				.runAsync(() -> engine.acquire(LockRequest.of(key).waitTime(LEASE)).close());
+				.runAsync(() -> engine.acquire(LockRequest.of(key).waitTime(LEASE)).close(), this.threads);
 			assertThat(there.acquireOrRegister(new Claim(key, "b:1", "b", LEASE)).acquired()).isTrue();
 			assertThat(waiter).isNotDone();
 			there.release(key, "b:1");

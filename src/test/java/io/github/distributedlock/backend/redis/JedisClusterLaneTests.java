@@ -7,7 +7,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import redis.clients.jedis.exceptions.JedisClusterOperationException;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -19,6 +22,9 @@ import static org.awaitility.Awaitility.await;
  */
 class JedisClusterLaneTests {
 
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
 	private final AtomicInteger openings = new AtomicInteger();
 
 	private final CountDownLatch giveUp = new CountDownLatch(1);
@@ -26,33 +32,25 @@ class JedisClusterLaneTests {
 	@Test
 	void nobodyWaitsForTheOthersToFindOutThatNoNodeAnswers() {
 		JedisClusterLane lane = new JedisClusterLane(this::nodes, Duration.ofSeconds(1));
-		List<Thread> threads = new ArrayList<>();
 		List<CompletableFuture<?>> callers = new ArrayList<>();
 		for (int i = 0; i < 4; i++) {
-			callers.add(CompletableFuture.runAsync(() -> lane.run((connection) -> connection), (task) -> {
-				Thread thread = new Thread(task);
-				threads.add(thread);
-				thread.start();
-			}));
+			callers.add(CompletableFuture.runAsync(() -> lane.run((connection) -> connection), this.threads));
 		}
-		await().until(() -> threads.stream().allMatch((thread) -> thread.getState() == Thread.State.TIMED_WAITING));
+		await().until(() -> this.threads.all()
+			.stream()
+			.allMatch((thread) -> thread.getState() == Thread.State.TIMED_WAITING));
 		this.giveUp.countDown();
-		assertThat(callers)
-			.allSatisfy((caller) -> assertThatExceptionOfType(RuntimeException.class).isThrownBy(caller::join)
-				.withCauseInstanceOf(UnsentException.class)
-				.withRootCauseInstanceOf(JedisClusterOperationException.class));
+		assertThat(callers).allSatisfy((caller) -> assertThatExceptionOfType(RuntimeException.class)
+			.isThrownBy(() -> Patience.get(caller, "its failure"))
+			.withCauseInstanceOf(UnsentException.class)
+			.withRootCauseInstanceOf(JedisClusterOperationException.class));
 		assertThat(this.openings).hasValue(1);
 		lane.close();
 	}
 
 	private JedisNodes nodes() {
 		this.openings.incrementAndGet();
-		try {
-			this.giveUp.await();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		Patience.await(this.giveUp, "to give up");
 		throw new JedisClusterOperationException("no node answers");
 	}
 

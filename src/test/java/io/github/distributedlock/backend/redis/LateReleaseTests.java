@@ -7,6 +7,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.test.AtomicityCase;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -59,7 +60,7 @@ class LateReleaseTests {
 			asking.start();
 			awaitArrival(admin);
 			backend.release("k", claim.owner());
-			join(asking);
+			Patience.join(asking);
 			assertThat(taken.get()).as("the next owner got it").isEqualTo("OK");
 			boolean bestEffort = strategy.equals(Strategies.text(Atomicity.BEST_EFFORT));
 			assertThat(admin.get("late:{k}")).isEqualTo(bestEffort ? null : "the next owner");
@@ -78,15 +79,6 @@ class LateReleaseTests {
 	private static void awaitArrival(Jedis admin) {
 		await().pollInterval(Duration.ofMillis(10))
 			.until(() -> admin.clientList().lines().anyMatch((line) -> line.contains(" cmd=set ")));
-	}
-
-	private static void join(Thread thread) {
-		try {
-			thread.join();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
 	}
 
 }

@@ -7,11 +7,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -26,6 +29,9 @@ import static org.awaitility.Awaitility.await;
  * Tests for {@link LettuceExclusiveLane}.
  */
 class LettuceExclusiveLaneTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -68,9 +74,9 @@ class LettuceExclusiveLaneTests {
 				together.countDown();
 				await().until(() -> together.getCount() == 0);
 				return connection.getNativeConnection();
-			}), (task) -> new Thread(task).start()))
+			}), this.threads))
 			.toList();
-		assertThat(threads.stream().map(CompletableFuture::join)).doesNotHaveDuplicates();
+		assertThat(threads.stream().map((one) -> Patience.get(one, "its connection"))).doesNotHaveDuplicates();
 	}
 
 	@Test

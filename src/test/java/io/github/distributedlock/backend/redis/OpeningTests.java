@@ -9,8 +9,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.data.redis.RedisConnectionFailureException;
 
@@ -26,6 +29,9 @@ class OpeningTests {
 	private static final Duration TIMEOUT = Duration.ofMillis(50);
 
 	private final AtomicInteger openings = new AtomicInteger();
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private final CountDownLatch open = new CountDownLatch(1);
 
@@ -45,24 +51,23 @@ class OpeningTests {
 	void isDoneOnceForAllWhoWantItAtTheSameTime() {
 		this.opener = this::openedWhenLetGo;
 		List<CompletableFuture<String>> callers = new ArrayList<>();
-		List<Thread> threads = new ArrayList<>();
 		for (int i = 0; i < 8; i++) {
-			callers.add(CompletableFuture.supplyAsync(this.opening::await, (task) -> {
-				Thread thread = new Thread(task);
-				threads.add(thread);
-				thread.start();
-			}));
+			callers.add(CompletableFuture.supplyAsync(this.opening::await, this.threads));
 		}
-		await().until(() -> threads.stream().allMatch((thread) -> thread.getState() == Thread.State.TIMED_WAITING));
+		await().until(() -> this.threads.all()
+			.stream()
+			.allMatch((thread) -> thread.getState() == Thread.State.TIMED_WAITING));
 		this.open.countDown();
-		assertThat(callers).allSatisfy((caller) -> assertThat(caller.join()).isEqualTo("opened"));
+		assertThat(callers)
+			.allSatisfy((caller) -> assertThat(Patience.get(caller, "what was opened")).isEqualTo("opened"));
 		assertThat(this.openings).hasValue(1);
 	}
 
 	@Test
 	void theVeryFirstMayTakeLongerThanACommand() {
 		this.opener = () -> {
-			CompletableFuture.delayedExecutor(4 * TIMEOUT.toMillis(), java.util.concurrent.TimeUnit.MILLISECONDS)
+			CompletableFuture
+				.delayedExecutor(4 * TIMEOUT.toMillis(), java.util.concurrent.TimeUnit.MILLISECONDS, this.threads)
 				.execute(this.open::countDown);
 			return openedWhenLetGo();
 		};
@@ -131,12 +136,7 @@ class OpeningTests {
 	}
 
 	private String openedWhenLetGo() {
-		try {
-			this.open.await();
-		}
-		catch (InterruptedException ex) {
-			throw new IllegalStateException(ex);
-		}
+		Patience.await(this.open, "to be let go");
 		return "opened";
 	}
 

@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -14,6 +15,7 @@ import java.util.function.Predicate;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -148,7 +150,8 @@ class RedisLockBackendOutageTests {
 				attempts.add(executor.submit(() -> this.backend.acquire(claim("k"))));
 			}
 			for (Future<?> attempt : attempts) {
-				assertThatExceptionOfType(java.util.concurrent.ExecutionException.class).isThrownBy(attempt::get)
+				assertThatExceptionOfType(CompletionException.class)
+					.isThrownBy(() -> Patience.get(attempt, "its failure"))
 					.withCauseInstanceOf(LockBackendException.class)
 					.satisfies((ex) -> assertThat(((LockBackendException) ex.getCause()).isRetryable()).isTrue());
 			}
@@ -193,7 +196,7 @@ class RedisLockBackendOutageTests {
 			await().until(() -> admin.clientList().matches("(?s).*flags=b .*cmd=set .*"));
 			admin.clientKill(new ClientKillParams().type(redis.clients.jedis.args.ClientType.NORMAL)
 				.skipMe(ClientKillParams.SkipMe.YES));
-			assertThatExceptionOfType(java.util.concurrent.ExecutionException.class).isThrownBy(attempt::get)
+			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> Patience.get(attempt, "its failure"))
 				.withCauseInstanceOf(LockBackendException.class);
 			admin.clientUnpause();
 			// Its own command comes after anything that would have been sent again.
@@ -241,7 +244,7 @@ class RedisLockBackendOutageTests {
 			thread.start();
 			await().until(() -> admin.clientList().matches("(?s).*flags=b .*cmd=set .*"));
 			thread.interrupt();
-			thread.join();
+			Patience.join(thread);
 		}
 		assertThat(outcome.get()).isInstanceOf(LockBackendException.class);
 		assertThat(((LockBackendException) outcome.get()).isRetryable()).as("retryable").isTrue();
@@ -267,7 +270,7 @@ class RedisLockBackendOutageTests {
 					Predicate.isEqual((client == Factories.JEDIS) ? 8L : 1L));
 			admin.clientUnpause();
 			for (Future<?> attempt : attempts) {
-				attempt.get();
+				Patience.get(attempt, "the answer");
 			}
 		}
 		executor.shutdown();

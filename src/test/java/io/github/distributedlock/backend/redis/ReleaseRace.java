@@ -9,9 +9,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.distributedlock.test.Patience;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.SetParams;
@@ -74,7 +76,7 @@ final class ReleaseRace {
 			}
 			Outcome all = new Outcome(0, 0, 0);
 			for (Future<Outcome> part : parts) {
-				all = all.and(part.get());
+				all = all.and(part.get((1 + releases / 100) * Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS));
 			}
 			return all;
 		}

@@ -10,11 +10,13 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisReplicas;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -31,6 +33,9 @@ import static org.awaitility.Awaitility.await;
  */
 @Tag("thorough")
 class ReplicaAcknowledgementTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final RedisLockSettings ONE_REPLICA = RedisLockSettings.defaults()
 		.commandTimeout(Duration.ofSeconds(2))
@@ -131,7 +136,7 @@ class ReplicaAcknowledgementTests {
 			try (LockHandle handle = this.engine.acquire(LockRequest.of("k").waitTime(Duration.ofSeconds(30)))) {
 				return handle.isHeld();
 			}
-		});
+		}, this.threads);
 		await().until(() -> calls("wait") >= 3);
 		assertThat(waiter).isNotDone();
 		this.servers.replicas().get(0).resume();
@@ -170,7 +175,7 @@ class ReplicaAcknowledgementTests {
 		this.backend.acquire(held);
 		this.servers.replicas().get(0).pause();
 		List<CompletableFuture<Void>> waiting = IntStream.range(0, 8)
-			.mapToObj((i) -> CompletableFuture.runAsync(() -> this.backend.acquire(claim("waits-" + i))))
+			.mapToObj((i) -> CompletableFuture.runAsync(() -> this.backend.acquire(claim("waits-" + i)), this.threads))
 			.toList();
 		await().until(() -> this.master.info("clients").contains("blocked_clients:")
 				&& !this.master.info("clients").contains("blocked_clients:0"));

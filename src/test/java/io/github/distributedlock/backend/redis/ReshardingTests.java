@@ -17,6 +17,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import io.github.distributedlock.test.Variant;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -39,6 +41,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  */
 @Tag("failover")
 class ReshardingTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration LEASE = Duration.ofSeconds(2);
 
@@ -123,8 +128,7 @@ class ReshardingTests {
 		List<LockHandle> handles = this.keys.stream().map(this.here::acquire).toList();
 		List<CompletableFuture<Void>> waiters = this.keys.stream()
 			.map((key) -> LockRequest.of(key).waitTime(PATIENCE))
-			.map((request) -> CompletableFuture.runAsync(() -> this.there.acquire(request).close(),
-					(task) -> new Thread(task).start()))
+			.map((request) -> CompletableFuture.runAsync(() -> this.there.acquire(request).close(), this.threads))
 			.toList();
 		await().until(() -> this.keys.stream().allMatch((key) -> this.move.exists(waiters(key))));
 		this.move.begin();

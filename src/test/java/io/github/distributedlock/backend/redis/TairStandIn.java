@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RespMessage;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
@@ -152,7 +153,11 @@ final class TairStandIn implements AutoCloseable {
 
 		private synchronized void answer(RespMessage request) throws IOException, InterruptedException {
 			while (this.unanswered > 0) {
-				wait();
+				int before = this.unanswered;
+				wait(Patience.PATIENCE.toMillis());
+				if (this.unanswered == before) {
+					throw new IOException("the server does not answer what came before " + request.words());
+				}
 			}
 			String answer = ":" + TairStandIn.this.answer(request.words()) + "\r\n";
 			this.client.getOutputStream().write(answer.getBytes(StandardCharsets.US_ASCII));

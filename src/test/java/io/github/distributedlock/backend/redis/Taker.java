@@ -10,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.distributedlock.test.Patience;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
@@ -74,12 +75,7 @@ final class Taker implements AutoCloseable {
 	@Override
 	public void close() {
 		this.over = true;
-		try {
-			this.thread.join();
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
+		Patience.join(this.thread);
 		this.jedis.close();
 	}
 
@@ -95,10 +91,8 @@ final class Taker implements AutoCloseable {
 			return this.taken.getCount() == 0;
 		}
 
-		void await() throws InterruptedException {
-			if (!this.taken.await(10, TimeUnit.SECONDS)) {
-				throw new IllegalStateException(this.name + " never came free");
-			}
+		void await() {
+			Patience.await(this.taken, this.name + " comes free");
 		}
 
 	}

@@ -14,11 +14,13 @@ import io.github.distributedlock.test.Access;
 import io.github.distributedlock.test.ChildJvm;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.JvmProcess;
+import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.RedisServers;
 import io.github.distributedlock.test.Variant;
 import io.netty.channel.epoll.Epoll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.data.redis.connection.RedisSocketConfiguration;
@@ -33,6 +35,9 @@ import static org.awaitility.Awaitility.await;
  */
 @EnabledIf(value = "isNativeLibraryThere", disabledReason = "Netty has no native library for this machine here")
 class UnixSocketTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -69,7 +74,7 @@ class UnixSocketTests {
 					.hasSizeGreaterThanOrEqualTo(2)
 					.allMatch((line) -> line.contains("user=shop"));
 				CompletableFuture<LockHandle> waiter = CompletableFuture
-					.supplyAsync(() -> engine.acquire(LockRequest.of(KEY).waitTime(PATIENCE)));
+					.supplyAsync(() -> engine.acquire(LockRequest.of(KEY).waitTime(PATIENCE)), this.threads);
 				await().until(() -> admin.zcard("lock-waiters:{k}") == 1);
 				other.send("release and wait");
 				LockHandle handle = waiter.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
@@ -107,7 +112,7 @@ class UnixSocketTests {
 			configuration.setPassword(LOGIN.password());
 			try (RedisLockBackend backend = Client.LETTUCE.backend(configuration, Variant.settings());
 					LockEngine engine = LockEngine.builder(backend).leaseTime(Duration.ofSeconds(3)).build()) {
-				try (LockHandle handle = engine.acquire(KEY)) {
+				try (LockHandle handle = engine.acquire(LockRequest.of(KEY).waitTime(PATIENCE))) {
 					System.out.println("owner " + handle.owner());
 					ChildJvm.awaitLine();
 				}

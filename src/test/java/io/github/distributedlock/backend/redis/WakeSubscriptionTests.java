@@ -8,6 +8,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -210,7 +211,7 @@ class WakeSubscriptionTests {
 			registering.start();
 			Thread.sleep(i % 6);
 			listening.close();
-			registering.join();
+			Patience.join(registering);
 		}
 		await().until(() -> this.admin.pubsubChannels().isEmpty());
 		awaitNoThread();
