@@ -1,12 +1,28 @@
 package io.github.distributedlock.backend.redis;
 
+import java.util.concurrent.atomic.AtomicReference;
+
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
  * Connections for renewals, with others to fall back on: a server that has no connection
- * left to give must not cost a lock, for which there was one.
+ * left to give, or takes its time, must not cost a lock, for which there was one.
+ * <p>
+ * States: not open; being opened in the background, by one thread; open. Renewals use the
+ * others until it is open, and whenever it turns out to be closed and cannot be opened
+ * again. An opening that fails is tried again by the next renewal.
  */
 final class RenewalLane implements Lane {
+
+	private static final Logger logger = LoggerFactory.getLogger(RenewalLane.class);
+
+	private final SimpleAsyncTaskExecutor background = new SimpleAsyncTaskExecutor("distributed-lock-open-");
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.NOT_OPEN);
 
 	private final Lane own;
 
@@ -15,21 +31,48 @@ final class RenewalLane implements Lane {
 	RenewalLane(Lane own, Lane others) {
 		this.own = own;
 		this.others = others;
+		this.background.setDaemon(true);
 	}
 
 	@Override
 	public <T> @Nullable T run(Command<T> command) {
-		try {
-			return this.own.run(command);
+		if (this.state.compareAndSet(State.NOT_OPEN, State.OPENING)) {
+			this.background.execute(this::open);
 		}
-		catch (UnsentException ex) {
-			return this.others.run(command);
+		if (this.state.get() == State.OPEN) {
+			try {
+				return this.own.run(command);
+			}
+			catch (UnsentException ex) {
+				logger.debug("Renewing on other connections", ex);
+			}
+		}
+		return this.others.run(command);
+	}
+
+	private void open() {
+		State reached = State.NOT_OPEN;
+		try {
+			this.own.run((connection) -> null);
+			reached = State.OPEN;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not open a connection for renewals yet", ex);
+		}
+		finally {
+			this.state.set(reached);
 		}
 	}
 
 	@Override
 	public void close() {
 		this.own.close();
+	}
+
+	private enum State {
+
+		NOT_OPEN, OPENING, OPEN
+
 	}
 
 }
