@@ -281,8 +281,8 @@ public final class LockRequest {
 	@Override
 	public String toString() {
 		Values values = this.values;
-		return "LockRequest[keys=" + values.keys + ", name=" + values.name + ", mode=" + values.mode
-				+ told("waitTime", values.waitTime) + told("leaseTime", values.leaseTime)
+		return "LockRequest[keys=" + LockException.printable(values.keys) + ", name=" + values.name + ", mode="
+				+ values.mode + told("waitTime", values.waitTime) + told("leaseTime", values.leaseTime)
 				+ told("maxHoldTime", values.maxHoldTime) + told("minHoldTime", values.minHoldTime)
 				+ (values.expireOnClose ? ", expireOnClose" : "") + (values.fair ? ", fair" : "")
 				+ (values.fenced ? ", fenced" : "") + (values.detached ? ", detached" : "") + "]";
@@ -315,7 +315,7 @@ public final class LockRequest {
 		for (@Nullable
 		String key : keys) {
 			if (key == null || key.isBlank()) {
-				throw new IllegalArgumentException("Lock key " + index + " of " + keys + " is "
+				throw new IllegalArgumentException("Lock key " + index + " of " + LockException.printable(keys) + " is "
 						+ ((key != null) ? "blank" : "null") + ": it would lock more, or less, than was meant");
 			}
 			index++;
@@ -375,8 +375,9 @@ public final class LockRequest {
 
 		private void requireMinHoldNotLongerThan(String what, @Nullable Duration limit) {
 			if (this.minHoldTime != null && limit != null && this.minHoldTime.compareTo(limit) > 0) {
-				throw new IllegalArgumentException("minHoldTime " + this.minHoldTime + " of lock " + this.keys
-						+ " is longer than its " + what + " " + limit + ": the lock would be free before");
+				throw new IllegalArgumentException(
+						"minHoldTime " + this.minHoldTime + " of lock " + LockException.printable(this.keys)
+								+ " is longer than its " + what + " " + limit + ": the lock would be free before");
 			}
 		}
 

@@ -55,7 +55,8 @@ class LockInterceptor implements MethodInterceptor {
 			return fallBack(invocation, target, definition, ex);
 		}
 		if (handle == null) {
-			logger.debug("{} is skipped, since lock {} is busy", definition.annotated().shortName(), request.keys());
+			logger.debug("{} is skipped, since lock {} is busy", definition.annotated().shortName(),
+					LockException.printable(request.keys()));
 			return (skipped != null) ? skipped.get() : null;
 		}
 		this.missedRuns.end(definition);
@@ -119,7 +120,8 @@ class LockInterceptor implements MethodInterceptor {
 		LockHandle handle = lock().acquire(request);
 		if (handle == null) {
 			throw new IllegalStateException("DistributedLock " + lock().getClass().getName()
-					+ " gave no handle for lock " + request.keys() + ". If it is a mock, let it give one:"
+					+ " gave no handle for lock " + LockException.printable(request.keys())
+					+ ". If it is a mock, let it give one:"
 					+ " given(lock.acquire(any(LockRequest.class))).willReturn(mock(LockHandle.class)). Or have real"
 					+ " locks in the test: distributed-lock.backend=memory");
 		}

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +36,8 @@ final class SwitchedOffLock implements DistributedLock {
 		Objects.requireNonNull(request, "request");
 		if (request.fenced()) {
 			throw LockBackendException.refused(
-					"Lock " + request.keys() + " was requested as fenced, but locks are switched off"
+					"Lock " + LockException.printable(request.keys())
+							+ " was requested as fenced, but locks are switched off"
 							+ " (distributed-lock.enabled=false), and only a store can give a fencing token",
 					"switch the locks on again, or do without the method until then", false, null);
 		}
@@ -96,7 +98,8 @@ final class SwitchedOffLock implements DistributedLock {
 		@Override
 		public void checkHeld() {
 			if (this.closed.get()) {
-				throw new IllegalStateException("The handle of lock " + this.keys + " is closed");
+				throw new IllegalStateException(
+						"The handle of lock " + LockException.printable(this.keys) + " is closed");
 			}
 		}
 
@@ -120,7 +123,7 @@ final class SwitchedOffLock implements DistributedLock {
 
 		@Override
 		public String toString() {
-			return "LockHandle[keys=" + this.keys + ", switched off]";
+			return "LockHandle[keys=" + LockException.printable(this.keys) + ", switched off]";
 		}
 
 	}

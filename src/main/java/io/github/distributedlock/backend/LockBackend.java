@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockMode;
 
 /**
@@ -54,8 +55,11 @@ public interface LockBackend extends AutoCloseable {
 	 */
 	default void require(String key, LockMode mode, boolean fair) {
 		if (fair || mode != LockMode.EXCLUSIVE) {
-			throw LockBackendException.refused("Lock '" + key + "' was requested as " + (fair ? "fair" : mode)
-					+ ", which " + getClass().getName() + " does not support. Request it without", false, null);
+			throw LockBackendException
+				.refused(
+						"Lock '" + LockException.printable(key) + "' was requested as " + (fair ? "fair" : mode)
+								+ ", which " + getClass().getName() + " does not support. Request it without",
+						false, null);
 		}
 	}
 

@@ -5,6 +5,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.Claim;
 import org.jspecify.annotations.Nullable;
@@ -229,8 +230,10 @@ final class Acquirer {
 			requireNoFailure(turn.key, turn.failure(), wait);
 		}
 		if (!granted && turn.followsWithdrawal && !wait.isBusy()) {
-			throw new LockBackendException("Lock '" + turn.key + "' could not be asked for: the store has not"
-					+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here", true, null);
+			throw new LockBackendException(
+					"Lock '" + LockException.printable(turn.key) + "' could not be asked for: the store has not"
+							+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here",
+					true, null);
 		}
 		return granted && (patient || !wait.isOver());
 	}

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +27,7 @@ final class ClosedElsewhere {
 					"Lock {} was acquired by thread {} and is given back by thread {}. Until now it was bound to the"
 							+ " former, whose next task would have re-entered it: two holders at once. Acquire such a"
 							+ " lock with LockRequest.detached(true). This is logged once",
-					keys, bound.getName(), Thread.currentThread().getName());
+					LockException.printable(keys), bound.getName(), Thread.currentThread().getName());
 		}
 	}
 

@@ -8,6 +8,7 @@ import java.util.Map;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -58,7 +59,7 @@ final class Deferrals {
 			this.silent.putIfAbsent(this.nodes.of(hold.key), failure);
 		}
 		if (this.causes.isEmpty()) {
-			logger.debug("Could not release lock '{}' of {}", hold.key, hold.owner(), failure);
+			logger.debug("Could not release lock '{}' of {}", LockException.printable(hold.key), hold.owner(), failure);
 		}
 		this.causes.computeIfAbsent(cause(failure), (cause) -> new ArrayList<>(1)).add(hold);
 		this.sweeper.release(hold.tenure, rest);
@@ -73,7 +74,8 @@ final class Deferrals {
 			Hold first = holds.get(0);
 			String more = (holds.size() > 1) ? " and " + (holds.size() - 1) + " more" : "";
 			logger.warn("Could not release lock '{}'{} of {}, trying again until the lease has run out in {}: {}",
-					first.key, more, first.owner(), Text.of(first.tenure.leftOnServer()), cause);
+					LockException.printable(first.key), more, first.owner(), Text.of(first.tenure.leftOnServer()),
+					cause);
 		});
 	}
 

@@ -12,6 +12,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -126,7 +127,7 @@ final class EngineHandle implements LockHandle {
 		for (Hold hold : this.holds) {
 			if (!this.parts.losses().isStillHeld(hold)) {
 				throw new LockLostException(
-						"Lock '" + hold.key + "' of " + hold.owner() + " was lost: "
+						"Lock '" + LockException.printable(hold.key) + "' of " + hold.owner() + " was lost: "
 								+ Losses.why(hold.tenure.lossReason(), hold.terms),
 						this.keys, hold.tenure.lossReason());
 			}
@@ -180,7 +181,7 @@ final class EngineHandle implements LockHandle {
 	}
 
 	private String lossActionName() {
-		return "An onLost action of lock " + this.keys;
+		return "An onLost action of lock " + LockException.printable(this.keys);
 	}
 
 	/**
@@ -232,13 +233,13 @@ final class EngineHandle implements LockHandle {
 
 	private void requireOpen() {
 		if (this.closed.get()) {
-			throw new IllegalStateException("The handle of lock " + this.keys + " is closed");
+			throw new IllegalStateException("The handle of lock " + LockException.printable(this.keys) + " is closed");
 		}
 	}
 
 	@Override
 	public String toString() {
-		return "LockHandle[keys=" + this.keys + ", owner=" + owner() + ", "
+		return "LockHandle[keys=" + LockException.printable(this.keys) + ", owner=" + owner() + ", "
 				+ (this.closed.get() ? "closed" : isHeld() ? "held" : "lost") + "]";
 	}
 

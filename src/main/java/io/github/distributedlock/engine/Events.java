@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -62,8 +63,8 @@ final class Events {
 		for (int i = 0; i < this.listeners.size(); i++) {
 			LockListener listener = this.listeners.get(i);
 			// Not its toString, which is code of the application, too.
-			this.way.tell(i, () -> listener.onEvent(event),
-					() -> "Lock listener " + listener.getClass().getName() + " on " + event);
+			this.way.tell(i, () -> listener.onEvent(event), () -> "Lock listener " + listener.getClass().getName()
+					+ " on " + LockException.printable(event.toString()));
 		}
 	}
 
@@ -75,16 +76,16 @@ final class Events {
 			return;
 		}
 		if (event instanceof LockEvent.Acquired acquired) {
-			logger.debug("Lock {} is acquired after {} by {}", acquired.keys(), Text.of(acquired.waited()),
-					acquired.owner());
+			logger.debug("Lock {} is acquired after {} by {}", LockException.printable(acquired.keys()),
+					Text.of(acquired.waited()), acquired.owner());
 		}
 		else if (event instanceof LockEvent.NotAcquired busy) {
-			logger.debug("Lock {} is busy, given up after {}{}", busy.keys(), Text.of(busy.waited()),
-					Text.heldBy(busy.holder()));
+			logger.debug("Lock {} is busy, given up after {}{}", LockException.printable(busy.keys()),
+					Text.of(busy.waited()), Text.heldBy(busy.holder()));
 		}
 		else if (event instanceof LockEvent.Released released) {
-			logger.debug("Lock '{}' is released after {} by {}", released.key(), Text.of(released.held()),
-					released.owner());
+			logger.debug("Lock '{}' is released after {} by {}", LockException.printable(released.key()),
+					Text.of(released.held()), released.owner());
 		}
 	}
 

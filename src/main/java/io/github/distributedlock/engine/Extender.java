@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
@@ -48,8 +49,8 @@ final class Extender {
 	private boolean extend(Hold hold, Duration lease) {
 		Moment sent = Moment.now(this.time);
 		if (hold.tenure.maxHoldLeft(sent.nanos()) < lease.toNanos()) {
-			throw new IllegalArgumentException("Lock '" + hold.key + "' cannot be extended by " + Text.of(lease)
-					+ ": that is past its maxHoldTime of " + Text.of(hold.terms.maxHold()));
+			throw new IllegalArgumentException("Lock '" + LockException.printable(hold.key) + "' cannot be extended by "
+					+ Text.of(lease) + ": that is past its maxHoldTime of " + Text.of(hold.terms.maxHold()));
 		}
 		if (!this.losses.isStillHeld(hold) || hold.lease().left(sent) >= lease.toNanos()) {
 			return hold.isHeld();

@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +38,7 @@ final class HeldTooLong {
 		Throwable acquiredAt = new Throwable("acquired by thread " + Thread.currentThread().getName());
 		return this.time.schedule(() -> logger.warn(
 				"Lock {} has been held for {}, longer than warn-held-after; the stack shows where it was acquired",
-				keys, Text.of(limit), acquiredAt), limit.toNanos());
+				LockException.printable(keys), Text.of(limit), acquiredAt), limit.toNanos());
 	}
 
 }

@@ -6,6 +6,7 @@ import java.util.function.Predicate;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockUpgradeException;
 import org.jspecify.annotations.Nullable;
 
@@ -172,20 +173,23 @@ final class Holds {
 
 	private static void requireHonoured(Terms terms, Hold outer) {
 		if (terms.fenced() && outer.fencingToken.isEmpty()) {
-			throw new IllegalArgumentException("Lock '" + outer.key + "' was requested as fenced, but this thread holds"
-					+ " it without a fencing token already. Request the outer lock as fenced, too");
+			throw new IllegalArgumentException(
+					"Lock '" + LockException.printable(outer.key) + "' was requested as fenced, but this thread holds"
+							+ " it without a fencing token already. Request the outer lock as fenced, too");
 		}
 		if (outer.terms.isShared() && !terms.isShared()) {
-			throw new LockUpgradeException("Lock '" + outer.key + "' was requested as EXCLUSIVE, but this thread"
+			throw new LockUpgradeException("Lock '" + LockException.printable(outer.key)
+					+ "' was requested as EXCLUSIVE, but this thread"
 					+ " holds it as SHARED already, and would wait for itself. Request the outer lock as EXCLUSIVE,"
 					+ " or give it back first");
 		}
 		long left = outer.longest();
 		if (terms.minHold() > left) {
-			throw new IllegalArgumentException("Lock '" + outer.key + "' was requested with a minHoldTime of "
-					+ Text.of(terms.minHold()) + ", but this thread holds it already, with a "
-					+ (outer.terms.renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Text.of(left)
-					+ ". Request the outer lock with a longer one, or give it back first");
+			throw new IllegalArgumentException(
+					"Lock '" + LockException.printable(outer.key) + "' was requested with a minHoldTime of "
+							+ Text.of(terms.minHold()) + ", but this thread holds it already, with a "
+							+ (outer.terms.renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Text.of(left)
+							+ ". Request the outer lock with a longer one, or give it back first");
 		}
 	}
 

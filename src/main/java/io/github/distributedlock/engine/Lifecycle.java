@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 
 /**
  * Whether the engine is open. Each stop begins a new era, so that who was waiting before
@@ -44,8 +45,10 @@ final class Lifecycle {
 	 */
 	void require(int since, String key) {
 		if (!isRunningSince(since)) {
-			throw new LockBackendException("Lock '" + key + "' cannot be acquired: the lock engine is stopped"
-					+ " (the application is shutting down or paused)", false, null);
+			throw new LockBackendException(
+					"Lock '" + LockException.printable(key) + "' cannot be acquired: the lock engine is stopped"
+							+ " (the application is shutting down or paused)",
+					false, null);
 		}
 	}
 

@@ -11,6 +11,7 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
@@ -109,9 +110,10 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 			return handle;
 		}
 		String holder = wait.holder();
-		throw new LockNotAcquiredException("Lock " + request.keys() + " was busy for " + Text.of(wait.waited())
-				+ " (waitTime " + Text.of(wait.limit()) + ")" + Text.heldBy(holder), request.keys(), wait.waited(),
-				holder);
+		throw new LockNotAcquiredException(
+				"Lock " + LockException.printable(request.keys()) + " was busy for " + Text.of(wait.waited())
+						+ " (waitTime " + Text.of(wait.limit()) + ")" + Text.heldBy(holder),
+				request.keys(), wait.waited(), holder);
 	}
 
 	@Override
@@ -141,9 +143,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		}
 		catch (InterruptedException ex) {
 			interrupted = true;
-			throw new LockInterruptedException(
-					"Interrupted after waiting " + Text.of(wait.waited()) + " for lock " + keys + "; it is not held",
-					ex);
+			throw new LockInterruptedException("Interrupted after waiting " + Text.of(wait.waited()) + " for lock "
+					+ LockException.printable(keys) + "; it is not held", ex);
 		}
 		finally {
 			if (interrupted) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -61,8 +62,8 @@ final class Losses {
 				if (tenure.isUnsettled()) {
 					this.sweeper.cleanUp(tenure);
 				}
-				logger.warn("Lock '{}' of {} was lost while it was handed on: {}", tenure.key, tenure.owner,
-						why(reason, tenure.terms));
+				logger.warn("Lock '{}' of {} was lost while it was handed on: {}", LockException.printable(tenure.key),
+						tenure.owner, why(reason, tenure.terms));
 			}
 		}
 	}
@@ -82,8 +83,8 @@ final class Losses {
 		Duration held = hold.held();
 		hold.handles().forEach(EngineHandle::startLossActions);
 		this.events.publish(new LockEvent.Lost(hold.terms.name(), hold.key, hold.owner(), reason, held));
-		logger.warn("Lock '{}' of {} was lost after {}: {}", hold.key, hold.owner(), Text.of(held),
-				why(reason, hold.terms));
+		logger.warn("Lock '{}' of {} was lost after {}: {}", LockException.printable(hold.key), hold.owner(),
+				Text.of(held), why(reason, hold.terms));
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -200,7 +201,7 @@ final class Negotiation {
 		if (this.terms.fenced() && fencingToken.isEmpty()) {
 			this.unsettled = true;
 			throw new LockBackendException(
-					"Lock '" + this.turn.key + "' was requested as fenced, but "
+					"Lock '" + LockException.printable(this.turn.key) + "' was requested as fenced, but "
 							+ this.parts.backend.getClass().getName() + " gave no fencing token. Request it without",
 					false, null);
 		}
@@ -208,9 +209,10 @@ final class Negotiation {
 				this.sliceStart.orElseGet(this.parts.time::nanoTime), this.unsettled, this.parts.time);
 		if (tenure.isOver()) {
 			this.unsettled = true;
-			this.failure = new LockBackendException("Lock '" + this.turn.key + "' was granted, but the answer took"
-					+ " longer than the lease of " + Text.of(this.terms.lease()) + ". Choose a longer lease", true,
-					null);
+			this.failure = new LockBackendException(
+					"Lock '" + LockException.printable(this.turn.key) + "' was granted, but the answer took"
+							+ " longer than the lease of " + Text.of(this.terms.lease()) + ". Choose a longer lease",
+					true, null);
 			return null;
 		}
 		boolean unsettledBefore = this.unsettled;

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
@@ -68,17 +69,19 @@ final class Requests {
 		if (key.length() > this.maxKeyBytes / 3) {
 			int bytes = key.getBytes(StandardCharsets.UTF_8).length;
 			if (bytes > this.maxKeyBytes) {
-				throw new IllegalArgumentException("Lock key '" + key.substring(0, Math.min(40, key.length()))
-						+ "…' has " + bytes + " bytes, but at most " + this.maxKeyBytes
-						+ " are allowed. Lock by an identifier, not by content, or raise the engine's"
-						+ " maxKeyBytes (distributed-lock.max-key-bytes)");
+				throw new IllegalArgumentException(
+						"Lock key '" + LockException.printable(key.substring(0, Math.min(40, key.length()))) + "…' has "
+								+ bytes + " bytes, but at most " + this.maxKeyBytes
+								+ " are allowed. Lock by an identifier, not by content, or raise the engine's"
+								+ " maxKeyBytes (distributed-lock.max-key-bytes)");
 			}
 		}
 	}
 
 	private static void refuse(LockRequest request, boolean asked, String what) {
 		if (asked) {
-			throw new IllegalArgumentException("Lock " + request.keys() + " was requested as " + what);
+			throw new IllegalArgumentException(
+					"Lock " + LockException.printable(request.keys()) + " was requested as " + what);
 		}
 	}
 

@@ -7,6 +7,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -99,7 +100,7 @@ final class Sweeper {
 			logger.warn(
 					"Lock '{}' of {}, and others, may stay in the store until their leases have run out there,"
 							+ " since {} locks are waiting to be released already",
-					errand.key, errand.owner, MOST_ERRANDS);
+					LockException.printable(errand.key), errand.owner, MOST_ERRANDS);
 		}
 		start(0);
 	}
@@ -156,7 +157,8 @@ final class Sweeper {
 			return true;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Could not release lock '{}' of {} yet", errand.key, errand.owner, ex);
+			logger.debug("Could not release lock '{}' of {} yet", LockException.printable(errand.key), errand.owner,
+					ex);
 			errand.postpone(this.time.nanoTime());
 			return false;
 		}

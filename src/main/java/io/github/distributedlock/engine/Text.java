@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 
+import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +17,7 @@ final class Text {
 	 * Who has a lock, if that is known, at the end of a sentence.
 	 */
 	static String heldBy(@Nullable String holder) {
-		return (holder != null) ? ", held by " + holder : "";
+		return (holder != null) ? ", held by " + LockException.printable(holder) : "";
 	}
 
 	static String of(long nanos) {

@@ -4,6 +4,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -209,7 +210,7 @@ final class Turn {
 	private KeyQueue queue() {
 		KeyQueue queue = this.queue;
 		if (queue == null) {
-			throw new IllegalStateException("No turn for lock " + this.key);
+			throw new IllegalStateException("No turn for lock " + LockException.printable(this.key));
 		}
 		return queue;
 	}

@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
@@ -128,7 +129,8 @@ final class Wait {
 	 */
 	void begins(String key) {
 		if (!this.begun && logger.isDebugEnabled()) {
-			logger.debug("Lock '{}' is waited for, at most for {}{}", key, Text.of(limit()), Text.heldBy(holder()));
+			logger.debug("Lock '{}' is waited for, at most for {}{}", LockException.printable(key), Text.of(limit()),
+					Text.heldBy(holder()));
 		}
 		this.begun = true;
 	}

@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine;
 
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.WakeListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +26,7 @@ final class WakeUps implements WakeListener {
 	public void onWake(String key, String waiter) {
 		if (!this.instance.isWaiter(waiter)) {
 			// Nobody here waits for it, and it would be withdrawn under somebody else.
-			logger.debug("Ignored a wake-up that names {}, a waiter of another JVM", waiter);
+			logger.debug("Ignored a wake-up that names {}, a waiter of another JVM", LockException.printable(waiter));
 			return;
 		}
 		this.queue.wake(new Waiter(key, waiter));

@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.util.function.BiConsumer;
 
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,7 +43,7 @@ final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
 				turn.answered();
 			}
 			catch (RuntimeException ex) {
-				logger.debug("Could not withdraw from lock '{}'", turn.key, ex);
+				logger.debug("Could not withdraw from lock '{}'", LockException.printable(turn.key), ex);
 				turn.failed(Failures.asBackendException("withdraw", turn.key, ex));
 			}
 			finally {

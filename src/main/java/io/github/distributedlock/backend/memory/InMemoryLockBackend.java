@@ -11,6 +11,7 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
@@ -63,7 +64,8 @@ public final class InMemoryLockBackend implements LockBackend {
 	@Override
 	public void require(String key, LockMode mode, boolean fair) {
 		if (fair && mode == LockMode.SHARED) {
-			throw LockBackendException.refused("Lock '" + key + "' was requested as fair and SHARED",
+			throw LockBackendException.refused(
+					"Lock '" + LockException.printable(key) + "' was requested as fair and SHARED",
 					"leave fair out: who reads together has no order, and waits for writers that came before anyway",
 					false, null);
 		}

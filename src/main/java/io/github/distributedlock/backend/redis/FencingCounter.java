@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.OptimisticLockingFailureException;
@@ -69,7 +70,8 @@ final class FencingCounter {
 	 */
 	static LockBackendException unusable(KeyNames names, String key) {
 		return LockBackendException.refused(
-				"Lock '" + key + "' gets no fencing token: the Redis key '" + KeyNames.text(names.fence(key))
+				"Lock '" + LockException.printable(key) + "' gets no fencing token: the Redis key '"
+						+ LockException.printable(KeyNames.text(names.fence(key)))
 						+ "' holds a string that is no token, which is a number below 2^53",
 				"remove or rename it, or choose another key prefix; tokens then begin at the server's time", false,
 				null);

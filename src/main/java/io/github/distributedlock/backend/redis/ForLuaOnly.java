@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
 
@@ -30,8 +31,8 @@ final class ForLuaOnly {
 
 	static LockBackendException refusal(String key, LockMode mode, boolean fair) {
 		return LockBackendException.refused(
-				"Lock '" + key + "' was requested as " + (fair ? "fair" : mode) + ", which takes scripts (Lua), and"
-						+ " those are not used on this server",
+				"Lock '" + LockException.printable(key) + "' was requested as " + (fair ? "fair" : mode)
+						+ ", which takes scripts (Lua), and" + " those are not used on this server",
 				"allow EVALSHA and EVAL to the user of the connection, and leave distributed-lock.redis.atomicity at"
 						+ " auto or set it to lua",
 				false, null);

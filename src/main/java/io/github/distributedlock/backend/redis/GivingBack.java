@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -75,7 +76,7 @@ final class GivingBack {
 				throw ex;
 			}
 			// It is given back, and who is not woken polls.
-			logger.debug("Could not wake the waiters of lock '{}'", this.key, ex);
+			logger.debug("Could not wake the waiters of lock '{}'", LockException.printable(this.key), ex);
 		}
 		return this.owned;
 	}

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -63,7 +64,7 @@ final class PlainRenewals {
 		}
 		if (isOwned(connection, claim, name)) {
 			throw LockBackendException.refused(
-					"Lock '" + claim.key() + "' was not renewed, though its owner still has"
+					"Lock '" + LockException.printable(claim.key()) + "' was not renewed, though its owner still has"
 							+ " it. With distributed-lock.redis.atomicity=best-effort it had less than "
 							+ BestEffortSwap.MARGIN_MILLIS + " ms to live, which is too little: choose a longer lease",
 					true, null);

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 
 import org.springframework.dao.DataAccessException;
 
@@ -72,7 +73,7 @@ final class RedisFailures {
 				word = cause.getMessage();
 			}
 		}
-		return word.strip();
+		return LockException.printable(word.strip());
 	}
 
 }

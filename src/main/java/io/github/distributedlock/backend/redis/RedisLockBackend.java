@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
@@ -113,7 +114,8 @@ public final class RedisLockBackend implements LockBackend {
 			return;
 		}
 		if (fair && mode == LockMode.SHARED) {
-			throw LockBackendException.refused("Lock '" + key + "' was requested as fair and SHARED",
+			throw LockBackendException.refused(
+					"Lock '" + LockException.printable(key) + "' was requested as fair and SHARED",
 					"leave fair out: who reads together has no order, and waits for writers that came before anyway",
 					false, null);
 		}
@@ -242,7 +244,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	private String describe(String key, RuntimeException failure) {
 		byte[] name = RedisRefusal.WRONGTYPE.isIn(failure) ? ofForeignType(key) : this.names.lock(key);
-		return "lock '" + key + "' (Redis key '" + KeyNames.text(name) + "')";
+		return LockException.printable("lock '" + key + "' (Redis key '" + KeyNames.text(name) + "')");
 	}
 
 	// A server does not say which key of a step it is.
@@ -253,7 +255,8 @@ public final class RedisLockBackend implements LockBackend {
 					(steps, connection) -> ForeignKey.of(connection, this.names, key));
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Could not find out which key of lock '{}' is of a foreign type", key, ex);
+			logger.debug("Could not find out which key of lock '{}' is of a foreign type", LockException.printable(key),
+					ex);
 		}
 		return (name != null) ? name : this.names.lock(key);
 	}

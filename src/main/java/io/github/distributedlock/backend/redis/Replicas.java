@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,8 +49,8 @@ final class Replicas {
 			throw new UnfinishedException(ex);
 		}
 		if (acknowledged < replicas) {
-			String message = "Lock '" + claim.key() + "' was taken, but only " + acknowledged + " of " + replicas
-					+ " replicas acknowledged it within " + timeout
+			String message = "Lock '" + LockException.printable(claim.key()) + "' was taken, but only " + acknowledged
+					+ " of " + replicas + " replicas acknowledged it within " + timeout
 					+ " ms, so it was given back (check the replicas and their lag, or ask fewer:"
 					+ " distributed-lock.redis.replicas-to-ack)";
 			throw giveBack(connection, steps, claim) ? LockBackendException.refused(message, true, null)
@@ -63,7 +64,8 @@ final class Replicas {
 			return true;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Could not give lock '{}' of {} back yet", claim.key(), claim.owner(), ex);
+			logger.debug("Could not give lock '{}' of {} back yet", LockException.printable(claim.key()), claim.owner(),
+					ex);
 			return false;
 		}
 	}

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
 
 /**
@@ -56,11 +57,10 @@ final class Unanswered {
 		}
 		Long shortest = this.leases.get(claim.owner());
 		if (shortest != null && claim.lease().toMillis() > shortest) {
-			throw LockBackendException.refused(
-					"Lock '" + claim.key() + "' cannot be renewed for " + claim.lease().toMillis()
-							+ " ms: Redis has not answered to a renewal of it for " + shortest
-							+ " ms, which may still be carried out and shorten it. Ask for no more than that",
-					false, null);
+			throw LockBackendException
+				.refused("Lock '" + LockException.printable(claim.key()) + "' cannot be renewed for "
+						+ claim.lease().toMillis() + " ms: Redis has not answered to a renewal of it for " + shortest
+						+ " ms, which may still be carried out and shorten it. Ask for no more than that", false, null);
 		}
 		this.underWay.add(claim.owner());
 	}

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.Set;
 
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -96,7 +97,8 @@ final class Waiters {
 		}
 		catch (RuntimeException ex) {
 			// Tells nothing about who hears; and who is not woken polls.
-			logger.debug("Could not wake {} for lock '{}'", waiter, key, ex);
+			logger.debug("Could not wake {} for lock '{}'", LockException.printable(waiter),
+					LockException.printable(key), ex);
 			return true;
 		}
 	}

@@ -126,6 +126,17 @@ class ForeignKeyTests {
 			.withMessageContaining("remove or rename it, or choose another key prefix");
 	}
 
+	@ParameterizedTest
+	@MethodSource("strategies")
+	void theKeyIsNamedWithoutItsControlCharacters(AtomicityCase strategy) {
+		open(strategy);
+		this.admin.rpush(this.prefix + ":{k\n\u001b[31m}", FOREIGN);
+		Claim claim = new Claim("k\n\u001b[31m", "b:1", "b", Duration.ofSeconds(30));
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim))
+			.withMessageContaining("lock 'k\\n\\u001b[31m' (Redis key '" + this.prefix + ":{k\\n\\u001b[31m}')")
+			.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContainPattern("\\p{Cntrl}"));
+	}
+
 	private void assertIsNamedToWhoHasToWait(String companion) {
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.backend.acquireOrRegister(claim("b")))

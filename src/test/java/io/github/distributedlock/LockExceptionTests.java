@@ -1,0 +1,39 @@
+package io.github.distributedlock;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LockException#printable}.
+ */
+class LockExceptionTests {
+
+	@Test
+	void whatHasNoControlCharactersStaysTheSame() {
+		for (String key : List.of("stock:A1", "", "käse €", "a\\nb", "\uD83D\uDE00")) {
+			assertThat(LockException.printable(key)).isSameAs(key);
+		}
+	}
+
+	@Test
+	void controlCharactersAndLineSeparatorsAreEscaped() {
+		assertThat(LockException.printable("a\r\nERROR \u001b[31mb\tc\u0000\u007f\u009b\u2028\u2029\uD83D\uDE00"))
+			.isEqualTo("a\\r\\nERROR \\u001b[31mb\\tc\\u0000\\u007f\\u009b\\u2028\\u2029\uD83D\uDE00");
+	}
+
+	@Test
+	void severalStandInBrackets() {
+		assertThat(LockException.printable(List.of("a\n", "b"))).isEqualTo("[a\\n, b]");
+	}
+
+	@Test
+	void requestsAreWrittenOnOneLineAndKeepTheKey() {
+		LockRequest request = LockRequest.of("a\nb");
+		assertThat(request).hasToString(LockException.printable(request.toString()));
+		assertThat(request.keys()).containsExactly("a\nb");
+	}
+
+}
