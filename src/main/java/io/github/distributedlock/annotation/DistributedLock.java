@@ -29,14 +29,17 @@ import org.springframework.core.annotation.AliasFor;
  * ({@code this.buy(order)}) does not pass through the proxy and takes no lock. What
  * cannot work is refused when the bean is created, with a
  * {@link io.github.distributedlock.LockDefinitionException} that says why: a private,
- * static or final method, a wrong expression, duration or fallback, and results that
- * outlive the method in a way that the lock cannot follow: {@code Future} other than
- * {@code CompletionStage}, {@code Publisher}, {@code Flow}, Kotlin {@code suspend},
- * {@code Callable}, {@code Supplier}, {@code Stream}, {@code Iterator}, the asynchronous
- * results of Spring MVC; also inside of a {@code ResponseEntity}, {@code Optional},
- * collection, map, array or stage, where a {@code CompletionStage} is refused, too. What
- * shows only when it is returned, because the method declares {@code Object}, fails the
- * call with an {@link IllegalStateException}; a stage is followed.
+ * static or final method, one that Spring calls on the bean itself
+ * ({@code @PostConstruct}, {@code afterPropertiesSet}, an init or destroy method) unless
+ * it is the class that is annotated, a bean around which Spring puts no proxy, a wrong
+ * expression, duration or fallback, and results that outlive the method in a way that the
+ * lock cannot follow: {@code Future} other than {@code CompletionStage},
+ * {@code Publisher}, {@code Flow}, Kotlin {@code suspend}, {@code Callable},
+ * {@code Supplier}, {@code Stream}, {@code Iterator}, the asynchronous results of Spring
+ * MVC; also inside of a {@code ResponseEntity}, {@code Optional}, collection, map, array
+ * or stage, where a {@code CompletionStage} is refused, too. What shows only when it is
+ * returned, because the method declares {@code Object}, fails the call with an
+ * {@link IllegalStateException}; a stage is followed.
  * <p>
  * <b>Results.</b> The lock is held until the method has returned or thrown. A method that
  * returns a {@link java.util.concurrent.CompletionStage} holds it until that stage

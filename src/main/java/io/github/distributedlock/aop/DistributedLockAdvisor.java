@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.Set;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -76,6 +77,17 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public Set<String> lockNames() {
 		return this.definitions.names();
+	}
+
+	/**
+	 * Refuses annotated methods that Spring calls on the bean itself, before or after it
+	 * has a proxy, unless it is the class that carries the annotation.
+	 * @param beanClass the class of the bean
+	 * @param names the names of the methods without parameters that are called so
+	 * @throws io.github.distributedlock.LockDefinitionException if there is any
+	 */
+	public void refuseLifecycleMethods(Class<?> beanClass, Set<String> names) {
+		this.definitions.refuseLifecycleMethods(beanClass, names);
 	}
 
 	@Override

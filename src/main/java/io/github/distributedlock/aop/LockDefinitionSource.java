@@ -3,6 +3,7 @@ package io.github.distributedlock.aop;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Set;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -95,6 +96,20 @@ class LockDefinitionSource {
 			.flatMap((known) -> known.values().stream())
 			.map((definition) -> definition.template().name())
 			.collect(Collectors.toSet());
+	}
+
+	/**
+	 * Refuses methods without parameters that Spring calls on the bean itself.
+	 * @param names their names
+	 * @throws LockDefinitionException if one of them carries the annotation
+	 */
+	void refuseLifecycleMethods(Class<?> targetClass, Set<String> names) {
+		for (LockDefinition definition : in(targetClass).values()) {
+			Method method = definition.annotated().method();
+			if (method.getParameterCount() == 0 && names.contains(method.getName())) {
+				MethodRules.refuseLifecycleMethod(definition.annotated(), "an init or destroy method");
+			}
+		}
 	}
 
 	private Map<Method, LockDefinition> in(Class<?> targetClass) {

@@ -1,10 +1,13 @@
 package io.github.distributedlock.aop;
 
-import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.Set;
+import java.util.List;
 
+import org.springframework.beans.factory.Aware;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -14,8 +17,14 @@ final class MethodRules {
 
 	private static final String FOR_FINAL = "remove final (in Kotlin: open, or the kotlin-spring plugin)";
 
-	private static final Set<String> LIFECYCLE = Set.of("jakarta.annotation.PostConstruct",
-			"jakarta.annotation.PreDestroy");
+	/**
+	 * The annotations of methods that Spring calls on the bean itself, by name.
+	 */
+	private static final List<String> LIFECYCLE = List.of("jakarta.annotation.PostConstruct",
+			"jakarta.annotation.PreDestroy", "jakarta.annotation.Resource", "jakarta.inject.Inject",
+			"javax.annotation.PostConstruct", "javax.annotation.PreDestroy", "javax.annotation.Resource",
+			"javax.inject.Inject", "org.springframework.beans.factory.annotation.Autowired",
+			"org.springframework.beans.factory.annotation.Value");
 
 	private MethodRules() {
 	}
@@ -48,19 +57,31 @@ final class MethodRules {
 		}
 	}
 
-	/*
-	 * Spring calls these on the bean itself, before there is a proxy. An annotation on
-	 * the class does not mean them.
-	 */
 	private static void checkCalledOnTheProxy(AnnotatedMethod annotated) {
-		if (annotated.declaration() instanceof Method) {
-			for (Annotation annotation : annotated.method().getAnnotations()) {
-				if (LIFECYCLE.contains(annotation.annotationType().getName())) {
-					throw annotated.refuse("the method is called by Spring on the bean itself (@"
-							+ annotation.annotationType().getSimpleName()
-							+ "), so that it would run unlocked: move the locked part to another bean, or lock by hand");
-				}
+		Method method = annotated.method();
+		MergedAnnotations annotations = MergedAnnotations.from(method);
+		for (String name : LIFECYCLE) {
+			if (annotations.isPresent(name)) {
+				refuseLifecycleMethod(annotated, "@" + ClassUtils.getShortName(name));
 			}
+		}
+		for (Class<?> type : ClassUtils.getAllInterfacesForClassAsSet(annotated.beanClass())) {
+			if ((type == InitializingBean.class || type == DisposableBean.class || Aware.class.isAssignableFrom(type))
+					&& ClassUtils.hasMethod(type, method)) {
+				refuseLifecycleMethod(annotated, ClassUtils.getShortName(type));
+			}
+		}
+	}
+
+	/**
+	 * Refuses a method that Spring calls on the bean itself, where there is no proxy. An
+	 * annotation on the class does not mean such methods.
+	 * @param why why Spring calls it
+	 */
+	static void refuseLifecycleMethod(AnnotatedMethod annotated, String why) {
+		if (annotated.declaration() instanceof Method) {
+			throw annotated.refuse("the method is called by Spring on the bean itself (" + why
+					+ "), so that it would run unlocked: move the locked part to another bean, or lock by hand");
 		}
 	}
 

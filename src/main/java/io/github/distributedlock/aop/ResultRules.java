@@ -3,10 +3,10 @@ package io.github.distributedlock.aop;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
@@ -203,20 +203,16 @@ final class ResultRules {
 			}
 			return (value instanceof Map<?, ?> map) ? map.values() : List.of();
 		}
-		return isEntity(value) ? Arrays.asList(body(value)) : List.of();
+		return body(value);
 	}
 
-	private static boolean isEntity(Object value) {
+	private static List<@Nullable Object> body(Object value) {
 		Class<?> type = value.getClass();
 		while (type != null && !type.getName().equals(ENTITY)) {
 			type = type.getSuperclass();
 		}
-		return type != null;
-	}
-
-	private static @Nullable Object body(Object entity) {
-		Method getter = Objects.requireNonNull(ReflectionUtils.findMethod(entity.getClass(), "getBody"));
-		return ReflectionUtils.invokeMethod(getter, entity);
+		Method getter = (type != null) ? ReflectionUtils.findMethod(type, "getBody") : null;
+		return (getter != null) ? Collections.singletonList(ReflectionUtils.invokeMethod(getter, value)) : List.of();
 	}
 
 	private static @Nullable String kind(Class<?> type) {

@@ -24,7 +24,7 @@ public final class DistributedLockAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@Conditional(LocksEnabled.class)
 	@EnableConfigurationProperties(DistributedLockProperties.class)
-	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class,
+	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
 			MeterConfiguration.class })
 	static class Enabled {
 

@@ -25,6 +25,9 @@ class DistributedLockRuntimeHints implements RuntimeHintsRegistrar {
 		hints.resources().registerPattern("io/github/distributedlock/backend/redis/*.lua");
 		hints.reflection().registerType(DistributedLock.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 		hints.proxies().registerJdkProxy(DistributedLock.class);
+		hints.reflection()
+			.registerTypeIfPresent(classLoader, "org.springframework.http.HttpEntity",
+					MemberCategory.INVOKE_PUBLIC_METHODS);
 		for (String configuration : CLIENT_CONFIGURATIONS) {
 			hints.reflection().registerTypeIfPresent(classLoader, configuration, MemberCategory.INVOKE_PUBLIC_METHODS);
 			hints.proxies().registerJdkProxy(TypeReference.of(configuration));

@@ -10,7 +10,6 @@ import java.util.concurrent.Future;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.annotation.DistributedLock;
-import jakarta.annotation.PostConstruct;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -90,13 +89,6 @@ class RefusedMethodTests {
 		LockContext.refusal(type)
 			.hasMessageContaining("far.Below.run(): the method is visible only in the package of near.Above")
 			.hasMessageContaining("make it public or protected");
-	}
-
-	@Test
-	void methodThatSpringCallsOnTheBeanItself() {
-		LockContext.refusal(Initialized.class)
-			.hasMessageContaining("run(): the method is called by Spring on the bean itself (@PostConstruct)")
-			.hasMessageContaining("move the locked part to another bean");
 	}
 
 	@Test
@@ -249,15 +241,6 @@ class RefusedMethodTests {
 
 	static final class FinalClass {
 
-		@DistributedLock
-		public void run() {
-		}
-
-	}
-
-	static class Initialized {
-
-		@PostConstruct
 		@DistributedLock
 		public void run() {
 		}

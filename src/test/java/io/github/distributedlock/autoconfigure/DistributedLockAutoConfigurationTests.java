@@ -220,7 +220,7 @@ class DistributedLockAutoConfigurationTests {
 				.doesNotContain("redisConnectionFactory")
 				.filteredOn((name) -> name.matches("(?i).*distributed-?lock.*"))
 				.containsExactlyInAnyOrder("distributedLockAdvisor", "distributedLockAdvisorRole",
-						"distributedLockCommitGuard");
+						"distributedLockCommitGuard", LockProxyCheck.class.getName());
 			assertThat(context).hasSingleBean(LockEngine.class);
 		});
 	}

@@ -1,0 +1,250 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Collectors;
+
+import io.github.distributedlock.LockDefinitionException;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.SpringProxy;
+import org.springframework.aop.TargetSource;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.autoproxy.AbstractAutoProxyCreator;
+import org.springframework.aop.target.HotSwappableTargetSource;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.AutowireCapableBeanFactory;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.support.MergedBeanDefinitionPostProcessor;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.context.annotation.Role;
+
+/**
+ * Sees to it that no bean with annotated methods goes without its locks: that each has a
+ * proxy with the lock advice, and that Spring does not call such a method on the bean
+ * itself.
+ * <p>
+ * It is the first of the bean post-processors, so that it learns of beans that are
+ * created before there is an auto-proxy creator, and then, when Spring registers it as
+ * the bean that it is, one of the last, so that it sees beans as others will. Early beans
+ * are told of once all singletons exist, and all others when they are created. Instances
+ * that somebody registers, such as the mocks of a test, are not created, and not seen.
+ */
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanDefinitionPostProcessor,
+		SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton, AopInfrastructureBean {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockProxyCheck.class);
+
+	private final Queue<EarlyBean> early = new ConcurrentLinkedQueue<>();
+
+	/**
+	 * Singletons in a circle, whose proxy was made, and seen, before they were complete.
+	 */
+	private final Set<String> referenced = ConcurrentHashMap.newKeySet();
+
+	private @Nullable DefaultListableBeanFactory beanFactory;
+
+	private volatile @Nullable DistributedLockAdvisor advisor;
+
+	@Override
+	public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+		if (registry instanceof DefaultListableBeanFactory factory) {
+			this.beanFactory = factory;
+			for (String name : factory.getSingletonNames()) {
+				if (factory.containsBeanDefinition(name)) {
+					rememberEarly(factory.getSingleton(name), name);
+				}
+			}
+			factory.addBeanPostProcessor(this);
+		}
+	}
+
+	@Override
+	public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
+		Set<String> called = LifecycleMethods.of(definition, type);
+		if (!called.isEmpty() && position() == Position.LAST) {
+			DistributedLockAdvisor known = advisor();
+			if (known != null && isAnnotated(type, known)) {
+				known.refuseLifecycleMethods(type, called);
+			}
+		}
+	}
+
+	@Override
+	public Object getEarlyBeanReference(Object bean, String name) {
+		if (position() == Position.LAST) {
+			check(bean, name);
+			this.referenced.add(name);
+		}
+		return bean;
+	}
+
+	@Override
+	public @Nullable Object postProcessAfterInitialization(Object bean, String name) {
+		Position position = position();
+		if (position == Position.BEFORE_PROXIES) {
+			rememberEarly(bean, name);
+		}
+		else if (position == Position.LAST && !this.referenced.remove(name)) {
+			check(bean, name);
+		}
+		return bean;
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		DistributedLockAdvisor known = advisor();
+		if (known != null) {
+			String refusals = this.early.stream()
+				.filter((bean) -> isAnnotated(bean.type(), known))
+				.map(this::told)
+				.distinct()
+				.collect(Collectors.joining("\n"));
+			if (!refusals.isEmpty()) {
+				throw new LockDefinitionException(refusals, null);
+			}
+		}
+		this.early.clear();
+	}
+
+	private void check(Object bean, String name) {
+		Object unlocked = unlocked(bean);
+		// What others have made of a bean may well lead to its lock.
+		if (unlocked == null || Proxy.isProxyClass(unlocked.getClass())
+				|| name.endsWith(AutowireCapableBeanFactory.ORIGINAL_INSTANCE_SUFFIX)) {
+			return;
+		}
+		DistributedLockAdvisor known = advisor();
+		if (known == null) {
+			rememberEarly(bean, name);
+		}
+		else if (isAnnotated(unlocked.getClass(), known)) {
+			throw new LockDefinitionException(beginning(name, unlocked.getClass())
+					+ ", but Spring has put no proxy around it, as it does around no Advice, Advisor, Pointcut or aspect,"
+					+ " and they would run unlocked: move them to another bean", null);
+		}
+	}
+
+	private void rememberEarly(@Nullable Object bean, String name) {
+		Object unlocked = (bean != null) ? unlocked(bean) : null;
+		if (unlocked != null) {
+			this.early.add(new EarlyBean(name, unlocked.getClass()));
+		}
+	}
+
+	/**
+	 * Looks for the lock through the proxies of Spring.
+	 * @return the object at their end if there is no lock before it, or {@code null}
+	 */
+	private static @Nullable Object unlocked(Object bean) {
+		Object object = bean;
+		while (object instanceof Advised proxy) {
+			if (Arrays.stream(proxy.getAdvisors()).anyMatch(DistributedLockAdvisor.class::isInstance)) {
+				return null;
+			}
+			TargetSource source = proxy.getTargetSource();
+			// The targets of others, such as of scoped proxies, are beans of their own.
+			object = (source instanceof HotSwappableTargetSource swappable) ? swappable.getTarget()
+					: AopProxyUtils.getSingletonTarget(object);
+		}
+		// An opaque proxy lets nobody look.
+		return (object instanceof SpringProxy) ? null : object;
+	}
+
+	private static boolean isAnnotated(Class<?> type, DistributedLockAdvisor advisor) {
+		try {
+			return advisor.getPointcut().getClassFilter().matches(type);
+		}
+		catch (IllegalStateException | LinkageError ex) {
+			logger.debug("{} cannot be looked through for annotated methods", type, ex);
+			return false;
+		}
+	}
+
+	private String told(EarlyBean bean) {
+		return beginning(bean.name(), bean.type())
+				+ ", but it was created before Spring could put a proxy with locks around it, because "
+				+ dependents(bean.name())
+				+ ", and they would run unlocked: let that ask for it later (ObjectProvider, @Lazy), make the @Bean"
+				+ " method of a post-processor static, or move them to another bean";
+	}
+
+	private String dependents(String name) {
+		Set<String> known = this.early.stream().map(EarlyBean::name).collect(Collectors.toSet());
+		List<String> dependents = (this.beanFactory != null)
+				? Arrays.stream(this.beanFactory.getDependentBeans(name)).filter(known::contains).sorted().toList()
+				: List.of();
+		return dependents.isEmpty() ? "it is a post-processor, or one needs it"
+				: dependents.stream().collect(Collectors.joining("', '", "'", "'")) + " needed it";
+	}
+
+	private static String beginning(String name, Class<?> type) {
+		return "Bean '" + name + "' (" + type.getName() + ") has methods with @DistributedLock";
+	}
+
+	/*
+	 * Not while it is being created: what it needs has no locks either.
+	 */
+	private @Nullable DistributedLockAdvisor advisor() {
+		DistributedLockAdvisor known = this.advisor;
+		if (known == null && this.beanFactory != null) {
+			String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
+					DistributedLockAdvisor.class, true, false);
+			if (names.length > 0 && !this.beanFactory.isCurrentlyInCreation(names[0])) {
+				known = this.beanFactory.getBean(names[0], DistributedLockAdvisor.class);
+				this.advisor = known;
+			}
+		}
+		return known;
+	}
+
+	private Position position() {
+		if (this.advisor != null) {
+			return Position.LAST;
+		}
+		List<BeanPostProcessor> processors = (this.beanFactory != null) ? this.beanFactory.getBeanPostProcessors()
+				: List.of();
+		boolean creatorSeen = false;
+		for (BeanPostProcessor processor : processors) {
+			if (processor == this && creatorSeen) {
+				return Position.LAST;
+			}
+			creatorSeen |= processor instanceof AbstractAutoProxyCreator;
+		}
+		return creatorSeen ? Position.FIRST : Position.BEFORE_PROXIES;
+	}
+
+	private enum Position {
+
+		/** There is no auto-proxy creator yet. */
+		BEFORE_PROXIES,
+
+		/** There is one, and beans get their proxies after they have been here. */
+		FIRST,
+
+		/** Beans have got their proxies. */
+		LAST
+
+	}
+
+	private record EarlyBean(String name, Class<?> type) {
+	}
+
+}

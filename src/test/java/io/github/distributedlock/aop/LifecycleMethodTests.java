@@ -1,0 +1,163 @@
+package io.github.distributedlock.aop;
+
+import java.nio.file.Path;
+import java.util.Map;
+
+import io.github.distributedlock.annotation.DistributedLock;
+import jakarta.annotation.PostConstruct;
+import jakarta.annotation.PreDestroy;
+import jakarta.annotation.Resource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.beans.factory.BeanNameAware;
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.core.env.Environment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Methods that Spring calls on the bean itself, where there is no proxy, are refused if
+ * they carry the annotation themselves.
+ */
+class LifecycleMethodTests {
+
+	@ParameterizedTest
+	@CsvSource({ "Constructed, start(), @PostConstruct", "Destroyed, stop(), @PreDestroy",
+			"Wired, wire(Environment), @Autowired", "Valued, name(String), @Value",
+			"Given, setEnvironment(Environment), @Resource", "Initialized, afterPropertiesSet(), InitializingBean",
+			"Disposed, destroy(), DisposableBean", "Named, setBeanName(String), BeanNameAware" })
+	void methodThatSpringCallsOnTheBeanItself(String type, String method, String why) throws Exception {
+		LockContext.refusal(Class.forName(LifecycleMethodTests.class.getName() + "$" + type))
+			.hasMessageEndingWith("." + method + ": the method is called by Spring on the bean itself (" + why
+					+ "), so that it would run unlocked: move the locked part to another bean, or lock by hand");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "javax.annotation.PostConstruct", "javax.annotation.PreDestroy", "javax.inject.Inject",
+			"jakarta.inject.Inject" })
+	void annotationThatNeedNotBeThere(String annotation, @TempDir Path directory) {
+		int dot = annotation.lastIndexOf('.');
+		Class<?> type = Sources.compile(directory, "acme.Service", Map.of(annotation, """
+				package %s;
+				@java.lang.annotation.Retention(java.lang.annotation.RetentionPolicy.RUNTIME)
+				public @interface %s { }
+				""".formatted(annotation.substring(0, dot), annotation.substring(dot + 1)), "acme.Service", """
+				package acme;
+				public class Service {
+					@%s
+					@io.github.distributedlock.annotation.DistributedLock
+					public void run() { }
+				}
+				""".formatted(annotation)));
+		LockContext.refusal(type)
+			.hasMessageContaining("on the bean itself (@" + annotation.substring(dot + 1) + "), so that it would");
+	}
+
+	@Test
+	void annotationOnTheClassDoesNotMeanThem() {
+		try (LockContext context = LockContext.of(OnClass.class)) {
+			assertThat(context.get(OnClass.class).name()).isEqualTo("lifecycleMethodTests.OnClass");
+			assertThat(context.lock().events).containsExactly("acquire", "release");
+		}
+	}
+
+	static class Constructed {
+
+		@PostConstruct
+		@DistributedLock
+		public void start() {
+		}
+
+	}
+
+	static class Destroyed {
+
+		@PreDestroy
+		@DistributedLock
+		public void stop() {
+		}
+
+	}
+
+	static class Wired {
+
+		@Autowired
+		@DistributedLock
+		public void wire(Environment environment) {
+		}
+
+	}
+
+	static class Valued {
+
+		@Value("x")
+		@DistributedLock
+		public void name(String name) {
+		}
+
+	}
+
+	static class Given {
+
+		@Resource
+		@DistributedLock
+		public void setEnvironment(Environment environment) {
+		}
+
+	}
+
+	static class Initialized implements InitializingBean {
+
+		@Override
+		@DistributedLock
+		public void afterPropertiesSet() {
+		}
+
+	}
+
+	static class Disposed implements DisposableBean {
+
+		@Override
+		@DistributedLock
+		public void destroy() {
+		}
+
+	}
+
+	static class Named implements BeanNameAware {
+
+		@Override
+		@DistributedLock
+		public void setBeanName(String name) {
+		}
+
+	}
+
+	@DistributedLock
+	static class OnClass implements InitializingBean, BeanNameAware {
+
+		private String name;
+
+		@Override
+		public void setBeanName(String name) {
+			this.name = name;
+		}
+
+		@Override
+		public void afterPropertiesSet() {
+		}
+
+		public String name() {
+			return this.name;
+		}
+
+	}
+
+}

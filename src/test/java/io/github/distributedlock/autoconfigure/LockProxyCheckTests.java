@@ -1,0 +1,641 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.io.Closeable;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockDefinitionException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.annotation.DistributedLock;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.HotSwappableTargetSource;
+import org.springframework.aot.generate.ClassNameGenerator;
+import org.springframework.aot.generate.DefaultGenerationContext;
+import org.springframework.aot.generate.GeneratedFiles;
+import org.springframework.aot.generate.InMemoryGeneratedFiles;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.context.support.SimpleThreadScope;
+import org.springframework.core.PriorityOrdered;
+import org.springframework.javapoet.ClassName;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * Tests for {@link LockProxyCheck}.
+ */
+class LockProxyCheckTests {
+
+	private final ApplicationContextRunner contexts = Contexts.inMemory();
+
+	static Stream<Class<?>> tooEarly() {
+		return Stream.of(NeededByAFactoryPostProcessor.class, NeededByAPriorityOrderedPostProcessor.class,
+				NeededByARegistryPostProcessor.class);
+	}
+
+	@ParameterizedTest
+	@MethodSource("tooEarly")
+	void beanThatIsCreatedTooEarly(Class<?> configuration) {
+		this.contexts.withUserConfiguration(configuration)
+			.run((context) -> assertThat(context).getFailure()
+				.isInstanceOf(LockDefinitionException.class)
+				.hasMessage("Bean 'greeter' (" + Greeter.class.getName() + ") has methods with @DistributedLock,"
+						+ " but it was created before Spring could put a proxy with locks around it, because 'early'"
+						+ " needed it, and they would run unlocked: let that ask for it later (ObjectProvider, @Lazy),"
+						+ " make the @Bean method of a post-processor static, or move them to another bean"));
+	}
+
+	@Test
+	void configurationOfAPostProcessorThatIsNotStatic() {
+		this.contexts.withUserConfiguration(NotStatic.class)
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageContaining("(" + NotStatic.class.getName() + ") has methods with @DistributedLock")
+				.hasMessageContaining("because 'early' needed it"));
+	}
+
+	@Test
+	void productOfAFactoryBeanThatIsCreatedTooEarly() {
+		this.contexts.withUserConfiguration(ProductNeededEarly.class)
+			.run((context) -> assertThat(context).getFailure()
+				.hasMessageStartingWith("Bean 'greeter' (" + Greeter.class.getName() + ")"));
+	}
+
+	@Test
+	void beanThatNobodyHasAnnotatedMayBeEarly() {
+		this.contexts.withUserConfiguration(PlainNeededEarly.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void advice() {
+		this.contexts.withBean("advice", LockedAdvice.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockDefinitionException.class)
+				.hasMessage("Bean 'advice' (" + LockedAdvice.class.getName() + ") has methods with @DistributedLock,"
+						+ " but Spring has put no proxy around it, as it does around no Advice, Advisor, Pointcut or"
+						+ " aspect, and they would run unlocked: move them to another bean"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "prototype", "thread" })
+	void beanThatIsNoSingletonIsCheckedWhenItIsCreated(String scope) {
+		this.contexts
+			.withInitializer((context) -> context.getBeanFactory().registerScope("thread", new SimpleThreadScope()))
+			.withBean("advice", LockedAdvice.class, LockedAdvice::new, (definition) -> definition.setScope(scope))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThatException().isThrownBy(() -> context.getBean("advice"))
+					.havingRootCause()
+					.isInstanceOf(LockDefinitionException.class)
+					.withMessageStartingWith("Bean 'advice' ");
+			});
+	}
+
+	@Test
+	void lazySingletonIsCheckedWhenItIsCreatedAndNotBefore() {
+		this.contexts
+			.withBean("advice", LockedAdvice.class, LockedAdvice::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getSourceApplicationContext().getBeanFactory().getSingleton("advice")).isNull();
+				assertThatException().isThrownBy(() -> context.getBean("advice"))
+					.havingRootCause()
+					.isInstanceOf(LockDefinitionException.class);
+			});
+	}
+
+	static Stream<Class<?>> lifecycles() {
+		return Stream.of(InitMethod.class, DestroyMethod.class, InferredClose.class, InferredShutdown.class,
+				PlainCloseable.class);
+	}
+
+	@ParameterizedTest
+	@MethodSource("lifecycles")
+	void methodThatTheDefinitionOfTheBeanNames(Class<?> configuration) {
+		Lifecycle.ran.set(false);
+		this.contexts.withUserConfiguration(configuration)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockDefinitionException.class)
+				.hasMessageContaining(
+						"(): the method is called by Spring on the bean itself (an init or destroy method),"
+								+ " so that it would run unlocked: move the locked part to another bean"));
+		assertThat(Lifecycle.ran).isFalse();
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			classes = { NoDestroyMethod.class, PrototypeWithDestroyMethod.class, LifecycleOfAnAnnotatedClass.class })
+	void methodThatSpringDoesNotCallOrThatIsNotMeant(Class<?> configuration) {
+		this.contexts.withUserConfiguration(configuration).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void lockIsFoundThroughOtherProxies() {
+		this.contexts.withUserConfiguration(Wrapped.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			for (String name : List.of("wrapped", "foreign", "swappable", "made")) {
+				assertThat(context.getBean(name, Greeting.class).heldKeys()).as(name).containsExactly("greeting");
+			}
+		});
+	}
+
+	@Test
+	void lockIsFoundBehindAScopedProxy() {
+		this.contexts
+			.withInitializer((context) -> context.getBeanFactory().registerScope("thread", new SimpleThreadScope()))
+			.withUserConfiguration(Scoped.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean("greeter", Greeter.class).heldKeys()).containsExactly("greeting");
+			});
+	}
+
+	@Test
+	void lockIsFoundInACircle() {
+		this.contexts.withAllowCircularReferences(true)
+			.withUserConfiguration(Circle.class)
+			.run((context) -> assertThat(context.getBean(Circle.Left.class).heldKeys()).containsExactly("left"));
+		this.contexts.withAllowCircularReferences(true)
+			.withUserConfiguration(LazyCircle.class)
+			.run((context) -> assertThat(context.getBean(Circle.Left.class).heldKeys()).containsExactly("left"));
+	}
+
+	@Test
+	void instanceThatSomebodyRegistersIsNotRefused() {
+		this.contexts.withInitializer((context) -> context.getBeanFactory().registerSingleton("greeter", new Greeter()))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(Greeter.class).heldKeys()).isEmpty();
+			});
+		this.contexts.withUserConfiguration(Replaced.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(Greeter.class).heldKeys()).isEmpty();
+		});
+	}
+
+	@Test
+	void isPartOfAnApplicationThatIsProcessedAheadOfTime() {
+		InMemoryGeneratedFiles files = new InMemoryGeneratedFiles();
+		GenericApplicationContext context = new AnnotationConfigApplicationContext();
+		context.registerBean(DistributedLockAutoConfiguration.class);
+		context.registerBean(NeededByAFactoryPostProcessor.class);
+		DefaultGenerationContext generation = new DefaultGenerationContext(
+				new ClassNameGenerator(ClassName.get("acme", "Application")), files);
+		new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
+		generation.writeGeneratedContent();
+		assertThat(files.getGeneratedFiles(GeneratedFiles.Kind.SOURCE).keySet())
+			.anyMatch((name) -> name.endsWith("autoconfigure/LockProxyCheck__BeanDefinitions.java"));
+	}
+
+	@Test
+	void nothingIsRefusedWithoutLocks() {
+		this.contexts.withPropertyValues("distributed-lock.enabled=false")
+			.withUserConfiguration(NeededByAFactoryPostProcessor.class)
+			.withBean("advice", LockedAdvice.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByAFactoryPostProcessor {
+
+		@Bean
+		static Greeter greeter() {
+			return new Greeter();
+		}
+
+		@Bean
+		static BeanFactoryPostProcessor early(Greeter greeter) {
+			return (beanFactory) -> {
+			};
+		}
+
+		@Bean // needs it, too, but is not early
+		String late(Greeter greeter) {
+			return "late";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByAPriorityOrderedPostProcessor {
+
+		@Bean
+		static Greeter greeter() {
+			return new Greeter();
+		}
+
+		@Bean
+		static First early(Greeter greeter) {
+			return new First();
+		}
+
+	}
+
+	static class First implements BeanPostProcessor, PriorityOrdered {
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NeededByARegistryPostProcessor {
+
+		@Bean
+		static Greeter greeter() {
+			return new Greeter();
+		}
+
+		@Bean
+		static FirstOfAll early(Greeter greeter) {
+			return new FirstOfAll();
+		}
+
+	}
+
+	static class FirstOfAll implements BeanDefinitionRegistryPostProcessor, PriorityOrdered {
+
+		@Override
+		public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
+		}
+
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NotStatic {
+
+		@Bean
+		First early() {
+			return new First();
+		}
+
+		@DistributedLock
+		public void refresh() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ProductNeededEarly {
+
+		@Bean
+		static GreeterFactory greeter() {
+			return new GreeterFactory();
+		}
+
+		@Bean
+		static BeanFactoryPostProcessor early(Greeter greeter) {
+			return (beanFactory) -> {
+			};
+		}
+
+	}
+
+	static class GreeterFactory implements FactoryBean<Greeter> {
+
+		@Override
+		public Greeter getObject() {
+			return new Greeter();
+		}
+
+		@Override
+		public Class<?> getObjectType() {
+			return Greeter.class;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PlainNeededEarly {
+
+		@Bean
+		static String plain() {
+			return "plain";
+		}
+
+		@Bean
+		static BeanFactoryPostProcessor early(String plain) {
+			return (beanFactory) -> {
+			};
+		}
+
+	}
+
+	static class LockedAdvice implements MethodInterceptor {
+
+		@Override
+		@DistributedLock
+		public Object invoke(MethodInvocation invocation) throws Throwable {
+			return invocation.proceed();
+		}
+
+	}
+
+	static class Lifecycle {
+
+		static final AtomicBoolean ran = new AtomicBoolean();
+
+		@DistributedLock
+		public void start() {
+			ran.set(true);
+		}
+
+		@DistributedLock
+		public void shutdown() {
+			ran.set(true);
+		}
+
+	}
+
+	static class ClosedLifecycle {
+
+		@DistributedLock
+		public void close() {
+			Lifecycle.ran.set(true);
+		}
+
+	}
+
+	static class CloseableLifecycle extends ClosedLifecycle implements Closeable {
+
+		@Override
+		@DistributedLock
+		public void close() {
+			super.close();
+		}
+
+	}
+
+	@DistributedLock
+	static class AnnotatedLifecycle implements Closeable {
+
+		public void start() {
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InitMethod {
+
+		@Bean(initMethod = "start", destroyMethod = "")
+		Lifecycle lifecycle() {
+			return new Lifecycle();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class DestroyMethod {
+
+		@Bean(destroyMethod = "start")
+		Lifecycle lifecycle() {
+			return new Lifecycle();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InferredClose {
+
+		@Bean
+		ClosedLifecycle lifecycle() {
+			return new ClosedLifecycle();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InferredShutdown {
+
+		@Bean
+		Lifecycle lifecycle() {
+			return new Lifecycle();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import(CloseableLifecycle.class)
+	static class PlainCloseable {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class NoDestroyMethod {
+
+		@Bean(destroyMethod = "")
+		Lifecycle lifecycle() {
+			return new Lifecycle();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class PrototypeWithDestroyMethod {
+
+		@Bean
+		@Scope("prototype")
+		ClosedLifecycle lifecycle() {
+			return new ClosedLifecycle();
+		}
+
+		@Bean
+		String needsIt(ClosedLifecycle lifecycle) {
+			return "needs it";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LifecycleOfAnAnnotatedClass {
+
+		@Bean(initMethod = "start")
+		AnnotatedLifecycle lifecycle() {
+			return new AnnotatedLifecycle();
+		}
+
+	}
+
+	interface LockedGreeting extends Greeting {
+
+		@Override
+		@DistributedLock(key = "'greeting'")
+		List<String> heldKeys();
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Wrapped {
+
+		@Bean
+		static BeanPostProcessor wrapper() {
+			return new Wrapper();
+		}
+
+		@Bean
+		Greeting wrapped() {
+			return new Greeter();
+		}
+
+		@Bean
+		LockedGreeting foreign() {
+			return () -> LockHandle.current().map(LockHandle::keys).orElse(List.of());
+		}
+
+		@Bean
+		Greeting swappable() {
+			return new Greeter();
+		}
+
+		@Bean
+		GreeterFactory made() {
+			return new GreeterFactory();
+		}
+
+	}
+
+	/**
+	 * Comes after the auto-proxy creator, and does not show what is inside.
+	 */
+	static class Wrapper implements BeanPostProcessor {
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String name) {
+			return switch (name) {
+				case "wrapped" -> ProxyFactory.getProxy(Greeting.class, new ProxyFactory(bean).getTargetSource());
+				case "swappable" -> ProxyFactory.getProxy(Greeting.class, new HotSwappableTargetSource(bean));
+				case "foreign" -> foreign(bean);
+				default -> bean;
+			};
+		}
+
+		private static Object foreign(Object bean) {
+			return Proxy.newProxyInstance(LockedGreeting.class.getClassLoader(),
+					new Class<?>[] { LockedGreeting.class }, (proxy, method, args) -> {
+						try {
+							return method.invoke(bean, args);
+						}
+						catch (InvocationTargetException ex) {
+							throw ex.getCause();
+						}
+					});
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Scoped {
+
+		@Bean
+		@Scope(scopeName = "thread", proxyMode = ScopedProxyMode.TARGET_CLASS)
+		Greeter greeter() {
+			return new Greeter();
+		}
+
+		@Bean // needs the proxy before there are locks, but not what is behind it
+		static BeanFactoryPostProcessor early(Greeter greeter) {
+			return (beanFactory) -> {
+			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Import({ Circle.Left.class, Circle.Right.class })
+	static class Circle {
+
+		static class Left {
+
+			@Autowired
+			Right right;
+
+			@DistributedLock(key = "'left'")
+			public List<String> heldKeys() {
+				return LockHandle.current().map(LockHandle::keys).orElse(List.of());
+			}
+
+		}
+
+		static class Right {
+
+			@Autowired
+			Left left;
+
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class LazyCircle {
+
+		@Bean
+		@Lazy
+		Circle.Left left() {
+			return new Circle.Left();
+		}
+
+		@Bean
+		@Lazy
+		Circle.Right right() {
+			return new Circle.Right();
+		}
+
+	}
+
+	/**
+	 * What a test does to put a mock in the place of a bean.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class Replaced {
+
+		@Bean
+		static Greeter greeter() {
+			throw new IllegalStateException("is replaced");
+		}
+
+		@Bean
+		static BeanFactoryPostProcessor replacement() {
+			return (beanFactory) -> beanFactory.registerSingleton("greeter", new Greeter());
+		}
+
+	}
+
+}
