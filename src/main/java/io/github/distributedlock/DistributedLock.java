@@ -80,7 +80,7 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Runs an action while holding a lock.
+	 * Runs an action while holding a lock. A stop of the application waits for its end.
 	 * @param <T> the type of the result
 	 * @param request the keys and how to lock them
 	 * @param action what to run
@@ -90,7 +90,7 @@ public interface DistributedLock {
 	 * @see #acquire(LockRequest)
 	 */
 	default <T extends @Nullable Object> T execute(LockRequest request, Supplier<T> action) {
-		try (LockHandle handle = acquire(request)) {
+		try (LockHandle handle = acquire(request.awaitedOnStop(true))) {
 			return action.get();
 		}
 	}
@@ -110,7 +110,7 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Runs an action while holding a lock.
+	 * Runs an action while holding a lock. A stop of the application waits for its end.
 	 * @param request the keys and how to lock them
 	 * @param action what to run
 	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
@@ -118,7 +118,7 @@ public interface DistributedLock {
 	 * @see #acquire(LockRequest)
 	 */
 	default void run(LockRequest request, Runnable action) {
-		try (LockHandle handle = acquire(request)) {
+		try (LockHandle handle = acquire(request.awaitedOnStop(true))) {
 			action.run();
 		}
 	}

@@ -179,6 +179,19 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Lets a stop of the application wait until the handle is closed, for as long as that
+	 * has time (with Spring Boot, {@code spring.lifecycle.timeout-per-shutdown-phase}),
+	 * so that the lock is given back. For handles that are closed when a call ends, as
+	 * those of annotated methods, {@code execute} and {@code run} are, and not for one
+	 * that is held as long as the application runs.
+	 * @param awaitedOnStop whether to wait; not by default
+	 * @return a request that a stop waits for, or not
+	 */
+	public LockRequest awaitedOnStop(boolean awaitedOnStop) {
+		return with((values) -> values.awaitedOnStop = awaitedOnStop);
+	}
+
+	/**
 	 * Names the use of the lock in events and meters.
 	 * @param name one of few names, not made from the key
 	 * @return a request of that name
@@ -271,6 +284,14 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Whether a stop waits until the handle is closed.
+	 * @return whether it is awaited
+	 */
+	public boolean awaitedOnStop() {
+		return this.values.awaitedOnStop;
+	}
+
+	/**
 	 * The name for events and meters.
 	 * @return the name, {@code unnamed} by default
 	 */
@@ -285,7 +306,8 @@ public final class LockRequest {
 				+ values.mode + told("waitTime", values.waitTime) + told("leaseTime", values.leaseTime)
 				+ told("maxHoldTime", values.maxHoldTime) + told("minHoldTime", values.minHoldTime)
 				+ (values.expireOnClose ? ", expireOnClose" : "") + (values.fair ? ", fair" : "")
-				+ (values.fenced ? ", fenced" : "") + (values.detached ? ", detached" : "") + "]";
+				+ (values.fenced ? ", fenced" : "") + (values.detached ? ", detached" : "")
+				+ (values.awaitedOnStop ? ", awaitedOnStop" : "") + "]";
 	}
 
 	private LockRequest with(Consumer<Values> change) {
@@ -353,6 +375,8 @@ public final class LockRequest {
 
 		private boolean detached;
 
+		private boolean awaitedOnStop;
+
 		private String name = "unnamed";
 
 		private Values(List<String> keys) {
@@ -370,6 +394,7 @@ public final class LockRequest {
 			this.fenced = other.fenced;
 			this.expireOnClose = other.expireOnClose;
 			this.detached = other.detached;
+			this.awaitedOnStop = other.awaitedOnStop;
 			this.name = other.name;
 		}
 

@@ -6,7 +6,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Random;
-import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
@@ -182,11 +181,6 @@ class BindingCostTests {
 
 		@Override
 		public LockHandle onLost(Runnable action) {
-			return this;
-		}
-
-		@Override
-		public LockHandle onLost(Runnable action, Executor executor) {
 			return this;
 		}
 

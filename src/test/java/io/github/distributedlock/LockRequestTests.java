@@ -110,10 +110,11 @@ class LockRequestTests {
 			.fenced(true)
 			.expireOnClose(true)
 			.detached(true)
+			.awaitedOnStop(true)
 			.name("n");
 		LockRequest other = all.keys(List.of("a", "b"));
 		assertThat(other).hasToString("LockRequest[keys=[a, b], name=n, mode=SHARED, waitTime=PT1S, leaseTime=PT4S,"
-				+ " maxHoldTime=PT5S, minHoldTime=PT2S, expireOnClose, fair, fenced, detached]");
+				+ " maxHoldTime=PT5S, minHoldTime=PT2S, expireOnClose, fair, fenced, detached, awaitedOnStop]");
 		assertThat(all.keys()).containsExactly("k");
 		assertThat(REQUEST).hasToString("LockRequest[keys=[k], name=unnamed, mode=EXCLUSIVE]");
 	}

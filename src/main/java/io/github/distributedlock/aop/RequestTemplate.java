@@ -44,7 +44,8 @@ final class RequestTemplate {
 			.mode(annotation.mode())
 			.fair(annotation.fair())
 			.fenced(annotation.fenced())
-			.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY);
+			.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY)
+			.awaitedOnStop(true);
 	}
 
 	private static void refuseContradictions(AnnotatedMethod annotated, List<String> keys) {

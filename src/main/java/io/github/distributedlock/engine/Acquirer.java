@@ -89,7 +89,7 @@ final class Acquirer {
 		Negotiation negotiation = new Negotiation(this, first, claim, terms, wait, era);
 		Hold hold = null;
 		try {
-			if (awaitTurn(first, wait)) {
+			if (awaitTurn(first, wait, era)) {
 				hold = negotiation.run();
 			}
 			else {
@@ -185,10 +185,10 @@ final class Acquirer {
 	}
 
 	/**
-	 * Gives a hold back unless the engine has been running all the time.
+	 * Gives a hold back unless the engine has served its request all the time.
 	 */
 	boolean keep(Hold hold, int era) {
-		if (this.lifecycle.isRunningSince(era)) {
+		if (this.lifecycle.serves(era)) {
 			return true;
 		}
 		this.handOver.undo(hold);
@@ -211,17 +211,20 @@ final class Acquirer {
 	 * lock may be free.
 	 * @return {@code false} if the key was held or queued for here in all that time, or
 	 * is busy by the store's word
-	 * @throws LockBackendException if the store kept us waiting
+	 * @throws LockBackendException if the store kept us waiting, or the engine was stopped
 	 */
-	boolean awaitTurn(Turn turn, Wait wait) throws InterruptedException {
-		if (turn.granted.tryAcquire()) {
+	boolean awaitTurn(Turn turn, Wait wait, int era) throws InterruptedException {
+		if (turn.isCurrent() && turn.granted.tryAcquire()) {
 			return true;
 		}
 		wait.sawLocally(this.queue.holder(turn.waiter));
 		wait.begins(turn.key);
 		boolean patient = turn.followsWithdrawal && wait.mayBeLate();
-		long patience = patient ? Math.max(wait.left(), LONGEST_WITHDRAWAL) : wait.left();
-		boolean granted = this.time.await(turn.granted, patience);
+		boolean granted = awaitGrant(turn, wait, patient);
+		while (granted && !turn.isCurrent()) {
+			this.lifecycle.require(era, turn.key);
+			granted = awaitGrant(turn, wait, patient);
+		}
 		if (!granted) {
 			wait.sawLocally(this.queue.holder(turn.waiter));
 		}
@@ -236,6 +239,11 @@ final class Acquirer {
 					true, null);
 		}
 		return granted && (patient || !wait.isOver());
+	}
+
+	private boolean awaitGrant(Turn turn, Wait wait, boolean patient) throws InterruptedException {
+		long patience = patient ? Math.max(wait.left(), LONGEST_WITHDRAWAL) : wait.left();
+		return this.time.await(turn.granted, patience);
 	}
 
 	/**

@@ -45,10 +45,12 @@ final class BackgroundReleaser {
 
 	/**
 	 * Gives back holds whose last handle was closed.
+	 * @param then is run by the engine when that is done
 	 * @return what completes then, never exceptionally
 	 */
-	CompletableFuture<Void> release(List<Hold> holds) {
+	CompletableFuture<Void> release(List<Hold> holds, Runnable then) {
 		if (holds.isEmpty()) {
+			then.run();
 			return CompletableFuture.completedFuture(null);
 		}
 		CompletableFuture<Void> released = new CompletableFuture<>();
@@ -62,6 +64,7 @@ final class BackgroundReleaser {
 			}
 			finally {
 				if (nodesLeft.decrementAndGet() == 0) {
+					then.run();
 					finish(released);
 				}
 			}

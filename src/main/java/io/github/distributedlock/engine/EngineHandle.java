@@ -16,6 +16,7 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.engine.Lease.Moment;
+import io.github.distributedlock.engine.RunningCalls.Call;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,9 +55,14 @@ final class EngineHandle implements LockHandle {
 	 */
 	private final @Nullable CurrentLock binding;
 
+	/**
+	 * Ends with it.
+	 */
+	private final Call call;
+
 	private final EngineTime.Alarm heldTooLong;
 
-	EngineHandle(List<Hold> holds, boolean detached, Handles parts) {
+	EngineHandle(List<Hold> holds, boolean detached, Call call, Handles parts) {
 		this.holds = holds;
 		this.keys = keys(holds);
 		this.parts = parts;
@@ -64,7 +70,11 @@ final class EngineHandle implements LockHandle {
 		for (Hold hold : holds) {
 			hold.attach(this);
 		}
+		this.call = call;
 		this.binding = detached ? null : CurrentLock.bind(this);
+		if (this.binding != null) {
+			call.bound(this.binding);
+		}
 	}
 
 	private static List<String> keys(List<Hold> holds) {
@@ -198,24 +208,29 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public void close() {
-		List<Hold> left = leave();
-		if (!left.isEmpty()) {
-			this.parts.releaser().release(left);
+		if (leave()) {
+			try {
+				this.parts.releaser().release(ended());
+			}
+			finally {
+				this.call.end();
+			}
 		}
 	}
 
 	@Override
 	public CompletableFuture<Void> closeAsync() {
-		return this.parts.backgroundReleaser().release(leave());
+		return leave() ? this.parts.backgroundReleaser().release(ended(), this.call::end)
+				: CompletableFuture.completedFuture(null);
 	}
 
 	/**
 	 * Closes this handle.
-	 * @return the holds of which it was the last one
+	 * @return {@code false} if it was closed before
 	 */
-	private List<Hold> leave() {
+	private boolean leave() {
 		if (!this.closed.compareAndSet(false, true)) {
-			return List.of();
+			return false;
 		}
 		if (this.binding != null) {
 			this.parts.closedElsewhere().check(this.binding, this.keys);
@@ -225,6 +240,14 @@ final class EngineHandle implements LockHandle {
 		for (Hold hold : this.holds) {
 			hold.detach(this);
 		}
+		return true;
+	}
+
+	/**
+	 * Leaves the holds.
+	 * @return those of which it was the last handle
+	 */
+	private List<Hold> ended() {
 		if (this.holds.size() > 1) {
 			return this.holds.stream().filter(Hold::exit).toList();
 		}

@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.util.List;
 
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.engine.RunningCalls.Call;
 
 /**
  * Opens handles, with the parts that each of them needs.
@@ -10,8 +11,8 @@ import io.github.distributedlock.LockHandle;
 record Handles(Losses losses, Releaser releaser, BackgroundReleaser backgroundReleaser, Extender extender,
 		HeldTooLong heldTooLong, ClosedElsewhere closedElsewhere, UserCode userCode, Workers workers, EngineTime time) {
 
-	LockHandle open(List<Hold> holds, boolean detached) {
-		return new EngineHandle(holds, detached, this);
+	LockHandle open(List<Hold> holds, boolean detached, Call call) {
+		return new EngineHandle(holds, detached, call, this);
 	}
 
 }

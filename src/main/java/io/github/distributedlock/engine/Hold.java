@@ -1,7 +1,8 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -39,9 +40,14 @@ final class Hold {
 	private final AtomicInteger entries = new AtomicInteger(1);
 
 	/**
-	 * In the order of their opening; guarded by this hold.
+	 * One of its handles, mostly the only one; guarded by this hold.
 	 */
-	private Set<EngineHandle> handles = Set.of();
+	private @Nullable EngineHandle handle;
+
+	/**
+	 * The others; guarded by this hold.
+	 */
+	private @Nullable Set<EngineHandle> others;
 
 	private volatile long minHold;
 
@@ -126,28 +132,35 @@ final class Hold {
 		return this.entries.get() == 0;
 	}
 
-	synchronized void attach(EngineHandle handle) {
-		if (this.handles.isEmpty()) {
-			this.handles = Set.of(handle);
+	synchronized void attach(EngineHandle opened) {
+		if (this.handle == null) {
+			this.handle = opened;
 			return;
 		}
-		if (this.handles.size() == 1) {
-			this.handles = new LinkedHashSet<>(this.handles);
+		if (this.others == null) {
+			this.others = new HashSet<>();
 		}
-		this.handles.add(handle);
+		this.others.add(opened);
 	}
 
-	synchronized void detach(EngineHandle handle) {
-		if (this.handles.size() == 1) {
-			this.handles = Set.of();
+	synchronized void detach(EngineHandle closed) {
+		if (this.handle == closed) {
+			this.handle = null;
 		}
-		else {
-			this.handles.remove(handle);
+		else if (this.others != null) {
+			this.others.remove(closed);
 		}
 	}
 
 	synchronized List<EngineHandle> handles() {
-		return List.copyOf(this.handles);
+		List<EngineHandle> handles = new ArrayList<>();
+		if (this.handle != null) {
+			handles.add(this.handle);
+		}
+		if (this.others != null) {
+			handles.addAll(this.others);
+		}
+		return handles;
 	}
 
 }

@@ -95,6 +95,14 @@ final class KeyQueue {
 		return next();
 	}
 
+	/**
+	 * Lets everybody here see whether the engine still serves them.
+	 */
+	void recall() {
+		wake();
+		this.waiting.forEach((turn) -> turn.granted.release());
+	}
+
 	void wake() {
 		if (this.current.owner == null) {
 			this.wakeUps.release();

@@ -176,11 +176,18 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Lets every current turn ask the store once more, or notice that the engine was
-	 * stopped; those that wait behind it follow one by one.
+	 * Lets every current turn ask the store once more.
 	 */
 	void wakeAll() {
 		this.queues.keySet().forEach((waiter) -> ifPresent(waiter, KeyQueue::wake));
+	}
+
+	/**
+	 * Lets everybody who waits notice that the engine was stopped. A current turn that is
+	 * served all the same asks the store once more.
+	 */
+	void recallAll() {
+		this.queues.keySet().forEach((waiter) -> ifPresent(waiter, KeyQueue::recall));
 	}
 
 	/**

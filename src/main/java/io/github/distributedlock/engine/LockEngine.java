@@ -4,9 +4,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
+import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
@@ -17,6 +19,7 @@ import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.RunningCalls.Call;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +40,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final EngineTime time;
 
-	private final Lifecycle lifecycle = new Lifecycle();
+	private final Lifecycle lifecycle = new Lifecycle(this::isInsideLock);
+
+	private final RunningCalls calls;
 
 	private final Events events;
 
@@ -67,6 +72,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.requests = new Requests(settings);
 		this.time = time;
 		this.endThreads = endThreads;
+		this.calls = new RunningCalls(workers);
 		UserCode userCode = new UserCode(time);
 		this.events = Events.here(settings.listeners);
 		Events eventsElsewhere = this.events.elsewhere(workers, userCode);
@@ -124,6 +130,20 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	private @Nullable LockHandle acquire(LockRequest request, Wait wait) {
+		Call call = this.calls.begin(request.awaitedOnStop());
+		LockHandle handle = null;
+		try {
+			handle = acquire(request, wait, call);
+			return handle;
+		}
+		finally {
+			if (handle == null) {
+				call.end();
+			}
+		}
+	}
+
+	private @Nullable LockHandle acquire(LockRequest request, Wait wait, Call call) {
 		List<String> keys = this.requests.keysInOrder(request);
 		Terms terms = this.requests.terms(request);
 		boolean interrupted = Thread.interrupted();
@@ -139,7 +159,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				this.events.publish(new LockEvent.NotAcquired(terms.name(), keys, wait.waited(), wait.holder()));
 				return null;
 			}
-			return open(holds, request);
+			return open(holds, request, call);
 		}
 		catch (InterruptedException ex) {
 			interrupted = true;
@@ -163,9 +183,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		}
 	}
 
-	private LockHandle open(List<Hold> holds, LockRequest request) {
+	private LockHandle open(List<Hold> holds, LockRequest request, Call call) {
 		try {
-			return this.handles.open(holds, request.detached());
+			return this.handles.open(holds, request.detached(), call);
 		}
 		catch (RuntimeException | Error ex) {
 			this.holds.giveBack(holds);
@@ -175,7 +195,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	/**
 	 * Whether requests are served.
-	 * @return {@code false} between {@link #stop()} and {@link #start()}
+	 * @return {@code false} between {@link #stop()} and {@link #start()}, and after
+	 * {@link #close()}
 	 */
 	public boolean isRunning() {
 		return this.lifecycle.isRunning();
@@ -207,6 +228,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	/**
 	 * Serves requests again after {@link #stop()}.
+	 * @throws IllegalStateException after {@link #close()}
 	 */
 	public void start() {
 		this.lifecycle.start();
@@ -214,26 +236,42 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	/**
 	 * Fails those who wait, with a {@link LockBackendException}, and refuses new
-	 * requests. Methods that are running under a lock keep it for as long as its lease
-	 * lasts: the handle is lost, but the key is not deleted under them.
+	 * requests. What is held stays so: it is renewed, and given back when it ends. A
+	 * thread that is inside a lock is served until {@link #close()}.
+	 * @return completes when the last request that is
+	 * {@linkplain LockRequest#awaitedOnStop(boolean) awaited} has failed, or its handle
+	 * is closed; but those on the calling thread, and on one that has called
+	 * {@link System#exit}, are not waited for, since they may wait for this. At the latest
+	 * when the engine is closed
 	 */
-	public void stop() {
+	public CompletableFuture<Void> stop() {
 		if (this.lifecycle.stop()) {
-			this.queue.wakeAll();
-			this.watchdog.guarded().forEach((tenure) -> this.losses.declare(tenure, Reason.SHUTDOWN));
+			this.queue.recallAll();
 		}
+		return this.calls.end();
 	}
 
 	/**
-	 * Stops, and ends the threads.
+	 * Stops for good, and ends the threads. What is still held is lost, and its lease left
+	 * to run out, so that no key is deleted under a method that goes on.
 	 */
 	@Override
 	public void close() {
-		stop();
-		this.sweeper.finish();
-		this.listening.close();
-		this.endThreads.run();
-		this.backgroundReleaser.end();
+		if (this.lifecycle.close()) {
+			this.queue.recallAll();
+			this.watchdog.guarded().forEach((tenure) -> this.losses.declare(tenure, Reason.SHUTDOWN));
+			this.calls.forget();
+			this.sweeper.finish();
+			this.listening.close();
+			this.endThreads.run();
+			this.backgroundReleaser.end();
+		}
+	}
+
+	private boolean isInsideLock() {
+		return CurrentLock.all()
+			.stream()
+			.anyMatch((handle) -> handle instanceof EngineHandle own && own.isOf(this.losses));
 	}
 
 }

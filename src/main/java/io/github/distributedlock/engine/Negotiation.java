@@ -234,7 +234,7 @@ final class Negotiation {
 		if (this.outOfTurn) {
 			this.outOfTurn = false;
 			this.turn = this.parts.queueUp(this.turn.waiter);
-			return this.parts.awaitTurn(this.turn, this.wait);
+			return this.parts.awaitTurn(this.turn, this.wait, this.era);
 		}
 		if (this.failure != null) {
 			this.turn.awaitWakeUp(this.parts.time, Math.min(this.retry, this.wait.left()));

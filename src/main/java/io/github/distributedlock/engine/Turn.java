@@ -149,6 +149,13 @@ final class Turn {
 		return this.begun.compareAndSet(false, true);
 	}
 
+	/**
+	 * Whether it has come. A stop grants it, too, so that who waits for it takes notice.
+	 */
+	boolean isCurrent() {
+		return queue().current == this;
+	}
+
 	boolean isRegistered() {
 		return queue().registered;
 	}

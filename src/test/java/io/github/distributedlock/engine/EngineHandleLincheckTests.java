@@ -44,9 +44,11 @@ public class EngineHandleLincheckTests {
 
 	private final Handles handles = handles();
 
+	private final RunningCalls calls = new RunningCalls(this.time);
+
 	private final Hold hold = hold();
 
-	private final LockHandle handle = this.handles.open(List.of(this.hold), false);
+	private final LockHandle handle = this.handles.open(List.of(this.hold), false, this.calls.begin(true));
 
 	private final LockHandle inner = reentered();
 
@@ -100,7 +102,7 @@ public class EngineHandleLincheckTests {
 	public void reenter() {
 		if (this.hold.reenter()) {
 			Interleavings.require(this.store.keys().isEmpty(), "re-entered after it was given back");
-			this.handles.open(List.of(this.hold), false).close();
+			this.handles.open(List.of(this.hold), false, this.calls.begin(true)).close();
 		}
 	}
 
@@ -121,7 +123,7 @@ public class EngineHandleLincheckTests {
 
 	private LockHandle reentered() {
 		this.hold.reenter();
-		return this.handles.open(List.of(this.hold), false);
+		return this.handles.open(List.of(this.hold), false, this.calls.begin(true));
 	}
 
 	private Handles handles() {

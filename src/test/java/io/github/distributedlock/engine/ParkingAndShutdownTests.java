@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockEvent;
-import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
@@ -97,25 +95,10 @@ class ParkingAndShutdownTests extends EngineFixture {
 	}
 
 	@Test
-	void stopLeavesTheKeyOfARunningMethodToRunOut() {
-		LockHandle handle = this.engine.acquire("k");
-		this.engine.stop();
-		assertThat(handle.isHeld()).isFalse();
-		assertThat(events(LockEvent.Lost.class)).singleElement()
-			.extracting(LockEvent.Lost::reason)
-			.isEqualTo(Reason.SHUTDOWN);
-		handle.close();
-		assertThat(valueOf("k")).as("nothing is deleted under it").isEqualTo(handle.owner());
-		this.time.advance(LEASE);
-		assertThat(valueOf("k")).isNull();
-		assertThat(this.backend.steps()).containsExactly("acquire k");
-	}
-
-	@Test
-	void stoppedEngineSendsNothingForWhatItLeavesToRunOut() {
+	void closedEngineSendsNothingForWhatItLeavesToRunOut() {
 		LockHandle handle = this.engine.acquire("k");
 		this.backend.next("renew", (step) -> {
-			this.engine.stop();
+			this.engine.close();
 			return step.get();
 		});
 		this.time.advance(Duration.ofSeconds(20));

@@ -240,13 +240,15 @@ class SharedTests extends EngineFixture {
 	}
 
 	@Test
-	void stopFailsReadersThatWaitAndLosesThoseThatHold() {
+	void stopFailsReadersThatWaitAndCloseLosesThoseThatHold() {
 		LockHandle reader = this.engine.acquire(shared("held"));
 		ownedElsewhere("k", LEASE);
 		CompletableFuture<LockHandle> waiter = acquiring(shared("k").waitTime(LONG));
 		this.engine.stop();
 		assertThat(waiter).failsWithin(PATIENCE).withThrowableThat().withCauseInstanceOf(LockBackendException.class);
 		Awaitility.await().until(() -> !this.engine.hasQueues());
+		assertThat(reader.isHeld()).isTrue();
+		this.engine.close();
 		assertThat(reader.isHeld()).isFalse();
 		assertThat(this.third.tryAcquire("held")).as("left to its lease").isEmpty();
 		this.time.advance(LEASE);

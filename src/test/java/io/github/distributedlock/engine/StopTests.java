@@ -1,0 +1,236 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Contract 15: what a stop refuses, what it leaves alone, and what it waits for.
+ */
+class StopTests extends EngineFixture {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	// What goes on
+
+	@Test
+	void whatIsHeldStaysRenewedAndIsGivenBackWhenItEnds() {
+		LockHandle handle = this.engine.acquire("k");
+		this.engine.stop();
+		this.time.advance(LEASE.multipliedBy(3));
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(valueOf("k")).isEqualTo(handle.owner());
+		handle.close();
+		assertThat(valueOf("k")).isNull();
+		assertThat(events(LockEvent.Lost.class)).isEmpty();
+		assertThat(events(LockEvent.Released.class)).hasSize(1);
+	}
+
+	@Test
+	void threadInsideALockReentersItAndTakesOthers() {
+		LockHandle outer = this.engine.acquire("k");
+		this.engine.stop();
+		this.engine.acquire("k").close();
+		this.engine.acquire("other").close();
+		this.engine.acquire(LockRequest.of("joint-a", "joint-b")).close();
+		assertRefused(inThread(() -> this.engine.acquire("other")));
+		assertThat(outer.isHeld()).isTrue();
+		outer.close();
+		assertRefused();
+		assertThat(this.backend.steps()).containsExactly("acquire k", "acquire other", "release other",
+				"acquire-all 2", "release-all 2", "release k");
+	}
+
+	@Test
+	void threadInsideALockGoesOnWaiting() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<Boolean> inside = inThread(() -> {
+			try (LockHandle outer = this.engine.acquire("outer"); LockHandle inner = this.engine.acquire("k")) {
+				return inner.isHeld() && outer.isHeld();
+			}
+		});
+		untilWaiting(1);
+		this.engine.stop();
+		releasedElsewhere("k");
+		assertThat(inside).succeedsWithin(PATIENCE).isEqualTo(true);
+	}
+
+	@Test
+	void threadThatAHandleIsBoundToIsInsideItsLock() {
+		LockHandle detached = this.engine.acquire(request("k").detached(true));
+		this.engine.stop();
+		assertRefused();
+		try (CurrentLock binding = CurrentLock.bind(detached)) {
+			this.engine.acquire("other").close();
+		}
+		assertRefused();
+		detached.close();
+	}
+
+	@Test
+	void lockOfAnotherEngineIsNoneToBeInside() {
+		try (LockHandle other = engine(this.store, "other").acquire("k")) {
+			this.engine.stop();
+			assertRefused();
+		}
+	}
+
+	// The end
+
+	@Test
+	void closeLeavesWhatIsHeldToRunOutAndRefusesItsThread() {
+		LockHandle handle = this.engine.acquire("k");
+		this.engine.stop();
+		this.engine.close();
+		assertThat(handle.isHeld()).isFalse();
+		assertThat(events(LockEvent.Lost.class)).singleElement()
+			.extracting(LockEvent.Lost::reason)
+			.isEqualTo(Reason.SHUTDOWN);
+		assertRefused();
+		handle.close();
+		this.engine.close();
+		assertThat(valueOf("k")).as("nothing is deleted under it").isEqualTo(handle.owner());
+		this.time.advance(LEASE);
+		assertThat(valueOf("k")).isNull();
+		assertThat(this.backend.steps()).containsExactly("acquire k");
+		assertThat(events(LockEvent.Lost.class)).hasSize(1);
+	}
+
+	@Test
+	void closeFailsThoseWhoWaitInsideALock() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> inside = inThread(() -> {
+			try (LockHandle outer = this.engine.acquire("outer")) {
+				return this.engine.acquire("k");
+			}
+		});
+		untilWaiting(1);
+		this.engine.close();
+		assertRefused(inside);
+	}
+
+	@Test
+	void closedEngineIsNotStartedAgain() {
+		this.engine.stop();
+		this.engine.start();
+		assertThat(this.engine.isRunning()).isTrue();
+		this.engine.close();
+		assertThatIllegalStateException().isThrownBy(this.engine::start)
+			.withMessageContainingAll("is closed and cannot be started again", "Build a new one");
+		assertThat(this.engine.isRunning()).isFalse();
+		assertThat(this.engine.stop()).isDone();
+		assertThatIllegalStateException().isThrownBy(this.engine::start);
+		assertRefused();
+	}
+
+	// What a stop waits for
+
+	@Test
+	void stopCompletesWhenTheLastCallHasEndedAndItsLockIsGivenBack() throws Exception {
+		CountDownLatch first = new CountDownLatch(1);
+		CountDownLatch second = new CountDownLatch(1);
+		CompletableFuture<Void> execute = inThread(() -> this.engine.execute("a", () -> await(first)));
+		CompletableFuture<Void> run = inThread(() -> {
+			this.engine.run("b", () -> await(second));
+			return null;
+		});
+		Awaitility.await("both run")
+			.atMost(PATIENCE)
+			.until(() -> this.backend.steps().containsAll(List.of("acquire a", "acquire b")));
+		LockHandle byHand = this.engine.acquire("c");
+		CompletableFuture<List<String>> stopped = this.engine.stop().thenApply((end) -> List.copyOf(this.backend.steps()));
+		first.countDown();
+		execute.get(30, TimeUnit.SECONDS);
+		assertThat(stopped).isNotDone();
+		second.countDown();
+		run.get(30, TimeUnit.SECONDS);
+		assertThat(stopped.get(30, TimeUnit.SECONDS)).contains("release a", "release b");
+		assertThat(byHand.isHeld()).isTrue();
+		byHand.close();
+	}
+
+	@Test
+	void callThatHasGoneOnElsewhereIsAwaitedByTheThreadThatBeganIt() {
+		LockHandle awaited = this.engine.acquire(request("k").awaitedOnStop(true));
+		CurrentLock.unbind(awaited);
+		CompletableFuture<Void> stopped = this.engine.stop();
+		assertThat(stopped).isNotDone();
+		awaited.close();
+		assertThat(stopped).isDone();
+	}
+
+	@Test
+	void callOnTheThreadThatStopsIsNotAwaited() {
+		CompletableFuture<Void> stopped = this.engine.execute("k",
+				() -> this.engine.execute("other", () -> this.engine.stop()));
+		assertThat(stopped).isDone();
+		this.engine.start();
+		assertThat(this.engine.<Boolean>execute("k", () -> this.engine.stop().isDone())).isTrue();
+	}
+
+	@Test
+	void requestThatIsBeingAnsweredIsAwaitedToo() {
+		AtomicReference<CompletableFuture<Void>> stopped = new AtomicReference<>();
+		this.backend.next("acquire", (step) -> {
+			Object granted = step.get();
+			stopped.set(this.engine.stop());
+			assertThat(stopped.get()).isNotDone();
+			return granted;
+		});
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.engine.run("k", () -> assertThat(true).as("not run").isFalse()));
+		assertThat(stopped.get()).isDone();
+	}
+
+	@Test
+	void stopCompletesAtTheLatestWhenTheEngineIsClosed() {
+		LockHandle awaited = this.engine.acquire(request("k").awaitedOnStop(true).detached(true));
+		CompletableFuture<Void> first = this.engine.stop();
+		CompletableFuture<Void> second = this.engine.stop();
+		assertThat(first).isNotDone();
+		this.engine.close();
+		assertThat(first).isDone();
+		assertThat(second).isDone();
+		awaited.close();
+	}
+
+	private void assertRefused() {
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("refused"))
+			.withMessageContaining("Lock 'refused' cannot be acquired: the lock engine is stopped");
+	}
+
+	private static void assertRefused(CompletableFuture<LockHandle> request) {
+		assertThat(request).failsWithin(PATIENCE)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBackendException.class)
+			.withMessageContaining("the lock engine is stopped");
+	}
+
+	private static Void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(30, TimeUnit.SECONDS)).as("told to go on").isTrue();
+			return null;
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
