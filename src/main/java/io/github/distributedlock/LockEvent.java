@@ -103,7 +103,7 @@ public sealed interface LockEvent {
 			TAKEN,
 
 			/**
-			 * The lock engine was stopped; the lease is left to run out.
+			 * The lock engine was closed; the lease is left to run out.
 			 */
 			SHUTDOWN
 

@@ -2,7 +2,7 @@ package io.github.distributedlock.annotation;
 
 /**
  * What happens to a running method whose lock is lost: its lease has ended, or the
- * application is being stopped.
+ * application has ended before the method.
  */
 public enum OnLost {
 

@@ -211,7 +211,8 @@ final class Acquirer {
 	 * lock may be free.
 	 * @return {@code false} if the key was held or queued for here in all that time, or
 	 * is busy by the store's word
-	 * @throws LockBackendException if the store kept us waiting, or the engine was stopped
+	 * @throws LockBackendException if the store kept us waiting, or the engine was
+	 * stopped
 	 */
 	boolean awaitTurn(Turn turn, Wait wait, int era) throws InterruptedException {
 		if (turn.isCurrent() && turn.granted.tryAcquire()) {

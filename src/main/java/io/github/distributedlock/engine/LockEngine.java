@@ -241,8 +241,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return completes when the last request that is
 	 * {@linkplain LockRequest#awaitedOnStop(boolean) awaited} has failed, or its handle
 	 * is closed; but those on the calling thread, and on one that has called
-	 * {@link System#exit}, are not waited for, since they may wait for this. At the latest
-	 * when the engine is closed
+	 * {@link System#exit}, are not waited for, since they may wait for this. At the
+	 * latest when the engine is closed
 	 */
 	public CompletableFuture<Void> stop() {
 		if (this.lifecycle.stop()) {
@@ -252,8 +252,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * Stops for good, and ends the threads. What is still held is lost, and its lease left
-	 * to run out, so that no key is deleted under a method that goes on.
+	 * Stops for good, and ends the threads. What is still held is lost, and its lease
+	 * left to run out, so that no key is deleted under a method that goes on.
 	 */
 	@Override
 	public void close() {

@@ -102,7 +102,7 @@ final class Losses {
 					+ " lease";
 			case TAKEN ->
 				"the store says that the key is no longer ours. Was it deleted, evicted, or lost in a failover?";
-			case SHUTDOWN -> "the lock engine was stopped while it was held; its lease is left to run out";
+			case SHUTDOWN -> "the lock engine was closed while it was held; its lease is left to run out";
 		};
 	}
 

@@ -1,14 +1,13 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
 import org.junit.jupiter.api.Test;
 import org.mockito.InOrder;
@@ -17,13 +16,11 @@ import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.context.event.EventListener;
 import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assumptions.assumeThat;
-import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.inOrder;
@@ -38,35 +35,26 @@ class EngineLifecycleTests {
 
 	@Test
 	void stopsAndStartsWithTheContext() {
-		this.contextRunner.withBean(Losses.class).run((context) -> {
+		this.contextRunner.run((context) -> {
 			DistributedLock lock = context.getBean(DistributedLock.class);
-			LockHandle handle = lock.acquire("running");
+			LockHandle handle = lock.acquire(LockRequest.of("by hand").detached(true));
 			context.getSourceApplicationContext(ConfigurableApplicationContext.class).stop();
 			assertIsStopped(lock);
-			assertThat(handle.isHeld()).isFalse();
-			handle.close();
-			await().atMost(Duration.ofSeconds(5))
-				.untilAsserted(() -> assertThat(context.getBean(Losses.class).losses).singleElement()
-					.returns(LockEvent.Lost.Reason.SHUTDOWN, LockEvent.Lost::reason));
+			assertThat(handle.isHeld()).isTrue();
 			context.getSourceApplicationContext(ConfigurableApplicationContext.class).start();
 			assertIsOpen(lock);
-			// Not deleted under the method that was running.
-			assertThat(lock.tryAcquire("running")).isEmpty();
+			handle.close();
+			lock.acquire("by hand").close();
 		});
 	}
 
 	@Test
-	void pausesAndRestartsWithTheContext() {
+	void isNotPausedWithTheContext() {
 		Method pause = ReflectionUtils.findMethod(ConfigurableApplicationContext.class, "pause");
-		Method restart = ReflectionUtils.findMethod(ConfigurableApplicationContext.class, "restart");
 		assumeThat(pause).as("since Spring Framework 7").isNotNull();
 		this.contextRunner.run((context) -> {
-			DistributedLock lock = context.getBean(DistributedLock.class);
-			Object source = context.getSourceApplicationContext();
-			ReflectionUtils.invokeMethod(pause, source);
-			assertIsStopped(lock);
-			ReflectionUtils.invokeMethod(restart, source);
-			assertIsOpen(lock);
+			ReflectionUtils.invokeMethod(pause, context.getSourceApplicationContext());
+			assertIsOpen(context.getBean(DistributedLock.class));
 		});
 	}
 
@@ -109,17 +97,6 @@ class EngineLifecycleTests {
 	private static void assertIsStopped(DistributedLock lock) {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> lock.tryAcquire("free"))
 			.withMessageContaining("the lock engine is stopped");
-	}
-
-	static class Losses {
-
-		private final List<LockEvent.Lost> losses = new CopyOnWriteArrayList<>();
-
-		@EventListener
-		void onLost(LockEvent.Lost lost) {
-			this.losses.add(lost);
-		}
-
 	}
 
 	static class EarlyAndLate implements SmartLifecycle {

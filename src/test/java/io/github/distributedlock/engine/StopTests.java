@@ -53,8 +53,8 @@ class StopTests extends EngineFixture {
 		assertThat(outer.isHeld()).isTrue();
 		outer.close();
 		assertRefused();
-		assertThat(this.backend.steps()).containsExactly("acquire k", "acquire other", "release other",
-				"acquire-all 2", "release-all 2", "release k");
+		assertThat(this.backend.steps()).containsExactly("acquire k", "acquire other", "release other", "acquire-all 2",
+				"release-all 2", "release k");
 	}
 
 	@Test
@@ -69,6 +69,25 @@ class StopTests extends EngineFixture {
 		this.engine.stop();
 		releasedElsewhere("k");
 		assertThat(inside).succeedsWithin(PATIENCE).isEqualTo(true);
+	}
+
+	@Test
+	void threadInsideALockGoesOnWaitingForItsTurn() {
+		LockHandle held = this.engine.acquire("k");
+		CompletableFuture<Boolean> inside = inThread(() -> {
+			try (LockHandle outer = this.engine.acquire("outer"); LockHandle inner = this.engine.acquire("k")) {
+				return inner.isHeld() && outer.isHeld();
+			}
+		});
+		untilWaiting(1);
+		CompletableFuture<LockHandle> outside = inThread(() -> this.engine.acquire("k"));
+		untilWaiting(2);
+		this.engine.stop();
+		assertRefused(outside);
+		assertThat(inside).isNotDone();
+		held.close();
+		assertThat(inside).succeedsWithin(PATIENCE).isEqualTo(true);
+		assertThat(this.engine.hasQueues()).isFalse();
 	}
 
 	@Test
@@ -154,7 +173,8 @@ class StopTests extends EngineFixture {
 			.atMost(PATIENCE)
 			.until(() -> this.backend.steps().containsAll(List.of("acquire a", "acquire b")));
 		LockHandle byHand = this.engine.acquire("c");
-		CompletableFuture<List<String>> stopped = this.engine.stop().thenApply((end) -> List.copyOf(this.backend.steps()));
+		CompletableFuture<List<String>> stopped = this.engine.stop()
+			.thenApply((end) -> List.copyOf(this.backend.steps()));
 		first.countDown();
 		execute.get(30, TimeUnit.SECONDS);
 		assertThat(stopped).isNotDone();
@@ -196,6 +216,19 @@ class StopTests extends EngineFixture {
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.engine.run("k", () -> assertThat(true).as("not run").isFalse()));
 		assertThat(stopped.get()).isDone();
+	}
+
+	@Test
+	void lockThatIsGivenBackInTheBackgroundIsAwaited() {
+		LockHandle awaited = this.engine.acquire(request("k").awaitedOnStop(true).detached(true));
+		CompletableFuture<Void> stopped = this.engine.stop();
+		this.backend.next("release", (step) -> {
+			awaited.close();
+			assertThat(stopped).isNotDone();
+			return step.get();
+		});
+		awaited.closeAsync();
+		assertThat(stopped).isDone();
 	}
 
 	@Test

@@ -19,6 +19,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.context.LifecycleAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,28 +51,31 @@ class ShutdownFaultsTests {
 				CompletableFuture<String> running = CompletableFuture.supplyAsync(service::work, THREADS);
 				LockHandle guarding = service.lock();
 				CompletableFuture<LockHandle> waiting = waiting(lock, trial);
-				context.close();
+				CompletableFuture<Void> closing = CompletableFuture.runAsync(context::close, THREADS);
 				assertThat(waiting).failsWithin(Promise.slack(trial.recorder().noise()))
 					.withThrowableOfType(ExecutionException.class)
 					.withCauseInstanceOf(LockBackendException.class)
 					.withMessageContaining("the application is shutting down");
-				assertIsLost(held);
-				assertIsLost(guarding);
-				assertIsLeftToRunOut(trial, held);
-				assertIsLeftToRunOut(trial, guarding);
-				held.close();
+				assertThat(closing).isNotDone();
+				assertThat(held.isHeld() && guarding.isHeld()).as("held while a method runs").isTrue();
 				service.end();
 				assertThat(Patience.get(running, "the guarded method")).isEqualTo("done");
+				Patience.get(closing, "the end of the context");
+				trial.admin((redis) -> assertThat(redis.exists("lock:{guarded}")).as("given back").isFalse());
+				assertIsLost(held);
 				assertIsLeftToRunOut(trial, held);
-				assertIsLeftToRunOut(trial, guarding);
-				trial.admin((redis) -> redis.del("lock:{held}", "lock:{guarded}"));
+				held.close();
+				assertIsLeftToRunOut(trial, held);
+				trial.admin((redis) -> redis.del("lock:{held}"));
 			}));
 	}
 
 	private static ApplicationContextRunner application(Client client, Trial trial) {
 		return Contexts.withRedis()
+			.withConfiguration(AutoConfigurations.of(LifecycleAutoConfiguration.class))
 			.withPropertyValues("spring.data.redis.client-type=" + client,
-					"spring.data.redis.port=" + trial.server().port(), "distributed-lock.lease-time=" + LEASE)
+					"spring.lifecycle.timeout-per-shutdown-phase=1h", "spring.data.redis.port=" + trial.server().port(),
+					"distributed-lock.lease-time=" + LEASE)
 			.withBean(Service.class);
 	}
 
@@ -89,7 +94,7 @@ class ShutdownFaultsTests {
 			.returns(Reason.SHUTDOWN, LockLostException::reason);
 	}
 
-	/** Nobody deletes it under a method that may still run, and nobody renews it. */
+	/** Nobody deletes it under its holder, and nobody renews it. */
 	private static void assertIsLeftToRunOut(Trial trial, LockHandle handle) {
 		String key = handle.keys().get(0);
 		trial.admin((redis) -> {
