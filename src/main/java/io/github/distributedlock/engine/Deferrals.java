@@ -58,10 +58,10 @@ final class Deferrals {
 		if (!known.isRefused()) {
 			this.silent.putIfAbsent(this.nodes.of(hold.key), failure);
 		}
-		if (this.causes.isEmpty()) {
+		this.causes.computeIfAbsent(cause(failure), (cause) -> {
 			logger.debug("Could not release lock '{}' of {}", LockException.printable(hold.key), hold.owner(), failure);
-		}
-		this.causes.computeIfAbsent(cause(failure), (cause) -> new ArrayList<>(1)).add(hold);
+			return new ArrayList<>(1);
+		}).add(hold);
 		this.sweeper.release(hold.tenure, rest);
 		this.events.publish(new LockEvent.ReleaseDeferred(hold.terms.name(), hold.key, hold.owner(), known));
 	}

@@ -82,6 +82,23 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void manyLocksOfAllSlotsAreAcquiredAndGivenBack(Factories client) {
+		open(client);
+		LockRequest request = LockRequest.of(Stream.generate(ClusterTests::claim).limit(1_000).map(Claim::key).toList())
+			.waitTime(Duration.ofMinutes(1));
+		try (RedisLockBackend there = new RedisLockBackend(client.to(cluster));
+				LockEngine a = LockEngine.builder(this.backend).build();
+				LockEngine b = LockEngine.builder(there).build()) {
+			try (LockHandle handle = a.acquire(request)) {
+				assertThat(handle.isHeld()).isTrue();
+				assertThat(b.tryAcquire(request.waitTime(Duration.ZERO))).as("busy").isEmpty();
+			}
+			b.acquire(request).close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void locksOfAllMastersAreRenewedAtOnce(Factories client) {
 		open(client);
 		List<Claim> claims = Stream.generate(ClusterTests::claim).limit(50).toList();
