@@ -144,7 +144,13 @@ final class Choice {
 		if (nothing != null && isInVain()) {
 			throw new UnsentException(nothing);
 		}
-		return this.choosing.await();
+		try {
+			return this.choosing.await();
+		}
+		catch (UnsentException ex) {
+			throw (this.connections.tls() && ConnectionProblem.isTimeout(ex))
+					? new UnsentException(new SilentTlsException(ex)) : ex;
+		}
 	}
 
 	private Strategy choose() {

@@ -60,11 +60,15 @@ final class JedisClient {
 		if (cluster != null) {
 			JedisClusterLane commands = client.lane(cluster, COMMANDS);
 			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null, signals,
-					new JedisRawCommands(), true, commands, "+cluster");
+					new JedisRawCommands(), true, commands, client.isTls(), "+cluster");
 		}
 		Lanes lanes = new Lanes(client.lane(COMMANDS), client.lane(RENEWALS));
-		return new OwnConnections(lanes, lanes, signals, new JedisRawCommands(), false, Masters.ONE,
+		return new OwnConnections(lanes, lanes, signals, new JedisRawCommands(), false, Masters.ONE, client.isTls(),
 				(client.application.getDatabase() != 0) ? "+select" : "");
+	}
+
+	private boolean isTls() {
+		return this.application.getClientConfiguration().isUseSsl();
 	}
 
 	private JedisClusterLane lane(RedisClusterConfiguration cluster, int connections) {

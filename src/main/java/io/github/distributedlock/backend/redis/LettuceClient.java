@@ -47,11 +47,15 @@ final class LettuceClient {
 		if (client.application.isClusterAware()) {
 			LettuceClusterLane commands = client.clusterLane();
 			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, signals,
-					new LettuceRawCommands(timeout), true, commands, "+cluster");
+					new LettuceRawCommands(timeout), true, commands, client.isTls(), "+cluster");
 		}
 		Lanes exclusive = new Lanes(client.exclusiveLane(), client.exclusiveLane());
 		return new OwnConnections(new Lanes(client.lane(), client.lane()), exclusive, signals,
-				new LettuceRawCommands(timeout), false, Masters.ONE, client.rights());
+				new LettuceRawCommands(timeout), false, Masters.ONE, client.isTls(), client.rights());
+	}
+
+	private boolean isTls() {
+		return this.application.getClientConfiguration().isUseSsl();
 	}
 
 	private String rights() {

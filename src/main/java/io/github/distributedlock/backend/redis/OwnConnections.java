@@ -22,10 +22,11 @@ import org.springframework.util.ClassUtils;
  * @param cluster whether there may be several masters, and clients that send a command
  * again
  * @param masters which of them serves what
+ * @param tls whether they speak TLS
  * @param rights what the user needs to be connected, as in a rule of access
  */
 record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine signals, RawCommands raw, boolean cluster,
-		Masters masters, String rights) {
+		Masters masters, boolean tls, String rights) {
 
 	private static final Logger logger = LoggerFactory.getLogger(OwnConnections.class);
 

@@ -1,5 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
+import java.net.UnknownHostException;
+
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 
@@ -51,6 +53,10 @@ final class RedisFailures {
 		if (RedisRefusal.isError(failure)) {
 			return "the server, or a proxy before it, does not say whether it was carried out: see what it says";
 		}
+		ConnectionProblem problem = ConnectionProblem.of(failure);
+		if (problem != null) {
+			return problem.remedy();
+		}
 		return retryable ? "check that the server can be reached and answers within the command timeout"
 				: "the connection cannot be used";
 	}
@@ -71,6 +77,9 @@ final class RedisFailures {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			if (cause.getMessage() != null) {
 				word = cause.getMessage();
+			}
+			if (cause instanceof UnknownHostException) {
+				break; // It names the host; what is behind it does not.
 			}
 		}
 		return LockException.printable(word.strip());

@@ -31,7 +31,7 @@ final class SharedConnections implements Lane, SignalLine {
 		// takes
 		// one from its pool for each, and answers for a transaction that was aborted.
 		return new OwnConnections(new Lanes(shared, shared), null, shared, RawCommands.OF_SPRING_DATA, true,
-				Masters.ONE, "");
+				Masters.ONE, false, "");
 	}
 
 	@Override
