@@ -40,11 +40,11 @@ import org.springframework.context.annotation.Role;
  * proxy with the lock advice, and that Spring does not call such a method on the bean
  * itself.
  * <p>
- * It is the first of the bean post-processors, so that it learns of beans that are
- * created before there is an auto-proxy creator, and then, when Spring registers it as
- * the bean that it is, one of the last, so that it sees beans as others will. Early beans
- * are told of once all singletons exist, and all others when they are created. Instances
- * that somebody registers, such as the mocks of a test, are not created, and not seen.
+ * As a bean post-processor it is one of the last, and sees beans as others will. Another
+ * one, which is the first, remembers the beans that are created before there is an
+ * auto-proxy creator. Early beans are told of once all singletons exist, and all others
+ * when they are created. Instances that somebody registers, such as the mocks of a test,
+ * are not created, and not seen.
  */
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanDefinitionPostProcessor,
@@ -72,14 +72,14 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 					rememberEarly(factory.getSingleton(name), name);
 				}
 			}
-			factory.addBeanPostProcessor(this);
+			factory.addBeanPostProcessor(new EarlyBeans(factory));
 		}
 	}
 
 	@Override
 	public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
 		Set<String> called = LifecycleMethods.of(definition, type);
-		if (!called.isEmpty() && position() == Position.LAST) {
+		if (!called.isEmpty()) {
 			DistributedLockAdvisor known = advisor();
 			if (known != null && isAnnotated(type, known)) {
 				known.refuseLifecycleMethods(type, called);
@@ -89,20 +89,14 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 
 	@Override
 	public Object getEarlyBeanReference(Object bean, String name) {
-		if (position() == Position.LAST) {
-			check(bean, name);
-			this.referenced.add(name);
-		}
+		check(bean, name);
+		this.referenced.add(name);
 		return bean;
 	}
 
 	@Override
 	public @Nullable Object postProcessAfterInitialization(Object bean, String name) {
-		Position position = position();
-		if (position == Position.BEFORE_PROXIES) {
-			rememberEarly(bean, name);
-		}
-		else if (position == Position.LAST && !this.referenced.remove(name)) {
+		if (!this.referenced.remove(name)) {
 			check(bean, name);
 		}
 		return bean;
@@ -215,36 +209,35 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 		return known;
 	}
 
-	private Position position() {
-		if (this.advisor != null) {
-			return Position.LAST;
-		}
-		List<BeanPostProcessor> processors = (this.beanFactory != null) ? this.beanFactory.getBeanPostProcessors()
-				: List.of();
-		boolean creatorSeen = false;
-		for (BeanPostProcessor processor : processors) {
-			if (processor == this && creatorSeen) {
-				return Position.LAST;
-			}
-			creatorSeen |= processor instanceof AbstractAutoProxyCreator;
-		}
-		return creatorSeen ? Position.FIRST : Position.BEFORE_PROXIES;
-	}
-
-	private enum Position {
-
-		/** There is no auto-proxy creator yet. */
-		BEFORE_PROXIES,
-
-		/** There is one, and beans get their proxies after they have been here. */
-		FIRST,
-
-		/** Beans have got their proxies. */
-		LAST
-
-	}
-
 	private record EarlyBean(String name, Class<?> type) {
+	}
+
+	/**
+	 * Remembers beans until there is an auto-proxy creator.
+	 */
+	private final class EarlyBeans implements BeanPostProcessor, AopInfrastructureBean {
+
+		private final DefaultListableBeanFactory factory;
+
+		private volatile boolean over;
+
+		private EarlyBeans(DefaultListableBeanFactory factory) {
+			this.factory = factory;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String name) {
+			if (!this.over) {
+				this.over = this.factory.getBeanPostProcessors()
+					.stream()
+					.anyMatch(AbstractAutoProxyCreator.class::isInstance);
+			}
+			if (!this.over) {
+				rememberEarly(bean, name);
+			}
+			return bean;
+		}
+
 	}
 
 }

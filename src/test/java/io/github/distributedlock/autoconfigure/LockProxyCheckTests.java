@@ -13,6 +13,7 @@ import io.github.distributedlock.annotation.DistributedLock;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +31,8 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -49,6 +52,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 /**
  * Tests for {@link LockProxyCheck}.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class LockProxyCheckTests {
 
 	private final ApplicationContextRunner contexts = Contexts.inMemory();
@@ -198,6 +202,13 @@ class LockProxyCheckTests {
 			assertThat(context).hasNotFailed();
 			assertThat(context.getBean(Greeter.class).heldKeys()).isEmpty();
 		});
+	}
+
+	@Test
+	void disturbsNoBean(CapturedOutput output) {
+		this.contexts.withBean(Greeter.class)
+			.run((context) -> assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting"));
+		assertThat(output).doesNotContain("is not eligible for getting processed by all BeanPostProcessors");
 	}
 
 	@Test
