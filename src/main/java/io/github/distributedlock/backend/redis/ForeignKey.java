@@ -2,6 +2,11 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.List;
 
+import io.github.distributedlock.LockException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
@@ -10,25 +15,40 @@ import org.springframework.data.redis.connection.RedisConnection;
  */
 final class ForeignKey {
 
+	private static final Logger logger = LoggerFactory.getLogger(ForeignKey.class);
+
 	private ForeignKey() {
 	}
 
 	/**
 	 * Asks for the companions of a lock.
-	 * @param connection the connection
+	 * @param choice how to ask
 	 * @param names the names in Redis
 	 * @param key the user's key
 	 * @return the name of the companion that is of a foreign type; of the lock itself, if
-	 * none is
+	 * none is, or that cannot be asked for
 	 */
-	static byte[] of(RedisConnection connection, KeyNames names, String key) {
+	static byte[] of(Choice choice, KeyNames names, String key) {
+		byte[] name = null;
+		try {
+			name = choice.run((strategy) -> strategy.lanes().commands(),
+					(steps, connection) -> companion(connection, names, key));
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not find out which key of lock '{}' is of a foreign type", LockException.printable(key),
+					ex);
+		}
+		return (name != null) ? name : names.lock(key);
+	}
+
+	private static byte @Nullable [] companion(RedisConnection connection, KeyNames names, String key) {
 		for (byte[] set : List.of(names.waiters(key), names.liveness(key))) {
 			if (isRefused(() -> connection.zSetCommands().zRange(set, 0, 0))) {
 				return set;
 			}
 		}
 		byte[] fence = names.fence(key);
-		return isRefused(() -> connection.stringCommands().get(fence)) ? fence : names.lock(key);
+		return isRefused(() -> connection.stringCommands().get(fence)) ? fence : null;
 	}
 
 	private static boolean isRefused(Runnable question) {

@@ -15,8 +15,6 @@ import io.github.distributedlock.backend.WakeListener;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -38,8 +36,6 @@ public final class RedisLockBackend implements LockBackend {
 	 * How long a command may take, if nothing else is said.
 	 */
 	public static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
-
-	private static final Logger logger = LoggerFactory.getLogger(RedisLockBackend.class);
 
 	private final KeyNames names;
 
@@ -243,22 +239,9 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	private String describe(String key, RuntimeException failure) {
-		byte[] name = RedisRefusal.WRONGTYPE.isIn(failure) ? ofForeignType(key) : this.names.lock(key);
+		byte[] name = RedisRefusal.WRONGTYPE.isIn(failure) ? ForeignKey.of(this.choice, this.names, key)
+				: this.names.lock(key);
 		return LockException.printable("lock '" + key + "' (Redis key '" + KeyNames.text(name) + "')");
-	}
-
-	// A server does not say which key of a step it is.
-	private byte[] ofForeignType(String key) {
-		byte[] name = null;
-		try {
-			name = this.choice.run((strategy) -> strategy.lanes().commands(),
-					(steps, connection) -> ForeignKey.of(connection, this.names, key));
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Could not find out which key of lock '{}' is of a foreign type", LockException.printable(key),
-					ex);
-		}
-		return (name != null) ? name : this.names.lock(key);
 	}
 
 	private static <T> T certain(@Nullable T answer) {
