@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract class LockException extends RuntimeException {
 
+	private static final int MOST_NAMED = 10;
+
 	LockException(String message, @Nullable Throwable cause) {
 		super(message, cause);
 	}
@@ -27,12 +29,16 @@ public abstract class LockException extends RuntimeException {
 	}
 
 	/**
-	 * Writes several keys.
+	 * Writes several keys; of many only the first ten.
 	 * @param keys the keys
 	 * @return the keys, each {@linkplain #printable(String) printable}, in brackets
 	 */
 	public static String printable(Collection<? extends @Nullable String> keys) {
-		return printable(keys.toString());
+		if (keys.size() <= MOST_NAMED) {
+			return printable(keys.toString());
+		}
+		String first = keys.stream().limit(MOST_NAMED).map(String::valueOf).collect(Collectors.joining(", "));
+		return printable("[" + first + " and " + (keys.size() - MOST_NAMED) + " more]");
 	}
 
 	private static boolean isControl(int character) {

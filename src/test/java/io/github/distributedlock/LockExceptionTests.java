@@ -1,6 +1,7 @@
 package io.github.distributedlock;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +28,13 @@ class LockExceptionTests {
 	@Test
 	void severalStandInBrackets() {
 		assertThat(LockException.printable(List.of("a\n", "b"))).isEqualTo("[a\\n, b]");
+	}
+
+	@Test
+	void ofManyTheFirstAreNamed() {
+		List<String> keys = IntStream.range(0, 10_000).mapToObj(String::valueOf).toList();
+		assertThat(LockException.printable(keys)).isEqualTo("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 9990 more]");
+		assertThat(LockException.printable(keys.subList(0, 10))).isEqualTo("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]");
 	}
 
 	@Test
