@@ -48,9 +48,9 @@ class AccessRulesTests {
 	@RegisterExtension
 	static final OwnThreads THREADS = new OwnThreads();
 
-	private static final Duration LEASE = Duration.ofSeconds(1);
+	private static final Duration LEASE = Duration.ofSeconds(6);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(20);
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	private static final Pattern CALLED = Pattern.compile("cmdstat_(\\w+):calls=");
 
@@ -108,7 +108,7 @@ class AccessRulesTests {
 				admin.configResetStat();
 				admin.scriptFlush();
 				takeAndGiveBack(engine, admin);
-				park(engine, other);
+				park(engine, other, admin);
 				lose(engine, admin);
 				wake(engine, other, admin);
 				runOutOfMemory(engine, admin);
@@ -152,9 +152,10 @@ class AccessRulesTests {
 		assertThat(admin.exists("lock:{k}", "lock:{l}")).isZero();
 	}
 
-	private static void park(LockEngine engine, LockEngine other) {
-		engine.acquire(LockRequest.of("parked").minHoldTime(LEASE.dividedBy(2))).close();
+	private static void park(LockEngine engine, LockEngine other, Jedis admin) {
+		engine.acquire(LockRequest.of("parked").minHoldTime(Duration.ofMinutes(1))).close();
 		assertThat(other.tryAcquire("parked")).isEmpty();
+		admin.del("lock:{parked}");
 	}
 
 	private static void lose(LockEngine engine, Jedis admin) {
@@ -168,7 +169,7 @@ class AccessRulesTests {
 	}
 
 	private static void wake(LockEngine engine, LockEngine other, Jedis admin) throws Exception {
-		LockRequest patient = LockRequest.of("k").waitTime(Duration.ofSeconds(20));
+		LockRequest patient = LockRequest.of("k").waitTime(PATIENCE);
 		CompletableFuture<LockHandle> waiting;
 		try (LockHandle held = engine.acquire("k")) {
 			LockRequest impatient = patient.waitTime(Duration.ofMillis(50));

@@ -31,9 +31,10 @@ import static org.awaitility.Awaitility.await;
  */
 class LateReleaseTests {
 
-	private static final Duration LEASE = Duration.ofMillis(1_500);
-
-	private static final Duration PAUSE = LEASE.plusMillis(300);
+	/**
+	 * Long enough for a release that begins, on a busy machine, well before the end.
+	 */
+	private static final Duration LEASE = Duration.ofSeconds(8);
 
 	static Stream<Arguments> strategies() {
 		return AtomicityCase.ofEachStrategy()
@@ -52,15 +53,20 @@ class LateReleaseTests {
 			backend.release("connect", "at the expense of no lease");
 			Claim claim = new Claim("k", "owner", "instance", LEASE);
 			assertThat(backend.acquire(claim).acquired()).isTrue();
-			admin.clientPause(PAUSE.toMillis(), ClientPauseMode.WRITE);
+			admin.clientPause(Duration.ofMinutes(10).toMillis(), ClientPauseMode.WRITE);
 			// Arrives before the release, and waits at the server.
 			Pipeline pipeline = next.pipelined();
 			Response<String> taken = pipeline.set("late:{k}", "the next owner", SetParams.setParams().nx().px(60_000));
 			Thread asking = new Thread(pipeline::sync);
 			asking.start();
-			awaitArrival(admin);
-			backend.release("k", claim.owner());
+			awaitArrivals(1, admin);
+			Thread releasing = new Thread(() -> backend.release("k", claim.owner()));
+			releasing.start();
+			awaitArrivals(2, admin);
+			await("the end of the lease").until(() -> admin.pttl("late:{k}") < 0);
+			admin.clientUnpause();
 			Patience.join(asking);
+			Patience.join(releasing);
 			assertThat(taken.get()).as("the next owner got it").isEqualTo("OK");
 			boolean bestEffort = strategy.equals(Strategies.text(Atomicity.BEST_EFFORT));
 			assertThat(admin.get("late:{k}")).isEqualTo(bestEffort ? null : "the next owner");
@@ -76,9 +82,12 @@ class LateReleaseTests {
 			.backend(client, "late");
 	}
 
-	private static void awaitArrival(Jedis admin) {
-		await().pollInterval(Duration.ofMillis(10))
-			.until(() -> admin.clientList().lines().anyMatch((line) -> line.contains(" cmd=set ")));
+	private static void awaitArrivals(int commands, Jedis admin) {
+		await("commands that the server holds up").pollInterval(Duration.ofMillis(10))
+			.until(() -> admin.clientList()
+				.lines()
+				.filter((line) -> line.matches(".* flags=\\w*b.*"))
+				.count() == commands);
 	}
 
 }

@@ -1,17 +1,16 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.test.Patience;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 
 import io.github.distributedlock.test.RedisServers;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;
 
+import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -21,6 +20,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests for {@link LettuceLane}.
@@ -54,21 +54,15 @@ class LettuceLaneTests {
 
 	@Test
 	void aCommandHasWhatTheOpeningLeftOfTheTime() {
-		Duration timeout = Duration.ofSeconds(4);
+		Duration taken = Duration.ofMillis(100);
 		LettuceLane lane = new LettuceLane(new Lazy<>(() -> {
-			LettuceConnectionFactory factory = open(timeout);
-			LockSupport.parkNanos(timeout.toNanos() / 2);
+			LettuceConnectionFactory factory = open(Patience.COMMAND);
+			long end = System.nanoTime() + taken.toNanos();
+			await("it has taken so long").until(() -> System.nanoTime() - end > 0);
 			return factory;
-		}, LettuceConnectionFactory::destroy), timeout);
-		try (Jedis admin = this.server.admin()) {
-			AtomicLong sent = new AtomicLong();
-			assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((connection) -> {
-				admin.clientPause(10_000, ClientPauseMode.ALL);
-				sent.set(System.nanoTime());
-				return connection.ping();
-			}));
-			assertThat(Duration.ofNanos(System.nanoTime() - sent.get())).isLessThan(Duration.ofMillis(3_500));
-		}
+		}, LettuceConnectionFactory::destroy), Patience.COMMAND);
+		Long left = lane.run((connection) -> (Long) new DirectFieldAccessor(connection).getPropertyValue("timeout"));
+		assertThat(Duration.ofMillis(left)).isPositive().isLessThanOrEqualTo(Patience.COMMAND.minus(taken));
 		lane.close();
 	}
 

@@ -83,7 +83,8 @@ class PlainRenewalsTests {
 	}
 
 	private static RedisLockBackend backend(Factories client, int port, Atomicity atomicity) {
-		return new RedisLockBackend(client.to(port), RedisLockSettings.defaults().atomicity(atomicity));
+		return new RedisLockBackend(client.to(port),
+				RedisLockSettings.defaults().atomicity(atomicity).commandTimeout(Duration.ofSeconds(5)));
 	}
 
 }

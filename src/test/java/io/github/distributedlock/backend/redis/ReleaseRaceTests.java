@@ -47,12 +47,12 @@ class ReleaseRaceTests {
 		try (RedisLockBackend backend = one.backend(client, prefix)) {
 			ReleaseRace race = new ReleaseRace(one.server(), prefix, (key, name, owner) -> backend.release(key, owner));
 			Outcome outcome = race.run(RELEASES);
+			// Best effort leaves alone what is so near to its end.
+			while (outcome.met() == 0 && one.atomicity() != Atomicity.BEST_EFFORT) {
+				outcome = outcome.and(race.run(RELEASES));
+			}
 			AtomicityTables.race(one.strategy(), one.server(), client, outcome);
 			assertThat(outcome.deleted()).as("locks of others deleted: %s", outcome).isZero();
-			if (one.atomicity() != Atomicity.BEST_EFFORT) {
-				// Which leaves alone what is so near to its end.
-				assertThat(outcome.met()).as("releases that met the end of the lease: %s", outcome).isPositive();
-			}
 		}
 	}
 

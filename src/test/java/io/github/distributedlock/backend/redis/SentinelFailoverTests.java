@@ -32,9 +32,9 @@ import static org.awaitility.Awaitility.await;
 @Tag("failover")
 class SentinelFailoverTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(15);
+	private static final Duration LEASE = Duration.ofSeconds(30);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private final List<LockEvent.Lost> lost = new CopyOnWriteArrayList<>();
 

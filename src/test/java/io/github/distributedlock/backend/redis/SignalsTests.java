@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.test.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -202,7 +203,7 @@ class SignalsTests {
 
 	private void open(Factories client, int port, Signals signals) {
 		this.backend = new RedisLockBackend(client.to(port),
-				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(10)).signals(signals));
+				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND).signals(signals));
 		this.listening = this.backend.listen("b", this.ear);
 	}
 

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.test.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -72,7 +73,7 @@ class WakeSubscriptionTests {
 		for (int round = 1; round <= 3; round++) {
 			this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
 			int expected = round;
-			await().atMost(Duration.ofSeconds(5)).until(() -> this.ear.resubscriptions() == expected);
+			await().until(() -> this.ear.resubscriptions() == expected);
 			wakes("k" + round);
 		}
 	}
@@ -85,7 +86,7 @@ class WakeSubscriptionTests {
 		this.backend.acquireOrRegister(claim("warm", "b"));
 		this.server.stop();
 		this.server.start();
-		await().atMost(Duration.ofSeconds(10)).until(() -> this.ear.resubscriptions() == 1);
+		await().until(() -> this.ear.resubscriptions() == 1);
 		// The connection for commands was lost as well.
 		await().ignoreExceptions().until(() -> this.backend.acquire(claim("other", "a")).acquired());
 		wakes("k");
@@ -96,16 +97,19 @@ class WakeSubscriptionTests {
 	void isRenewedAfterItsConnectionWasDroppedSilently(Factories client) throws Exception {
 		try (Relay relay = new Relay(this.server.port())) {
 			this.backend = new RedisLockBackend(client.to(relay.port()),
-					RedisLockSettings.defaults().commandTimeout(Duration.ofMillis(300)));
+					RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(1)));
 			this.backend.listen("b", this.ear);
 			this.backend.acquireOrRegister(claim("mine", "b"));
 			relay.swallow();
 			// Somebody waits: nothing else makes it look.
 			await().ignoreExceptions().until(() -> {
 				this.backend.acquireOrRegister(claim("mine", "b"));
-				return this.ear.resubscriptions() == 1;
+				return this.ear.resubscriptions() > 0;
 			});
-			wakes("k");
+			await().ignoreExceptions().until(() -> {
+				wake("k");
+				return this.ear.heard().contains("k");
+			});
 		}
 	}
 
@@ -130,7 +134,7 @@ class WakeSubscriptionTests {
 	@EnumSource
 	void isNotRenewedAsLongAsItHears(Factories client) {
 		this.backend = new RedisLockBackend(client.to(this.server.port()),
-				RedisLockSettings.defaults().commandTimeout(Duration.ofMillis(100)));
+				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(2)));
 		this.backend.listen("b", this.ear);
 		this.backend.acquire(claim("k", "a"));
 		this.admin.configResetStat();
@@ -209,12 +213,22 @@ class WakeSubscriptionTests {
 			Claim claim = claim("k" + i, "b");
 			Thread registering = new Thread(() -> this.backend.acquireOrRegister(claim));
 			registering.start();
-			Thread.sleep(i % 6);
+			awaitStage(i % 3, registering);
 			listening.close();
 			Patience.join(registering);
 		}
 		await().until(() -> this.admin.pubsubChannels().isEmpty());
 		awaitNoThread();
+	}
+
+	private void awaitStage(int stage, Thread registering) {
+		if (stage > 0) {
+			await().pollInterval(Duration.ofMillis(1)).until(() -> registering.getState() != Thread.State.RUNNABLE);
+		}
+		if (stage > 1) {
+			await().pollInterval(Duration.ofMillis(1))
+				.until(() -> !registering.isAlive() || !this.admin.pubsubChannels().isEmpty());
+		}
 	}
 
 	private static void awaitNoThread() {
@@ -239,7 +253,7 @@ class WakeSubscriptionTests {
 	private void open(Factories client) {
 		// The first one loads the client, which takes its time on a busy machine.
 		this.backend = new RedisLockBackend(client.to(this.server.port()),
-				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(10)));
+				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
 	}
 
 	private Claim claim(String key, String instance) {
