@@ -4,8 +4,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -29,6 +31,8 @@ final class ClientCommands implements AutoCloseable {
 	 * there is {@code lua} if a script does it.
 	 */
 	private static final Pattern LINE = Pattern.compile("\\S+ \\[\\d+ (?!lua\\b)\\S+] \"(\\w+)\".*", Pattern.DOTALL);
+
+	private static final Pattern RESERVATION = Pattern.compile("reserved:[^\"]+");
 
 	private static final String MARK = "echo";
 
@@ -91,6 +95,18 @@ final class ClientCommands implements AutoCloseable {
 			.dropWhile((line) -> !line.contains(begin))
 			.takeWhile((line) -> !line.contains(end))
 			.toList();
+	}
+
+	/**
+	 * Whom the lock was kept for.
+	 * @param lines what the server ran
+	 * @return the values of the reservations
+	 */
+	static Set<String> reservationsIn(List<String> lines) {
+		return lines.stream()
+			.flatMap((line) -> RESERVATION.matcher(line).results())
+			.map(MatchResult::group)
+			.collect(Collectors.toSet());
 	}
 
 	// All that came before the mark is there when the mark is.

@@ -79,7 +79,7 @@ final class Contest implements AutoCloseable {
 
 	private static long increments(JvmProcess process, Duration duration) {
 		String prefix = "increments ";
-		return Long.parseLong(process.awaitLine((line) -> line.startsWith(prefix), prefix, duration.plusSeconds(60))
+		return Long.parseLong(process.awaitLine((line) -> line.startsWith(prefix), prefix, duration.plusSeconds(100))
 			.substring(prefix.length()));
 	}
 

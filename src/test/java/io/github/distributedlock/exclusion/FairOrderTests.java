@@ -78,7 +78,7 @@ class FairOrderTests {
 	}
 
 	@Test
-	void waitersOfAJvmThatIsKilledAreSkippedWithinASecond() {
+	void waitersOfAJvmThatIsKilledAreSkippedTogether() {
 		queueUp(0, 0);
 		for (int i = 1; i <= 50; i++) {
 			queueUp(i, 1);
@@ -87,12 +87,17 @@ class FairOrderTests {
 		queueUp(52, 0);
 		this.queuers.get(1).kill();
 		long killed = System.nanoTime();
-		this.held.close();
-		await().pollInterval(Duration.ofMillis(1)).until(() -> this.admin.llen(Queuer.SERVED) == 3);
+		List<String> ran;
+		try (ClientCommands commands = new ClientCommands(this.server)) {
+			ran = commands.linesDuring(() -> {
+				this.held.close();
+				await().pollInterval(Duration.ofMillis(1)).until(() -> this.admin.llen(Queuer.SERVED) == 3);
+			});
+		}
 		long skipped = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - killed);
 		System.out.printf("Fair waiters killed: 50 of them skipped in %d ms%n", skipped);
 		assertThat(this.admin.lrange(Queuer.SERVED, 0, -1)).containsExactly("0", "51", "52");
-		assertThat(skipped).as("ms until they were skipped").isLessThan(1000);
+		assertThat(ClientCommands.reservationsIn(ran)).as("for whom it was kept").isNotEmpty().hasSizeLessThan(25);
 		assertThat(this.admin.exists(WAITERS)).isFalse();
 	}
 

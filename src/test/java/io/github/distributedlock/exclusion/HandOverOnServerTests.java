@@ -40,7 +40,7 @@ import static org.awaitility.Awaitility.await;
 @Tag("thorough")
 class HandOverOnServerTests {
 
-	private static final Duration LEASE = Duration.ofSeconds(2);
+	private static final Duration LEASE = Duration.ofSeconds(6);
 
 	private static final Duration PATIENCE = Duration.ofMinutes(1);
 

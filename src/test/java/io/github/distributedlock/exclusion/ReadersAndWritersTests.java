@@ -54,10 +54,10 @@ class ReadersAndWritersTests {
 			HistoryChecker.assertApart(readers, writers);
 			assertThat(numbers.get(ReaderWriter.KEY)).as("the number")
 				.isEqualTo(String.valueOf(written.stream().mapToLong(Long::longValue).sum()));
-			assertThat(written).as("written, by JVM").allMatch((count) -> count >= 50);
-			assertThat(read).as("read, by JVM").allMatch((holds) -> holds.size() >= 200);
+			assertThat(written).as("written, by JVM").allMatch((count) -> count >= ReaderWriter.LEAST);
+			assertThat(read).as("read, by JVM").allMatch((holds) -> holds.size() >= 4 * ReaderWriter.LEAST);
 			assertThat(HistoryChecker.overlaps(readers)).as("readers together")
-				.hasSizeGreaterThan(readers.size() / 2)
+
 				.anyMatch((overlap) -> !instance(overlap.first()).equals(instance(overlap.second())));
 		}
 		finally {

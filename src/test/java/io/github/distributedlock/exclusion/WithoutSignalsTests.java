@@ -41,7 +41,7 @@ class WithoutSignalsTests {
 
 	private static final int CYCLES = 50;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	static Stream<Arguments> ways() {
 		return Stream.of(Client.values())
@@ -88,7 +88,7 @@ class WithoutSignalsTests {
 
 	private static RedisLockBackend backend(Client client, RedisServers.Server server, Signals signals) {
 		return client.backend(new RedisStandaloneConfiguration(server.host(), server.port()),
-				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(10)).signals(signals));
+				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND).signals(signals));
 	}
 
 	/**

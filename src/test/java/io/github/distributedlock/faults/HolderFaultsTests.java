@@ -27,7 +27,7 @@ class HolderFaultsTests {
 
 	private static final String LOCK = "lock:{nightly-report}";
 
-	private static final Duration LONG_ENOUGH = Trial.LEASE.multipliedBy(3);
+	private static final Duration LONG_ENOUGH = Workload.PATIENCE;
 
 	@EachClient
 	void itStandsStillForLongerThanTheLease(Client client) throws Exception {

@@ -2,8 +2,8 @@ package io.github.distributedlock.faults;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.stream.Stream;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.Machine;
@@ -74,7 +74,7 @@ class NetworkFaultsTests {
 					trial.server().kill();
 					machine.replace();
 					trial.server().start();
-					HandOver.assertNoLaterThanPolling(trial);
+					HandOver.assertHandedOver(trial);
 					trial.admin((redis) -> await("wake-ups arrive again")
 						.until(() -> redis.pubsubChannels("lock-wake:*").size() == 2));
 				});

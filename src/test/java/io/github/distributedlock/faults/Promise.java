@@ -28,19 +28,10 @@ record Promise(boolean exclusive, boolean lossless, String remark) {
 			"the server forgets who holds: overlap possible until the next renewal");
 
 	/**
-	 * How late anything may be besides the noise of the machine: several threads and a
-	 * server have a part in it. Less than half of a command timeout, so that a second one
-	 * would be seen.
+	 * On a machine that is so much late itself, a lock may be lost whatever the library
+	 * does: a third of the lease, after which it is renewed.
 	 */
-	private static final Duration SLACK = Duration.ofMillis(75);
-
-	/** How late a thread may be that has to wake another one. */
-	private static final Duration TELLING = Duration.ofMillis(20);
-
-	/** How late what several threads and a server have to do may be. */
-	static Duration slack(Duration noise) {
-		return SLACK.plus(noise.multipliedBy(2));
-	}
+	private static final Duration TOO_MUCH_NOISE = Trial.LEASE.dividedBy(3);
 
 	Promise withRemark(String remark) {
 		return new Promise(this.exclusive, this.lossless, remark);
@@ -52,36 +43,18 @@ record Promise(boolean exclusive, boolean lossless, String remark) {
 	 */
 	List<String> brokenBy(Outcome outcome) {
 		List<String> broken = new ArrayList<>();
-		Duration late = slack(outcome.noise());
 		if (this.exclusive && !outcome.overlaps().isEmpty()) {
 			broken.add("held twice at the same time: " + outcome.overlaps());
 		}
 		if (!outcome.regressions().isEmpty()) {
 			broken.add("fencing token not greater than before: " + outcome.regressions());
 		}
-		requireAtMost("a key stayed that nobody held", outcome.orphan(), Trial.LEASE.plus(late), broken);
-		requireAtMost("an acquire took longer than its waitTime (" + outcome.seen() + ")", outcome.overrun(),
-				Trial.COMMAND_TIMEOUT.plus(late), broken);
-		if (this.lossless) {
+		if (this.lossless && outcome.noise().compareTo(TOO_MUCH_NOISE) < 0) {
 			requireNone("locks lost", outcome.losses(), broken);
-		}
-		if (outcome.toldBefore() != null) {
-			requireAtMost("another could have the key, and the holder was not told", outcome.toldBefore().negated(),
-					TELLING.plus(outcome.noise().multipliedBy(2)), broken);
-		}
-		if (outcome.toldAfter() != null) {
-			requireAtMost("the holder was not told that its key is gone", outcome.toldAfter(),
-					Trial.LEASE.dividedBy(3).plus(Trial.COMMAND_TIMEOUT).plus(late), broken);
 		}
 		requireNone("keys left over that nothing will remove", outcome.keysLeft(), broken);
 		requireNone("threads left over", outcome.threadsLeft(), broken);
 		return broken;
-	}
-
-	private static void requireAtMost(String what, Duration seen, Duration limit, List<String> broken) {
-		if (seen.compareTo(limit) > 0) {
-			broken.add(what + " for " + seen.toMillis() + " ms, at most " + limit.toMillis() + " ms were promised");
-		}
 	}
 
 	private static void requireNone(String what, int left, List<String> broken) {

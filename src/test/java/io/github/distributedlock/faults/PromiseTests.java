@@ -3,7 +3,6 @@ package io.github.distributedlock.faults;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.test.History.Hold;
 import io.github.distributedlock.test.HistoryChecker.Overlap;
@@ -12,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a row asserts: each figure by itself breaks the promise.
+ * What a row asserts. How long anything took is written into the table, and no more.
  */
 class PromiseTests {
 
@@ -46,43 +45,15 @@ class PromiseTests {
 	}
 
 	@Test
-	void anOrphanMayStayForALease() {
-		UnaryOperator<Duration> late = (limit) -> limit.plus(Promise.slack(NOISE));
-		assertThat(broken(late.apply(Trial.LEASE), NONE)).isEmpty();
-		assertThat(broken(late.apply(Trial.LEASE).plusMillis(1), NONE)).singleElement()
-			.asString()
-			.contains("nobody held for 1096 ms, at most 1095 ms");
-	}
-
-	@Test
-	void anAcquireMayTakeACommandTimeoutLonger() {
-		Duration limit = Trial.COMMAND_TIMEOUT.plus(Promise.slack(NOISE));
-		assertThat(broken(NONE, limit)).isEmpty();
-		assertThat(broken(NONE, limit.plusMillis(1))).singleElement()
-			.asString()
-			.contains("waitTime (Lane:1) for 346 ms");
-	}
-
-	@Test
-	void aLossIsToldBeforeAnotherCanHaveTheKey() {
-		assertThat(Promise.WHOLE.brokenBy(told(Duration.ofMillis(5), null))).isEmpty();
-		assertThat(Promise.WHOLE.brokenBy(told(Duration.ofMillis(-41), null))).singleElement()
-			.asString()
-			.contains("another could have the key, and the holder was not told for 41 ms");
-	}
-
-	@Test
-	void aLossIsNoticedAtTheNextRenewal() {
-		Duration limit = Trial.LEASE.dividedBy(3).plus(Trial.COMMAND_TIMEOUT).plus(Promise.slack(NOISE));
-		assertThat(Promise.WHOLE.brokenBy(told(null, limit))).isEmpty();
-		assertThat(Promise.WHOLE.brokenBy(told(null, limit.plusMillis(1)))).singleElement()
-			.asString()
-			.contains("not told");
-	}
-
-	@Test
 	void aLossBreaksThePromiseOfNone() {
 		assertThat(Promise.NOTHING_LOST.brokenBy(told(NONE, null))).singleElement().asString().contains("1 locks lost");
+	}
+
+	@Test
+	void aLossOnAMachineThatIsTooLateItselfSaysNothing() {
+		Outcome loss = new Outcome(1, 1, List.of(), List.of(), NONE, NONE, "", 1, NONE, null, 0, 0,
+				Trial.LEASE.dividedBy(3));
+		assertThat(Promise.NOTHING_LOST.brokenBy(loss)).isEmpty();
 	}
 
 	@Test
@@ -102,11 +73,6 @@ class PromiseTests {
 		assertThat(both.losses()).isEqualTo(2);
 		assertThat(both.toldBefore()).isEqualTo(Duration.ofMillis(-5));
 		assertThat(both.toldAfter()).isEqualTo(Duration.ofMillis(100));
-	}
-
-	private static List<String> broken(Duration orphan, Duration overrun) {
-		return Promise.WHOLE
-			.brokenBy(new Outcome(1, 1, List.of(), List.of(), orphan, overrun, "Lane:1", 0, null, null, 0, 0, NOISE));
 	}
 
 	private static Outcome told(Duration before, Duration after) {

@@ -33,7 +33,7 @@ import io.github.distributedlock.test.Patience;
 final class Recorder implements AutoCloseable {
 
 	/** How much earlier a lease of the trials ends here than on the server. */
-	static final Duration MARGIN = Duration.ofMillis(10);
+	static final Duration MARGIN = Trial.LEASE.dividedBy(100);
 
 	private static final long LOOK_MILLIS = 5;
 

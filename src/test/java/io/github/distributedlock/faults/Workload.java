@@ -35,9 +35,9 @@ final class Workload {
 
 	private static final Duration WAIT = Duration.ofMillis(400);
 
-	static final Duration PATIENCE = Duration.ofSeconds(10);
+	static final Duration PATIENCE = Duration.ofSeconds(60);
 
-	private static final Duration COLD_START = Duration.ofSeconds(30);
+	private static final Duration COLD_START = Duration.ofSeconds(60);
 
 	private final List<Thread> threads = new ArrayList<>();
 

@@ -20,7 +20,7 @@ import redis.clients.jedis.util.JedisClusterCRC16;
  */
 public final class RedisCluster implements AutoCloseable {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private static final int SLOTS = 16_384;
 

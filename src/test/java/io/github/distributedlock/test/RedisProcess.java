@@ -21,7 +21,7 @@ import org.awaitility.Awaitility;
  */
 final class RedisProcess {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private static final Duration LAST_WORDS = Duration.ofSeconds(3);
 

@@ -14,7 +14,7 @@ import redis.clients.jedis.Jedis;
  */
 public final class RedisReplicas implements AutoCloseable {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private final Server master;
 

@@ -19,7 +19,7 @@ public final class RedisSentinels implements AutoCloseable {
 	/** The name that the Sentinels know the master by. */
 	public static final String MASTER = "locks";
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
 
 	private static final int SENTINELS = 3;
 

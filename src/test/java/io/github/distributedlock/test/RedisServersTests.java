@@ -96,7 +96,7 @@ class RedisServersTests {
 			assertThat(sentinels.master()).isSameAs(sentinels.servers().master());
 			sentinels.servers().master().kill();
 			Awaitility.await()
-				.atMost(Duration.ofSeconds(30))
+				.atMost(Duration.ofSeconds(60))
 				.untilAsserted(() -> assertThat(sentinels.master()).isSameAs(sentinels.servers().replicas().get(0)));
 		}
 	}

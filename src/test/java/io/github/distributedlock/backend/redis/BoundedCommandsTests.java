@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.test.Patience;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;

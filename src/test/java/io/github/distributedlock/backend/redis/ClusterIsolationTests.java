@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.test.Patience;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -19,8 +18,8 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisCluster;
-import io.github.distributedlock.test.RedisServers;
 import io.github.distributedlock.test.Variant;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;

@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.test.Patience;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -16,6 +15,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;

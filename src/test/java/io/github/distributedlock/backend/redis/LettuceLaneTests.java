@@ -1,14 +1,13 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.test.Patience;
 import java.time.Duration;
 
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import redis.clients.jedis.args.ClientPauseMode;
 
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.dao.DataAccessException;

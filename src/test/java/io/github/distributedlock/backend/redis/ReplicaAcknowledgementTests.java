@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.test.Patience;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -12,6 +11,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.OwnThreads;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisReplicas;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;

@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.test.Patience;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +12,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.test.Patience;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -9,6 +8,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
