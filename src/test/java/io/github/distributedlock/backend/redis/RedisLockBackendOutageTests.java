@@ -111,7 +111,7 @@ class RedisLockBackendOutageTests {
 	@EnumSource
 	void aServerThatNeverAnswersIsGivenUp(Factories client) {
 		open(client);
-		this.backend.acquire(claim("warm"));
+		warmUp();
 		try (Jedis admin = this.server.admin()) {
 			admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
@@ -126,7 +126,7 @@ class RedisLockBackendOutageTests {
 		try (Relay relay = new Relay(this.server.port())) {
 			this.backend = new RedisLockBackend(client.to(relay.port()),
 					RedisLockSettings.defaults().commandTimeout(TIMEOUT.multipliedBy(5)));
-			this.backend.acquire(claim("warm"));
+			warmUp();
 			relay.swallow();
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
@@ -188,7 +188,7 @@ class RedisLockBackendOutageTests {
 	@EnumSource
 	void aCommandUnderWayIsNotSentAgain(Factories client) throws Exception {
 		open(client, Patience.COMMAND);
-		this.backend.acquire(claim("warm"));
+		warmUp();
 		ExecutorService executor = Executors.newSingleThreadExecutor();
 		try (Jedis admin = this.server.admin()) {
 			admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
@@ -228,7 +228,7 @@ class RedisLockBackendOutageTests {
 	@EnumSource
 	void anInterruptDuringACommandKeepsTheFlag(Factories client) throws Exception {
 		open(client, TIMEOUT.multipliedBy(5));
-		this.backend.acquire(claim("warm"));
+		warmUp();
 		AtomicReference<Object> outcome = new AtomicReference<>();
 		AtomicBoolean flag = new AtomicBoolean();
 		try (Jedis admin = this.server.admin()) {
@@ -253,6 +253,11 @@ class RedisLockBackendOutageTests {
 		assertThat(flag).as("interrupt flag").isTrue();
 	}
 
+	// The first connection of a JVM may take longer than a command.
+	private void warmUp() {
+		await().ignoreException(LockBackendException.class).until(() -> !this.backend.release("warm", "nobody"));
+	}
+
 	private void open(Factories client) {
 		open(client, TIMEOUT);
 	}
@@ -264,7 +269,7 @@ class RedisLockBackendOutageTests {
 
 	// Commands that are held up make one connection each, on a client that pools.
 	private void useManyConnections(Factories client) throws Exception {
-		this.backend.acquire(claim("before"));
+		warmUp();
 		ExecutorService executor = Executors.newFixedThreadPool(8);
 		List<Future<?>> attempts = new ArrayList<>();
 		try (Jedis admin = this.server.admin()) {
