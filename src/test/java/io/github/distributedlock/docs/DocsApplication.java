@@ -41,8 +41,7 @@ class DocsApplication {
 	static ConfigurableApplicationContext start(Server redis, String... properties) {
 		return new SpringApplicationBuilder(DocsApplication.class).web(WebApplicationType.NONE)
 			.properties(properties)
-			.properties("spring.data.redis.port=" + redis.port(), "spring.main.banner-mode=off",
-					"logging.level.root=warn")
+			.properties("spring.data.redis.port=" + redis.port(), "spring.main.banner-mode=off")
 			.run();
 	}
 

@@ -69,7 +69,7 @@ class NewToRedisTests {
 	private static ConfigurableApplicationContext start(List<String> properties) {
 		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 			.properties(properties.toArray(String[]::new))
-			.properties("spring.main.banner-mode=off", "logging.level.root=warn")
+			.properties("spring.main.banner-mode=off")
 			.run();
 	}
 

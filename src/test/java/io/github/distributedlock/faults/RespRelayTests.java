@@ -40,6 +40,7 @@ class RespRelayTests {
 
 	@AfterEach
 	void close() {
+		clean(); // The server is others', too.
 		this.client.close();
 		this.admin.close();
 		this.relay.close();
