@@ -74,15 +74,23 @@ final class UserCode {
 	}
 
 	/**
-	 * The log asks the exception for its message and causes, which is code of the
-	 * application, too.
+	 * The log asks the exception for its message and causes, and appenders what to do:
+	 * that is code of the application, too.
 	 */
 	private static void log(Supplier<String> what, Throwable failure) {
+		if (!isDone(() -> logger.warn("{} failed", what.get(), failure))) {
+			isDone(() -> logger.warn("{} failed with {}, which cannot be logged", what.get(),
+					failure.getClass().getName()));
+		}
+	}
+
+	private static boolean isDone(Runnable logging) {
 		try {
-			logger.warn("{} failed", what.get(), failure);
+			logging.run();
+			return true;
 		}
 		catch (Throwable ex) {
-			logger.warn("{} failed with {}, which cannot be logged", what.get(), failure.getClass().getName());
+			return false; // There is nobody left to tell.
 		}
 	}
 

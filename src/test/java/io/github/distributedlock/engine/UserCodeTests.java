@@ -6,6 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.AppenderBase;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockListener;
@@ -13,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -79,6 +84,34 @@ class UserCodeTests extends EngineFixture {
 	void exceptionThatCannotBeLoggedIsNamed(CapturedOutput output) {
 		engine(new Thrower(new NoMessage())).acquire("k").close();
 		assertThat(output).contains("failed with " + NoMessage.class.getName() + ", which cannot be logged");
+	}
+
+	@Test
+	void logThatThrowsCostsNobodyTheHandle() {
+		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
+		Thread here = Thread.currentThread();
+		Appender<ILoggingEvent> broken = new AppenderBase<>() {
+
+			@Override
+			public void doAppend(ILoggingEvent event) {
+				if (Thread.currentThread() == here) {
+					throw new NotImplementedError();
+				}
+			}
+
+			@Override
+			protected void append(ILoggingEvent event) {
+			}
+
+		};
+		logger.addAppender(broken);
+		try {
+			engine(new Thrower(new IllegalStateException("mine"))).acquire("k").close();
+		}
+		finally {
+			logger.detachAppender(broken);
+		}
+		assertThat(valueOf("k")).isNull();
 	}
 
 	@Test
