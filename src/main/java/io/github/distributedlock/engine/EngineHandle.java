@@ -1,12 +1,10 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -29,14 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class EngineHandle implements LockHandle {
 
-	private record LossAction(Runnable action, Executor executor) {
-
-		void start() {
-			this.executor.execute(this.action);
-		}
-
-	}
-
 	private final List<Hold> holds;
 
 	private final List<String> keys;
@@ -45,10 +35,7 @@ final class EngineHandle implements LockHandle {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	/**
-	 * Guarded by this handle.
-	 */
-	private @Nullable Queue<LossAction> lossActions;
+	private final LossActions lossActions;
 
 	/**
 	 * What the library has bound it to; {@code null} if it is detached.
@@ -66,6 +53,7 @@ final class EngineHandle implements LockHandle {
 		this.holds = holds;
 		this.keys = keys(holds);
 		this.parts = parts;
+		this.lossActions = new LossActions(this.keys, parts.userCode(), parts.workers());
 		this.heldTooLong = parts.heldTooLong().watch(this.keys);
 		for (Hold hold : holds) {
 			hold.attach(this);
@@ -152,58 +140,32 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public LockHandle onLost(Runnable action) {
-		return add(action, this.parts.workers()::callback, Runnable::run);
+		return add(action, null);
 	}
 
 	@Override
 	public LockHandle onLost(Runnable action, Executor executor) {
-		Objects.requireNonNull(executor, "executor");
-		return add(action, executor, executor);
+		return add(action, Objects.requireNonNull(executor, "executor"));
 	}
 
-	private LockHandle add(Runnable action, Executor executor, Executor ifLostAlready) {
+	private LockHandle add(Runnable action, @Nullable Executor executor) {
 		Objects.requireNonNull(action, "action");
-		LossAction added = new LossAction(() -> this.parts.userCode().runWatched(() -> {
+		Runnable ifLostAlready = this.lossActions.add(() -> {
 			if (!this.closed.get()) {
 				action.run();
 			}
-		}, this::lossActionName), executor);
-		addLossAction(added);
-		if (this.holds.stream().anyMatch(Hold::isLost) && removeLossAction(added)) {
-			ifLostAlready.execute(added.action());
+		}, executor);
+		if (this.holds.stream().anyMatch(Hold::isLost)) {
+			ifLostAlready.run();
 		}
 		return this;
 	}
 
-	private synchronized void addLossAction(LossAction action) {
-		if (this.lossActions == null) {
-			this.lossActions = new ArrayDeque<>(1);
-		}
-		this.lossActions.add(action);
-	}
-
-	private synchronized boolean removeLossAction(LossAction action) {
-		return this.lossActions != null && this.lossActions.remove(action);
-	}
-
-	private synchronized @Nullable LossAction nextLossAction() {
-		return (this.lossActions != null) ? this.lossActions.poll() : null;
-	}
-
-	private String lossActionName() {
-		return "An onLost action of lock " + LockException.printable(this.keys);
-	}
-
 	/**
-	 * Lets each loss action run by its executor, without waiting for it. One for which
-	 * there is no thread keeps nobody else from being told.
+	 * Its lock is lost.
 	 */
 	void startLossActions() {
-		for (LossAction action = nextLossAction(); action != null; action = nextLossAction()) {
-			Runnable start = action::start;
-			UserCode.run(() -> this.parts.workers().reaction(() -> UserCode.run(start, this::lossActionName)),
-					this::lossActionName);
-		}
+		this.lossActions.start();
 	}
 
 	@Override

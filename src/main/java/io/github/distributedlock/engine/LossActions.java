@@ -1,0 +1,91 @@
+package io.github.distributedlock.engine;
+
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+
+import io.github.distributedlock.LockException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is to be done when the lock of one handle is lost. Safe for use by many threads.
+ * <p>
+ * Invariants: an action is taken from the queue before it is given to its executor, so
+ * that it runs at most once. None waits for another.
+ */
+final class LossActions {
+
+	private record LossAction(Runnable code, Executor executor) {
+
+		void start() {
+			this.executor.execute(this.code);
+		}
+
+	}
+
+	private final List<String> keys;
+
+	private final UserCode userCode;
+
+	private final Workers workers;
+
+	/**
+	 * Guarded by this; {@code null} until there is one.
+	 */
+	private @Nullable Queue<LossAction> queue;
+
+	LossActions(List<String> keys, UserCode userCode, Workers workers) {
+		this.keys = keys;
+		this.userCode = userCode;
+		this.workers = workers;
+	}
+
+	/**
+	 * Adds an action.
+	 * @param executor what is to run it, {@code null} for a thread for such actions
+	 * @return what runs it on the calling thread, or by its executor if it has one,
+	 * unless it has been started before
+	 */
+	Runnable add(Runnable action, @Nullable Executor executor) {
+		Runnable code = () -> this.userCode.runWatched(action, this::name);
+		LossAction added = new LossAction(code, (executor != null) ? executor : this.workers::callback);
+		offer(added);
+		return () -> {
+			if (remove(added)) {
+				((executor != null) ? executor : (Executor) Runnable::run).execute(code);
+			}
+		};
+	}
+
+	/**
+	 * Lets each action run by its executor, without waiting for it. One for which there
+	 * is no thread keeps nobody else from being told.
+	 */
+	void start() {
+		for (LossAction action = poll(); action != null; action = poll()) {
+			Runnable start = action::start;
+			UserCode.run(() -> this.workers.reaction(() -> UserCode.run(start, this::name)), this::name);
+		}
+	}
+
+	private synchronized void offer(LossAction action) {
+		if (this.queue == null) {
+			this.queue = new ArrayDeque<>(1);
+		}
+		this.queue.add(action);
+	}
+
+	private synchronized boolean remove(LossAction action) {
+		return this.queue != null && this.queue.remove(action);
+	}
+
+	private synchronized @Nullable LossAction poll() {
+		return (this.queue != null) ? this.queue.poll() : null;
+	}
+
+	private String name() {
+		return "An onLost action of lock " + LockException.printable(this.keys);
+	}
+
+}
