@@ -45,6 +45,10 @@ import org.springframework.context.annotation.Role;
  * auto-proxy creator. Early beans are told of once all singletons exist, and all others
  * when they are created. Instances that somebody registers, such as the mocks of a test,
  * are not created, and not seen.
+ * <p>
+ * Beans may be created by several threads. Invariants: a bean is in {@code early} if and
+ * only if no proxy could be made for it; a name is in {@code referenced} only between the
+ * two callbacks for one singleton.
  */
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanDefinitionPostProcessor,

@@ -17,8 +17,10 @@ import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * Tests for {@link DistributedLockRuntimeHints}.
@@ -61,6 +63,15 @@ class DistributedLockRuntimeHintsTests {
 	void letAClientsConfigurationBeOverridden(Class<?> configuration) throws NoSuchMethodException {
 		assertThat(RuntimeHintsPredicates.proxies().forInterfaces(configuration)).accepts(this.hints);
 		assertThat(RuntimeHintsPredicates.reflection().onMethod(configuration.getMethod("isUseSsl")).invoke())
+			.accepts(this.hints);
+	}
+
+	@Test
+	@SuppressWarnings("removal")
+	void letTheBodyOfAResponseBeRead() throws ReflectiveOperationException {
+		String entity = "org.springframework.http.HttpEntity";
+		assumeThat(ClassUtils.isPresent(entity, null)).as("Spring Web is there").isTrue();
+		assertThat(RuntimeHintsPredicates.reflection().onMethod(Class.forName(entity).getMethod("getBody")).invoke())
 			.accepts(this.hints);
 	}
 
