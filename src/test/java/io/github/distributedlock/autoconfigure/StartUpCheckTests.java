@@ -104,7 +104,7 @@ class StartUpCheckTests {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, "requirepass secret")) {
 			assertThat(FailedStart.report(output, OnRedis.class, PATIENT, "spring.data.redis.port=" + server.port()))
 				.containsSubsequence("Description:", "Redis could not keep locks: NOAUTH ", "Action:",
-						"Set the user name and password of the Redis connection");
+						"Set spring.data.redis.password");
 		}
 	}
 

@@ -247,7 +247,7 @@ class RedisLockBackendTests {
 		// refusal.
 		await().untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> backend.acquire(claim("k", "a")))
-			.withMessageContaining("correct the user name and password")
+			.withMessageContaining("correct spring.data.redis.username and spring.data.redis.password")
 			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse()));
 	}
 
