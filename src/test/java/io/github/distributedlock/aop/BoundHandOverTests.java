@@ -15,7 +15,10 @@ import io.github.distributedlock.test.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -28,6 +31,7 @@ import static org.awaitility.Awaitility.await;
  * A lock that is bound to a transaction or to a stage is handed on inside the JVM when
  * that has ended, and not before.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class BoundHandOverTests {
 
 	private final List<String> events = new CopyOnWriteArrayList<>();
@@ -94,6 +98,24 @@ class BoundHandOverTests {
 		await().until(() -> this.owners.size() == 2);
 		assertThat(this.events).containsExactly("begin", "first", "commit", "rest", "second");
 		assertThat(this.owners).as("handed on").containsOnly(this.owners.get(0));
+	}
+
+	@Test
+	void isReenteredWhileTheMethodRunsAndNotWhenItHasReturned(CapturedOutput output) {
+		LockEngine engine = this.context.get(LockEngine.class);
+		CompletableFuture<String> result = new CompletableFuture<>();
+		CompletableFuture<String> returned = this.service.later(() -> {
+			this.service.run(() -> hold("inner"));
+			return result;
+		});
+		assertThat(this.events).containsExactly("inner");
+		assertThat(engine.tryAcquire("k")).as("of the stage").isEmpty();
+		Thread completing = new Thread(() -> result.complete("done"));
+		this.threads.add(completing);
+		completing.start();
+		assertThat(returned).succeedsWithin(Duration.ofSeconds(60));
+		assertThat(engine.tryAcquire("k")).hasValueSatisfying(LockHandle::close);
+		assertThat(output).doesNotContain("detached");
 	}
 
 	private void hold(String name) {

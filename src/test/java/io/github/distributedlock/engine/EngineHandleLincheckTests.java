@@ -48,7 +48,7 @@ public class EngineHandleLincheckTests {
 
 	private final Hold hold = hold();
 
-	private final LockHandle handle = this.handles.open(List.of(this.hold), false, this.calls.begin(true));
+	private final LockHandle handle = this.handles.open(List.of(this.hold), true, this.calls.begin(true));
 
 	private final LockHandle inner = reentered();
 
@@ -123,7 +123,7 @@ public class EngineHandleLincheckTests {
 
 	private LockHandle reentered() {
 		this.hold.reenter();
-		return this.handles.open(List.of(this.hold), false, this.calls.begin(true));
+		return this.handles.open(List.of(this.hold), true, this.calls.begin(true));
 	}
 
 	private Handles handles() {
