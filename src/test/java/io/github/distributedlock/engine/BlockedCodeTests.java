@@ -164,7 +164,7 @@ class BlockedCodeTests {
 	}
 
 	private LockHandle acquire(String key) {
-		return this.engine.acquire(LockRequest.of(key).leaseTime(LEASE));
+		return this.engine.acquire(LockRequest.of(key).leaseTime(LEASE).detached(true));
 	}
 
 	private void loseAll() {
