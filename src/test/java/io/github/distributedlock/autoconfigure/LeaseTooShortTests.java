@@ -113,7 +113,8 @@ class LeaseTooShortTests {
 	}
 
 	private void assertTold(CapturedOutput output) {
-		assertThat(output).containsOnlyOnce(ADVICE);
+		// The method may be interrupted before it is logged why.
+		Awaitility.await("the log").untilAsserted(() -> assertThat(output).containsOnlyOnce(ADVICE));
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(this.events).filteredOn(LockEvent.Lost.class::isInstance)
 				.singleElement()
