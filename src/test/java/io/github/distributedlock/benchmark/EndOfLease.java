@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -23,6 +24,8 @@ import io.github.distributedlock.test.JvmProcess;
 import io.github.distributedlock.test.RedisServers;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Jedis;
+
+import static org.awaitility.Awaitility.await;
 
 /**
  * How long after a lease has ended on the server the next holder has the lock, for each
@@ -64,6 +67,8 @@ public final class EndOfLease {
 		void measure() throws Exception {
 			try (RedisLockBackend backend = this.client.backend(this.port);
 					LockEngine engine = LockEngine.builder(backend).build()) {
+				engine.run("warm-up", () -> {
+				});
 				killed(engine);
 				try (JvmProcess holder = holder()) {
 					others(engine, Ending.FIXED, (key, millis) -> hold(holder, Ending.FIXED, key, millis));
@@ -86,6 +91,7 @@ public final class EndOfLease {
 						hold(holder, Ending.KILLED, key, LEASE.toMillis());
 						waiting.put(key, waitFor(engine, key));
 					}
+					awaitRegistered(waiting.keySet());
 					TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(LEASE.toMillis()));
 					holder.kill();
 					late.addAll(late(waiting));
@@ -127,6 +133,14 @@ public final class EndOfLease {
 					return System.nanoTime();
 				}
 			}, this.waiters);
+		}
+
+		/**
+		 * Until all wait for the end, and none for its first connection.
+		 */
+		private void awaitRegistered(Set<String> keys) {
+			await().atMost(PATIENCE)
+				.until(() -> keys.stream().allMatch((key) -> this.admin.zcard("lock-waiters:{" + key + "}") == 1));
 		}
 
 		/**
