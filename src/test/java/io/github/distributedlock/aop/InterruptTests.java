@@ -67,7 +67,7 @@ class InterruptTests {
 		}, this.threads);
 		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> this.service.run(() -> {
 			running.countDown();
-			new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+			new CountDownLatch(1).await(60, TimeUnit.SECONDS);
 			return null;
 		}))
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement()
@@ -306,7 +306,7 @@ class InterruptTests {
 				return null;
 			});
 			assertThat(Thread.currentThread().isInterrupted()).as("after the method").isFalse();
-			assertThat(ends.poll(10, TimeUnit.SECONDS)).as("what blocks next is not interrupted").isEqualTo(round);
+			assertThat(ends.poll(60, TimeUnit.SECONDS)).as("what blocks next is not interrupted").isEqualTo(round);
 			assertThat(Thread.currentThread().isInterrupted()).as("after the loss").isFalse();
 			new Semaphore(0).tryAcquire(1, TimeUnit.NANOSECONDS);
 		}

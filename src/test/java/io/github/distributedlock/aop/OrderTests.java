@@ -53,7 +53,7 @@ class OrderTests {
 	@ValueSource(booleans = { true, false })
 	void insideAsync(boolean classProxy) throws Exception {
 		try (LockContext context = start(classProxy)) {
-			String thread = context.get(Work.class).async().get(10, TimeUnit.SECONDS);
+			String thread = context.get(Work.class).async().get(60, TimeUnit.SECONDS);
 			assertThat(thread).isEqualTo("locked on async-1");
 			assertThat(context.lock().events).containsExactly("acquire", "run", "release");
 		}

@@ -93,7 +93,7 @@ class DistributedLockPropertiesTests {
 	void leaseTimeIsHowLongALockIsHeldWithoutRenewal() {
 		Contexts.inMemory().withPropertyValues("distributed-lock.lease-time=7s").run((context) -> {
 			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("key")) {
-				assertThat(handle.remaining()).isBetween(Duration.ofSeconds(5), Duration.ofSeconds(7));
+				assertThat(handle.remaining()).isPositive().isLessThanOrEqualTo(Duration.ofSeconds(7));
 			}
 		});
 	}
@@ -112,9 +112,8 @@ class DistributedLockPropertiesTests {
 	void warnHeldAfterWarnsWithTheStack(CapturedOutput output) {
 		Contexts.inMemory().withPropertyValues("distributed-lock.warn-held-after=20ms").run((context) -> {
 			try (LockHandle handle = context.getBean(DistributedLock.class).acquire(LockRequest.of("slow"))) {
-				await().atMost(Duration.ofSeconds(5))
-					.untilAsserted(() -> assertThat(output).contains("Lock [slow] has been held for")
-						.contains("warnHeldAfterWarnsWithTheStack"));
+				await().untilAsserted(() -> assertThat(output).contains("Lock [slow] has been held for")
+					.contains("warnHeldAfterWarnsWithTheStack"));
 			}
 		});
 	}

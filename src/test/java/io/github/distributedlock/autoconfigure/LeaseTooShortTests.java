@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ExtendWith(OutputCaptureExtension.class)
 class LeaseTooShortTests {
 
-	private static final String ADVICE = "its fixed lease of 100 ms ran out before it was given back. Leave the"
+	private static final String ADVICE = "its fixed lease of 1000 ms ran out before it was given back. Leave the"
 			+ " leaseTime empty to have the lease renewed for as long as it takes";
 
 	private final List<LockEvent> events = new CopyOnWriteArrayList<>();
@@ -53,7 +53,7 @@ class LeaseTooShortTests {
 		this.runner.run((context) -> {
 			assertThatExceptionOfType(InterruptedException.class)
 				.isThrownBy(() -> context.getBean(Service.class).interrupt(() -> {
-					new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+					new CountDownLatch(1).await(60, TimeUnit.SECONDS);
 					return "done";
 				}))
 				.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement().satisfies(this::isLoss));
@@ -73,7 +73,7 @@ class LeaseTooShortTests {
 			for (int call = 0; call < 2; call++) {
 				assertThatExceptionOfType(InterruptedException.class)
 					.isThrownBy(() -> context.getBean(Service.class).interrupt(() -> {
-						new CountDownLatch(1).await(20, TimeUnit.SECONDS);
+						new CountDownLatch(1).await(60, TimeUnit.SECONDS);
 						return "done";
 					}));
 			}
@@ -130,17 +130,17 @@ class LeaseTooShortTests {
 
 	static class Service {
 
-		@DistributedLock(key = "'k'", leaseTime = "100ms")
+		@DistributedLock(key = "'k'", leaseTime = "1s")
 		public String report(Callable<String> body) throws Exception {
 			return body.call();
 		}
 
-		@DistributedLock(key = "'k'", leaseTime = "100ms", onLost = OnLost.INTERRUPT)
+		@DistributedLock(key = "'k'", leaseTime = "1s", onLost = OnLost.INTERRUPT)
 		public String interrupt(Callable<String> body) throws Exception {
 			return body.call();
 		}
 
-		@DistributedLock(key = "'k'", leaseTime = "100ms", onLost = OnLost.THROW)
+		@DistributedLock(key = "'k'", leaseTime = "1s", onLost = OnLost.THROW)
 		public String fail(Callable<String> body) throws Exception {
 			return body.call();
 		}

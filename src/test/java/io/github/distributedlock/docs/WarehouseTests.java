@@ -47,8 +47,8 @@ class WarehouseTests {
 			untilWaiting(admin, "shelves", 2);
 			assertThat(admin.get("shelf:A1")).isEqualTo("left");
 			finding.close();
-			assertThat(later.get(20, TimeUnit.SECONDS)).isEqualTo("right");
-			swap.get(20, TimeUnit.SECONDS);
+			assertThat(later.get(60, TimeUnit.SECONDS)).isEqualTo("right");
+			swap.get(60, TimeUnit.SECONDS);
 
 			LockHandle serving = lock.acquire(LockRequest.of("counter").fair(true));
 			List<CompletableFuture<Void>> customers = new ArrayList<>();
@@ -60,7 +60,7 @@ class WarehouseTests {
 			}
 			serving.close();
 			for (CompletableFuture<Void> customer : customers) {
-				customer.get(20, TimeUnit.SECONDS);
+				customer.get(60, TimeUnit.SECONDS);
 			}
 			assertThat(admin.lrange("served", 0, -1)).containsExactly("0", "1", "2", "3", "4", "5");
 		}
