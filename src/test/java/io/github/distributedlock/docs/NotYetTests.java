@@ -34,7 +34,7 @@ class NotYetTests {
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining("the lock would be released while it still works"));
+				.hasMessageContaining("the lock would be released before that is done"));
 		String told = type.getAnnotation(Told.class).value();
 		assertThat(LINES.subList(LINES.indexOf("## Not yet"), LINES.size())).anyMatch((line) -> line.contains(told));
 	}
