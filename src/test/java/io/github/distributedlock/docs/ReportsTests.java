@@ -53,7 +53,7 @@ class ReportsTests {
 
 				@Override
 				public String collect() {
-					here.stop(); // its locks are lost
+					here.close(); // its locks are lost
 					return "stale";
 				}
 

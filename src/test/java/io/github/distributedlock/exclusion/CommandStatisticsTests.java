@@ -16,6 +16,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -26,6 +27,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * What locks cost Redis, as Redis counts it.
  */
+@Tag("thorough")
 class CommandStatisticsTests {
 
 	private static final int CYCLES = 200;

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -33,6 +34,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RoundTripsTests {
 
 	/** As the README has them. */
+	/**
+	 * A connection that opens in the background, such as that for renewals, begins with
+	 * these; and Jedis says UNWATCH once more after each transaction.
+	 */
+	private static final Set<String> APART = Set.of("hello", "auth", "client", "select", "unwatch");
+
 	private static final List<Atomicity> WAYS = List.of(Atomicity.LUA, Atomicity.NATIVE, Atomicity.TRANSACTION,
 			Atomicity.BEST_EFFORT);
 
@@ -90,7 +97,7 @@ class RoundTripsTests {
 
 	private static long count(ClientCommands commands, Runnable step) {
 		Map<String, Long> sent = commands.during(step);
-		sent.remove("unwatch"); // Jedis says it once more after each transaction.
+		sent.keySet().removeAll(APART);
 		return sent.values().stream().mapToLong(Long::longValue).sum();
 	}
 

@@ -26,6 +26,7 @@ import io.github.distributedlock.test.Client;
 import io.github.distributedlock.test.OwnThreads;
 import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +44,7 @@ import static org.awaitility.Awaitility.await;
  * All that locks do, in each way to keep them atomic, by a user who may do no more than
  * is said to be needed for it; and that all of that is needed.
  */
+@Tag("thorough")
 class AccessRulesTests {
 
 	@RegisterExtension

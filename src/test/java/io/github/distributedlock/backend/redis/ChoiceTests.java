@@ -17,6 +17,7 @@ import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -33,6 +34,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link Choice} with servers that change their mind.
  */
+@Tag("thorough")
 @ExtendWith(OutputCaptureExtension.class)
 class ChoiceTests {
 

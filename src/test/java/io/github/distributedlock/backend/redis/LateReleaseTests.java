@@ -11,6 +11,7 @@ import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -29,6 +30,7 @@ import static org.awaitility.Awaitility.await;
  * got the lock. The server does that here: while its writes are paused it goes on to
  * answer who only reads.
  */
+@Tag("thorough")
 class LateReleaseTests {
 
 	/**

@@ -8,6 +8,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.test.RedisServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -21,6 +22,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link PlainRenewals}, and for leases that are near to their end.
  */
+@Tag("thorough")
 class PlainRenewalsTests {
 
 	@ParameterizedTest

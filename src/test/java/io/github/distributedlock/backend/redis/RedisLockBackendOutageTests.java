@@ -20,6 +20,7 @@ import io.github.distributedlock.test.Patience;
 import io.github.distributedlock.test.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,6 +41,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 /**
  * Tests for {@link RedisLockBackend} on a server that stalls, goes away and comes back.
  */
+@Tag("thorough")
 class RedisLockBackendOutageTests {
 
 	/** Of commands that get no answer. */
