@@ -3,7 +3,6 @@ package io.github.distributedlock;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -34,14 +33,12 @@ public final class LockRequest {
 	 */
 	public static final int MOST_KEYS = 10_000;
 
-	private static final Duration LONGEST = Duration.ofDays(365);
-
 	private final Values values;
 
 	private LockRequest(Values values) {
 		this.values = values;
-		values.requireMinHoldNotLongerThan("leaseTime", values.leaseTime);
-		values.requireMinHoldNotLongerThan("maxHoldTime", values.maxHoldTime);
+		requireMinHoldFits("leaseTime", values.leaseTime);
+		requireMinHoldFits("maxHoldTime", values.maxHoldTime);
 	}
 
 	/**
@@ -59,7 +56,7 @@ public final class LockRequest {
 	 * @return the request
 	 */
 	public static LockRequest of(Collection<String> keys) {
-		return new LockRequest(new Values(distinct(keys)));
+		return new LockRequest(new Values(RequestChecks.distinct(keys)));
 	}
 
 	/**
@@ -68,7 +65,7 @@ public final class LockRequest {
 	 * @return a request for those keys that is like this one otherwise
 	 */
 	public LockRequest keys(Collection<String> keys) {
-		List<String> distinct = distinct(keys);
+		List<String> distinct = RequestChecks.distinct(keys);
 		return with((values) -> values.keys = distinct);
 	}
 
@@ -78,7 +75,7 @@ public final class LockRequest {
 	 * @return a request that waits so long
 	 */
 	public LockRequest waitTime(Duration waitTime) {
-		Duration checked = between("waitTime", waitTime, Duration.ZERO);
+		Duration checked = RequestChecks.between("waitTime", waitTime, Duration.ZERO);
 		return with((values) -> values.waitTime = checked);
 	}
 
@@ -89,7 +86,7 @@ public final class LockRequest {
 	 * @return a request with that lease
 	 */
 	public LockRequest leaseTime(Duration leaseTime) {
-		Duration checked = between("leaseTime", leaseTime, Duration.ofMillis(SHORTEST_LEASE_MILLIS));
+		Duration checked = RequestChecks.between("leaseTime", leaseTime, Duration.ofMillis(SHORTEST_LEASE_MILLIS));
 		return with((values) -> values.leaseTime = checked);
 	}
 
@@ -99,7 +96,7 @@ public final class LockRequest {
 	 * @return a request with that limit
 	 */
 	public LockRequest maxHoldTime(Duration maxHoldTime) {
-		Duration checked = between("maxHoldTime", maxHoldTime, Duration.ofMillis(SHORTEST_LEASE_MILLIS));
+		Duration checked = RequestChecks.between("maxHoldTime", maxHoldTime, Duration.ofMillis(SHORTEST_LEASE_MILLIS));
 		return with((values) -> values.maxHoldTime = checked);
 	}
 
@@ -112,7 +109,7 @@ public final class LockRequest {
 	 * @return a request with that minimum
 	 */
 	public LockRequest minHoldTime(Duration minHoldTime) {
-		Duration checked = between("minHoldTime", minHoldTime, Duration.ofMillis(1));
+		Duration checked = RequestChecks.between("minHoldTime", minHoldTime, Duration.ofMillis(1));
 		return with((values) -> values.minHoldTime = checked);
 	}
 
@@ -316,38 +313,12 @@ public final class LockRequest {
 		return new LockRequest(changed);
 	}
 
+	private void requireMinHoldFits(String what, @Nullable Duration limit) {
+		RequestChecks.requireNotLonger(this.values.keys, this.values.minHoldTime, what, limit);
+	}
+
 	private static String told(String what, @Nullable Duration duration) {
 		return (duration != null) ? ", " + what + "=" + duration : "";
-	}
-
-	private static Duration between(String what, Duration duration, Duration least) {
-		Objects.requireNonNull(duration, what);
-		if (duration.compareTo(least) < 0 || duration.compareTo(LONGEST) > 0) {
-			throw new IllegalArgumentException(
-					what + " " + duration + " is out of range: at least " + least.toMillis() + " ms, at most 365 days");
-		}
-		return duration;
-	}
-
-	private static List<String> distinct(Collection<String> keys) {
-		if (Objects.requireNonNull(keys, "keys").isEmpty()) {
-			throw new IllegalArgumentException("A lock needs at least one key");
-		}
-		int index = 0;
-		for (@Nullable
-		String key : keys) {
-			if (key == null || key.isBlank()) {
-				throw new IllegalArgumentException("Lock key " + index + " of " + LockException.printable(keys) + " is "
-						+ ((key != null) ? "blank" : "null") + ": it would lock more, or less, than was meant");
-			}
-			index++;
-		}
-		List<String> distinct = List.copyOf((keys.size() == 1) ? keys : new LinkedHashSet<>(keys));
-		if (distinct.size() > MOST_KEYS) {
-			throw new IllegalArgumentException("A lock of " + distinct.size() + " keys was requested, but at most "
-					+ MOST_KEYS + " are allowed. Lock by a coarser key, such as that of what they all belong to");
-		}
-		return distinct;
 	}
 
 	/**
@@ -396,14 +367,6 @@ public final class LockRequest {
 			this.detached = other.detached;
 			this.awaitedOnStop = other.awaitedOnStop;
 			this.name = other.name;
-		}
-
-		private void requireMinHoldNotLongerThan(String what, @Nullable Duration limit) {
-			if (this.minHoldTime != null && limit != null && this.minHoldTime.compareTo(limit) > 0) {
-				throw new IllegalArgumentException(
-						"minHoldTime " + this.minHoldTime + " of lock " + LockException.printable(this.keys)
-								+ " is longer than its " + what + " " + limit + ": the lock would be free before");
-			}
 		}
 
 	}
