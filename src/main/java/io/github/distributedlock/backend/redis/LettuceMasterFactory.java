@@ -117,17 +117,10 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 			StatefulRedisConnection<?, ?> connection = connect(type, server);
 			boolean kept = false;
 			try {
-				List<Object> role = connection.sync().role();
-				kept = isText("master", role);
+				List<Object> role = roleOf(connection);
+				kept = role.isEmpty() || isText("master", role);
 				if (hops > 0 && isText("slave", role)) {
 					return connectToMaster(type, masterIn(role, server), hops - 1);
-				}
-			}
-			catch (RedisException ex) {
-				// A single server that does not tell its role is used as it is.
-				kept = this.hops > 0 && RedisRefusal.of(ex) != null;
-				if (!kept) {
-					throw ex;
 				}
 			}
 			finally {
@@ -136,6 +129,19 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 				}
 			}
 			return kept ? connection : null;
+		}
+
+		// Nothing of a single server that does not tell: it is used as it is.
+		private List<Object> roleOf(StatefulRedisConnection<?, ?> connection) {
+			try {
+				return connection.sync().role();
+			}
+			catch (RedisException ex) {
+				if (this.hops > 0 && RedisRefusal.of(ex) != null) {
+					return List.of();
+				}
+				throw ex;
+			}
 		}
 
 		private static boolean isText(String expected, List<Object> role) {

@@ -109,6 +109,21 @@ class MasterReplicaTests {
 		awaitLocks();
 	}
 
+	@Test
+	void aMasterThatLetsNobodyInIsNotReplacedByItsReplica() {
+		Server replica = this.servers.replicas().get(0);
+		try (Jedis admin = this.servers.master().admin()) {
+			admin.configSet("requirepass", "of the master alone");
+		}
+		RedisConnectionFactory application = Client.LETTUCE.connectTo(
+				new RedisStandaloneConfiguration(replica.host(), replica.port()), "reads-from-replicas",
+				Optional.empty());
+		this.backend = new RedisLockBackend(application, Variant.settings());
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim()))
+			.withMessageContaining("NOAUTH")
+			.withMessageContaining("spring.data.redis.password");
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void locksAreAtTheMasterWhereverItsNameLeads(Client client) throws IOException {
