@@ -1,5 +1,10 @@
 package io.github.distributedlock.backend.redis;
 
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Set;
+import java.util.stream.Stream;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.TargetSource;
@@ -13,6 +18,8 @@ import org.springframework.util.ReflectionUtils;
  * its own, which know nothing of the servers that its target leads to.
  */
 final class FactoryProxies {
+
+	private static final Set<String> CONNECTIONS = Set.of("getConnection", "getClusterConnection");
 
 	private FactoryProxies() {
 	}
@@ -52,15 +59,17 @@ final class FactoryProxies {
 	 * @param factory a factory that is no proxy, as far as that can be told
 	 * @param type the class of Spring Data
 	 * @return {@code false} if a subclass gives out other connections, such as those of a
-	 * delegate
+	 * delegate, or has a part in how they are opened
 	 */
 	static boolean isGenuine(RedisConnectionFactory factory, Class<? extends RedisConnectionFactory> type) {
-		return type.isInstance(factory) && (factory.getClass() == type || type.equals(declaring(factory.getClass())));
+		return type.isInstance(factory) && (factory.getClass() == type || Stream.of(type.getDeclaredMethods())
+			.filter((method) -> Modifier.isProtected(method.getModifiers()) || CONNECTIONS.contains(method.getName()))
+			.allMatch((method) -> type.equals(declaring(factory.getClass(), method))));
 	}
 
-	private static Class<?> declaring(Class<?> type) {
-		var method = ReflectionUtils.findMethod(type, "getConnection");
-		return (method != null) ? method.getDeclaringClass() : type;
+	private static @Nullable Class<?> declaring(Class<?> type, Method method) {
+		Method found = ReflectionUtils.findMethod(type, method.getName(), method.getParameterTypes());
+		return (found != null) ? found.getDeclaringClass() : null;
 	}
 
 }

@@ -8,6 +8,8 @@ import java.util.stream.Stream;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.test.RedisServers;
 import io.github.distributedlock.test.RedisServers.Server;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.codec.RedisCodec;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +28,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -92,6 +95,27 @@ class FactoryProxiesTests {
 		assertThat(derive(application).exclusive()).isNull();
 		assertLocksGoThere(application);
 		delegate.destroy();
+	}
+
+	@Test
+	void aSubclassThatOpensItsConnectionsItselfIsUsedAsItIs() {
+		assertThat(derive(new LettuceConnectionFactory(standalone()) {
+
+			@Override
+			protected LettuceConnectionProvider doCreateConnectionProvider(AbstractRedisClient client,
+					RedisCodec<?, ?> codec) {
+				return super.doCreateConnectionProvider(client, codec);
+			}
+
+		}).exclusive()).isNull();
+		assertThat(derive(new JedisConnectionFactory(standalone()) {
+
+			@Override
+			protected Jedis fetchJedisConnector() {
+				return super.fetchJedisConnector();
+			}
+
+		}).exclusive()).isNull();
 	}
 
 	@Test
