@@ -59,7 +59,6 @@ class LockInterceptor implements MethodInterceptor {
 					LockException.printable(request.keys()));
 			return (skipped != null) ? skipped.get() : null;
 		}
-		this.missedRuns.end(definition);
 		return proceed(invocation, definition, handle);
 	}
 
@@ -81,6 +80,7 @@ class LockInterceptor implements MethodInterceptor {
 		boolean leavesThread = false;
 		Object result;
 		try {
+			this.missedRuns.end(definition);
 			boolean inTransaction = this.transactions.join(release, definition);
 			result = definition.lossReaction().proceed(invocation, handle);
 			definition.results().check(result);

@@ -23,12 +23,17 @@ final class ClosedElsewhere {
 	void check(CurrentLock binding, List<String> keys) {
 		Thread bound = binding.thread();
 		if (bound != null && bound != Thread.currentThread() && !this.warned.getAndSet(true)) {
-			logger.warn(
-					"Lock {} was acquired by thread {} and is given back by thread {}. Until now it was bound to the"
-							+ " former, whose next task would have re-entered it: two holders at once. Acquire such a"
-							+ " lock with LockRequest.detached(true). This is logged once",
-					LockException.printable(keys), bound.getName(), Thread.currentThread().getName());
+			// The lock is yet to be given back, even if the log throws.
+			UserCode.run(() -> warn(bound, keys), () -> "The warning of a lock that is closed elsewhere");
 		}
+	}
+
+	private static void warn(Thread bound, List<String> keys) {
+		logger.warn(
+				"Lock {} was acquired by thread {} and is given back by thread {}. Until now it was bound to the"
+						+ " former, whose next task would have re-entered it: two holders at once. Acquire such a"
+						+ " lock with LockRequest.detached(true). This is logged once",
+				LockException.printable(keys), bound.getName(), Thread.currentThread().getName());
 	}
 
 }

@@ -59,7 +59,10 @@ final class Events {
 	}
 
 	void publish(LockEvent event) {
-		log(event);
+		if (logger.isDebugEnabled()) {
+			// An acquired lock has no handle yet: what throws here would leave it held.
+			UserCode.run(() -> log(event), () -> "The log of an event");
+		}
 		for (int i = 0; i < this.listeners.size(); i++) {
 			LockListener listener = this.listeners.get(i);
 			// Not its toString, which is code of the application, too.
@@ -72,9 +75,6 @@ final class Events {
 	 * What goes well. What goes wrong is logged where it is noticed.
 	 */
 	private static void log(LockEvent event) {
-		if (!logger.isDebugEnabled()) {
-			return;
-		}
 		if (event instanceof LockEvent.Acquired acquired) {
 			logger.debug("Lock {} is acquired after {} by {}", LockException.printable(acquired.keys()),
 					Text.of(acquired.waited()), acquired.owner());

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.Appender;
@@ -88,6 +89,36 @@ class UserCodeTests extends EngineFixture {
 
 	@Test
 	void logThatThrowsCostsNobodyTheHandle() {
+		withBrokenLog(() -> engine(new Thrower(new IllegalStateException("mine"))).acquire("k").close());
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void logThatThrowsAtEachStepCostsNobodyTheHandle() {
+		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
+		Level level = logger.getLevel();
+		logger.setLevel(Level.DEBUG);
+		try {
+			withBrokenLog(() -> this.engine.acquire("k").close());
+		}
+		finally {
+			logger.setLevel(level);
+		}
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void logThatThrowsKeepsNoHandleFromBeingClosedElsewhere() {
+		LockHandle handle = inThread(() -> this.engine.acquire("k")).join();
+		withBrokenLog(handle::close);
+		assertThat(valueOf("k")).isNull();
+	}
+
+	/**
+	 * Runs something while the log throws on the calling thread, as an appender may that
+	 * was told not to ignore exceptions.
+	 */
+	private static void withBrokenLog(Runnable action) {
 		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
 		Thread here = Thread.currentThread();
 		Appender<ILoggingEvent> broken = new AppenderBase<>() {
@@ -106,12 +137,11 @@ class UserCodeTests extends EngineFixture {
 		};
 		logger.addAppender(broken);
 		try {
-			engine(new Thrower(new IllegalStateException("mine"))).acquire("k").close();
+			action.run();
 		}
 		finally {
 			logger.detachAppender(broken);
 		}
-		assertThat(valueOf("k")).isNull();
 	}
 
 	@Test
