@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class LossActions {
 
-	private record LossAction(Runnable code, Executor executor) {
-
-		void start() {
-			this.executor.execute(this.code);
-		}
-
+	/**
+	 * One of them.
+	 *
+	 * @param executor its own, {@code null} for a thread for such actions
+	 */
+	private record LossAction(Runnable code, @Nullable Executor executor) {
 	}
 
 	private final List<String> keys;
@@ -49,7 +49,7 @@ final class LossActions {
 	 */
 	Runnable add(Runnable action, @Nullable Executor executor) {
 		Runnable code = () -> this.userCode.runWatched(action, this::name);
-		LossAction added = new LossAction(code, (executor != null) ? executor : this.workers::callback);
+		LossAction added = new LossAction(code, executor);
 		offer(added);
 		return () -> {
 			if (remove(added)) {
@@ -64,8 +64,19 @@ final class LossActions {
 	 */
 	void start() {
 		for (LossAction action = poll(); action != null; action = poll()) {
-			Runnable start = action::start;
-			UserCode.run(() -> this.workers.reaction(() -> UserCode.run(start, this::name)), this::name);
+			Runnable code = action.code();
+			Executor executor = action.executor();
+			UserCode.run(() -> start(code, executor), this::name);
+		}
+	}
+
+	private void start(Runnable code, @Nullable Executor executor) {
+		if (executor == null) {
+			this.workers.callback(code);
+		}
+		else {
+			// It may block, or run the code at once.
+			this.workers.reaction(() -> UserCode.run(() -> executor.execute(code), this::name));
 		}
 	}
 

@@ -89,8 +89,7 @@ final class Polls {
 		}
 		long least = this.next;
 		this.next = Math.min(2 * least, Math.max(this.min, this.max / 2));
-		long pause = random(least, Math.min(2 * least, this.max));
-		return this.keepsPlace ? Math.min(pause, LONGEST) : pause;
+		return random(least, Math.min(2 * least, this.max));
 	}
 
 	/**
