@@ -119,6 +119,10 @@ final class Bindings {
 		}
 	}
 
+	boolean isEmpty() {
+		return this.stack.isEmpty();
+	}
+
 	private void sweep() {
 		this.stack.removeIf(CurrentLock::isOver);
 		this.keys = this.stack.stream().mapToInt((binding) -> binding.keys.size()).sum();

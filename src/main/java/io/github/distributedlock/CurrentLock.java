@@ -71,6 +71,16 @@ public final class CurrentLock implements AutoCloseable {
 		Bindings bindings = BINDINGS.get();
 		if (bindings != null) {
 			bindings.end(handle);
+			removeIfEmpty(bindings);
+		}
+	}
+
+	/*
+	 * A thread that outlives the application would keep its class loader.
+	 */
+	private static void removeIfEmpty(Bindings bindings) {
+		if (bindings.isEmpty()) {
+			BINDINGS.remove();
 		}
 	}
 
@@ -125,6 +135,7 @@ public final class CurrentLock implements AutoCloseable {
 		Bindings bindings = BINDINGS.get();
 		if (bindings != null) {
 			bindings.dropEnded();
+			removeIfEmpty(bindings);
 		}
 	}
 

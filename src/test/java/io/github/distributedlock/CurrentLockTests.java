@@ -10,6 +10,8 @@ import io.github.distributedlock.engine.LockEngine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.test.util.ReflectionTestUtils;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 class CurrentLockTests {
@@ -43,6 +45,28 @@ class CurrentLockTests {
 			assertThat(elsewhere(LockHandle::current)).isEmpty();
 			assertThat(handle.isHeld()).isTrue();
 		}
+	}
+
+	/**
+	 * A thread of a servlet container outlives the application, and would keep its class
+	 * loader.
+	 */
+	@Test
+	void threadKeepsNothingOfTheLibraryOnceItsLocksAreClosed() {
+		LockHandle handle = this.engine.acquire("a");
+		this.engine.acquire("b").close();
+		assertThat(bindingsOfThisThread()).isNotNull();
+		handle.close();
+		assertThat(bindingsOfThisThread()).isNull();
+		LockHandle unbound = this.engine.acquire("c");
+		CurrentLock.unbind(unbound);
+		assertThat(bindingsOfThisThread()).isNull();
+		unbound.close();
+	}
+
+	private static Object bindingsOfThisThread() {
+		ThreadLocal<?> bindings = (ThreadLocal<?>) ReflectionTestUtils.getField(CurrentLock.class, "BINDINGS");
+		return bindings.get();
 	}
 
 	@Test
