@@ -22,7 +22,7 @@ final class AccessRules {
 	/**
 	 * Creates the rules.
 	 * @param names the names in Redis
-	 * @param more what the user needs to be connected at all
+	 * @param more what the user needs besides, whichever way is used
 	 */
 	AccessRules(KeyNames names, String more) {
 		this.names = names;

@@ -37,6 +37,9 @@ final class Choice {
 
 	private final Atomicity atomicity;
 
+	/** What the user needs whichever way is chosen. */
+	private final String rights;
+
 	private final List<Strategy> candidates;
 
 	private final Opening<Strategy> choosing;
@@ -53,6 +56,7 @@ final class Choice {
 		this.names = names;
 		this.connections = connections;
 		this.atomicity = settings.atomicity();
+		this.rights = (connections.rights() + ((settings.replicasToAck() > 0) ? " +wait" : "")).strip();
 		this.candidates = new Strategies(names, connections, settings).allowedBy(this.atomicity);
 		if (this.candidates.isEmpty()) {
 			throw new IllegalArgumentException("In a cluster, and by a connection factory that is neither Jedis' nor"
@@ -174,8 +178,7 @@ final class Choice {
 		NothingAllowedException nothing = new NothingAllowedException(
 				probe.server() + " allows nothing that changes a lock only if it still belongs to who changes it,"
 						+ " and without that no lock is safe. Tried, and answered:" + AccessRules.NEW_LINE + answers,
-				new AccessRules(this.names, this.connections.rights()).waysOut(this.atomicity,
-						this.connections.exclusive() == null));
+				new AccessRules(this.names, this.rights).waysOut(this.atomicity, this.connections.exclusive() == null));
 		this.nothing = nothing;
 		this.inVainAt = System.nanoTime();
 		return nothing;

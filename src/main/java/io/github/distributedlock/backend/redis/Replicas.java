@@ -30,6 +30,15 @@ final class Replicas {
 	}
 
 	/**
+	 * Asks for none, which is answered at once.
+	 * @param raw how to ask
+	 * @param connection the connection
+	 */
+	static void rehearse(RawCommands raw, RedisConnection connection) {
+		raw.number(connection, "WAIT", KeyNames.number(0), KeyNames.number(1));
+	}
+
+	/**
 	 * Waits until enough replicas have what was acquired.
 	 * @param connection the connection on which it was acquired, and which nobody else
 	 * uses meanwhile

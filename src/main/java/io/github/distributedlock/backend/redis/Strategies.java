@@ -30,12 +30,15 @@ final class Strategies {
 
 	private final Publishing publishing;
 
+	private final boolean asksReplicas;
+
 	Strategies(KeyNames names, OwnConnections connections, RedisLockSettings settings) {
 		this.names = names;
 		this.connections = connections;
 		this.rehearsal = new Rehearsal(names, connections.raw());
 		this.timeout = settings.commandTimeout();
 		this.publishing = publishing(connections, settings);
+		this.asksReplicas = settings.replicasToAck() > 0;
 	}
 
 	private static Publishing publishing(OwnConnections connections, RedisLockSettings settings) {
@@ -74,7 +77,7 @@ final class Strategies {
 	private Strategy lua() {
 		LuaSteps scripts = new LuaSteps(this.names, this.publishing);
 		Steps steps = this.connections.cluster() ? new ClusterSteps(scripts, plain(new LuaSwap())) : scripts;
-		return new Strategy(Atomicity.LUA, "lua", steps, this.connections.shared(), scripts::rehearse);
+		return new Strategy(Atomicity.LUA, "lua", steps, this.connections.shared(), trial(scripts::rehearse));
 	}
 
 	private Strategy nativeBy(NativeSwap command) {
@@ -99,7 +102,12 @@ final class Strategies {
 
 	private Strategy plain(Atomicity atomicity, String description, Swap swap, Lanes lanes,
 			BiConsumer<RedisConnection, String> trial) {
-		return new Strategy(atomicity, description, plain(swap), lanes, trial);
+		return new Strategy(atomicity, description, plain(swap), lanes, trial(trial));
+	}
+
+	private BiConsumer<RedisConnection, String> trial(BiConsumer<RedisConnection, String> steps) {
+		return this.asksReplicas
+				? steps.andThen((connection, key) -> Replicas.rehearse(this.connections.raw(), connection)) : steps;
 	}
 
 	private PlainSteps plain(Swap swap) {

@@ -123,6 +123,21 @@ class AccessProbeTests {
 		}
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void replicasThatAcknowledgeTakeWait(Client client) {
+		RedisLockSettings acknowledged = SETTINGS.replicasToAck(1, Duration.ofMillis(100));
+		allow(this.admin, AccessRules.commands(Atomicity.LUA));
+		try (RedisLockBackend backend = client.backend(login(), acknowledged)) {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity)
+				.withMessageContaining(AccessRules.commands(Atomicity.LUA) + " +wait");
+		}
+		this.admin.aclSetUser(USER, "+wait");
+		try (RedisLockBackend backend = client.backend(login(), acknowledged)) {
+			assertThat(backend.atomicity()).isEqualTo(Atomicity.LUA);
+		}
+	}
+
 	@Test
 	void aListOfServersTakesRole() {
 		RedisStaticMasterReplicaConfiguration servers = new RedisStaticMasterReplicaConfiguration("localhost",

@@ -117,6 +117,7 @@ class ReplicaAcknowledgementTests {
 	@EnumSource
 	void aLockIsNotLeftBehindIfTheReplicasMayNotBeAsked(Factories client) {
 		open(client);
+		this.backend.atomicity(); // Which tries it.
 		this.master.aclSetUser("default", "-wait");
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.engine.acquire(LockRequest.of("k").waitTime(Duration.ZERO)))
@@ -136,7 +137,7 @@ class ReplicaAcknowledgementTests {
 				return handle.isHeld();
 			}
 		}, this.threads);
-		await().until(() -> calls("wait") >= 3);
+		await().until(() -> calls("wait") >= 4);
 		assertThat(waiter).isNotDone();
 		this.servers.replicas().get(0).resume();
 		assertThat(waiter).succeedsWithin(Patience.PATIENCE).isEqualTo(true);
@@ -147,6 +148,8 @@ class ReplicaAcknowledgementTests {
 	@EnumSource
 	void onlyAnAcquisitionWaitsForReplicas(Factories client) {
 		open(client);
+		this.backend.atomicity(); // Which tries it.
+		this.master.configResetStat();
 		Claim claim = claim("k");
 		this.backend.acquire(claim);
 		this.backend.acquire(claim("k"));
