@@ -111,6 +111,7 @@ class FactoryProxiesTests {
 		assertThat(derive(new JedisConnectionFactory(standalone()) {
 
 			@Override
+			@SuppressWarnings("deprecation") // Jedis still calls it.
 			protected Jedis fetchJedisConnector() {
 				return super.fetchJedisConnector();
 			}
