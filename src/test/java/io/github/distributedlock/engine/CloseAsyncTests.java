@@ -88,6 +88,9 @@ class CloseAsyncTests extends EngineFixture {
 	void nodeThatStallsDelaysNoOther() {
 		stallNextRelease();
 		CompletableFuture<Void> stalled = this.real.acquire("node-1:k").closeAsync();
+		Awaitility.await("the release that stalls")
+			.atMost(PATIENCE)
+			.until(() -> this.backend.steps().contains("release node-1:k"));
 		CompletableFuture<Void> behind = this.real.acquire("node-1:other").closeAsync();
 		for (int i = 0; i < 9; i++) {
 			assertThat(this.real.acquire("node-2:k").closeAsync()).succeedsWithin(PATIENCE);

@@ -133,9 +133,9 @@ final class ScriptedBackend implements LockBackend {
 
 	@SuppressWarnings("unchecked")
 	private <T> T step(String step, String key, Supplier<T> action) {
-		this.steps.add(step + " " + key);
 		Queue<Fault> queue = this.faults.get(step);
 		Fault fault = (queue != null) ? queue.poll() : null;
+		this.steps.add(step + " " + key); // Once it is known what happens to it.
 		fault = (fault != null) ? fault : this.always.get("");
 		return (T) ((fault != null) ? fault.apply(action) : action.get());
 	}
