@@ -112,7 +112,9 @@ class CloseAsyncTests extends EngineFixture {
 		assertThat(released).isNotDone();
 		this.answer.countDown();
 		assertThat(released).succeedsWithin(PATIENCE);
-		assertThat(events(LockEvent.Released.class)).hasSize(2);
+		Awaitility.await("the event of the other, which is told elsewhere")
+			.atMost(PATIENCE)
+			.until(() -> events(LockEvent.Released.class).size() == 2);
 	}
 
 	@Test

@@ -411,7 +411,7 @@ class RobustnessTests extends EngineFixture {
 		List<String> told = new ArrayList<>();
 		LockHandle handle = shortOfThreads().acquire(request("k").leaseTime(Duration.ofSeconds(1)));
 		handle.onLost(() -> told.add("first")).onLost(() -> told.add("second"));
-		this.noWorker.set(true);
+		this.noCallback.set(true);
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(told).containsExactly("second");
 		handle.close();
