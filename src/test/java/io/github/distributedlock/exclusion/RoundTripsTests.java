@@ -38,7 +38,7 @@ class RoundTripsTests {
 	 * A connection that opens in the background, such as that for renewals, begins with
 	 * these; and Jedis says UNWATCH once more after each transaction.
 	 */
-	private static final Set<String> APART = Set.of("hello", "auth", "client", "select", "unwatch");
+	private static final Set<String> APART = Set.of("hello", "auth", "client", "select", "ping", "unwatch");
 
 	private static final List<Atomicity> WAYS = List.of(Atomicity.LUA, Atomicity.NATIVE, Atomicity.TRANSACTION,
 			Atomicity.BEST_EFFORT);
