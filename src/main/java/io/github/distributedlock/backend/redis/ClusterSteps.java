@@ -63,8 +63,8 @@ final class ClusterSteps implements Steps {
 
 	@Override
 	public boolean acquireAll(RedisConnection connection, List<Claim> claims) {
-		return this.scripts.acquireAll(connection, claims); // Or the engine asks one by
-															// one.
+		// Not here one by one while a slot moves: after a refusal the engine does that.
+		return this.scripts.acquireAll(connection, claims);
 	}
 
 	@Override
