@@ -4,8 +4,16 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.JedisCluster;
+import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.Protocol;
+import redis.clients.jedis.Response;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.commands.ProtocolCommand;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
+import redis.clients.jedis.params.ZAddParams;
+import redis.clients.jedis.util.JedisClusterCRC16;
 
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.jedis.JedisClusterConnection;
@@ -45,11 +53,16 @@ final class JedisRawCommands implements RawCommands {
 		return (List<?>) connection.execute("EXEC");
 	}
 
-	// Its cluster has no pipeline by way of Spring Data.
 	@Override
+	@SuppressWarnings("deprecation") // What replaces JedisCluster exists since Jedis 7.
 	public void addExpiring(RedisConnection connection, byte[] name, double score, byte[] member, long millis) {
 		if (connection instanceof JedisClusterConnection) {
-			RawCommands.super.addExpiring(connection, name, score, member, millis);
+			if (jedis(connection) instanceof JedisCluster cluster) {
+				addExpiring(connection, cluster, name, score, member, millis);
+			}
+			else {
+				RawCommands.super.addExpiring(connection, name, score, member, millis);
+			}
 			return;
 		}
 		connection.openPipeline();
@@ -58,6 +71,28 @@ final class JedisRawCommands implements RawCommands {
 		}
 		finally {
 			connection.closePipeline();
+		}
+	}
+
+	// Spring Data has no pipeline to a cluster, and that of Jedis starts a thread for
+	// each.
+	@SuppressWarnings("deprecation") // What replaces JedisCluster exists since Jedis 7.
+	private void addExpiring(RedisConnection connection, JedisCluster cluster, byte[] name, double score, byte[] member,
+			long millis) {
+		int slot = JedisClusterCRC16.getSlot(name);
+		try (Connection node = cluster.getConnectionFromSlot(slot); Pipeline pipeline = new Pipeline(node)) {
+			Response<Long> added = pipeline.zadd(name, score, member, ZAddParams.zAddParams().nx());
+			Response<Long> expires = pipeline.pexpire(name, millis);
+			pipeline.sync();
+			added.get();
+			expires.get();
+		}
+		catch (JedisRedirectionException ex) {
+			// The slot has moved. A cluster's own commands follow it.
+			RawCommands.super.addExpiring(connection, name, score, member, millis);
+		}
+		catch (RuntimeException ex) {
+			throw translated(ex);
 		}
 	}
 
@@ -74,16 +109,25 @@ final class JedisRawCommands implements RawCommands {
 		return Long.parseLong(KeyNames.text((byte[]) text));
 	}
 
-	@SuppressWarnings("deprecation") // What replaces it exists since Jedis 7.
 	private static @Nullable Object send(JedisClusterConnection cluster, byte[] key, ProtocolCommand command,
 			byte[]... arguments) {
 		try {
-			return cluster.getNativeConnection().sendCommand(key, command, arguments);
+			return jedis(cluster).sendCommand(key, command, arguments);
 		}
 		catch (RuntimeException ex) {
-			RuntimeException translated = EXCEPTIONS.convert(ex);
-			throw (translated != null) ? translated : ex;
+			throw translated(ex);
 		}
+	}
+
+	// By the general type: that of a cluster promises another class in Spring Data 4 than
+	// in 3.
+	private static UnifiedJedis jedis(RedisConnection cluster) {
+		return (UnifiedJedis) cluster.getNativeConnection();
+	}
+
+	private static RuntimeException translated(RuntimeException failure) {
+		RuntimeException translated = EXCEPTIONS.convert(failure);
+		return (translated != null) ? translated : failure;
 	}
 
 }

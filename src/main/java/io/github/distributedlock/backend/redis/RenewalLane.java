@@ -43,11 +43,25 @@ final class RenewalLane implements Lane {
 			try {
 				return this.own.run(command);
 			}
-			catch (UnsentException ex) {
+			catch (RuntimeException ex) {
+				if (!couldNotBeSent(ex)) {
+					throw ex;
+				}
 				logger.debug("Renewing on other connections", ex);
 			}
 		}
 		return this.others.run(command);
+	}
+
+	// Of the nodes of a cluster, one may have no connection left to give while others
+	// have.
+	// A renewal that was carried out after all does no harm when it is repeated. What
+	// took
+	// a command timeout must not take a second one, and what a server refused once it
+	// refuses again.
+	private static boolean couldNotBeSent(RuntimeException failure) {
+		return failure instanceof UnsentException || !ConnectionProblem.isTimeout(failure)
+				&& RedisRefusal.of(failure) == null && !RedisRefusal.isError(failure);
 	}
 
 	private void open() {

@@ -113,6 +113,38 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void aLockIsRenewedThoughItsMasterHasNoOtherConnectionToGive(Factories client) {
+		open(client);
+		Claim first = claim();
+		RedisServers.Server master = cluster.masterOf(name(first.key()));
+		Claim other = Stream.generate(ClusterTests::claim)
+			.filter((claim) -> cluster.masterOf(name(claim.key())) != master)
+			.findFirst()
+			.orElseThrow();
+		assertThat(this.backend.acquire(first).acquired()).isTrue();
+		assertThat(this.backend.acquire(other).acquired()).isTrue();
+		try (Jedis admin = master.admin(); Jedis elsewhere = cluster.masterOf(name(other.key())).admin()) {
+			int before = clients(elsewhere);
+			await("renewals have a connection of their own").until(() -> {
+				this.backend.renew(List.of(other));
+				return clients(elsewhere) > before;
+			});
+			admin.configSet("maxclients", "1");
+			try {
+				assertThat(this.backend.renew(List.of(first))).containsExactly(true);
+			}
+			finally {
+				admin.configSet("maxclients", "1000");
+			}
+		}
+	}
+
+	private static int clients(Jedis admin) {
+		return admin.clientList().split("\n").length;
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void aKeyIsOfTheMasterThatServesIt(Factories client) {
 		open(client);
 		assertThat(this.backend.node("a")).as("not known before the first use").isNotEqualTo(this.backend.node("b"));

@@ -2,22 +2,28 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.test.AtomicityCase;
 import io.github.distributedlock.test.Client;
+import io.github.distributedlock.test.RedisCluster;
 import io.github.distributedlock.test.RedisServers;
 import io.github.distributedlock.test.RedisServers.Server;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.Jedis;
 
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -39,11 +45,37 @@ class WaitersExpireTests {
 	@ParameterizedTest
 	@MethodSource("ways")
 	void aRegistrationWithoutAnAnswerExpires(Client client, Atomicity way) throws Exception {
-		try (Server server = RedisServers.start(RedisServers.EMBEDDED);
-				Jedis admin = server.admin();
-				Relay relay = new Relay(server.port());
-				RedisLockBackend backend = client.backend(new RedisStandaloneConfiguration("localhost", relay.port()),
-						RedisLockSettings.defaults().commandTimeout(PATIENCE).atomicity(way))) {
+		try (Server server = RedisServers.start(RedisServers.EMBEDDED); Relay relay = new Relay(server.port())) {
+			registerWithoutAnAnswer(server, relay,
+					client.backend(new RedisStandaloneConfiguration("localhost", relay.port()), settings(way)));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void soDoesOneInACluster(Client client) throws Exception {
+		String comparing = AtomicityCase.onAllServers()
+			.filter((one) -> one.atomicity() == Atomicity.NATIVE)
+			.map(AtomicityCase::name)
+			.findFirst()
+			.orElse(null);
+		assumeThat(comparing).as("a server that compares: a cluster has no other way without scripts").isNotNull();
+		try (RedisCluster cluster = RedisCluster.start(comparing, 1);
+				Relay relay = new Relay(cluster.masters().get(0).port())) {
+			try (Jedis admin = cluster.masters().get(0).admin()) {
+				admin.configSet("cluster-announce-port", String.valueOf(relay.port()));
+			}
+			registerWithoutAnAnswer(cluster.masters().get(0), relay, client.backend(
+					new RedisClusterConfiguration(List.of("localhost:" + relay.port())), settings(Atomicity.NATIVE)));
+		}
+	}
+
+	private static RedisLockSettings settings(Atomicity way) {
+		return RedisLockSettings.defaults().commandTimeout(PATIENCE).atomicity(way);
+	}
+
+	private static void registerWithoutAnAnswer(Server server, Relay relay, RedisLockBackend opened) throws Exception {
+		try (RedisLockBackend backend = opened; Jedis admin = server.admin()) {
 			assertThat(backend.acquire(new Claim("k", "a:1", "a", LEASE)).acquired()).isTrue();
 			relay.answerNothingFrom("ZADD");
 			CompletableFuture<?> registering = CompletableFuture.runAsync(
