@@ -109,6 +109,7 @@ final class JedisRawCommands implements RawCommands {
 		return Long.parseLong(KeyNames.text((byte[]) text));
 	}
 
+	@SuppressWarnings("deprecation") // What replaces it exists since Jedis 7.
 	private static @Nullable Object send(JedisClusterConnection cluster, byte[] key, ProtocolCommand command,
 			byte[]... arguments) {
 		try {
