@@ -36,7 +36,7 @@ final class LettuceSignalLine implements SignalLine {
 
 	@Override
 	public void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over) {
-		connection.subscribe(listener, channel);
+		LettuceStart.subscribe(connection, listener, channel);
 		Subscription subscription = connection.getSubscription();
 		RedisPubSubAsyncCommands<byte[], byte[]> commands = commands(connection);
 		if (subscription == null || !subscription.isAlive() || commands == null) {

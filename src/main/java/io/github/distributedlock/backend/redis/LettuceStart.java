@@ -1,10 +1,13 @@
 package io.github.distributedlock.backend.redis;
 
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.Subscription;
 
 /**
  * The first moment of a Lettuce connection. One that logs in and does not reconnect may
@@ -34,7 +37,7 @@ final class LettuceStart {
 			return connection;
 		}
 		try {
-			for (int i = 0; i < ATTEMPTS && isRejected(connection); i++) {
+			for (int i = 0; i < ATTEMPTS && isRejected(() -> ping(connection)); i++) {
 				LockSupport.parkNanos(PAUSE_NANOS);
 			}
 			return connection;
@@ -45,16 +48,46 @@ final class LettuceStart {
 		}
 	}
 
-	private static boolean isRejected(RedisConnection connection) {
+	private static void ping(RedisConnection connection) {
 		try {
 			connection.ping();
-			return false;
 		}
 		catch (RuntimeException ex) {
 			// Any answer will do, also that the user may not ask.
-			if (RedisRefusal.of(ex) != null || RedisRefusal.isError(ex)) {
-				return false;
+			if (RedisRefusal.of(ex) == null && !RedisRefusal.isError(ex)) {
+				throw ex;
 			}
+		}
+	}
+
+	/**
+	 * Subscribes to a channel, for which Spring Data opens a connection of its own.
+	 * @param connection a connection without a subscription
+	 * @param listener is told what is heard
+	 * @param channel the channel
+	 * @throws org.springframework.dao.DataAccessException if that fails, or the new
+	 * connection takes no commands
+	 */
+	static void subscribe(RedisConnection connection, MessageListener listener, byte[] channel) {
+		if (!isRejected(() -> connection.subscribe(listener, channel))) {
+			return;
+		}
+		Subscription subscription = Objects.requireNonNull(connection.getSubscription());
+		for (int i = 2; i < ATTEMPTS; i++) {
+			LockSupport.parkNanos(PAUSE_NANOS);
+			if (!isRejected(() -> subscription.subscribe(channel))) {
+				return;
+			}
+		}
+		subscription.subscribe(channel);
+	}
+
+	private static boolean isRejected(Runnable command) {
+		try {
+			command.run();
+			return false;
+		}
+		catch (RuntimeException ex) {
 			if (RedisRefusal.saysIn(ex, "Currently not connected")) {
 				return true;
 			}
