@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.fixtures.RedisServers.Server;
 import redis.clients.jedis.Jedis;
 
 /**

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.github.distributedlock.benchmark.Locks.Mutex;
-import io.github.distributedlock.test.ChildJvm;
+import io.github.distributedlock.fixtures.ChildJvm;
 
 /**
  * A JVM that locks as it is told, one line at a time; {@link WorkerJvm} is who tells it.

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 
-import io.github.distributedlock.test.JvmProcess;
+import io.github.distributedlock.fixtures.JvmProcess;
 
 /**
  * Tells a {@link Worker} what to do.

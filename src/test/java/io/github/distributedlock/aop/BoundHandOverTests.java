@@ -11,7 +11,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.test.Patience;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -15,7 +15,7 @@ import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.annotation.OnLost;
-import io.github.distributedlock.test.Patience;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.test.JvmProcess;
+import io.github.distributedlock.fixtures.JvmProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

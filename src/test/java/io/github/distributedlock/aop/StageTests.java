@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.test.Patience;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -20,7 +20,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.test.NoDatabase;
+import io.github.distributedlock.fixtures.NoDatabase;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,7 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.test.NoDatabase;
+import io.github.distributedlock.fixtures.NoDatabase;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -13,7 +13,7 @@ import io.github.distributedlock.LockListener;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.OnLost;
-import io.github.distributedlock.test.Patience;
+import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

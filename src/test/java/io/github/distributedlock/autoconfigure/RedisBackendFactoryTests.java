@@ -2,8 +2,8 @@ package io.github.distributedlock.autoconfigure;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

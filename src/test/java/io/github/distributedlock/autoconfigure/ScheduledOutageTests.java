@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -19,7 +19,7 @@ import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
-import io.github.distributedlock.test.JvmProcess;
+import io.github.distributedlock.fixtures.JvmProcess;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;

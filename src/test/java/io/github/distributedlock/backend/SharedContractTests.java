@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.test.Patience;
+import io.github.distributedlock.fixtures.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;

@@ -18,10 +18,10 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.test.ChildJvm;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.JvmProcess;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.ChildJvm;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Jedis;
 

@@ -9,9 +9,9 @@ import java.util.Map;
 
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
-import io.github.distributedlock.test.JvmProcess;
-import io.github.distributedlock.test.NoDatabase;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.NoDatabase;
+import io.github.distributedlock.fixtures.RedisServers;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;

@@ -4,9 +4,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-import io.github.distributedlock.test.History;
-import io.github.distributedlock.test.History.Hold;
-import io.github.distributedlock.test.JvmProcess;
+import io.github.distributedlock.fixtures.History;
+import io.github.distributedlock.fixtures.History.Hold;
+import io.github.distributedlock.fixtures.JvmProcess;
 
 /**
  * A {@link Shop} in a JVM of its own, from the outside.

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Predicate;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.test.Patience;
+import io.github.distributedlock.fixtures.Patience;
 
 /**
  * Buy one unit after the other, all at the same time, until there is none left.

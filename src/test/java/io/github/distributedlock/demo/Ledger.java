@@ -3,7 +3,7 @@ package io.github.distributedlock.demo;
 import java.util.List;
 import java.util.Map;
 
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers;
 import redis.clients.jedis.Jedis;
 
 /**

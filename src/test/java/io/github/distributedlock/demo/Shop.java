@@ -2,8 +2,8 @@ package io.github.distributedlock.demo;
 
 import java.util.function.Predicate;
 
-import io.github.distributedlock.test.ChildJvm;
-import io.github.distributedlock.test.NoDatabase;
+import io.github.distributedlock.fixtures.ChildJvm;
+import io.github.distributedlock.fixtures.NoDatabase;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;

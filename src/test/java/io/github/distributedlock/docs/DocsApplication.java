@@ -1,7 +1,7 @@
 package io.github.distributedlock.docs;
 
-import io.github.distributedlock.test.NoDatabase;
-import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.fixtures.NoDatabase;
+import io.github.distributedlock.fixtures.RedisServers.Server;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.SpringBootApplication;

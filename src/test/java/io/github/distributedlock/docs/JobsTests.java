@@ -2,7 +2,7 @@ package io.github.distributedlock.docs;
 
 import java.time.Duration;
 
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-import io.github.distributedlock.test.NoDatabase;
+import io.github.distributedlock.fixtures.NoDatabase;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.WebApplicationType;

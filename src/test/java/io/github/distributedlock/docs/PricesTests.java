@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;

@@ -5,9 +5,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
-import io.github.distributedlock.test.OwnThreads;
-import io.github.distributedlock.test.Patience;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import redis.clients.jedis.Jedis;

@@ -15,7 +15,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
-import io.github.distributedlock.test.Patience;
+import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 

@@ -1,6 +1,6 @@
 package io.github.distributedlock.faults;
 
-import io.github.distributedlock.test.Client;
+import io.github.distributedlock.fixtures.Client;
 import org.junit.jupiter.api.Tag;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;

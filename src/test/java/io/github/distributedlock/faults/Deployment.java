@@ -3,10 +3,10 @@ package io.github.distributedlock.faults;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.test.RedisSentinels;
-import io.github.distributedlock.test.RedisServers;
-import io.github.distributedlock.test.RedisServers.Server;
-import io.github.distributedlock.test.Variant;
+import io.github.distributedlock.fixtures.RedisSentinels;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers.Server;
+import io.github.distributedlock.fixtures.Variant;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;

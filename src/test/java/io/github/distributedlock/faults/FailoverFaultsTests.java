@@ -2,8 +2,8 @@ package io.github.distributedlock.faults;
 
 import java.time.Duration;
 
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers.Server;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.exceptions.JedisException;

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
-import io.github.distributedlock.test.Client;
+import io.github.distributedlock.fixtures.Client;
 
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;

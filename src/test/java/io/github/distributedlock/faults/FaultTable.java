@@ -11,9 +11,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers;
-import io.github.distributedlock.test.Variant;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.Variant;
 import io.lettuce.core.RedisClient;
 import redis.clients.jedis.Jedis;
 

@@ -8,10 +8,10 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.faults.Recorder.Held;
-import io.github.distributedlock.test.ChildJvm;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.JvmProcess;
-import io.github.distributedlock.test.Variant;
+import io.github.distributedlock.fixtures.ChildJvm;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.Variant;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;

@@ -5,9 +5,9 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.OwnThreads;
-import io.github.distributedlock.test.Patience;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import redis.clients.jedis.Jedis;

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
-import io.github.distributedlock.test.Client;
+import io.github.distributedlock.fixtures.Client;
 import org.junit.jupiter.api.Tag;
 import redis.clients.jedis.Jedis;
 

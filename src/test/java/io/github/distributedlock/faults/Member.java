@@ -3,7 +3,7 @@ package io.github.distributedlock.faults;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.WallClock;
-import io.github.distributedlock.test.Client;
+import io.github.distributedlock.fixtures.Client;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;

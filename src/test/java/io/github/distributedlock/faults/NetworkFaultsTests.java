@@ -5,10 +5,10 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.Machine;
-import io.github.distributedlock.test.RedisServers;
-import io.github.distributedlock.test.Variant;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Machine;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

@@ -6,8 +6,8 @@ import java.util.Optional;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.faults.Recorder.Held;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.Variant;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.distributedlock.faults.Trap.Effect;
-import io.github.distributedlock.test.RespMessage;
+import io.github.distributedlock.fixtures.RespMessage;
 
 /**
  * Stands between a client and a server, understands what passes, and loses, delays or

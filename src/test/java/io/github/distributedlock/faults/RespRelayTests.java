@@ -3,8 +3,8 @@ package io.github.distributedlock.faults;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-import io.github.distributedlock.test.Patience;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

@@ -11,10 +11,10 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 
-import io.github.distributedlock.test.Patience;
-import io.github.distributedlock.test.RedisServers;
-import io.github.distributedlock.test.Site;
-import io.github.distributedlock.test.Variant;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.Site;
+import io.github.distributedlock.fixtures.Variant;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.util.FileSystemUtils;

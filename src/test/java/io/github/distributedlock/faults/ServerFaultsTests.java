@@ -2,8 +2,8 @@ package io.github.distributedlock.faults;
 
 import java.time.Duration;
 
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.Patience;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Tag;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;

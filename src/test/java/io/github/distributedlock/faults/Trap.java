@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.distributedlock.test.RespMessage;
+import io.github.distributedlock.fixtures.RespMessage;
 
 /**
  * Something that happens to the next request of a kind that passes a {@link RespRelay},

@@ -14,9 +14,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers.Server;
-import io.github.distributedlock.test.Variant;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers.Server;
+import io.github.distributedlock.fixtures.Variant;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.util.FileSystemUtils;

@@ -30,7 +30,7 @@
  * <p>
  * {@code -Dlock.faults.trials=20} repeats every fault so often, and
  * {@code -Dlock.faults.log=DEBUG} shows what the library has to say about it.
- * {@link io.github.distributedlock.test.Variant} lets all rows run on another server, and
- * with steps that are atomic in another way, but for those that take a single reply.
+ * {@link io.github.distributedlock.fixtures.Variant} lets all rows run on another server,
+ * and with steps that are atomic in another way, but for those that take a single reply.
  */
 package io.github.distributedlock.faults;

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-import io.github.distributedlock.test.AccessRules;
-import io.github.distributedlock.test.AtomicityCase;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.AccessRules;
+import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.test.AtomicityCase;
-import io.github.distributedlock.test.Client;
+import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.fixtures.Client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

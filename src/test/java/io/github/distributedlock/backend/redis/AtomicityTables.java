@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 import io.github.distributedlock.backend.redis.ReleaseRace.Outcome;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.KnownCommands;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.KnownCommands;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 

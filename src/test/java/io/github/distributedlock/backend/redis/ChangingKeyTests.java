@@ -10,7 +10,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

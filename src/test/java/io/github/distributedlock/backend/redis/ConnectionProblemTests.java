@@ -3,8 +3,8 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.test.RedisServers;
-import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers.Server;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

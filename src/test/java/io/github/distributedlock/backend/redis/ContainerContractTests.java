@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendContractTests;
-import io.github.distributedlock.test.RedisImages;
+import io.github.distributedlock.fixtures.RedisImages;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.condition.EnabledIf;
  * The contract on the images that people run, by each strategy that they have.
  */
 @Tag("thorough")
-@EnabledIf(value = "io.github.distributedlock.test.RedisImages#isDockerThere",
+@EnabledIf(value = "io.github.distributedlock.fixtures.RedisImages#isDockerThere",
 		disabledReason = "there is no Docker engine")
 class ContainerContractTests extends LockBackendContractTests {
 

@@ -3,8 +3,8 @@ package io.github.distributedlock.backend.redis;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-import io.github.distributedlock.test.RedisCluster;
-import io.github.distributedlock.test.RedisSentinels;
+import io.github.distributedlock.fixtures.RedisCluster;
+import io.github.distributedlock.fixtures.RedisSentinels;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;

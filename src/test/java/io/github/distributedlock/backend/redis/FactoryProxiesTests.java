@@ -6,8 +6,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.test.RedisServers;
-import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers.Server;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.codec.RedisCodec;
 import org.junit.jupiter.api.Named;

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,9 +1,9 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.test.Access;
-import io.github.distributedlock.test.RedisCluster;
-import io.github.distributedlock.test.RedisSentinels;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.Access;
+import io.github.distributedlock.fixtures.RedisCluster;
+import io.github.distributedlock.fixtures.RedisSentinels;
+import io.github.distributedlock.fixtures.RedisServers;
 
 /**
  * Servers that let an application in as one user only: a master with a replica under

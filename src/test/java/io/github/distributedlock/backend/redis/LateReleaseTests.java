@@ -5,10 +5,10 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-import io.github.distributedlock.test.AtomicityCase;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.Patience;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.Tag;

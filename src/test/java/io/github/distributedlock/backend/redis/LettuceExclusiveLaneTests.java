@@ -7,9 +7,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.test.OwnThreads;
-import io.github.distributedlock.test.Patience;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisServers;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -2,8 +2,8 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 
-import io.github.distributedlock.test.Patience;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisServers;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

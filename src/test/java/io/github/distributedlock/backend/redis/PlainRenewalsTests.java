@@ -7,7 +7,7 @@ import java.util.List;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

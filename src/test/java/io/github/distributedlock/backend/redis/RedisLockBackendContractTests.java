@@ -4,7 +4,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendContractTests;
-import io.github.distributedlock.test.AtomicityCase;
+import io.github.distributedlock.fixtures.AtomicityCase;
 import org.junit.jupiter.api.BeforeAll;
 
 /**

@@ -5,9 +5,9 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.backend.redis.ReleaseRace.Outcome;
-import io.github.distributedlock.test.AtomicityCase;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers;
-import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers.Server;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

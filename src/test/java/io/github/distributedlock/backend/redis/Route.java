@@ -7,10 +7,10 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisServers.Server;
-import io.github.distributedlock.test.SelfSigned;
-import io.github.distributedlock.test.Variant;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers.Server;
+import io.github.distributedlock.fixtures.SelfSigned;
+import io.github.distributedlock.fixtures.Variant;
 import redis.clients.jedis.Jedis;
 
 /**

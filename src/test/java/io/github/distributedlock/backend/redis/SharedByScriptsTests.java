@@ -5,10 +5,10 @@ import java.util.stream.Stream;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.SharedContractTests;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-import io.github.distributedlock.test.AtomicityCase;
-import io.github.distributedlock.test.Patience;
-import io.github.distributedlock.test.RedisCluster;
-import io.github.distributedlock.test.RedisServers;
+import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisCluster;
+import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 

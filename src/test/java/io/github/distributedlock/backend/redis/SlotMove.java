@@ -1,7 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.test.RedisCluster;
-import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.fixtures.RedisCluster;
+import io.github.distributedlock.fixtures.RedisServers.Server;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisAskDataException;
 import redis.clients.jedis.params.MigrateParams;

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.github.distributedlock.test.Patience;
-import io.github.distributedlock.test.RespMessage;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RespMessage;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 

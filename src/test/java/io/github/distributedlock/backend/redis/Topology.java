@@ -5,11 +5,11 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.test.Access;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisReplicas;
-import io.github.distributedlock.test.RedisSentinels;
-import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.fixtures.Access;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisReplicas;
+import io.github.distributedlock.fixtures.RedisSentinels;
+import io.github.distributedlock.fixtures.RedisServers.Server;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;

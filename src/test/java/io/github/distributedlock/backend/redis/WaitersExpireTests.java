@@ -8,11 +8,11 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-import io.github.distributedlock.test.AtomicityCase;
-import io.github.distributedlock.test.Client;
-import io.github.distributedlock.test.RedisCluster;
-import io.github.distributedlock.test.RedisServers;
-import io.github.distributedlock.test.RedisServers.Server;
+import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisCluster;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers.Server;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;

@@ -1,4 +1,0 @@
-/**
- * Tests of engine and Redis backend together, in several JVMs, against a real Redis.
- */
-package io.github.distributedlock.exclusion;

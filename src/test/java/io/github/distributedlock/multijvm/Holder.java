@@ -1,0 +1,28 @@
+package io.github.distributedlock.multijvm;
+
+import java.time.Duration;
+
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.ChildJvm;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
+
+/**
+ * A JVM that holds a lock, renewed, until somebody ends it. Arguments: client, port,
+ * lease in milliseconds, key.
+ */
+final class Holder {
+
+	private Holder() {
+	}
+
+	public static void main(String[] arguments) throws InterruptedException {
+		LockEngine engine = LockEngine.builder(Client.valueOf(arguments[0]).backend(Integer.parseInt(arguments[1])))
+			.leaseTime(Duration.ofMillis(Long.parseLong(arguments[2])))
+			.build();
+		System.out.println("owner " + engine.acquire(LockRequest.of(arguments[3]).waitTime(Patience.PATIENCE)).owner());
+		ChildJvm.awaitLine();
+	}
+
+}

@@ -1,0 +1,90 @@
+package io.github.distributedlock.multijvm;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.RedisServers;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What a JVM held that was killed goes to a waiter in another JVM when its lease has run
+ * out, and not before.
+ */
+class HolderKilledTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
+	private static final Duration LEASE = Duration.ofSeconds(6);
+
+	/**
+	 * Redis counts whole milliseconds, and on another clock.
+	 */
+	private static final Duration CLOCK_ERROR = Duration.ofMillis(5);
+
+	private static final String KEY = "nightly-report";
+
+	private static final String LOCK = "lock:{nightly-report}";
+
+	private static final String WAITERS = "lock-waiters:{nightly-report}";
+
+	@ParameterizedTest
+	@EnumSource
+	void theNextHolderComesWhenTheLeaseHasRunOut(Client client) throws Exception {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
+				Jedis admin = server.admin();
+				RedisLockBackend backend = client.backend(server.port());
+				LockEngine engine = LockEngine.builder(backend).build();
+				JvmProcess holder = JvmProcess.start(Holder.class, client.name(), String.valueOf(server.port()),
+						String.valueOf(LEASE.toMillis()), KEY)) {
+			String owner = holder.awaitLineAfter("owner ");
+			assertThat(admin.get(LOCK)).isEqualTo(owner);
+			CompletableFuture<Long> acquired = CompletableFuture.supplyAsync(() -> acquire(engine), this.threads);
+			await().until(() -> admin.zcard(WAITERS) == 1);
+			awaitRenewal(admin);
+
+			long asked = System.nanoTime();
+			long left = TimeUnit.MILLISECONDS.toNanos(admin.pttl(LOCK));
+			long killed = System.nanoTime();
+			holder.kill();
+			long taken = acquired.get(1, TimeUnit.MINUTES);
+
+			System.out.printf("Holder killed (%s): taken over %d ms after the kill, %d ms after the lease%n", client,
+					TimeUnit.NANOSECONDS.toMillis(taken - killed), TimeUnit.NANOSECONDS.toMillis(taken - asked - left));
+			// Lower bound: the lease was longer when its rest was asked for.
+			assertThat(taken - asked).isGreaterThan(left - CLOCK_ERROR.toNanos());
+		}
+	}
+
+	private static long acquire(LockEngine engine) {
+		try (LockHandle handle = engine.acquire(LockRequest.of(KEY).waitTime(Duration.ofMinutes(1)))) {
+			return System.nanoTime();
+		}
+	}
+
+	// Only if the lease is renewed it has more left than it had before.
+	private static void awaitRenewal(Jedis admin) {
+		long[] before = { admin.pttl(LOCK) };
+		await().pollInterval(Duration.ofMillis(10)).until(() -> {
+			long now = admin.pttl(LOCK);
+			boolean renewed = now > before[0];
+			before[0] = now;
+			return renewed;
+		});
+	}
+
+}

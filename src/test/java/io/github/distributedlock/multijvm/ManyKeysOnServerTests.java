@@ -1,0 +1,81 @@
+package io.github.distributedlock.multijvm;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
+import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * As many keys as one request may have, on a real server: all are taken, and all are
+ * given back or parked.
+ */
+@Tag("thorough")
+class ManyKeysOnServerTests {
+
+	private static final int MANY = LockRequest.MOST_KEYS;
+
+	private static final Duration LONG = Duration.ofMinutes(5);
+
+	private static final LockRequest REQUEST = LockRequest
+		.of(IntStream.range(0, MANY).mapToObj((i) -> "order:" + i).toList())
+		.waitTime(LONG);
+
+	static Stream<Arguments> ways() {
+		return Stream.of(Arguments.of(Client.JEDIS, Atomicity.LUA), Arguments.of(Client.LETTUCE, Atomicity.LUA),
+				Arguments.of(Client.JEDIS, Atomicity.BEST_EFFORT));
+	}
+
+	@ParameterizedTest
+	@MethodSource("ways")
+	void areAllGivenBack(Client client, Atomicity atomicity) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
+				Jedis admin = server.admin();
+				RedisLockBackend backend = backend(client, server, atomicity);
+				LockEngine engine = LockEngine.builder(backend).leaseTime(LONG).build()) {
+			try (LockHandle handle = engine.acquire(REQUEST)) {
+				assertThat(handle.isHeld()).isTrue();
+				assertThat(admin.dbSize()).as("held").isEqualTo(MANY);
+			}
+			assertThat(admin.dbSize()).as("held afterwards").isZero();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void areAllParked(Client client) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
+				Jedis admin = server.admin();
+				RedisLockBackend backend = backend(client, server, Atomicity.LUA);
+				LockEngine engine = LockEngine.builder(backend).leaseTime(LONG).build()) {
+			engine.acquire(REQUEST.minHoldTime(LONG)).close();
+			List<String> values = admin.mget(admin.keys("*").toArray(String[]::new));
+			assertThat(values).hasSize(MANY).allMatch((value) -> value.startsWith(LockBackend.PARKED));
+		}
+	}
+
+	private static RedisLockBackend backend(Client client, RedisServers.Server server, Atomicity atomicity) {
+		return client.backend(new RedisStandaloneConfiguration("localhost", server.port()),
+				RedisLockSettings.defaults().atomicity(atomicity));
+	}
+
+}

@@ -1,0 +1,57 @@
+package io.github.distributedlock.protocol;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is sent to the server.
+ *
+ * @param kind which step
+ * @param owner for whom; of a withdrawal, only the JVM matters
+ * @param from who has the key that is passed on
+ */
+record Command(Kind kind, Owner owner, @Nullable Owner from) {
+
+	enum Kind {
+
+		/**
+		 * {@code SET NX PX}, or, to get a fencing token with it,
+		 * {@code acquire-or-register.lua} without registering.
+		 */
+		ACQUIRE,
+
+		/**
+		 * {@code acquire-or-register.lua}.
+		 */
+		ACQUIRE_OR_REGISTER,
+
+		/**
+		 * {@code pass.lua} while the slice lasts.
+		 */
+		PASS,
+
+		/**
+		 * {@code pass.lua} after it.
+		 */
+		PASS_OR_YIELD,
+
+		/**
+		 * {@code release.lua}.
+		 */
+		RELEASE,
+
+		/**
+		 * {@code release.lua} with an instance that withdraws.
+		 */
+		WITHDRAW
+
+	}
+
+	Command(Kind kind, Owner owner) {
+		this(kind, owner, null);
+	}
+
+	boolean mayTakeTheLockFor(Owner owner) {
+		return this.owner.equals(owner) && this.kind != Kind.RELEASE && this.kind != Kind.WITHDRAW;
+	}
+
+}

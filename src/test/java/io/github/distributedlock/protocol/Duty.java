@@ -1,0 +1,61 @@
+package io.github.distributedlock.protocol;
+
+/**
+ * What the small models promise.
+ */
+enum Duty implements Promise<Situation> {
+
+	/**
+	 * Who believes to hold the lock does, and nobody else who must not.
+	 */
+	SAFETY {
+
+		@Override
+		public boolean isKept(Situation state, boolean quiet) {
+			return state.isSafe();
+		}
+
+	},
+
+	/**
+	 * Nobody gets ahead of whom it must not, or too often.
+	 */
+	ORDER {
+
+		@Override
+		public boolean isKept(Situation state, boolean quiet) {
+			return state.isInOrder();
+		}
+
+	},
+
+	/**
+	 * Nobody waits for time to pass.
+	 */
+	NO_LOST_WAKE_UP {
+
+		@Override
+		public boolean isKept(Situation state, boolean quiet) {
+			return !quiet || !state.hasIdleWaiter();
+		}
+
+	},
+
+	/**
+	 * All requests can come to an end if nothing more goes wrong.
+	 */
+	RECOVERY {
+
+		@Override
+		public boolean isKept(Situation state, boolean quiet) {
+			return true;
+		}
+
+		@Override
+		public boolean isRecovery() {
+			return true;
+		}
+
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.github.distributedlock.protocol;
+
+/**
+ * What can go wrong.
+ */
+enum Fault {
+
+	/**
+	 * A JVM dies; what it has sent may still be carried out.
+	 */
+	CRASH,
+
+	/**
+	 * A wake-up is published and never arrives.
+	 */
+	LOST_MESSAGE,
+
+	/**
+	 * A waiter gives up: its time is over, or it is interrupted.
+	 */
+	TIME_OUT,
+
+	/**
+	 * A lease or a reservation runs out under somebody alive who was too slow.
+	 */
+	LOST_LEASE,
+
+	/**
+	 * A command is carried out and its answer never arrives.
+	 */
+	LOST_ANSWER,
+
+	/**
+	 * A command is given up for unanswered, and carried out later or never.
+	 */
+	LATE_COMMAND,
+
+	/**
+	 * The server says that it did not carry out a command, or there was no connection to
+	 * send it on.
+	 */
+	REFUSED_COMMAND,
+
+	/**
+	 * The server forgets everything.
+	 */
+	FLUSH,
+
+	/**
+	 * A JVM that is alive is not heard of for a second.
+	 */
+	SILENCE
+
+}

@@ -1,0 +1,172 @@
+package io.github.distributedlock.protocol;
+
+/**
+ * One rule of the protocol broken on purpose, to see that the model notices.
+ */
+enum Mutant {
+
+	/**
+	 * A release deletes the key whoever owns it.
+	 */
+	NO_OWNER_CHECK,
+
+	/**
+	 * Who registers as a waiter does not look whether the key is free by now.
+	 */
+	NO_RETRY_WHEN_REGISTERING,
+
+	/**
+	 * A withdrawal only ends the registration.
+	 */
+	WITHDRAW_WITHOUT_PASSING_ON,
+
+	/**
+	 * A release wakes a waiter and leaves the key free.
+	 */
+	NO_RESERVATION,
+
+	/**
+	 * What an unanswered acquire may have got is not given back.
+	 */
+	NO_CLEAN_UP,
+
+	/**
+	 * A release that was not answered is not repeated.
+	 */
+	NO_SECOND_RELEASE,
+
+	/**
+	 * Who was granted the lock unheard, and asks again, takes its own value for somebody
+	 * else's.
+	 */
+	OWN_VALUE_NOT_RECOGNISED,
+
+	/**
+	 * A wake-up counts only for a thread that is parked when it comes.
+	 */
+	EARLY_WAKE_UP_FORGOTTEN,
+
+	/**
+	 * The last waiter of a JVM that gives up does not tell the store.
+	 */
+	NO_WITHDRAWAL,
+
+	/**
+	 * A waiter waits for a wake-up and for nothing else.
+	 */
+	NO_POLL,
+
+	/**
+	 * A reservation has no time to live.
+	 */
+	RESERVATION_FOR_EVER,
+
+	/**
+	 * The server may give the key away before the holder's deadline.
+	 */
+	DEADLINE_AFTER_SERVER,
+
+	/**
+	 * A grant counts even if its answer came after the deadline.
+	 */
+	LATE_ANSWER_COUNTS,
+
+	/**
+	 * A fencing token is one more than the last.
+	 */
+	TOKEN_FROM_A_COUNTER_ALONE,
+
+	/**
+	 * A fencing token is the server's time.
+	 */
+	TOKEN_FROM_THE_CLOCK_ALONE,
+
+	/**
+	 * Without Lua, the last fencing token is raised by what the one that was seen lacks.
+	 */
+	TOKEN_ADDS_TO_WHAT_WAS_SEEN,
+
+	/**
+	 * Without Lua, a release does not look for waiters again once the key is free.
+	 */
+	LOOKS_ONLY_ONCE,
+
+	/**
+	 * Without Lua, a release publishes the wake-up, and reserves the key then.
+	 */
+	WAKE_UP_BEFORE_RESERVING,
+
+	/**
+	 * Without Lua, a release ends the registration of the oldest waiter as it looks.
+	 */
+	WAITER_POPPED_AT_ONCE,
+
+	/**
+	 * Without Lua, a release does not end the registration of the waiter that it wakes.
+	 */
+	WAITER_NOT_FORGOTTEN,
+
+	/**
+	 * Without Lua, a release does not care whether the waiter that it has reserved the
+	 * key for was still registered.
+	 */
+	WAITER_TAKEN_FOR_GRANTED,
+
+	/**
+	 * Without Lua, a release looks whether the key is its own, and deletes it.
+	 */
+	GET_THEN_DELETE,
+
+	/**
+	 * Without Lua, an acquisition that is refused a command after it has got the lock
+	 * counts as one that was not carried out.
+	 */
+	REFUSED_MIDWAY_COUNTS_AS_NOT_BEGUN,
+
+	/**
+	 * A key is passed on whoever owns it by then.
+	 */
+	PASSED_ON_WHOEVER_HAS_IT,
+
+	/**
+	 * A key is passed on inside a JVM after its slice, too, though others wait.
+	 */
+	NO_YIELDING,
+
+	/**
+	 * Who yields does not register as a waiter with it.
+	 */
+	YIELDS_WITHOUT_REGISTERING,
+
+	/**
+	 * A key that was passed on without an answer is not released for who had it.
+	 */
+	NOT_RELEASED_AFTER_PASSING_ON_UNHEARD,
+
+	/**
+	 * A key that was left to one who gives up is nobody's.
+	 */
+	LEFT_KEY_FORGOTTEN,
+
+	/**
+	 * Who leaves a key to the next one cleans up after what it sent unheard, though the
+	 * key is kept under its token.
+	 */
+	CLEAN_UP_WHILE_HANDED_ON,
+
+	/**
+	 * Who takes a key that was left to it does not care for the deadline.
+	 */
+	LOSS_BETWEEN_HOLDS_UNNOTICED,
+
+	/**
+	 * A key that is lost while nobody has it is not cleaned up after.
+	 */
+	NO_CLEAN_UP_BETWEEN_HOLDS,
+
+	/**
+	 * Who was passed on the key unheard begins a new slice.
+	 */
+	UNHEARD_PASS_BEGINS_A_SLICE
+
+}

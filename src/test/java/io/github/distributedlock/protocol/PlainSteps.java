@@ -1,0 +1,234 @@
+package io.github.distributedlock.protocol;
+
+import java.util.List;
+import java.util.Objects;
+
+import io.github.distributedlock.protocol.Progress.Line;
+import io.github.distributedlock.protocol.Server.Waiter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the server does with each command of a step that has no script, and which command
+ * follows. {@code Swap} is one command: a transaction that is watched, too, replaces the
+ * value at one moment and only if it is still what it was.
+ */
+final class PlainSteps {
+
+	private final Setup setup;
+
+	PlainSteps(Setup setup) {
+		this.setup = setup;
+	}
+
+	/**
+	 * What has come of a command.
+	 *
+	 * @param state the state afterwards
+	 * @param progress how far the step is then
+	 */
+	record Outcome(State state, Progress progress) {
+	}
+
+	/**
+	 * What the one who takes a step does when it ends.
+	 */
+	interface Ending {
+
+		State answered(State state, Progress progress);
+
+		/**
+		 * A command was not answered, or refused.
+		 */
+		State failed(State state, boolean refused);
+
+	}
+
+	/**
+	 * Adds what can become of the next command of a step.
+	 */
+	void add(Steps<State> steps, State state, Progress at, Ending ending) {
+		State others = state.without(at);
+		Outcome outcome = run(others, at);
+		Progress progress = outcome.progress();
+		String what = at.step().kind() + " " + at.next();
+		steps.happens(at.owner(), what,
+				progress.hasEnded() ? ending.answered(outcome.state(), progress) : outcome.state().with(progress));
+		steps.goesWrong(Fault.LOST_ANSWER, at.owner(), what + ", unheard", failed(outcome.state(), at, ending, false));
+		steps.goesWrong(Fault.LATE_COMMAND, at.owner(), what + " does not come through",
+				failed(at.next().onlyReads() ? others : others.with(at.givenUp()), at, ending, false));
+		steps.goesWrong(Fault.REFUSED_COMMAND, at.owner(), what + " is refused",
+				failed(others, at, ending, !at.done() || this.setup.has(Mutant.REFUSED_MIDWAY_COUNTS_AS_NOT_BEGUN)));
+	}
+
+	private static State failed(State state, Progress at, Ending ending, boolean refused) {
+		return at.cannotFail() ? ending.answered(state, at.to(Line.END)) : ending.failed(state, refused);
+	}
+
+	Outcome run(State state, Progress at) {
+		Server server = state.server();
+		return switch (at.next()) {
+			case SET_IF_ABSENT -> (server.value() == null) ? granted(state, at)
+					: new Outcome(state, at.to((at.registers() || this.setup.fenced()) ? Line.WHOSE : Line.END));
+			case WHOSE -> whose(state, at);
+			case RENEW -> server.isOwnedBy(at.owner()) ? granted(state, at) : new Outcome(state, busy(at));
+			case TAKE -> server.isReservedFor(at.owner().jvm()) ? granted(state, at) : new Outcome(state, busy(at));
+			case SEE_LAST_PLACE -> new Outcome(state, at.place(state.server().lastPlace()));
+			case REGISTER -> register(state, at);
+			case SEE_TOKEN -> new Outcome(state, at.seen(server.lastToken(), server.clock()));
+			case NEXT_TOKEN -> nextToken(state, at);
+			case UNREGISTER -> unregister(state, at);
+			case LOOK -> look(state, at);
+			case REMOVE -> remove(state, at);
+			case RESERVE -> reserve(state, at);
+			case WHY -> why(state, at);
+			case FORGET -> forget(state, at);
+			case PUBLISH -> publish(state, at);
+			case DELETE -> delete(state, at);
+			case END -> throw new IllegalStateException("The step has ended");
+		};
+	}
+
+	private Outcome whose(State state, Progress at) {
+		if (at.step().kind() == Command.Kind.WITHDRAW) {
+			Value value = state.server().value();
+			boolean passesOn = value == null || state.server().isReservedFor(at.owner().jvm());
+			return new Outcome(state, passesOn ? at.current(value) : at.to(Line.END));
+		}
+		if (state.server().isOwnedBy(at.owner()) && !this.setup.has(Mutant.OWN_VALUE_NOT_RECOGNISED)) {
+			return new Outcome(state, at.to(Line.RENEW));
+		}
+		return new Outcome(state, state.server().isReservedFor(at.owner().jvm()) ? at.to(Line.TAKE) : busy(at));
+	}
+
+	private Progress busy(Progress at) {
+		return at.to((at.again() || !at.registers()) ? Line.END : Line.SEE_LAST_PLACE);
+	}
+
+	private Outcome register(State state, Progress at) {
+		int jvm = at.owner().jvm();
+		State registered = state.with(state.server().registered(jvm, at.last() + 1))
+			.with(state.witness().registered(jvm));
+		return new Outcome(registered,
+				this.setup.has(Mutant.NO_RETRY_WHEN_REGISTERING) ? at.to(Line.END) : at.secondTry());
+	}
+
+	private Outcome granted(State state, Progress at) {
+		Owner owner = at.owner();
+		State granted = state.with(state.server().value(new Value.Owned(owner, false)));
+		if (!state.server().isOwnedBy(owner)) {
+			granted = granted.with(state.witness().lockGranted(owner.jvm(), this.setup.threads().size()));
+		}
+		return new Outcome(granted, (at.registers() ? at.to(Line.UNREGISTER) : acquired(at)).succeeded());
+	}
+
+	private Outcome nextToken(State state, Progress at) {
+		Server server = state.server();
+		int token = Math.max(at.last() + 1, at.time());
+		if (this.setup.has(Mutant.TOKEN_ADDS_TO_WHAT_WAS_SEEN)) {
+			token += server.lastToken() - at.last();
+		}
+		else if (server.lastToken() != at.last()) {
+			return new Outcome(state, at.to(Line.SEE_TOKEN));
+		}
+		return new Outcome(state.with(server.token(token)).with(state.witness().tokenGranted(token)),
+				(token < at.time()) ? at.to(Line.SEE_TOKEN) : at.token(token).to(Line.END));
+	}
+
+	private Progress acquired(Progress at) {
+		return at.to(this.setup.fenced() ? Line.SEE_TOKEN : Line.END);
+	}
+
+	private Outcome unregister(State state, Progress at) {
+		int jvm = at.owner().jvm();
+		State forgotten = forget(state, jvm);
+		if (at.step().kind() != Command.Kind.WITHDRAW) {
+			return new Outcome(forgotten, acquired(at));
+		}
+		boolean passesOn = !this.setup.has(Mutant.WITHDRAW_WITHOUT_PASSING_ON);
+		return new Outcome(forgotten.with(state.witness().withdrawn(jvm)), at.to(passesOn ? Line.WHOSE : Line.END));
+	}
+
+	private Outcome look(State state, Progress at) {
+		List<Waiter> waiters = state.server().waiters();
+		if (!waiters.isEmpty()) {
+			int oldest = waiters.get(0).jvm();
+			boolean pops = this.setup.has(Mutant.WAITER_POPPED_AT_ONCE);
+			boolean publishes = this.setup.has(Mutant.WAKE_UP_BEFORE_RESERVING);
+			return new Outcome(pops ? forget(state, oldest) : state,
+					publishes ? at.seen(oldest).to(Line.PUBLISH) : at.seen(oldest));
+		}
+		return new Outcome(state, at.to((at.current() != null) ? Line.REMOVE : Line.END));
+	}
+
+	private Outcome remove(State state, Progress at) {
+		if (!holds(state, at.current())) {
+			return new Outcome(state, at.to(Line.WHY));
+		}
+		return this.setup.has(Mutant.GET_THEN_DELETE) ? new Outcome(state, at.to(Line.DELETE)) : delete(state, at);
+	}
+
+	private Outcome delete(State state, Progress at) {
+		return new Outcome(state.with(state.server().value(null)),
+				this.setup.has(Mutant.LOOKS_ONLY_ONCE) ? at.to(Line.END) : givenBack(at).current(null));
+	}
+
+	private static Progress givenBack(Progress at) {
+		return (at.current() instanceof Value.Owned) ? at.succeeded() : at;
+	}
+
+	private Outcome reserve(State state, Progress at) {
+		if (!holds(state, at.current())) {
+			return new Outcome(state, at.to((at.current() != null) ? Line.WHY : Line.END));
+		}
+		State reserved = state.with(state.server().value(new Value.Reserved(at.waiter())));
+		if (!state.jvm(at.waiter()).alive()) {
+			reserved = reserved.with(state.witness().reservedForADeadOne(at.step(), at.waiter()));
+		}
+		if (this.setup.has(Mutant.WAKE_UP_BEFORE_RESERVING)) {
+			return new Outcome(forget(reserved, at.waiter()), at.to(Line.END));
+		}
+		return new Outcome(reserved,
+				givenBack(at).to(this.setup.has(Mutant.WAITER_NOT_FORGOTTEN) ? Line.PUBLISH : Line.FORGET));
+	}
+
+	private static Outcome why(State state, Progress at) {
+		if (state.server().value() == null) {
+			return new Outcome(state, at.current(null));
+		}
+		return new Outcome(state, at.to(Line.END));
+	}
+
+	/**
+	 * Who is not registered any more has acquired the lock since, or given up, and may
+	 * not listen.
+	 */
+	private Outcome forget(State state, Progress at) {
+		boolean waits = state.server().knows(at.waiter()) || this.setup.has(Mutant.WAITER_TAKEN_FOR_GRANTED);
+		return new Outcome(forget(state, at.waiter()),
+				waits ? at.to(Line.PUBLISH) : at.current(new Value.Reserved(at.waiter())));
+	}
+
+	private Outcome publish(State state, Progress at) {
+		int waiter = at.waiter();
+		boolean hears = state.jvm(waiter).alive();
+		State published = hears ? state.messages(waiter, state.messages().get(waiter) + 1) : state;
+		if (this.setup.has(Mutant.WAKE_UP_BEFORE_RESERVING)) {
+			return new Outcome(published, at.to(Line.RESERVE));
+		}
+		return new Outcome(published,
+				(hears || !this.setup.skipsTheDeaf()) ? at.to(Line.END) : at.current(new Value.Reserved(waiter)));
+	}
+
+	private static State forget(State state, int jvm) {
+		return state.with(state.server().forgotten(jvm));
+	}
+
+	/**
+	 * Whether the key holds what it is believed to.
+	 */
+	private static boolean holds(State state, @Nullable Value value) {
+		return (value instanceof Value.Owned owned) ? state.server().isOwnedBy(owned.owner())
+				: Objects.equals(state.server().value(), value);
+	}
+
+}

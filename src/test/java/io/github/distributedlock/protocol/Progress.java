@@ -1,0 +1,213 @@
+package io.github.distributedlock.protocol;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far a step is that takes several commands.
+ *
+ * @param step the step
+ * @param next the command that is carried out next
+ * @param again whether an acquisition has registered, and tries a second time
+ * @param current of a release, what the key is believed to hold, {@code null} if nothing
+ * @param waiter of a release, the JVM that was seen to wait
+ * @param last the last fencing token that was seen, or the last place of the waiters
+ * @param time the time that was seen with the token
+ * @param done whether the lock has been acquired, or given back, whatever follows
+ * @param tooLate whether its deadline has passed since
+ * @param unheard whether the next command was sent, and given up for unanswered
+ */
+record Progress(Command step, Line next, boolean again, @Nullable Value current, int waiter, int last, int time,
+		boolean done, boolean tooLate, boolean unheard) {
+
+	/**
+	 * The commands.
+	 */
+	enum Line {
+
+		/**
+		 * {@code SET lock owner NX PX}.
+		 */
+		SET_IF_ABSENT,
+
+		/**
+		 * {@code GET lock}, to see whether it is reserved, the owner's already, or free.
+		 */
+		WHOSE,
+
+		/**
+		 * {@code Swap} of the own value for itself with the lease.
+		 */
+		RENEW,
+
+		/**
+		 * {@code Swap} of the reservation for the owner.
+		 */
+		TAKE,
+
+		/**
+		 * {@code ZRANGE waiters -1 -1 WITHSCORES}.
+		 */
+		SEE_LAST_PLACE,
+
+		/**
+		 * {@code ZADD waiters NX} with the next place.
+		 */
+		REGISTER,
+
+		/**
+		 * {@code GET fence} and {@code TIME}.
+		 */
+		SEE_TOKEN,
+
+		/**
+		 * {@code Swap} of the last fencing token for the next.
+		 */
+		NEXT_TOKEN,
+
+		/**
+		 * {@code ZREM waiters} of the own JVM.
+		 */
+		UNREGISTER,
+
+		/**
+		 * {@code ZRANGE waiters 0 0}.
+		 */
+		LOOK,
+
+		/**
+		 * {@code Swap} of the own value for nothing.
+		 */
+		REMOVE,
+
+		/**
+		 * {@code Swap} of the own value for a reservation, or {@code SET NX} of it if the
+		 * key is believed to be free.
+		 */
+		RESERVE,
+
+		/**
+		 * {@code GET lock}, to see why it was not swapped.
+		 */
+		WHY,
+
+		/**
+		 * {@code ZREM waiters} of the JVM that the key is reserved for.
+		 */
+		FORGET,
+
+		/**
+		 * {@code PUBLISH} to it.
+		 */
+		PUBLISH,
+
+		/**
+		 * {@code DEL lock}, which no step has.
+		 */
+		DELETE,
+
+		/**
+		 * No command: the step has ended.
+		 */
+		END;
+
+		boolean onlyReads() {
+			return this == WHOSE || this == SEE_LAST_PLACE || this == SEE_TOKEN || this == LOOK || this == WHY;
+		}
+
+	}
+
+	static Progress of(Command step) {
+		Value current = switch (step.kind()) {
+			case ACQUIRE, ACQUIRE_OR_REGISTER, PASS, PASS_OR_YIELD, WITHDRAW -> null;
+			case RELEASE -> new Value.Owned(step.owner(), false);
+		};
+		Line first = switch (step.kind()) {
+			case ACQUIRE, ACQUIRE_OR_REGISTER, PASS, PASS_OR_YIELD -> Line.SET_IF_ABSENT;
+			case RELEASE -> Line.LOOK;
+			case WITHDRAW -> Line.UNREGISTER;
+		};
+		return new Progress(step, first, false, current, -1, 0, 0, false, false, false);
+	}
+
+	Owner owner() {
+		return this.step.owner();
+	}
+
+	Progress to(Line next) {
+		return new Progress(this.step, next, this.again, this.current, this.waiter, this.last, this.time, this.done,
+				this.tooLate, this.unheard);
+	}
+
+	Progress secondTry() {
+		return new Progress(this.step, Line.SET_IF_ABSENT, true, this.current, this.waiter, this.last, this.time,
+				this.done, this.tooLate, this.unheard);
+	}
+
+	Progress current(@Nullable Value current) {
+		return new Progress(this.step, Line.LOOK, this.again, current, -1, this.last, this.time, this.done,
+				this.tooLate, this.unheard);
+	}
+
+	Progress seen(int waiter) {
+		return new Progress(this.step, Line.RESERVE, this.again, this.current, waiter, this.last, this.time, this.done,
+				this.tooLate, this.unheard);
+	}
+
+	Progress seen(int last, int time) {
+		return new Progress(this.step, Line.NEXT_TOKEN, this.again, this.current, this.waiter, last, time, this.done,
+				this.tooLate, this.unheard);
+	}
+
+	Progress place(int last) {
+		return new Progress(this.step, Line.REGISTER, this.again, this.current, this.waiter, last, this.time, this.done,
+				this.tooLate, this.unheard);
+	}
+
+	Progress token(int token) {
+		return new Progress(this.step, this.next, this.again, this.current, this.waiter, token, 0, this.done,
+				this.tooLate, this.unheard);
+	}
+
+	Progress succeeded() {
+		return new Progress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time, true,
+				this.tooLate, this.unheard);
+	}
+
+	Progress late() {
+		return new Progress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time,
+				this.done, true, this.unheard);
+	}
+
+	Progress givenUp() {
+		return new Progress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time,
+				this.done, this.tooLate, true);
+	}
+
+	/**
+	 * Whether its next command may acquire the lock for this owner, unheard.
+	 */
+	boolean mayTakeTheLockFor(Owner owner) {
+		return this.unheard && owner().equals(owner)
+				&& (this.next == Line.SET_IF_ABSENT || this.next == Line.TAKE || this.next == Line.RENEW);
+	}
+
+	/**
+	 * Whether it counts as done even if its next command fails.
+	 */
+	boolean cannotFail() {
+		return (this.step.kind() == Command.Kind.RELEASE && this.done) || this.next == Line.PUBLISH;
+	}
+
+	boolean hasEnded() {
+		return this.next == Line.END;
+	}
+
+	boolean registers() {
+		return this.step.kind() == Command.Kind.ACQUIRE_OR_REGISTER;
+	}
+
+	boolean isAboutToWake(int jvm) {
+		return !this.unheard && this.waiter == jvm && (this.next == Line.FORGET || this.next == Line.PUBLISH);
+	}
+
+}

@@ -1,0 +1,71 @@
+package io.github.distributedlock.protocol;
+
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Which steps are possible in a state. Who changes one of these changes the model:
+ *
+ * <pre>
+ * SET NX PX, RedisLockBackend.acquire                 Scripts.setIfAbsent
+ * acquire-or-register.lua                             Scripts.acquire
+ * pass.lua                                            Scripts.pass
+ * release.lua, also for a withdrawal                  Scripts.release, .withdraw
+ * PlainSteps, Waiters, FencingCounter, GivingBack     PlainSteps, Places
+ * PlainRenewals                                       RenewalProtocol
+ * LocalQueue, KeyQueue, Turn                          Jvm, Queue
+ * Acquirer, Negotiation                               RequestSteps.ask, .pause, .giveUp
+ * Hold, Releaser, Losses, Watchdog                    RequestSteps.granted, .holding
+ * Tenure, HandOver                                    Tenure, RequestSteps.inherit
+ * Withdrawals                                         BackgroundSteps.withdrawal
+ * Sweeper, Errand                                     BackgroundSteps.cleanUp
+ * WakeSubscription, WakeUps                           BackgroundSteps.messages
+ * </pre>
+ *
+ * A command is sent and carried out in one step, and its answer read in another; one that
+ * is under way for longer is a {@link Fault#LATE_COMMAND}. Time is no number: a lease
+ * runs out on the server only after its holder's own deadline, and a renewal that comes
+ * in time changes nothing, so renewals are left out; so are parked locks, which wake
+ * nobody, and requests that do not wait, which are those that give up at once.
+ */
+final class Protocol implements Model<State> {
+
+	private final Setup setup;
+
+	private final RequestSteps requests;
+
+	private final BackgroundSteps background;
+
+	Protocol(Setup setup) {
+		this.setup = setup;
+		Scripts scripts = new Scripts(setup);
+		PlainSteps plain = new PlainSteps(setup);
+		this.requests = new RequestSteps(setup, scripts, plain);
+		this.background = new BackgroundSteps(setup, scripts, plain);
+	}
+
+	@Override
+	public State first() {
+		return State.first(this.setup);
+	}
+
+	@Override
+	public List<Step<State>> steps(State state) {
+		Steps<State> steps = new Steps<>(state, (state.faultsLeft() > 0) ? this.setup.faults() : Set.of(),
+				State::afterFault);
+		state.owners().forEach((owner) -> this.requests.add(steps, state, owner));
+		this.background.add(steps, state);
+		return steps.all();
+	}
+
+	@Override
+	public boolean isOver(State state) {
+		return state.isOver();
+	}
+
+	@Override
+	public String toString() {
+		return this.setup.toString();
+	}
+
+}

@@ -1,0 +1,239 @@
+package io.github.distributedlock.protocol;
+
+import java.util.Collections;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Readers and writers of one lock at one moment. A request is named by the number of its
+ * thread.
+ *
+ * @param threads what each thread does
+ * @param local those that wait or write, in the order in which they queued up in their
+ * JVMs
+ * @param value what stands in {@code lock:{k}}
+ * @param waiters what stands in {@code lock-waiters:{k}}, oldest first
+ * @param messages whose wake-ups are under way
+ * @param late for whom commands are under way that were given up for unanswered
+ * @param errands the owners for whom a release is to be repeated
+ * @param dead the JVMs that have crashed
+ * @param faultsLeft how much more may go wrong
+ * @param bypasses how often others, with whom it cannot share it, were granted the lock
+ * since the first thread waits for it, -1 if it does not
+ */
+record Readers(List<Client> threads, List<Integer> local, Value value, List<Waiter> waiters, List<Waiter> messages,
+		List<Owner> late, List<Owner> errands, List<Integer> dead, int faultsLeft, int bypasses) implements Situation {
+
+	/**
+	 * The thread whose patience is watched.
+	 */
+	static final int WATCHED = 0;
+
+	enum Phase {
+
+		IDLE, QUEUED, ASKING, PARKED, HOLDING, ENDED;
+
+		boolean waits() {
+			return this == QUEUED || this == ASKING || this == PARKED;
+		}
+
+	}
+
+	/**
+	 * What a thread does.
+	 *
+	 * @param phase how far its request is
+	 * @param round the number of the request
+	 * @param shared whether it reads
+	 */
+	record Client(Phase phase, int round, boolean shared) {
+	}
+
+	/**
+	 * Who waits: the readers or the writers of one JVM.
+	 */
+	record Waiter(int jvm, boolean shared) {
+
+		@Override
+		public String toString() {
+			return (this.shared ? "shared:J" : "J") + this.jvm;
+		}
+
+	}
+
+	/**
+	 * What stands in the lock's key: a string, or a sorted set, or nothing.
+	 *
+	 * @param writer the string, if it is an owner
+	 * @param reserved the JVM for whose writers the string keeps the key, -1 for none
+	 * @param readers the members that are owners
+	 * @param kept the JVMs of which the readers have a place among the members
+	 */
+	record Value(@Nullable Owner writer, int reserved, List<Owner> readers, List<Integer> kept) {
+
+		static final Value FREE = new Value(null, -1, List.of(), List.of());
+
+		static Value ownedBy(Owner writer) {
+			return new Value(writer, -1, List.of(), List.of());
+		}
+
+		static Value reservedFor(int jvm) {
+			return new Value(null, jvm, List.of(), List.of());
+		}
+
+		Value readers(List<Owner> readers) {
+			return new Value(null, -1, readers, this.kept);
+		}
+
+		Value kept(List<Integer> kept) {
+			return new Value(null, -1, this.readers, kept);
+		}
+
+		boolean isFree() {
+			return equals(FREE);
+		}
+
+		boolean isShared() {
+			return !this.readers.isEmpty() || !this.kept.isEmpty();
+		}
+
+		boolean isOwnedBy(Owner owner) {
+			return owner.equals(this.writer) || this.readers.contains(owner);
+		}
+
+	}
+
+	static Readers of(List<Boolean> shared, int mostFaults) {
+		return new Readers(shared.stream().map((reads) -> new Client(Phase.IDLE, 0, reads)).toList(), List.of(),
+				Value.FREE, List.of(), List.of(), List.of(), List.of(), List.of(), mostFaults, -1);
+	}
+
+	Phase phase(int thread) {
+		return this.threads.get(thread).phase();
+	}
+
+	boolean hasWriterWaiting() {
+		return this.waiters.stream().anyMatch((waiter) -> !waiter.shared());
+	}
+
+	Readers in(int thread, Phase phase) {
+		Client client = this.threads.get(thread);
+		return with(thread, new Client(phase, client.round(), client.shared()));
+	}
+
+	/**
+	 * Its request has ended.
+	 */
+	Readers ended(int thread, int rounds) {
+		Client client = this.threads.get(thread);
+		int next = client.round() + 1;
+		return with(thread, new Client((next < rounds) ? Phase.IDLE : Phase.ENDED, next, client.shared()))
+			.bypasses((thread == WATCHED) ? -1 : this.bypasses);
+	}
+
+	Readers registered(int thread, Waiter waiter) {
+		return waiters(Lists.with(this.waiters, waiter))
+			.bypasses((thread == WATCHED) ? Math.max(this.bypasses, 0) : this.bypasses);
+	}
+
+	Readers granted(int thread, Value value, Waiter waiter) {
+		boolean passesBy = this.bypasses >= 0 && isInTheWay(waiter.shared());
+		int more = passesBy ? Math.min(this.bypasses + 1, this.threads.size()) : this.bypasses;
+		return with(value).waiters(Lists.without(this.waiters, waiter)).bypasses((thread == WATCHED) ? -1 : more);
+	}
+
+	private Readers with(int thread, Client client) {
+		return new Readers(Lists.replaced(this.threads, thread, client), this.local, this.value, this.waiters,
+				this.messages, this.late, this.errands, this.dead, this.faultsLeft, this.bypasses);
+	}
+
+	Readers local(List<Integer> local) {
+		return new Readers(this.threads, local, this.value, this.waiters, this.messages, this.late, this.errands,
+				this.dead, this.faultsLeft, this.bypasses);
+	}
+
+	Readers with(Value value) {
+		return new Readers(this.threads, this.local, value, this.waiters, this.messages, this.late, this.errands,
+				this.dead, this.faultsLeft, this.bypasses);
+	}
+
+	Readers waiters(List<Waiter> waiters) {
+		return new Readers(this.threads, this.local, this.value, waiters, this.messages, this.late, this.errands,
+				this.dead, this.faultsLeft, this.bypasses);
+	}
+
+	Readers messages(List<Waiter> messages) {
+		return new Readers(this.threads, this.local, this.value, this.waiters, messages, this.late, this.errands,
+				this.dead, this.faultsLeft, this.bypasses);
+	}
+
+	Readers late(List<Owner> late) {
+		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, late, this.errands,
+				this.dead, this.faultsLeft, this.bypasses);
+	}
+
+	Readers errands(List<Owner> errands) {
+		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, errands,
+				this.dead, this.faultsLeft, this.bypasses);
+	}
+
+	Readers dead(int jvm) {
+		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.errands,
+				Lists.with(this.dead, jvm), this.faultsLeft, this.bypasses);
+	}
+
+	Readers afterFault() {
+		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.errands,
+				this.dead, this.faultsLeft - 1, this.bypasses);
+	}
+
+	private Readers bypasses(int bypasses) {
+		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.errands,
+				this.dead, this.faultsLeft, bypasses);
+	}
+
+	@Override
+	public boolean isSafe() {
+		for (int thread = 0; thread < this.threads.size(); thread++) {
+			if (phase(thread) == Phase.HOLDING && !isOwner(thread)) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private boolean isOwner(int thread) {
+		int round = this.threads.get(thread).round();
+		Owner writer = this.value.writer();
+		return (writer != null) ? writer.thread() == thread && writer.request() == round
+				: this.value.readers()
+					.stream()
+					.anyMatch((reader) -> reader.thread() == thread && reader.request() == round);
+	}
+
+	/**
+	 * Whether the first thread has waited no longer than if each other one with which it
+	 * cannot share the lock was granted it once.
+	 */
+	@Override
+	public boolean isInOrder() {
+		return this.bypasses <= this.threads.stream()
+			.skip(WATCHED + 1)
+			.filter((client) -> isInTheWay(client.shared()))
+			.count();
+	}
+
+	private boolean isInTheWay(boolean shared) {
+		return !shared || !this.threads.get(WATCHED).shared();
+	}
+
+	@Override
+	public boolean hasIdleWaiter() {
+		boolean held = this.threads.stream().anyMatch((client) -> client.phase() == Phase.HOLDING);
+		boolean together = this.value.writer() == null && !hasWriterWaiting();
+		return this.threads.stream()
+			.anyMatch((client) -> client.phase().waits() && (!held || (client.shared() && together)));
+	}
+
+}

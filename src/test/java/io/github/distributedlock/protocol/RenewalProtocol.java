@@ -1,0 +1,98 @@
+package io.github.distributedlock.protocol;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.distributedlock.protocol.Renewals.Line;
+import io.github.distributedlock.protocol.Renewals.Renewal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which steps are possible while a lock is held whose watchdog renews it, and whose user
+ * extends it: {@code PlainRenewals}. Everything may take as long as it likes, and any
+ * renewal may stay unanswered.
+ *
+ * @param broken the rule that is broken, if any
+ */
+record RenewalProtocol(@Nullable Rule broken) {
+
+	/**
+	 * The lease that the watchdog asks for.
+	 */
+	static final int LEASE = 3;
+
+	/**
+	 * The lease that the user asks for.
+	 */
+	private static final int EXTENSION = 5;
+
+	/**
+	 * What keeps a renewal from making a lease shorter than its holder believes.
+	 */
+	enum Rule {
+
+		/**
+		 * A lease that is long enough already is not touched.
+		 */
+		LOOKS_FIRST,
+
+		/**
+		 * Renewals of one owner are sent one after another.
+		 */
+		ONE_AFTER_ANOTHER,
+
+		/**
+		 * After a renewal that was not answered no longer lease is granted.
+		 */
+		NO_LONGER_ONE_AFTER_AN_UNANSWERED
+
+	}
+
+	List<Step<Renewals>> steps(Renewals state) {
+		List<Step<Renewals>> steps = new ArrayList<>();
+		begin(steps, state, "watchdog", LEASE);
+		begin(steps, state, "user", EXTENSION);
+		state.underWay().forEach((renewal) -> goOn(steps, state, renewal));
+		state.unanswered()
+			.forEach((lease) -> steps.add(new Step<>(Step.Kind.FAULT, lease, "is swapped late", swap(state, lease))));
+		steps.add(new Step<>(Step.Kind.TIME, "time", "passes", state.tick()));
+		return steps;
+	}
+
+	private void begin(List<Step<Renewals>> steps, Renewals state, String who, int lease) {
+		boolean waits = holds(Rule.ONE_AFTER_ANOTHER) ? !state.underWay().isEmpty()
+				: state.underWay().stream().anyMatch((renewal) -> renewal.lease() == lease);
+		boolean refused = holds(Rule.NO_LONGER_ONE_AFTER_AN_UNANSWERED)
+				&& state.unanswered().stream().anyMatch((unanswered) -> lease > unanswered);
+		if (state.believed() > 0 && !waits && !refused) {
+			Line first = holds(Rule.LOOKS_FIRST) ? Line.LOOK : Line.SWAP;
+			steps
+				.add(new Step<>(Step.Kind.REQUEST, who, "asks for " + lease, state.with(new Renewal(lease, 0, first))));
+		}
+	}
+
+	private void goOn(List<Step<Renewals>> steps, Renewals state, Renewal renewal) {
+		int lease = renewal.lease();
+		Renewals others = state.without(renewal);
+		Line answer = (state.left() > 0) ? Line.RENEWED : Line.LOST;
+		Renewals next = switch (renewal.next()) {
+			case LOOK -> others.with(renewal.to((state.left() >= lease) ? Line.WHOSE : Line.SWAP));
+			case WHOSE -> others.with(renewal.to(answer));
+			case SWAP -> swap(others, lease).with(renewal.to(answer));
+			case RENEWED -> others.believing(lease - renewal.age());
+			case LOST -> others.believing(0);
+		};
+		steps.add(new Step<>(Step.Kind.PROTOCOL, lease, renewal.next().name(), next));
+		steps.add(new Step<>(Step.Kind.FAULT, lease, renewal.next() + " is not answered",
+				(renewal.next() == Line.SWAP) ? others.unanswered(lease) : others));
+	}
+
+	private static Renewals swap(Renewals state, int lease) {
+		return (state.left() > 0) ? state.left(lease) : state;
+	}
+
+	private boolean holds(Rule rule) {
+		return this.broken != rule;
+	}
+
+}

@@ -1,0 +1,132 @@
+package io.github.distributedlock.protocol;
+
+/**
+ * Where a thread is with the request that it makes, or makes next.
+ *
+ * @param number the number of the request
+ * @param phase how far it is
+ * @param refused whether the store has said once that the lock is busy
+ * @param unsettled whether a command was never answered, and may have been carried out
+ * @param handedOn how often the key was handed on in the slice in which this got it
+ * @param token the fencing token of the last grant, 0 for none
+ */
+record Request(int number, Phase phase, boolean refused, boolean unsettled, int handedOn, int token) {
+
+	enum Phase {
+
+		/**
+		 * It has not asked yet.
+		 */
+		IDLE,
+
+		/**
+		 * It waits for its turn in the local queue.
+		 */
+		QUEUED,
+
+		/**
+		 * It has the turn, and sends a command next.
+		 */
+		ASKING,
+
+		/**
+		 * The commands of a step are under way.
+		 */
+		ASKED,
+
+		/**
+		 * The answer that it has the lock is under way.
+		 */
+		GRANTED,
+
+		/**
+		 * As {@link #GRANTED}, but its deadline has passed.
+		 */
+		GRANTED_TOO_LATE,
+
+		/**
+		 * It is registered; the answer that the lock is busy is under way.
+		 */
+		REFUSED,
+
+		/**
+		 * There was no answer; it asks again soon.
+		 */
+		FAILED,
+
+		/**
+		 * It waits for a wake-up.
+		 */
+		PARKED,
+
+		/**
+		 * It believes that it holds the lock, and is right to.
+		 */
+		HOLDING,
+
+		/**
+		 * Its deadline has passed; it knows, and its method goes on.
+		 */
+		LOST,
+
+		/**
+		 * The answer to its release is under way.
+		 */
+		RELEASING,
+
+		/**
+		 * It will not ask again.
+		 */
+		ENDED
+
+	}
+
+	static final Request FIRST = new Request(0, Phase.IDLE, false, false, 0, 0);
+
+	Request in(Phase phase) {
+		return new Request(this.number, phase, this.refused, this.unsettled, this.handedOn, this.token);
+	}
+
+	Request refused(Phase phase) {
+		return new Request(this.number, phase, true, this.unsettled, this.handedOn, this.token);
+	}
+
+	Request failed() {
+		return new Request(this.number, Phase.FAILED, this.refused, true, this.handedOn, this.token);
+	}
+
+	Request granted(int token) {
+		return new Request(this.number, Phase.GRANTED, this.refused, this.unsettled, this.handedOn, token);
+	}
+
+	/**
+	 * It is handed the key, or asks for it to be passed on to it.
+	 */
+	Request handedOn(int handedOn) {
+		return new Request(this.number, this.phase, this.refused, this.unsettled, handedOn, this.token);
+	}
+
+	/**
+	 * Somebody else sees to what was not answered.
+	 */
+	Request settled() {
+		return new Request(this.number, this.phase, this.refused, false, this.handedOn, this.token);
+	}
+
+	Request next(int requests) {
+		int next = this.number + 1;
+		return new Request(next, (next < requests) ? Phase.IDLE : Phase.ENDED, false, false, 0, 0);
+	}
+
+	boolean isUnderWay() {
+		return this.phase != Phase.IDLE && this.phase != Phase.ENDED;
+	}
+
+	/**
+	 * Whether it has become a hold, and keeps its turn.
+	 */
+	boolean isHold() {
+		return this.phase == Phase.HOLDING || this.phase == Phase.RELEASING;
+	}
+
+}

@@ -1,0 +1,104 @@
+package io.github.distributedlock.protocol;
+
+import java.util.EnumSet;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.protocol.SharedProtocol.Rule;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static io.github.distributedlock.protocol.Duty.NO_LOST_WAKE_UP;
+import static io.github.distributedlock.protocol.Duty.ORDER;
+import static io.github.distributedlock.protocol.Duty.RECOVERY;
+import static io.github.distributedlock.protocol.Duty.SAFETY;
+import static io.github.distributedlock.protocol.Fault.CRASH;
+import static io.github.distributedlock.protocol.Fault.LATE_COMMAND;
+import static io.github.distributedlock.protocol.Fault.LOST_ANSWER;
+import static io.github.distributedlock.protocol.Fault.LOST_LEASE;
+import static io.github.distributedlock.protocol.Fault.LOST_MESSAGE;
+import static io.github.distributedlock.protocol.Fault.TIME_OUT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/**
+ * Explores the {@link SharedProtocol}: readers read together and writers write alone,
+ * neither starves, nobody that has ended stands in the way, and each rule is needed for
+ * that.
+ */
+@Tag("model")
+class SharedModelTests {
+
+	private static final Fault[] ANY = { CRASH, LOST_MESSAGE, TIME_OUT, LOST_LEASE, LOST_ANSWER, LATE_COMMAND };
+
+	@ParameterizedTest
+	@MethodSource
+	void isSafeAndRecoversWhateverGoesWrong(SharedProtocol protocol) {
+		Verdict.assertKept(protocol, EnumSet.of(SAFETY, RECOVERY));
+	}
+
+	static Stream<SharedProtocol> isSafeAndRecoversWhateverGoesWrong() {
+		Stream<SharedProtocol> larger = Stream.of(threads("R0", "R1", "W2").faults(2, ANY),
+				threads("R0", "R0", "W0", "W1").faults(1, ANY), threads("R0", "R1", "W0", "W1").faults(1, ANY));
+		Stream<SharedProtocol> small = Stream.of(threads("R0", "W1").faults(2, ANY),
+				threads("R0", "R1", "W1").faults(1, ANY), threads("R0", "R0", "W1").faults(1, ANY),
+				threads("R0", "W0", "W1").faults(1, ANY), threads("R0", "R1", "W1").forEver(0).faults(1, ANY));
+		return Model.LARGE ? Stream.concat(small, larger) : small;
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void nobodyStarvesOrWaitsInVain(SharedProtocol protocol) {
+		Verdict.assertKept(protocol, EnumSet.allOf(Duty.class));
+	}
+
+	static Stream<SharedProtocol> nobodyStarvesOrWaitsInVain() {
+		Stream<SharedProtocol> larger = Stream.of(threads("W0", "R1", "R2", "W3").rounds(2, 2, 2, 2),
+				threads("R0", "R1", "W1", "W2").rounds(2, 2, 2, 2),
+				threads("R0", "R1", "R2", "W3", "W3").faults(1, TIME_OUT));
+		Stream<SharedProtocol> small = Stream.of(threads("W0", "R1", "R2").rounds(1, 2, 2),
+				threads("R0", "W0", "W0").rounds(1, 2, 2), threads("R0", "R1", "W1", "W2"),
+				threads("W0", "R0", "R1", "R1"), threads("R0", "R1", "W2").rounds(1, 2, 2).faults(1, TIME_OUT),
+				threads("R0", "R1", "W2", "W3").faults(1, TIME_OUT, LOST_ANSWER));
+		return Model.LARGE ? Stream.concat(small, larger) : small;
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void isRefutedWithOneRuleBroken(Rule rule, Duty duty, SharedProtocol protocol) {
+		Verdict.assertKept(protocol, EnumSet.of(duty));
+		Verdict.assertBroken(protocol.without(rule), duty);
+	}
+
+	static Stream<Arguments> isRefutedWithOneRuleBroken() {
+		SharedProtocol three = threads("R0", "R1", "W2");
+		return Stream.of( //
+				arguments(Rule.READERS_DEFER_TO_WRITERS, ORDER, threads("W0", "R1", "R2").rounds(1, 2, 2)),
+				arguments(Rule.KEPT_PLACES_COUNT, NO_LOST_WAKE_UP, three),
+				arguments(Rule.READERS_WAKE_TOGETHER, NO_LOST_WAKE_UP, three),
+				arguments(Rule.LAST_READER_WAKES, NO_LOST_WAKE_UP, three),
+				arguments(Rule.RELEASE_ENDS_KEPT_PLACE, NO_LOST_WAKE_UP, threads("R0", "W1", "W2")),
+				arguments(Rule.ONLY_OWNERS_END_KEPT_PLACES, ORDER,
+						threads("R0", "R0", "W1", "W2").rounds(1, 1, 2, 1).faults(1, LOST_ANSWER)),
+				arguments(Rule.WITHDRAWAL_ENDS_KEPT_PLACE, NO_LOST_WAKE_UP,
+						threads("R0", "W1", "W2").faults(1, TIME_OUT)),
+				arguments(Rule.WITHDRAWING_WRITERS_LET_READERS_IN, NO_LOST_WAKE_UP, three.faults(1, TIME_OUT)),
+				arguments(Rule.YIELDS_TO_OWN_READERS, ORDER, threads("R0", "W0", "W0").rounds(1, 2, 2)),
+				arguments(Rule.LIVENESS_OF_EACH_KIND, RECOVERY,
+						threads("R0", "R1", "W1").forEver(0).faults(1, LATE_COMMAND)),
+				arguments(Rule.THE_SILENT_ARE_DEAD, RECOVERY, three.forEver(0).faults(1, CRASH)));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void everyRuleIsBrokenOnce(Rule rule) {
+		assertThat(isRefutedWithOneRuleBroken().map((row) -> row.get()[0])).contains(rule);
+	}
+
+	private static SharedProtocol threads(String... threads) {
+		return SharedProtocol.threads(threads);
+	}
+
+}

@@ -1,0 +1,455 @@
+package io.github.distributedlock.protocol;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.protocol.Readers.Phase;
+import io.github.distributedlock.protocol.Readers.Value;
+import io.github.distributedlock.protocol.Readers.Waiter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which steps are possible for readers and writers, if a command and its answer are one
+ * step. The turn of a reader ends as soon as it has the lock, that of a writer with its
+ * hold. Writers of one JVM pass the key on as after a slice.
+ *
+ * @param jvms the JVM of each thread
+ * @param shared whether each thread reads
+ * @param rounds how many times each thread asks for the lock
+ * @param forEver a reader that never gives it back, so that writers give up, -1 if all do
+ * @param mostFaults how much can go wrong in a run
+ * @param faults what can
+ * @param broken the rule that is broken, if any
+ */
+record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> rounds, int forEver, int mostFaults,
+		Set<Fault> faults, @Nullable Rule broken) implements Model<Readers> {
+
+	/**
+	 * What keeps readers together, writers from starving, and all awake.
+	 */
+	enum Rule {
+
+		/**
+		 * A reader does not join others while a writer waits.
+		 */
+		READERS_DEFER_TO_WRITERS,
+
+		/**
+		 * A reader joins those for whom a place is kept as it joins those who read.
+		 */
+		KEPT_PLACES_COUNT,
+
+		/**
+		 * All readers at the head of the waiters are woken together.
+		 */
+		READERS_WAKE_TOGETHER,
+
+		/**
+		 * The last reader out wakes who is next.
+		 */
+		LAST_READER_WAKES,
+
+		/**
+		 * A reader that gives the lock back gives back the place that is kept for its
+		 * JVM.
+		 */
+		RELEASE_ENDS_KEPT_PLACE,
+
+		/**
+		 * A release that finds its owner gone leaves the place alone.
+		 */
+		ONLY_OWNERS_END_KEPT_PLACES,
+
+		/**
+		 * Who gives up gives back the place that is kept for it.
+		 */
+		WITHDRAWAL_ENDS_KEPT_PLACE,
+
+		/**
+		 * A writer that gives up lets in the readers that waited behind it.
+		 */
+		WITHDRAWING_WRITERS_LET_READERS_IN,
+
+		/**
+		 * After its slice a JVM yields to its own readers, too.
+		 */
+		YIELDS_TO_OWN_READERS,
+
+		/**
+		 * Readers and writers of one JVM are silent or alive each for themselves.
+		 */
+		LIVENESS_OF_EACH_KIND,
+
+		/**
+		 * Who is silent for a second does not count as a waiter.
+		 */
+		THE_SILENT_ARE_DEAD
+
+	}
+
+	/**
+	 * One thread for each name: {@code R} or {@code W}, for reads or writes, and the
+	 * number of its JVM.
+	 */
+	static SharedProtocol threads(String... threads) {
+		return new SharedProtocol(Stream.of(threads).map((thread) -> thread.charAt(1) - '0').toList(),
+				Stream.of(threads).map((thread) -> thread.charAt(0) == 'R').toList(),
+				Collections.nCopies(threads.length, 1), -1, 0, Set.of(), null);
+	}
+
+	SharedProtocol rounds(Integer... rounds) {
+		return new SharedProtocol(this.jvms, this.shared, List.of(rounds), this.forEver, this.mostFaults, this.faults,
+				this.broken);
+	}
+
+	SharedProtocol forEver(int thread) {
+		return new SharedProtocol(this.jvms, this.shared, this.rounds, thread, this.mostFaults, this.faults,
+				this.broken);
+	}
+
+	SharedProtocol faults(int most, Fault... faults) {
+		return new SharedProtocol(this.jvms, this.shared, this.rounds, this.forEver, most, Set.of(faults), this.broken);
+	}
+
+	SharedProtocol without(Rule rule) {
+		return new SharedProtocol(this.jvms, this.shared, this.rounds, this.forEver, this.mostFaults, this.faults,
+				rule);
+	}
+
+	@Override
+	public Readers first() {
+		return Readers.of(this.shared, this.mostFaults);
+	}
+
+	@Override
+	public boolean isOver(Readers state) {
+		return threads().allMatch((thread) -> state.phase(thread) == Phase.ENDED || thread == this.forEver);
+	}
+
+	@Override
+	public List<Step<Readers>> steps(Readers state) {
+		Steps<Readers> steps = new Steps<>(state, (state.faultsLeft() > 0) ? this.faults : Set.of(),
+				Readers::afterFault);
+		threads().forEach((thread) -> {
+			switch (state.phase(thread)) {
+				case IDLE -> steps.mayHappen(name(thread), "wants the lock", queued(state, thread));
+				case QUEUED -> giveUp(steps, state, thread);
+				case ASKING -> ask(steps, state, thread, false);
+				case PARKED -> ask(steps, state, thread, true);
+				case HOLDING -> holding(steps, state, thread);
+				case ENDED -> {
+				}
+			}
+		});
+		state.messages().forEach((waiter) -> message(steps, state, waiter));
+		state.late().forEach((owner) -> late(steps, state, owner));
+		state.errands().forEach((owner) -> cleanUp(steps, state, owner));
+		state.waiters().forEach((waiter) -> silence(steps, state, waiter));
+		this.jvms.stream().distinct().forEach((jvm) -> crash(steps, state, jvm));
+		expiry(steps, state);
+		return steps.all();
+	}
+
+	private Readers queued(Readers state, int thread) {
+		Readers queued = state.local(Lists.with(state.local(), thread));
+		return queued.in(thread,
+				Integer.valueOf(thread).equals(first(queued, waiter(thread))) ? Phase.ASKING : Phase.QUEUED);
+	}
+
+	private void ask(Steps<Readers> steps, Readers state, int thread, boolean polls) {
+		Readers asked = ask(state, thread);
+		Readers unheard = state.in(thread, Phase.ASKING);
+		if (polls) {
+			steps.happensInTime(name(thread), "polls", asked);
+		}
+		else {
+			steps.happens(name(thread), "asks", asked);
+			steps.goesWrong(Fault.LATE_COMMAND, name(thread), "asks, and the command does not come through",
+					unheard.late(Lists.with(unheard.late(), owner(state, thread))));
+		}
+		steps.goesWrong(Fault.LOST_ANSWER, name(thread), "asks, unheard",
+				unheard.with(asked.value()).waiters(asked.waiters()));
+		giveUp(steps, state, thread);
+	}
+
+	private void giveUp(Steps<Readers> steps, Readers state, int thread) {
+		Readers left = left(cleanedUp(state, thread).ended(thread, this.rounds.get(thread)), thread);
+		boolean last = first(left, waiter(thread)) == null && state.phase(thread) != Phase.QUEUED;
+		Readers withdrawn = last ? withdraw(left, waiter(thread)) : left;
+		if (this.forEver >= 0 && !this.shared.get(thread)) {
+			steps.happensInTime(name(thread), "gives up", withdrawn);
+		}
+		steps.goesWrong(Fault.TIME_OUT, name(thread), "gives up", withdrawn);
+		if (last) {
+			steps.goesWrong(Fault.LATE_COMMAND, name(thread), "gives up, and cannot tell", left);
+		}
+	}
+
+	private void holding(Steps<Readers> steps, Readers state, int thread) {
+		Owner owner = owner(state, thread);
+		Readers ended = left(cleanedUp(state, thread).ended(thread, this.rounds.get(thread)), thread);
+		if (thread != this.forEver) {
+			Integer next = this.shared.get(thread) ? null : first(ended, waiter(thread));
+			Readers errand = ended.errands(Lists.with(ended.errands(), owner));
+			steps.mayHappen(name(thread), "releases", release(ended, owner));
+			if (next != null) {
+				steps.mayHappen(name(thread), "passes the key on", pass(ended, next));
+			}
+			steps.goesWrong(Fault.LOST_ANSWER, name(thread), "releases, unheard", release(errand, owner));
+			steps.goesWrong(Fault.LATE_COMMAND, name(thread), "releases, and cannot tell", errand);
+		}
+		steps.goesWrong(Fault.LOST_LEASE, name(thread), "sees its deadline pass", ended);
+	}
+
+	/**
+	 * If a command of the request may still be carried out, or was unheard.
+	 */
+	private Readers cleanedUp(Readers state, int thread) {
+		Owner owner = owner(state, thread);
+		boolean unsettled = state.late().contains(owner)
+				|| (state.phase(thread) != Phase.HOLDING && state.value().isOwnedBy(owner));
+		return unsettled ? state.errands(Lists.with(state.errands(), owner)) : state;
+	}
+
+	private Readers left(Readers state, int thread) {
+		Readers left = state.local(Lists.without(state.local(), thread));
+		Integer next = first(left, waiter(thread));
+		return (next != null && left.phase(next) == Phase.QUEUED) ? left.in(next, Phase.ASKING) : left;
+	}
+
+	private void message(Steps<Readers> steps, Readers state, Waiter waiter) {
+		Readers arrived = state.messages(Lists.without(state.messages(), waiter));
+		Integer first = first(state, waiter);
+		steps.happens(waiter, "gets a wake-up", (first == null) ? withdraw(arrived, waiter)
+				: (state.phase(first) == Phase.PARKED) ? arrived.in(first, Phase.ASKING) : arrived);
+		steps.goesWrong(Fault.LOST_MESSAGE, waiter, "does not get a wake-up", arrived);
+	}
+
+	private void late(Steps<Readers> steps, Readers state, Owner owner) {
+		Readers arrived = state.late(Lists.without(state.late(), owner));
+		Readers asked = ask(arrived, owner);
+		steps.happens(owner, "asks late", asked);
+		steps.happens(owner, "never asks", arrived);
+	}
+
+	private void cleanUp(Steps<Readers> steps, Readers state, Owner owner) {
+		Readers done = state.late().contains(owner) ? state : state.errands(Lists.without(state.errands(), owner));
+		steps.happens(owner, "is cleaned up after", release(done, owner));
+	}
+
+	private void silence(Steps<Readers> steps, Readers state, Waiter waiter) {
+		boolean each = holds(Rule.LIVENESS_OF_EACH_KIND);
+		boolean polls = polls(state, waiter) || (!each && polls(state, new Waiter(waiter.jvm(), !waiter.shared())));
+		if (!polls && holds(Rule.THE_SILENT_ARE_DEAD)) {
+			steps.happensInTime(waiter, "is not heard of for a second",
+					state.waiters(Lists.without(state.waiters(), waiter)));
+		}
+	}
+
+	private void crash(Steps<Readers> steps, Readers state, int jvm) {
+		if (state.dead().contains(jvm)) {
+			return;
+		}
+		Readers crashed = state.dead(jvm)
+			.local(state.local().stream().filter((thread) -> this.jvms.get(thread) != jvm).toList())
+			.messages(state.messages().stream().filter((waiter) -> waiter.jvm() != jvm).toList())
+			.errands(state.errands().stream().filter((owner) -> owner.jvm() != jvm).toList());
+		for (int thread : threads().filter((one) -> this.jvms.get(one) == jvm).toList()) {
+			crashed = crashed.ended(thread, 0);
+		}
+		steps.goesWrong(Fault.CRASH, "J" + jvm, "dies", crashed);
+	}
+
+	private void expiry(Steps<Readers> steps, Readers state) {
+		Value value = state.value();
+		if (value.writer() != null) {
+			ends(steps, state, value.writer(), Value.FREE);
+		}
+		value.readers()
+			.forEach((reader) -> ends(steps, state, reader, value.readers(Lists.without(value.readers(), reader))));
+		if (value.reserved() >= 0) {
+			lapses(steps, state, new Waiter(value.reserved(), false), Value.FREE);
+		}
+		value.kept()
+			.forEach(
+					(jvm) -> lapses(steps, state, new Waiter(jvm, true), value.kept(Lists.without(value.kept(), jvm))));
+	}
+
+	private void ends(Steps<Readers> steps, Readers state, Owner owner, Value value) {
+		boolean current = owner(state, owner.thread()).equals(owner);
+		if (current && state.phase(owner.thread()).waits()) {
+			steps.goesWrong(Fault.LOST_LEASE, owner, "was granted the lock unheard, and its lease ends",
+					state.with(value));
+		}
+		else if (!current || state.phase(owner.thread()) != Phase.HOLDING) {
+			steps.happensInTime(owner, "has not released, and its lease ends", state.with(value));
+		}
+	}
+
+	private void lapses(Steps<Readers> steps, Readers state, Waiter waiter, Value value) {
+		Integer first = first(state, waiter);
+		boolean comes = state.messages().contains(waiter) || (first != null && state.phase(first) == Phase.ASKING);
+		if (comes) {
+			steps.goesWrong(Fault.LOST_LEASE, waiter, "is slow, and its reservation ends", state.with(value));
+		}
+		else {
+			steps.happensInTime(waiter, "does not come, and its reservation ends", state.with(value));
+		}
+	}
+
+	/**
+	 * {@code acquire-or-register.lua}, and what the request makes of the answer.
+	 */
+	private Readers ask(Readers state, int thread) {
+		Owner owner = owner(state, thread);
+		Readers asked = ask(state, owner);
+		if (!asked.value().isOwnedBy(owner)) {
+			return asked.in(thread, Phase.PARKED);
+		}
+		Readers holding = asked.in(thread, Phase.HOLDING);
+		return this.shared.get(thread) ? left(holding, thread) : holding;
+	}
+
+	private Readers ask(Readers state, Owner owner) {
+		int thread = owner.thread();
+		Value value = state.value();
+		Waiter waiter = waiter(thread);
+		if (value.isOwnedBy(owner)) {
+			return state.waiters(Lists.without(state.waiters(), waiter));
+		}
+		boolean free = value.isFree();
+		if (waiter.shared()) {
+			boolean others = !value.readers().isEmpty() || (!value.kept().isEmpty() && holds(Rule.KEPT_PLACES_COUNT));
+			boolean defers = state.hasWriterWaiting() && holds(Rule.READERS_DEFER_TO_WRITERS);
+			return (free || value.kept().contains(waiter.jvm()) || (others && !defers))
+					? state.granted(thread, value.readers(Lists.with(value.readers(), owner)), waiter)
+					: state.registered(thread, waiter);
+		}
+		return (free || value.reserved() == waiter.jvm()) ? state.granted(thread, Value.ownedBy(owner), waiter)
+				: state.registered(thread, waiter);
+	}
+
+	/**
+	 * {@code pass.lua} after the slice.
+	 */
+	private Readers pass(Readers state, int next) {
+		Waiter own = waiter(next);
+		Readers others = state.waiters(Lists.without(state.waiters(), own));
+		boolean yields = others.waiters()
+			.stream()
+			.anyMatch((waiter) -> waiter.jvm() != own.jvm() || holds(Rule.YIELDS_TO_OWN_READERS));
+		Readers given = yields ? wakeNext(others) : others.with(Value.FREE);
+		Readers passed = ask(given, owner(given, next));
+		return passed.in(next, yields ? Phase.PARKED : Phase.HOLDING);
+	}
+
+	/**
+	 * {@code release.lua}.
+	 */
+	private Readers release(Readers state, Owner owner) {
+		Value value = state.value();
+		if (value.isFree() || owner.equals(value.writer())) {
+			return wakeNext(state);
+		}
+		boolean owns = value.readers().contains(owner);
+		if (!owns && (holds(Rule.ONLY_OWNERS_END_KEPT_PLACES) || !value.isShared())) {
+			return state;
+		}
+		Value rest = value.readers(Lists.without(value.readers(), owner));
+		return released(state,
+				holds(Rule.RELEASE_ENDS_KEPT_PLACE) ? rest.kept(Lists.without(rest.kept(), owner.jvm())) : rest);
+	}
+
+	private Readers released(Readers state, Value rest) {
+		return (rest.isShared() || !holds(Rule.LAST_READER_WAKES)) ? state.with(rest) : wakeNext(state);
+	}
+
+	/**
+	 * {@code withdraw.lua}.
+	 */
+	private Readers withdraw(Readers state, Waiter waiter) {
+		Readers withdrawn = state.waiters(Lists.without(state.waiters(), waiter));
+		Value value = state.value();
+		if (value.isFree() || (!waiter.shared() && value.reserved() == waiter.jvm())) {
+			return wakeNext(withdrawn);
+		}
+		if (waiter.shared()) {
+			boolean kept = value.kept().contains(waiter.jvm()) && holds(Rule.WITHDRAWAL_ENDS_KEPT_PLACE);
+			return kept ? released(withdrawn, value.kept(Lists.without(value.kept(), waiter.jvm()))) : withdrawn;
+		}
+		return (value.isShared() && holds(Rule.WITHDRAWING_WRITERS_LET_READERS_IN)) ? letIn(withdrawn) : withdrawn;
+	}
+
+	/**
+	 * Reserves a key that is given back.
+	 */
+	private Readers wakeNext(Readers state) {
+		Readers free = state.with(Value.FREE);
+		if (free.waiters().isEmpty()) {
+			return free;
+		}
+		Waiter next = free.waiters().get(0);
+		return next.shared() ? letIn(free) : told(free, next).with(Value.reservedFor(next.jvm()));
+	}
+
+	/**
+	 * Keeps places for the readers at the head of the waiters.
+	 */
+	private Readers letIn(Readers state) {
+		Readers let = state;
+		List<Integer> kept = new ArrayList<>(state.value().kept());
+		long most = holds(Rule.READERS_WAKE_TOGETHER) ? Long.MAX_VALUE : 1;
+		for (Waiter waiter : state.waiters().stream().takeWhile(Waiter::shared).limit(most).toList()) {
+			let = told(let, waiter);
+			kept.add(waiter.jvm());
+		}
+		return let.with(state.value().kept(kept.stream().distinct().sorted().toList()));
+	}
+
+	private Readers told(Readers state, Waiter waiter) {
+		Readers popped = state.waiters(Lists.without(state.waiters(), waiter));
+		return state.dead().contains(waiter.jvm()) ? popped : popped.messages(Lists.with(popped.messages(), waiter));
+	}
+
+	private boolean polls(Readers state, Waiter waiter) {
+		Integer first = first(state, waiter);
+		return first != null && state.phase(first).waits();
+	}
+
+	private @Nullable Integer first(Readers state, Waiter waiter) {
+		return state.local().stream().filter((thread) -> waiter(thread).equals(waiter)).findFirst().orElse(null);
+	}
+
+	private Stream<Integer> threads() {
+		return IntStream.range(0, this.jvms.size()).boxed();
+	}
+
+	private Waiter waiter(int thread) {
+		return new Waiter(this.jvms.get(thread), this.shared.get(thread));
+	}
+
+	private Owner owner(Readers state, int thread) {
+		return new Owner(this.jvms.get(thread), thread, state.threads().get(thread).round());
+	}
+
+	private String name(int thread) {
+		return waiter(thread) + ".t" + thread;
+	}
+
+	private boolean holds(Rule rule) {
+		return this.broken != rule;
+	}
+
+	@Override
+	public String toString() {
+		return threads().map(this::name).toList() + " x " + this.rounds
+				+ ((this.forEver >= 0) ? ", for ever t" + this.forEver : "")
+				+ ((this.mostFaults > 0) ? ", at most " + this.mostFaults + " of " + this.faults : "")
+				+ ((this.broken != null) ? ", without " + this.broken : "");
+	}
+
+}

@@ -1,0 +1,43 @@
+package io.github.distributedlock.protocol;
+
+/**
+ * One step from a state to another.
+ *
+ * @param <S> what the states are
+ * @param kind why it happens
+ * @param who who does it
+ * @param what what is done
+ * @param to the state afterwards
+ */
+record Step<S>(Kind kind, Object who, String what, S to) {
+
+	enum Kind {
+
+		/**
+		 * It happens by itself, soon.
+		 */
+		PROTOCOL,
+
+		/**
+		 * It may happen: an application asks for the lock.
+		 */
+		REQUEST,
+
+		/**
+		 * It happens when time has passed: a poll, the end of a lease.
+		 */
+		TIME,
+
+		/**
+		 * It must not happen, and does.
+		 */
+		FAULT
+
+	}
+
+	@Override
+	public String toString() {
+		return this.who + " " + this.what + ((this.kind != Kind.PROTOCOL) ? " (" + this.kind + ")" : "");
+	}
+
+}

@@ -1,0 +1,38 @@
+package io.github.distributedlock.protocol;
+
+/**
+ * A key that a JVM owns, for one hold or for several, one after the other: {@code Tenure}
+ * and {@code HandOver}.
+ *
+ * @param owner under whose token
+ * @param vacant whether it is left to the current turn, and nobody has it
+ * @param handedOn how often the key was handed on in this slice
+ * @param unsettled whether a command of an earlier holder was never answered, and may
+ * have been carried out
+ */
+record Tenure(Owner owner, boolean vacant, int handedOn, boolean unsettled) {
+
+	/**
+	 * How often a key is handed on before other JVMs come first.
+	 */
+	static final int SLICE = 1;
+
+	/**
+	 * The holder leaves it to the next one.
+	 */
+	Tenure left(boolean unsettled) {
+		return new Tenure(this.owner, true, this.handedOn, this.unsettled || unsettled);
+	}
+
+	/**
+	 * The next one takes it as it is.
+	 */
+	Tenure taken() {
+		return new Tenure(this.owner, false, this.handedOn + 1, this.unsettled);
+	}
+
+	boolean isSliceOver() {
+		return this.handedOn >= SLICE;
+	}
+
+}

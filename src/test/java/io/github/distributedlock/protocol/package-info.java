@@ -1,0 +1,34 @@
+/**
+ * Explicit-state models of what the Redis backend and the engine around it do, step by
+ * step, with every order of steps and every fault that a run may meet. They stand next to
+ * the code because they have to change with it.
+ * <p>
+ * {@code Protocol} is the whole of it. With Lua, a step is one command. Without, each
+ * command of a step is one, and {@code Swap} is a command, whatever it is made of:
+ * <ul>
+ * <li>A script, {@code DELEX}, {@code SET IFEQ} and the like are one command.</li>
+ * <li>{@code WATCH}, {@code GET}, {@code MULTI}, a change and {@code EXEC} count as one
+ * at the moment of the {@code EXEC}: it changes something only if nobody has written to
+ * the key since the {@code WATCH}, so the key still has the value that {@code GET} found.
+ * If that was another one, they count as one at the moment of the {@code GET}. If the
+ * {@code EXEC} is refused since somebody has, nothing was done, and all is done anew. A
+ * connection that is lost loses the transaction with it, so only the {@code EXEC} can be
+ * carried out late.</li>
+ * <li>A key that runs out in between is no write for some servers. They count as one just
+ * before its end then: who sees in between that the key is free can take it only by a
+ * write, which the {@code EXEC} would notice. A {@code PEXPIRE} finds nothing and fails,
+ * as after the end.</li>
+ * <li>Best effort is not modelled: its two commands are the mutant
+ * {@code GET_THEN_DELETE}.</li>
+ * </ul>
+ * Two small models are about more than one exclusive lock can show, with Lua, and with
+ * each command and its answer in one step: {@code FairProtocol} is about tickets, and
+ * {@code SharedProtocol} about readers and writers. Two more show what needs numbers:
+ * {@code RenewalProtocol} why a renewal never takes time from a lease that its holder
+ * believes in, and {@code Places} why nobody is passed by more often than there are
+ * others, though places may be stale or equal.
+ */
+@NullMarked
+package io.github.distributedlock.protocol;
+
+import org.jspecify.annotations.NullMarked;

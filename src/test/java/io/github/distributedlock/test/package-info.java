@@ -1,4 +1,0 @@
-/**
- * Real Redis servers for the tests.
- */
-package io.github.distributedlock.test;
