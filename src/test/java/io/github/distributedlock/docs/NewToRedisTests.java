@@ -42,7 +42,7 @@ class NewToRedisTests {
 	@Test
 	void threePropertiesStopIt() throws IOException {
 		List<String> properties = new ArrayList<>();
-		for (String block : Readme.blocks("yaml")) {
+		for (String block : Documents.blocks("yaml")) {
 			if (block.contains("repositories")) {
 				EnumerablePropertySource<?> source = (EnumerablePropertySource<?>) new YamlPropertySourceLoader()
 					.load("README", new ByteArrayResource(block.getBytes(StandardCharsets.UTF_8)))

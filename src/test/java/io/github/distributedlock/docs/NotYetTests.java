@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class NotYetTests {
 
-	private static final List<String> LINES = Readme.lines();
+	private static final List<String> LINES = Documents.lines();
 
 	@ParameterizedTest
 	@ValueSource(classes = { Reactive.class, Flowing.class })

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 /**
  * The README and the page that goes on with it, taken apart.
  */
-final class Readme {
+final class Documents {
 
 	static final Path FILE = Path.of("README.md");
 
@@ -22,7 +22,7 @@ final class Readme {
 
 	private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
-	private Readme() {
+	private Documents() {
 	}
 
 	static Stream<Path> files() {

@@ -46,7 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * The README says what is so.
  */
-class ReadmeTests {
+class DocumentsTests {
 
 	private static final List<String> COORDINATES = List.of("groupId", "artifactId", "version");
 
@@ -56,26 +56,26 @@ class ReadmeTests {
 
 	@Test
 	void eachKindOfBlockIsChecked() {
-		assertThat(Readme.languages()).isSubsetOf("java", "yaml", "xml", "kotlin", "sh").contains("java", "yaml");
+		assertThat(Documents.languages()).isSubsetOf("java", "yaml", "xml", "kotlin", "sh").contains("java", "yaml");
 	}
 
 	@Test
 	void javaIsWhatTheTestsRun() {
-		assertThat(Readme.blocks("java").stream().map(Regions::normal))
+		assertThat(Documents.blocks("java").stream().map(Regions::normal))
 			.containsExactlyInAnyOrderElementsOf(Regions.all().values().stream().map(Regions::normal).toList());
 	}
 
 	@Test
 	void annotationsInTheTextAreWhatTheTestsRun() {
 		String sources = Regions.normal(String.join("\n", Regions.sources()));
-		List<String> annotations = Readme.code().filter((code) -> code.startsWith("@DistributedLock(")).toList();
+		List<String> annotations = Documents.code().filter((code) -> code.startsWith("@DistributedLock(")).toList();
 		assertThat(annotations).isNotEmpty().allSatisfy((code) -> assertThat(sources).contains(Regions.normal(code)));
 	}
 
 	@Test
 	void yamlBinds() throws IOException {
 		Map<String, String> known = Metadata.defaults();
-		for (String block : Readme.blocks("yaml")) {
+		for (String block : Documents.blocks("yaml")) {
 			for (PropertySource<?> source : new YamlPropertySourceLoader().load("README",
 					new ByteArrayResource(block.getBytes(StandardCharsets.UTF_8)))) {
 				assertThat(known).containsKeys(((EnumerablePropertySource<?>) source).getPropertyNames());
@@ -87,7 +87,7 @@ class ReadmeTests {
 
 	@Test
 	void propertiesInTheTextExist() {
-		assertThat(Readme.code()
+		assertThat(Documents.code()
 			.map((code) -> code.replaceFirst("=.*", ""))
 			.filter((code) -> PROPERTY.matcher(code).matches())).isNotEmpty()
 			.allSatisfy((name) -> assertThat(Metadata.defaults()).containsKey(name));
@@ -96,16 +96,16 @@ class ReadmeTests {
 	@Test
 	void dependenciesAreThisProject() throws Exception {
 		Map<String, String> pom = coordinates(Files.readString(Path.of("pom.xml")));
-		List<String> xml = Readme.blocks("xml");
+		List<String> xml = Documents.blocks("xml");
 		assertThat(xml).isNotEmpty().allSatisfy((block) -> assertThat(coordinates(block)).isEqualTo(pom));
 		String gradle = COORDINATES.stream().map(pom::get).collect(Collectors.joining(":", "\"", "\""));
-		assertThat(Readme.blocks("kotlin")).isNotEmpty().allSatisfy((block) -> assertThat(block).contains(gradle));
+		assertThat(Documents.blocks("kotlin")).isNotEmpty().allSatisfy((block) -> assertThat(block).contains(gradle));
 	}
 
 	@Test
 	void tableOfPropertiesIsTheMetadata() {
 		Map<String, String> told = new TreeMap<>();
-		for (List<String> row : Readme.table("property", "default")) {
+		for (List<String> row : Documents.table("property", "default")) {
 			told.put("distributed-lock." + plain(row.get(0)), plain(row.get(1)));
 		}
 		Map<String, String> ours = Metadata.defaults();
@@ -116,20 +116,20 @@ class ReadmeTests {
 	@Test
 	void tableOfAttributesIsTheAnnotation() {
 		Map<String, String> told = new TreeMap<>();
-		for (List<String> row : Readme.table("attribute", "default")) {
+		for (List<String> row : Documents.table("attribute", "default")) {
 			for (String name : row.get(0).split(", ")) {
 				told.put(plain(name), plain(row.get(1)));
 			}
 		}
 		Map<String, String> ours = Arrays.stream(DistributedLock.class.getDeclaredMethods())
-			.collect(Collectors.toMap(Method::getName, ReadmeTests::defaultOf));
+			.collect(Collectors.toMap(Method::getName, DocumentsTests::defaultOf));
 		assertThat(told).isEqualTo(new TreeMap<>(ours));
 	}
 
 	@Test
 	void tableOfMetersIsWhatIsMetered() {
 		Map<String, String> told = new TreeMap<>();
-		for (List<String> row : Readme.table("meter", "tags")) {
+		for (List<String> row : Documents.table("meter", "tags")) {
 			told.put(plain(row.get(0)), plain(row.get(1)));
 		}
 		MeterRegistry registry = new SimpleMeterRegistry();
@@ -143,14 +143,14 @@ class ReadmeTests {
 		meters.onEvent(new LockEvent.ReleaseDeferred("n", "k", "o", new LockBackendException("down", true, null)));
 		Map<String, String> ours = registry.getMeters()
 			.stream()
-			.collect(Collectors.toMap((meter) -> meter.getId().getName(), ReadmeTests::tagsOf));
+			.collect(Collectors.toMap((meter) -> meter.getId().getName(), DocumentsTests::tagsOf));
 		assertThat(told).isEqualTo(new TreeMap<>(ours));
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.distributedlock.docs.Readme#files")
+	@MethodSource("io.github.distributedlock.docs.Documents#files")
 	void linksLeadSomewhere(Path file) {
-		assertThat(Readme.lines(file).stream().flatMap((line) -> LINK.matcher(line).results()))
+		assertThat(Documents.lines(file).stream().flatMap((line) -> LINK.matcher(line).results()))
 			.extracting((MatchResult link) -> link.group(1))
 			.isNotEmpty()
 			.filteredOn((link) -> !link.startsWith("https://"))
