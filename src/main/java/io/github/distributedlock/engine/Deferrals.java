@@ -62,8 +62,8 @@ final class Deferrals {
 			logger.debug("Could not release lock '{}' of {}", LockException.printable(hold.key), hold.owner(), failure);
 			return new ArrayList<>(1);
 		}).add(hold);
-		this.sweeper.release(hold.tenure, rest);
-		this.events.publish(new LockEvent.ReleaseDeferred(hold.terms.name(), hold.key, hold.owner(), known));
+		this.sweeper.release(hold.ownership, rest);
+		this.events.publish(new LockEvent.ReleaseDeferred(hold.options.name(), hold.key, hold.owner(), known));
 	}
 
 	/**
@@ -74,7 +74,7 @@ final class Deferrals {
 			Hold first = holds.get(0);
 			String more = (holds.size() > 1) ? " and " + (holds.size() - 1) + " more" : "";
 			logger.warn("Could not release lock '{}'{} of {}, trying again until the lease has run out in {}: {}",
-					LockException.printable(first.key), more, first.owner(), Text.of(first.tenure.leftOnServer()),
+					LockException.printable(first.key), more, first.owner(), Text.of(first.ownership.leftOnServer()),
 					cause);
 		});
 	}

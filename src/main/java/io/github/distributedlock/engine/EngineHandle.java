@@ -70,10 +70,10 @@ final class EngineHandle implements LockHandle {
 	}
 
 	/**
-	 * Whether it comes from the engine with those losses.
+	 * Whether it comes from the engine with that loss handler.
 	 */
-	boolean isOf(Losses losses) {
-		return this.parts.losses() == losses;
+	boolean isOf(LossHandler lossHandler) {
+		return this.parts.lossHandler() == lossHandler;
 	}
 
 	/**
@@ -101,7 +101,7 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public boolean isHeld() {
-		return !this.closed.get() && this.holds.stream().allMatch(this.parts.losses()::isStillHeld);
+		return !this.closed.get() && this.holds.stream().allMatch(this.parts.lossHandler()::isStillHeld);
 	}
 
 	@Override
@@ -123,11 +123,11 @@ final class EngineHandle implements LockHandle {
 	public void checkHeld() {
 		requireOpen();
 		for (Hold hold : this.holds) {
-			if (!this.parts.losses().isStillHeld(hold)) {
+			if (!this.parts.lossHandler().isStillHeld(hold)) {
 				throw new LockLostException(
 						"Lock '" + LockException.printable(hold.key) + "' of " + hold.owner() + " was lost: "
-								+ Losses.why(hold.tenure.lossReason(), hold.terms),
-						this.keys, hold.tenure.lossReason());
+								+ LossHandler.why(hold.ownership.lossReason(), hold.options),
+						this.keys, hold.ownership.lossReason());
 			}
 		}
 	}

@@ -21,14 +21,14 @@ final class Extender {
 
 	private final Instance instance;
 
-	private final Losses losses;
+	private final LossHandler lossHandler;
 
 	private final EngineTime time;
 
-	Extender(LockBackend backend, Instance instance, Losses losses, EngineTime time) {
+	Extender(LockBackend backend, Instance instance, LossHandler lossHandler, EngineTime time) {
 		this.backend = backend;
 		this.instance = instance;
-		this.losses = losses;
+		this.lossHandler = lossHandler;
 		this.time = time;
 	}
 
@@ -48,25 +48,25 @@ final class Extender {
 
 	private boolean extend(Hold hold, Duration lease) {
 		Moment sent = Moment.now(this.time);
-		if (hold.tenure.maxHoldLeft(sent.nanos()) < lease.toNanos()) {
+		if (hold.ownership.maxHoldLeft(sent.nanos()) < lease.toNanos()) {
 			throw new IllegalArgumentException("Lock '" + LockException.printable(hold.key) + "' cannot be extended by "
-					+ Text.of(lease) + ": that is past its maxHoldTime of " + Text.of(hold.terms.maxHold()));
+					+ Text.of(lease) + ": that is past its maxHoldTime of " + Text.of(hold.options.maxHold()));
 		}
-		if (!this.losses.isStillHeld(hold) || hold.lease().left(sent) >= lease.toNanos()) {
+		if (!this.lossHandler.isStillHeld(hold) || hold.lease().left(sent) >= lease.toNanos()) {
 			return hold.isHeld();
 		}
 		Duration asked = atLeastAsRenewed(hold, lease, sent);
 		Claim claim = new Claim(hold.key, hold.owner(), this.instance.id(), asked);
 		// The key may stay ours for so long without our hearing of it.
-		if (!hold.tenure.beginExtension(hold)) {
+		if (!hold.ownership.beginExtension(hold)) {
 			return false;
 		}
 		if (!Interrupts.deferredDuring(() -> ask(claim, hold))) {
-			this.losses.declare(hold.tenure, Reason.TAKEN);
+			this.lossHandler.declare(hold.ownership, Reason.TAKEN);
 			return false;
 		}
-		hold.tenure.confirmed(sent, asked.toMillis() * 1_000_000);
-		return this.losses.isStillHeld(hold) && hold.tenure.endExtension(hold);
+		hold.ownership.confirmed(sent, asked.toMillis() * 1_000_000);
+		return this.lossHandler.isStillHeld(hold) && hold.ownership.endExtension(hold);
 	}
 
 	/**
@@ -75,10 +75,10 @@ final class Extender {
 	 * still be carried out after them.
 	 */
 	private static Duration atLeastAsRenewed(Hold hold, Duration lease, Moment now) {
-		if (!hold.terms.renewed()) {
+		if (!hold.options.renewed()) {
 			return lease;
 		}
-		long renewed = Math.min(hold.terms.lease(), hold.tenure.maxHoldLeft(now.nanos()));
+		long renewed = Math.min(hold.options.lease(), hold.ownership.maxHoldLeft(now.nanos()));
 		return Duration.ofMillis(Math.max(lease.toMillis(), TimeUnit.NANOSECONDS.toMillis(renewed)));
 	}
 
@@ -89,7 +89,7 @@ final class Extender {
 		catch (RuntimeException ex) {
 			LockBackendException failure = Failures.asBackendException("extend", claim.key(), ex);
 			if (failure.isRefused()) {
-				hold.tenure.endExtension(hold);
+				hold.ownership.endExtension(hold);
 			}
 			throw failure;
 		}

@@ -28,7 +28,7 @@ final class HandOver {
 
 	private final Watchdog watchdog;
 
-	private final Losses losses;
+	private final LossHandler lossHandler;
 
 	private final Sweeper sweeper;
 
@@ -40,10 +40,11 @@ final class HandOver {
 	 * Creates it.
 	 * @param slice for how long a key is handed on without asking who else waits
 	 */
-	HandOver(LockBackend backend, Watchdog watchdog, Losses losses, Sweeper sweeper, EngineTime time, long slice) {
+	HandOver(LockBackend backend, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, EngineTime time,
+			long slice) {
 		this.backend = backend;
 		this.watchdog = watchdog;
-		this.losses = losses;
+		this.lossHandler = lossHandler;
 		this.sweeper = sweeper;
 		this.time = time;
 		this.slice = slice;
@@ -52,27 +53,27 @@ final class HandOver {
 	/**
 	 * Takes a key without asking the store, if that is possible.
 	 */
-	@Nullable Hold take(Tenure tenure, @Nullable Turn turn, Terms terms) {
+	@Nullable Hold take(Ownership ownership, @Nullable QueueNode node, HoldOptions options) {
 		Moment now = Moment.now(this.time);
-		long left = tenure.lease().left(now);
+		long left = ownership.lease().left(now);
 		// Passing it on renews a lease that nobody managed to renew in time, and ends one
 		// that was extended for the hold before: if this JVM dies, others wait for it.
-		if (isSliceOver(tenure, now) || !terms.sharesLeaseOf(tenure.terms) || left < terms.lease() / 2
-				|| left > terms.lease()) {
+		if (isSliceOver(ownership, now) || !options.sharesLeaseOf(ownership.options) || left < options.lease() / 2
+				|| left > options.lease()) {
 			return null;
 		}
-		Hold hold = new Hold(tenure, turn, terms, OptionalLong.empty(), this.time);
-		return tenure.take(hold) ? hold : null;
+		Hold hold = new Hold(ownership, node, options, OptionalLong.empty(), this.time);
+		return ownership.take(hold) ? hold : null;
 	}
 
 	/**
 	 * Takes a key in order to pass it on.
 	 * @return {@code false} if somebody else has it
 	 */
-	boolean takeToPass(Tenure tenure) {
-		boolean taken = this.losses.isStillOwned(tenure) && tenure.beginRelease();
+	boolean takeToPass(Ownership ownership) {
+		boolean taken = this.lossHandler.isStillOwned(ownership) && ownership.beginRelease();
 		if (taken) {
-			this.watchdog.unguard(tenure);
+			this.watchdog.unguard(ownership);
 		}
 		return taken;
 	}
@@ -82,28 +83,28 @@ final class HandOver {
 	 * @param yields whether others that wait in the store come first
 	 * @return the answer for the claim
 	 */
-	Attempt pass(Tenure tenure, Claim claim, boolean yields) {
+	Attempt pass(Ownership ownership, Claim claim, boolean yields) {
 		boolean answered = false;
 		try {
-			Passing passing = this.backend.pass(tenure.owner, claim, yields);
+			Passing passing = this.backend.pass(ownership.owner, claim, yields);
 			answered = true;
 			if (!passing.owned()) {
-				this.losses.discoveredAtRelease(tenure);
+				this.lossHandler.discoveredAtRelease(ownership);
 			}
 			return passing.next();
 		}
 		finally {
-			end(tenure, answered);
+			end(ownership, answered);
 		}
 	}
 
 	/**
 	 * Gives a key back in the background that nobody here took.
 	 */
-	void abandon(Tenure tenure) {
-		if (tenure.beginRelease()) {
-			this.watchdog.unguard(tenure);
-			end(tenure, false);
+	void abandon(Ownership ownership) {
+		if (ownership.beginRelease()) {
+			this.watchdog.unguard(ownership);
+			end(ownership, false);
 		}
 	}
 
@@ -111,26 +112,26 @@ final class HandOver {
 	 * Gives a key back in the background that nobody here may have.
 	 */
 	void undo(Hold hold) {
-		hold.tenure.beginRelease(hold); // Or it is lost already, to the end of the
-										// engine.
-		this.watchdog.unguard(hold.tenure);
-		end(hold.tenure, false);
+		hold.ownership.beginRelease(hold); // Or it is lost already, to the end of the
+											// engine.
+		this.watchdog.unguard(hold.ownership);
+		end(hold.ownership, false);
 	}
 
-	private void end(Tenure tenure, boolean answered) {
+	private void end(Ownership ownership, boolean answered) {
 		if (!answered) {
-			this.sweeper.release(tenure, 0);
+			this.sweeper.release(ownership, 0);
 		}
-		if (tenure.isUnsettled()) {
-			this.sweeper.cleanUp(tenure);
+		if (ownership.isUnsettled()) {
+			this.sweeper.cleanUp(ownership);
 		}
 	}
 
 	/**
 	 * Whether others that wait in the store come first now.
 	 */
-	boolean isSliceOver(Tenure tenure, Moment now) {
-		return now.nanos() - tenure.sliceStart >= this.slice;
+	boolean isSliceOver(Ownership ownership, Moment now) {
+		return now.nanos() - ownership.sliceStart >= this.slice;
 	}
 
 }

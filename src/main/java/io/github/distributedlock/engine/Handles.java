@@ -8,7 +8,7 @@ import io.github.distributedlock.engine.RunningCalls.Call;
 /**
  * Opens handles, with the parts that each of them needs.
  */
-record Handles(Losses losses, Releaser releaser, BackgroundReleaser backgroundReleaser, Extender extender,
+record Handles(LossHandler lossHandler, Releaser releaser, BackgroundReleaser backgroundReleaser, Extender extender,
 		HeldTooLong heldTooLong, ClosedElsewhere closedElsewhere, UserCode userCode, Workers workers, EngineTime time) {
 
 	LockHandle open(List<Hold> holds, boolean detached, Call call) {

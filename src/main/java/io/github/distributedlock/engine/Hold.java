@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's hold of a key, from when it got the {@link Tenure} until it gives it back
- * or hands it on, or it is lost.
+ * One request's hold of a key, from when it got the {@link Ownership} until it gives it
+ * back or hands it on, or it is lost.
  * <p>
  * Invariants: it begins with one entry, for its first handle; re-entering counts one
  * more, unless the last one has left, and who leaves last ends it.
@@ -21,15 +21,15 @@ final class Hold {
 
 	final String key;
 
-	final Terms terms;
+	final HoldOptions options;
 
-	final Tenure tenure;
+	final Ownership ownership;
 
 	/**
 	 * Its place in the queue of the key, which ends with it; {@code null} if it has
 	 * borrowed the key from the one whose turn it is.
 	 */
-	final @Nullable Turn turn;
+	final @Nullable QueueNode node;
 
 	final OptionalLong fencingToken;
 
@@ -53,32 +53,33 @@ final class Hold {
 
 	private volatile boolean expireOnClose;
 
-	Hold(Tenure tenure, @Nullable Turn turn, Terms terms, OptionalLong fencingToken, EngineTime time) {
-		this.key = tenure.key;
-		this.terms = terms;
-		this.tenure = tenure;
-		this.turn = turn;
+	Hold(Ownership ownership, @Nullable QueueNode node, HoldOptions options, OptionalLong fencingToken,
+			EngineTime time) {
+		this.key = ownership.key;
+		this.options = options;
+		this.ownership = ownership;
+		this.node = node;
 		this.fencingToken = fencingToken;
 		this.time = time;
 		this.acquired = time.nanoTime();
-		this.minHold = terms.minHold();
-		this.expireOnClose = terms.expireOnClose();
+		this.minHold = options.minHold();
+		this.expireOnClose = options.expireOnClose();
 	}
 
 	String owner() {
-		return this.tenure.owner;
+		return this.ownership.owner;
 	}
 
 	boolean isHeld() {
-		return this.tenure.isHeldBy(this);
+		return this.ownership.isHeldBy(this);
 	}
 
 	boolean isLost() {
-		return this.tenure.isLostBy(this);
+		return this.ownership.isLostBy(this);
 	}
 
 	Lease lease() {
-		return this.tenure.lease();
+		return this.ownership.lease();
 	}
 
 	Duration held() {
@@ -90,7 +91,7 @@ final class Hold {
 	 */
 	long rest() {
 		long minimum = this.minHold - (this.time.nanoTime() - this.acquired);
-		long expiry = this.expireOnClose ? this.tenure.leftOnServer() : 0;
+		long expiry = this.expireOnClose ? this.ownership.leftOnServer() : 0;
 		return Math.max(0, Math.max(minimum, expiry));
 	}
 
@@ -105,14 +106,15 @@ final class Hold {
 	 * For how long it can go on, as long as its requests and the store let it.
 	 */
 	long longest() {
-		return this.terms.renewed() ? this.tenure.maxHoldLeft(this.time.nanoTime()) : this.tenure.leftOnServer();
+		return this.options.renewed() ? this.ownership.maxHoldLeft(this.time.nanoTime())
+				: this.ownership.leftOnServer();
 	}
 
 	/**
 	 * Keeps the longest minimum, each from when it was asked for, and the strongest
 	 * ending of all requests that it serves.
 	 */
-	synchronized void keep(Terms asked) {
+	synchronized void keep(HoldOptions asked) {
 		this.minHold = Math.max(this.minHold, this.time.nanoTime() - this.acquired + asked.minHold());
 		this.expireOnClose |= asked.expireOnClose();
 	}

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeyQueue {
 
-	final Deque<Turn> waiting = new ArrayDeque<>(1);
+	final Deque<QueueNode> waiting = new ArrayDeque<>(1);
 
 	/**
 	 * Wake-ups from the store that nobody has consumed yet. Safe for any thread.
@@ -24,7 +24,7 @@ final class KeyQueue {
 	/**
 	 * Who talks to the store or holds the lock. May be read by any thread.
 	 */
-	volatile Turn current;
+	volatile QueueNode current;
 
 	/**
 	 * Whether anybody waits here. May be read by any thread.
@@ -41,26 +41,26 @@ final class KeyQueue {
 	 */
 	volatile @Nullable LockBackendException failure;
 
-	KeyQueue(Turn first) {
+	KeyQueue(QueueNode first) {
 		this.current = first;
 		first.join(this);
 		first.granted.release();
 	}
 
-	void add(Turn turn) {
-		this.waiting.add(turn);
+	void add(QueueNode node) {
+		this.waiting.add(node);
 		this.crowded = true;
-		turn.join(this);
+		node.join(this);
 	}
 
 	/**
 	 * Puts a request in the place of a withdrawal that the store has not heard of.
 	 */
-	void takeOver(Turn turn) {
-		turn.join(this);
+	void takeOver(QueueNode node) {
+		node.join(this);
 		this.registered = true;
-		this.current = turn;
-		turn.granted.release();
+		this.current = node;
+		node.granted.release();
 	}
 
 	/**
@@ -68,13 +68,13 @@ final class KeyQueue {
 	 * @return whether there is another one
 	 */
 	boolean next() {
-		Turn next = this.waiting.poll();
+		QueueNode next = this.waiting.poll();
 		this.crowded = !this.waiting.isEmpty();
 		if (next == null) {
 			if (!this.registered && this.wakeUps.availablePermits() == 0) {
 				return false;
 			}
-			next = new Turn(this.current.waiter, true);
+			next = new QueueNode(this.current.waiter, true);
 			next.join(this);
 		}
 		this.current = next;
@@ -86,12 +86,12 @@ final class KeyQueue {
 	 * Ends the current turn, and leaves a key to the next one.
 	 * @return {@code false} if there is none that may have it
 	 */
-	boolean handOn(Tenure tenure, BooleanSupplier vacated) {
-		Turn next = this.waiting.peek();
+	boolean handOn(Ownership ownership, BooleanSupplier vacated) {
+		QueueNode next = this.waiting.peek();
 		if (next == null || !next.inherits || !vacated.getAsBoolean()) {
 			return false;
 		}
-		next.inherit(tenure);
+		next.inherit(ownership);
 		return next();
 	}
 
@@ -100,7 +100,7 @@ final class KeyQueue {
 	 */
 	void recall() {
 		wake();
-		this.waiting.forEach((turn) -> turn.granted.release());
+		this.waiting.forEach((node) -> node.granted.release());
 	}
 
 	void wake() {

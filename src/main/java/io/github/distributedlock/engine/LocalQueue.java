@@ -32,15 +32,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class LocalQueue {
 
-	private final Map<Waiter, KeyQueue> queues = new ConcurrentHashMap<>();
+	private final Map<QueueKey, KeyQueue> queues = new ConcurrentHashMap<>();
 
-	private final BiConsumer<LocalQueue, Turn> withdrawals;
+	private final BiConsumer<LocalQueue, QueueNode> withdrawals;
 
 	/**
 	 * Creates empty queues.
 	 * @param withdrawals is to tell the store that nobody waits, and then to leave
 	 */
-	LocalQueue(BiConsumer<LocalQueue, Turn> withdrawals) {
+	LocalQueue(BiConsumer<LocalQueue, QueueNode> withdrawals) {
 		this.withdrawals = withdrawals;
 	}
 
@@ -52,32 +52,32 @@ final class LocalQueue {
 	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
 	 * one end that has, which takes one command: the lock may be free.
 	 */
-	@Nullable Turn enter(Waiter waiter, boolean mayWait, boolean inherits) {
-		Turn turn = new Turn(waiter, false, inherits);
+	@Nullable QueueNode enter(QueueKey waiter, boolean mayWait, boolean inherits) {
+		QueueNode node = new QueueNode(waiter, false, inherits);
 		this.queues.compute(waiter, (same, queue) -> {
 			if (queue == null) {
-				return new KeyQueue(turn);
+				return new KeyQueue(node);
 			}
 			boolean nobodyElse = queue.current.withdrawal && queue.waiting.isEmpty();
 			if (nobodyElse && queue.current.begin()) {
-				queue.takeOver(turn);
+				queue.takeOver(node);
 			}
 			else if (mayWait || nobodyElse) {
-				turn.followsWithdrawal = nobodyElse;
-				queue.add(turn);
+				node.followsWithdrawal = nobodyElse;
+				queue.add(node);
 			}
 			return queue;
 		});
-		return turn.hasJoined() ? turn : null;
+		return node.hasJoined() ? node : null;
 	}
 
 	/**
 	 * Gives up a place. Only the first call has an effect.
 	 */
-	void leave(Turn turn) {
-		startWithdrawal(this.queues.computeIfPresent(turn.waiter, (same, queue) -> {
-			if (queue.current != turn) {
-				queue.waiting.remove(turn);
+	void leave(QueueNode node) {
+		startWithdrawal(this.queues.computeIfPresent(node.waiter, (same, queue) -> {
+			if (queue.current != node) {
+				queue.waiting.remove(node);
 				return queue;
 			}
 			return queue.next() ? queue : null;
@@ -90,16 +90,16 @@ final class LocalQueue {
 	 * @return {@code false} if there is none that may have it, or the hold has lost it
 	 */
 	boolean handOn(Hold hold) {
-		Turn turn = hold.turn;
-		if (turn != null && !turn.hasFollowers()) {
+		QueueNode node = hold.node;
+		if (node != null && !node.hasFollowers()) {
 			return false;
 		}
-		return (turn == null) ? giveBack(hold) : handOn(turn, hold.tenure, () -> hold.tenure.vacate(hold));
+		return (node == null) ? giveBack(hold) : handOn(node, hold.ownership, () -> hold.ownership.vacate(hold));
 	}
 
 	private boolean giveBack(Hold borrower) {
-		return step(borrower.tenure.waiter, (queue) -> {
-			boolean done = queue.current.inherited() == borrower.tenure && borrower.tenure.vacate(borrower);
+		return step(borrower.ownership.waiter, (queue) -> {
+			boolean done = queue.current.inherited() == borrower.ownership && borrower.ownership.vacate(borrower);
 			if (done) {
 				queue.current.inheritanceChanged();
 			}
@@ -111,19 +111,19 @@ final class LocalQueue {
 	 * A hold has ended, and has left the key to nobody here.
 	 */
 	void ended(Hold hold) {
-		Turn turn = hold.turn;
-		if (turn != null) {
-			leave(turn);
+		QueueNode node = hold.node;
+		if (node != null) {
+			leave(node);
 		}
 		else {
-			ifPresent(hold.tenure.waiter, (queue) -> queue.current.inheritanceChanged());
+			ifPresent(hold.ownership.waiter, (queue) -> queue.current.inheritanceChanged());
 		}
 	}
 
 	/**
 	 * The key that was left to the current turn, as long as it may be borrowed.
 	 */
-	@Nullable Tenure lendable(Waiter waiter) {
+	@Nullable Ownership lendable(QueueKey waiter) {
 		KeyQueue queue = this.queues.get(waiter);
 		return (queue != null) ? queue.current.lendable() : null;
 	}
@@ -133,20 +133,20 @@ final class LocalQueue {
 	 * next one, even if it is borrowed.
 	 * @return the key that was left to it, if there is no next one and nobody has it
 	 */
-	@Nullable Tenure abandon(Turn turn) {
+	@Nullable Ownership abandon(QueueNode node) {
 		// It may still be left one until it is gone.
-		step(turn.waiter, (queue) -> queue.current != turn && queue.waiting.remove(turn));
-		Tenure left = turn.inherited();
-		boolean handedOn = left != null && handOn(turn, left, left::isOwned);
-		leave(turn);
+		step(node.waiter, (queue) -> queue.current != node && queue.waiting.remove(node));
+		Ownership left = node.inherited();
+		boolean handedOn = left != null && handOn(node, left, left::isOwned);
+		leave(node);
 		return (left != null && !handedOn && left.isVacant()) ? left : null;
 	}
 
-	private boolean handOn(Turn turn, Tenure tenure, BooleanSupplier vacated) {
-		return step(turn.waiter, (queue) -> queue.current == turn && queue.handOn(tenure, vacated));
+	private boolean handOn(QueueNode node, Ownership ownership, BooleanSupplier vacated) {
+		return step(node.waiter, (queue) -> queue.current == node && queue.handOn(ownership, vacated));
 	}
 
-	private boolean step(Waiter waiter, Predicate<KeyQueue> step) {
+	private boolean step(QueueKey waiter, Predicate<KeyQueue> step) {
 		AtomicBoolean done = new AtomicBoolean();
 		this.queues.computeIfPresent(waiter, (same, queue) -> {
 			done.set(step.test(queue));
@@ -158,10 +158,10 @@ final class LocalQueue {
 	/**
 	 * The store has woken one that waited for a key.
 	 */
-	void wake(Waiter waiter) {
+	void wake(QueueKey waiter) {
 		startWithdrawal(this.queues.compute(waiter, (same, queue) -> {
 			if (queue == null) {
-				return new KeyQueue(new Turn(waiter, true));
+				return new KeyQueue(new QueueNode(waiter, true));
 			}
 			queue.wake();
 			return queue;
@@ -171,7 +171,7 @@ final class LocalQueue {
 	/**
 	 * Wakes one that waits, if it does.
 	 */
-	void wakeIfWaiting(Waiter waiter) {
+	void wakeIfWaiting(QueueKey waiter) {
 		ifPresent(waiter, KeyQueue::wake);
 	}
 
@@ -193,7 +193,7 @@ final class LocalQueue {
 	/**
 	 * What the store's last answer about a key was, if it was a failure.
 	 */
-	@Nullable LockBackendException failure(Waiter waiter) {
+	@Nullable LockBackendException failure(QueueKey waiter) {
 		KeyQueue queue = this.queues.get(waiter);
 		return (queue != null) ? queue.failure : null;
 	}
@@ -201,7 +201,7 @@ final class LocalQueue {
 	/**
 	 * The owner token of the hold that others queue up behind.
 	 */
-	@Nullable String holder(Waiter waiter) {
+	@Nullable String holder(QueueKey waiter) {
 		KeyQueue queue = this.queues.get(waiter);
 		return (queue != null) ? queue.current.owner : null;
 	}
@@ -210,7 +210,7 @@ final class LocalQueue {
 		return this.queues.isEmpty();
 	}
 
-	private void ifPresent(Waiter waiter, Consumer<KeyQueue> action) {
+	private void ifPresent(QueueKey waiter, Consumer<KeyQueue> action) {
 		this.queues.computeIfPresent(waiter, (same, queue) -> {
 			action.accept(queue);
 			return queue;
@@ -221,7 +221,7 @@ final class LocalQueue {
 	 * Outside the step for the key, since a withdrawal comes back to leave.
 	 */
 	private void startWithdrawal(@Nullable KeyQueue queue) {
-		Turn current = (queue != null) ? queue.current : null;
+		QueueNode current = (queue != null) ? queue.current : null;
 		if (current != null && current.withdrawal && current.granted.tryAcquire()) {
 			Undo.ifFails(() -> this.withdrawals.accept(this, current), () -> {
 				if (current.begin()) {

@@ -48,13 +48,13 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final LocalQueue queue;
 
-	private final Losses losses;
+	private final LossHandler lossHandler;
 
 	private final Sweeper sweeper;
 
 	private final Watchdog watchdog;
 
-	private final Holds holds;
+	private final RequestAcquirer holds;
 
 	private final BackgroundReleaser backgroundReleaser;
 
@@ -79,23 +79,23 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		SerialTasks nodeTasks = new SerialTasks(workers::background);
 		this.queue = new LocalQueue(new Withdrawals(backend, nodeTasks));
 		this.sweeper = new Sweeper(backend, time, workers);
-		this.losses = new Losses(this.queue, this.sweeper, eventsElsewhere);
-		RenewalRound round = new RenewalRound(backend, instance, this.losses, this.sweeper, eventsElsewhere, time);
-		this.watchdog = new Watchdog(backend, round, this.losses, time, workers);
+		this.lossHandler = new LossHandler(this.queue, this.sweeper, eventsElsewhere);
+		RenewalRound round = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
+		this.watchdog = new Watchdog(backend, round, this.lossHandler, time, workers);
 		this.listening = backend.listen(instance.id(), new WakeUps(this.queue, instance));
 		BooleanSupplier handsOn = settings.localSlice.isZero() ? () -> false : () -> !this.listening.isDeaf();
-		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper, this.events,
-				handsOn);
-		Releaser releaserElsewhere = new Releaser(backend, this.queue, this.watchdog, this.losses, this.sweeper,
+		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.lossHandler, this.sweeper,
+				this.events, handsOn);
+		Releaser releaserElsewhere = new Releaser(backend, this.queue, this.watchdog, this.lossHandler, this.sweeper,
 				eventsElsewhere, handsOn);
 		this.backgroundReleaser = new BackgroundReleaser(releaserElsewhere, new Nodes(backend), nodeTasks, workers);
-		HandOver handOver = new HandOver(backend, this.watchdog, this.losses, this.sweeper, time,
+		HandOver handOver = new HandOver(backend, this.watchdog, this.lossHandler, this.sweeper, time,
 				settings.localSlice.toNanos());
-		Acquirer acquirer = new Acquirer(backend, this.queue, this.watchdog, this.sweeper, handOver, instance,
+		KeyAcquirer acquirer = new KeyAcquirer(backend, this.queue, this.watchdog, this.sweeper, handOver, instance,
 				this.lifecycle, time, this.listening, settings.pollInterval);
-		this.holds = new Holds(instance, acquirer, releaser, this.losses, this.events);
-		this.handles = new Handles(this.losses, releaser, this.backgroundReleaser,
-				new Extender(backend, instance, this.losses, time), new HeldTooLong(settings.warnHeldAfter, time),
+		this.holds = new RequestAcquirer(instance, acquirer, releaser, this.lossHandler, this.events);
+		this.handles = new Handles(this.lossHandler, releaser, this.backgroundReleaser,
+				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);
 	}
 
@@ -145,18 +145,18 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private @Nullable LockHandle acquire(LockRequest request, Wait wait, Call call) {
 		List<String> keys = this.requests.keysInOrder(request);
-		Terms terms = this.requests.terms(request);
+		HoldOptions options = this.requests.options(request);
 		boolean interrupted = Thread.interrupted();
 		try {
-			List<Hold> holds = this.holds.reenter(keys, terms);
+			List<Hold> holds = this.holds.reenter(keys, options);
 			if (holds == null) {
 				if (interrupted && wait.isAllowed()) {
 					throw new InterruptedException("interrupted before");
 				}
-				holds = ask(keys, terms, wait);
+				holds = ask(keys, options, wait);
 			}
 			if (holds == null) {
-				this.events.publish(new LockEvent.NotAcquired(terms.name(), keys, wait.waited(), wait.holder()));
+				this.events.publish(new LockEvent.NotAcquired(options.name(), keys, wait.waited(), wait.holder()));
 				return null;
 			}
 			return open(holds, request, call);
@@ -173,10 +173,10 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		}
 	}
 
-	private @Nullable List<Hold> ask(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
+	private @Nullable List<Hold> ask(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {
 		this.asking.increment();
 		try {
-			return this.holds.acquire(keys, terms, wait);
+			return this.holds.acquire(keys, options, wait);
 		}
 		finally {
 			this.asking.decrement();
@@ -259,7 +259,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	public void close() {
 		if (this.lifecycle.close()) {
 			this.queue.recallAll();
-			this.watchdog.guarded().forEach((tenure) -> this.losses.declare(tenure, Reason.SHUTDOWN));
+			this.watchdog.guarded().forEach((ownership) -> this.lossHandler.declare(ownership, Reason.SHUTDOWN));
 			this.calls.forget();
 			this.sweeper.finish();
 			this.listening.close();
@@ -271,7 +271,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	private boolean isInsideLock() {
 		return CurrentLock.all()
 			.stream()
-			.anyMatch((handle) -> handle instanceof EngineHandle own && own.isOf(this.losses));
+			.anyMatch((handle) -> handle instanceof EngineHandle own && own.isOf(this.lossHandler));
 	}
 
 }

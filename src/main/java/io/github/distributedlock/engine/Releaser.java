@@ -23,7 +23,7 @@ final class Releaser {
 
 	private final Watchdog watchdog;
 
-	private final Losses losses;
+	private final LossHandler lossHandler;
 
 	private final Sweeper sweeper;
 
@@ -36,12 +36,12 @@ final class Releaser {
 	 * @param handsOn whether keys may be handed on inside this JVM: not while others have
 	 * to find them free, since nobody could tell us that they wait
 	 */
-	Releaser(LockBackend backend, LocalQueue queue, Watchdog watchdog, Losses losses, Sweeper sweeper, Events events,
-			BooleanSupplier handsOn) {
+	Releaser(LockBackend backend, LocalQueue queue, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper,
+			Events events, BooleanSupplier handsOn) {
 		this.backend = backend;
 		this.queue = queue;
 		this.watchdog = watchdog;
-		this.losses = losses;
+		this.lossHandler = lossHandler;
 		this.sweeper = sweeper;
 		this.events = events;
 		this.handsOn = handsOn;
@@ -105,7 +105,7 @@ final class Releaser {
 	private void end(Hold hold, boolean used, Deferrals deferrals) {
 		long rest = rest(hold, used);
 		LockEvent.Released event = event(hold, used);
-		if (this.losses.isStillHeld(hold) && mayHandOn(hold, rest) && this.queue.handOn(hold)) {
+		if (this.lossHandler.isStillHeld(hold) && mayHandOn(hold, rest) && this.queue.handOn(hold)) {
 			publish(event);
 			return;
 		}
@@ -118,14 +118,14 @@ final class Releaser {
 				this.queue.ended(hold);
 			}
 		}
-		cleanUp(hold.tenure);
+		cleanUp(hold.ownership);
 		if (told) {
 			publish(event);
 		}
 	}
 
 	private boolean mayHandOn(Hold hold, long rest) {
-		return rest == 0 && hold.terms.handedOn() && this.handsOn.getAsBoolean();
+		return rest == 0 && hold.options.handedOn() && this.handsOn.getAsBoolean();
 	}
 
 	private boolean isOneStep(List<Hold> holds, boolean used) {
@@ -145,21 +145,21 @@ final class Releaser {
 		finally {
 			ours.forEach(this.queue::ended);
 		}
-		holds.forEach((hold) -> cleanUp(hold.tenure));
+		holds.forEach((hold) -> cleanUp(hold.ownership));
 		told.forEach(this::publish);
 	}
 
 	private boolean begin(Hold hold) {
-		boolean begun = this.losses.isStillHeld(hold) && hold.tenure.beginRelease(hold);
+		boolean begun = this.lossHandler.isStillHeld(hold) && hold.ownership.beginRelease(hold);
 		if (begun) {
-			this.watchdog.unguard(hold.tenure);
+			this.watchdog.unguard(hold.ownership);
 		}
 		return begun;
 	}
 
-	private void cleanUp(Tenure tenure) {
-		if (tenure.isUnsettled() && !tenure.isLeftToRunOut()) {
-			this.sweeper.cleanUp(tenure);
+	private void cleanUp(Ownership ownership) {
+		if (ownership.isUnsettled() && !ownership.isLeftToRunOut()) {
+			this.sweeper.cleanUp(ownership);
 		}
 	}
 
@@ -204,7 +204,7 @@ final class Releaser {
 
 	private boolean isOwned(Hold hold, boolean answer) {
 		if (!answer) {
-			this.losses.discoveredAtRelease(hold.tenure);
+			this.lossHandler.discoveredAtRelease(hold.ownership);
 		}
 		return answer;
 	}
@@ -221,7 +221,7 @@ final class Releaser {
 
 	private LockEvent.@Nullable Released event(Hold hold, boolean used) {
 		return (used && this.events.areHeard())
-				? new LockEvent.Released(hold.terms.name(), hold.key, hold.owner(), hold.held()) : null;
+				? new LockEvent.Released(hold.options.name(), hold.key, hold.owner(), hold.held()) : null;
 	}
 
 	private static List<String> keys(List<Hold> holds) {

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.engine.Lease.Moment;
 
 /**
- * When a guarded tenure is to be renewed next. Written by one renewal round at a time.
+ * When a guarded ownership is to be renewed next. Written by one renewal round at a time.
  */
 final class Renewal {
 
@@ -14,7 +14,7 @@ final class Renewal {
 
 	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
 
-	final Tenure tenure;
+	final Ownership ownership;
 
 	private volatile boolean planned;
 
@@ -31,9 +31,9 @@ final class Renewal {
 	 */
 	private volatile long slack;
 
-	Renewal(Tenure tenure) {
-		this.tenure = tenure;
-		Lease first = tenure.lease();
+	Renewal(Ownership ownership) {
+		this.ownership = ownership;
+		Lease first = ownership.lease();
 		plan(first.sent(), first.nanos());
 	}
 
@@ -42,11 +42,11 @@ final class Renewal {
 	 * exactly where the longest hold ends, so that there is none after it.
 	 */
 	void plan(Moment sent, long nanos) {
-		this.at = sent.nanos() + this.tenure.terms.lease() / 3;
-		this.slack = this.tenure.terms.lease() / 6;
+		this.at = sent.nanos() + this.ownership.options.lease() / 3;
+		this.slack = this.ownership.options.lease() / 6;
 		this.retrying = false;
-		this.planned = this.tenure.terms.renewed() && nanos >= this.tenure.terms.lease()
-				&& this.tenure.maxHoldLeft(sent.nanos()) > nanos;
+		this.planned = this.ownership.options.renewed() && nanos >= this.ownership.options.lease()
+				&& this.ownership.maxHoldLeft(sent.nanos()) > nanos;
 		this.underWay = false;
 	}
 
@@ -54,7 +54,7 @@ final class Renewal {
 	 * Plans to try again soon, for the store failed.
 	 */
 	void retry(long now) {
-		this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.tenure.terms.lease() / 20));
+		this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.ownership.options.lease() / 20));
 		this.slack = 0;
 		this.retrying = true;
 		this.underWay = false;
@@ -81,7 +81,8 @@ final class Renewal {
 	 * Whether to renew now: it is time, or the machine may have been suspended.
 	 */
 	boolean isDue(Moment now) {
-		return isPossible() && (this.at - now.nanos() <= 0 || (!this.retrying && this.tenure.lease().isSuspect(now)));
+		return isPossible()
+				&& (this.at - now.nanos() <= 0 || (!this.retrying && this.ownership.lease().isSuspect(now)));
 	}
 
 	/**
@@ -99,7 +100,7 @@ final class Renewal {
 	 * How long nothing needs to be done.
 	 */
 	long nanosToNextEvent(Moment now) {
-		long toDeadline = this.tenure.lease().monotonicLeft(now);
+		long toDeadline = this.ownership.lease().monotonicLeft(now);
 		return isPossible() ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
 	}
 
@@ -107,7 +108,7 @@ final class Renewal {
 	 * The lease to ask for: trimmed to end where the longest hold ends.
 	 */
 	Duration lease(Moment now) {
-		long nanos = Math.min(this.tenure.terms.lease(), this.tenure.maxHoldLeft(now.nanos()));
+		long nanos = Math.min(this.ownership.options.lease(), this.ownership.maxHoldLeft(now.nanos()));
 		return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
 	}
 

@@ -24,7 +24,7 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 
 	private final Instance instance;
 
-	private final Losses losses;
+	private final LossHandler lossHandler;
 
 	private final Sweeper sweeper;
 
@@ -36,11 +36,11 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 	 * Creates it.
 	 * @param events those that are told on other threads
 	 */
-	RenewalRound(LockBackend backend, Instance instance, Losses losses, Sweeper sweeper, Events events,
+	RenewalRound(LockBackend backend, Instance instance, LossHandler lossHandler, Sweeper sweeper, Events events,
 			EngineTime time) {
 		this.backend = backend;
 		this.instance = instance;
-		this.losses = losses;
+		this.lossHandler = lossHandler;
 		this.sweeper = sweeper;
 		this.events = events;
 		this.time = time;
@@ -56,10 +56,10 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 		List<Renewal> renewals = new ArrayList<>(batch.size());
 		List<Claim> claims = new ArrayList<>(batch.size());
 		for (Renewal renewal : batch) {
-			Tenure tenure = renewal.tenure;
-			if (tenure.isOwned()) {
+			Ownership ownership = renewal.ownership;
+			if (ownership.isOwned()) {
 				renewals.add(renewal);
-				claims.add(new Claim(tenure.key, tenure.owner, this.instance.id(), renewal.lease(sent)));
+				claims.add(new Claim(ownership.key, ownership.owner, this.instance.id(), renewal.lease(sent)));
 			}
 		}
 		if (claims.isEmpty()) {
@@ -78,28 +78,28 @@ final class RenewalRound implements Consumer<List<Renewal>> {
 	}
 
 	private void answered(Renewal renewal, boolean owned, Moment sent, Duration lease) {
-		Tenure tenure = renewal.tenure;
+		Ownership ownership = renewal.ownership;
 		if (!owned) {
-			this.losses.declare(tenure, Reason.TAKEN);
+			this.lossHandler.declare(ownership, Reason.TAKEN);
 		}
-		else if (tenure.isOwned()) {
-			long left = tenure.lease().left(Moment.now(this.time));
-			tenure.confirmed(sent, lease.toNanos());
+		else if (ownership.isOwned()) {
+			long left = ownership.lease().left(Moment.now(this.time));
+			ownership.confirmed(sent, lease.toNanos());
 			renewal.plan(sent, lease.toNanos());
-			if (left < tenure.terms.lease() / 6) {
-				this.events.publish(
-						new LockEvent.RenewedLate(tenure.name(), tenure.key, tenure.owner, Duration.ofNanos(left)));
+			if (left < ownership.options.lease() / 6) {
+				this.events.publish(new LockEvent.RenewedLate(ownership.name(), ownership.key, ownership.owner,
+						Duration.ofNanos(left)));
 			}
 		}
-		else if (tenure.isLost() && !tenure.isLeftToRunOut()) {
+		else if (ownership.isLost() && !ownership.isLeftToRunOut()) {
 			// We gave it up before this was carried out: nobody would ever free it.
-			this.sweeper.cleanUp(tenure);
+			this.sweeper.cleanUp(ownership);
 		}
 	}
 
 	private void failed(Renewal renewal) {
-		if (renewal.tenure.isOver()) {
-			this.losses.declare(renewal.tenure, renewal.tenure.overReason());
+		if (renewal.ownership.isOver()) {
+			this.lossHandler.declare(renewal.ownership, renewal.ownership.overReason());
 		}
 		renewal.retry(this.time.nanoTime());
 	}

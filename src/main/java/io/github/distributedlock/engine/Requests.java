@@ -50,7 +50,7 @@ final class Requests {
 		return keys.stream().sorted().toList();
 	}
 
-	Terms terms(LockRequest request) {
+	HoldOptions options(LockRequest request) {
 		boolean shared = request.mode() == LockMode.SHARED;
 		refuse(request, shared && request.fair(), "SHARED and fair, but a shared lock"
 				+ " queues up behind all exclusive requests that wait as it is. Request it without fair");
@@ -61,7 +61,7 @@ final class Requests {
 		if (shared || request.fair()) {
 			request.keys().forEach((key) -> this.backend.require(key, request.mode(), request.fair()));
 		}
-		return Terms.of(request, this.leaseTime);
+		return HoldOptions.of(request, this.leaseTime);
 	}
 
 	private void requireNotTooLong(String key) {

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
  * key back. Every step checks the owner, so it does no harm, however often and late.
  * <p>
  * Invariants: at most one sweep is scheduled or under way, and one is while there are
- * errands. A sweep leaves a node alone after its first failure there, and the errand that
+ * tasks. A sweep leaves a node alone after its first failure there, and the task that
  * failed goes to the end, so that a node that is down is asked once for each pause,
- * however many errands there are.
+ * however many tasks there are.
  */
 final class Sweeper {
 
@@ -30,9 +30,9 @@ final class Sweeper {
 	/**
 	 * Bounds the memory, and the work when the store is back, of a long outage.
 	 */
-	private static final int MOST_ERRANDS = 10_000;
+	private static final int MOST_TASKS = 10_000;
 
-	private final Queue<Errand> errands = new LinkedBlockingQueue<>(MOST_ERRANDS);
+	private final Queue<CleanUpTask> tasks = new LinkedBlockingQueue<>(MOST_TASKS);
 
 	private final AtomicBoolean active = new AtomicBoolean();
 
@@ -60,9 +60,9 @@ final class Sweeper {
 	 * Releases a key, until the store answers or its lease has run out there.
 	 * @param rest for how much longer it is to block others, or 0
 	 */
-	void release(Tenure tenure, long rest) {
+	void release(Ownership ownership, long rest) {
 		long now = this.time.nanoTime();
-		add(new Errand(tenure.key, tenure.owner, rest, now, now + tenure.leftOnServer(), 0));
+		add(new CleanUpTask(ownership.key, ownership.owner, rest, now, now + ownership.leftOnServer(), 0));
 	}
 
 	/**
@@ -70,37 +70,37 @@ final class Sweeper {
 	 * out: until one lease after the first answer.
 	 */
 	void cleanUp(String key, String owner, long lease) {
-		add(new Errand(key, owner, 0, this.time.nanoTime(), null, lease));
+		add(new CleanUpTask(key, owner, 0, this.time.nanoTime(), null, lease));
 	}
 
 	/**
-	 * Undoes what was sent for a tenure and never answered, once it has ended.
+	 * Undoes what was sent for an ownership and never answered, once it has ended.
 	 */
-	void cleanUp(Tenure tenure) {
-		cleanUp(tenure.key, tenure.owner, tenure.terms.lease());
+	void cleanUp(Ownership ownership) {
+		cleanUp(ownership.key, ownership.owner, ownership.options.lease());
 	}
 
 	/**
-	 * Tries every errand once more, since there will be no other time.
+	 * Tries every task once more, since there will be no other time.
 	 */
 	void finish() {
 		this.workers.background(() -> {
 			Set<Object> down = new HashSet<>();
-			for (Errand errand : this.errands) {
-				runUnlessDown(errand, down);
+			for (CleanUpTask task : this.tasks) {
+				runUnlessDown(task, down);
 			}
 		});
 	}
 
-	private void add(Errand errand) {
-		if (this.errands.offer(errand)) {
+	private void add(CleanUpTask task) {
+		if (this.tasks.offer(task)) {
 			this.full.set(false);
 		}
 		else if (this.full.compareAndSet(false, true)) {
 			logger.warn(
 					"Lock '{}' of {}, and others, may stay in the store until their leases have run out there,"
 							+ " since {} locks are waiting to be released already",
-					LockException.printable(errand.key), errand.owner, MOST_ERRANDS);
+					LockException.printable(task.key), task.owner, MOST_TASKS);
 		}
 		start(0);
 	}
@@ -120,46 +120,45 @@ final class Sweeper {
 
 	private void sweep() {
 		try {
-			this.errands.removeIf((errand) -> errand.isDone(this.time.nanoTime()));
+			this.tasks.removeIf((task) -> task.isDone(this.time.nanoTime()));
 			Set<Object> down = new HashSet<>();
-			for (Errand errand : this.errands) {
-				if (errand.isDue(this.time.nanoTime()) && !runUnlessDown(errand, down)) {
-					this.errands.remove(errand);
-					add(errand);
+			for (CleanUpTask task : this.tasks) {
+				if (task.isDue(this.time.nanoTime()) && !runUnlessDown(task, down)) {
+					this.tasks.remove(task);
+					add(task);
 				}
 			}
 		}
 		finally {
 			this.active.set(false);
-			if (!this.errands.isEmpty()) {
+			if (!this.tasks.isEmpty()) {
 				start(PAUSE);
 			}
 		}
 	}
 
 	/**
-	 * Runs an errand, unless another has failed at its node.
+	 * Runs a task, unless another has failed at its node.
 	 * @return {@code false} if it failed
 	 */
-	private boolean runUnlessDown(Errand errand, Set<Object> down) {
-		Object node = this.nodes.of(errand.key);
-		if (down.contains(node) || run(errand)) {
+	private boolean runUnlessDown(CleanUpTask task, Set<Object> down) {
+		Object node = this.nodes.of(task.key);
+		if (down.contains(node) || run(task)) {
 			return true;
 		}
 		down.add(node);
 		return false;
 	}
 
-	private boolean run(Errand errand) {
+	private boolean run(CleanUpTask task) {
 		try {
-			Releaser.tell(this.backend, errand.key, errand.owner, errand.restAt(this.time.nanoTime()));
-			errand.answered(this.time.nanoTime());
+			Releaser.tell(this.backend, task.key, task.owner, task.restAt(this.time.nanoTime()));
+			task.answered(this.time.nanoTime());
 			return true;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Could not release lock '{}' of {} yet", LockException.printable(errand.key), errand.owner,
-					ex);
-			errand.postpone(this.time.nanoTime());
+			logger.debug("Could not release lock '{}' of {} yet", LockException.printable(task.key), task.owner, ex);
+			task.postpone(this.time.nanoTime());
 			return false;
 		}
 	}

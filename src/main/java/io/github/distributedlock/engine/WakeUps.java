@@ -29,7 +29,7 @@ final class WakeUps implements WakeListener {
 			logger.debug("Ignored a wake-up that names {}, a waiter of another JVM", LockException.printable(waiter));
 			return;
 		}
-		this.queue.wake(new Waiter(key, waiter));
+		this.queue.wake(new QueueKey(key, waiter));
 	}
 
 	@Override

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * Renews leases a third of their length after the last renewal at the latest, and
  * declares those lost whose lease has run out.
  * <p>
- * Invariants: a tenure is guarded from before its acquire returns until before its
- * release is sent. One alarm is set for the earliest moment at which a guarded tenure
+ * Invariants: an ownership is guarded from before its acquire returns until before its
+ * release is sent. One alarm is set for the earliest moment at which a guarded ownership
  * needs anything; it may be earlier than needed, never later. The alarm only sorts out
  * what is due: commands are sent by the renewal workers, one round at a time for each
  * node, so that a node that stalls delays only its own leases, and no deadline.
@@ -32,7 +32,7 @@ final class Watchdog {
 	 */
 	private static final long LONGEST_NAP = TimeUnit.SECONDS.toNanos(1);
 
-	private final Map<Tenure, Renewal> guarded = new ConcurrentHashMap<>();
+	private final Map<Ownership, Renewal> guarded = new ConcurrentHashMap<>();
 
 	private final Set<Object> busyNodes = ConcurrentHashMap.newKeySet();
 
@@ -40,7 +40,7 @@ final class Watchdog {
 
 	private final Consumer<List<Renewal>> round;
 
-	private final Losses losses;
+	private final LossHandler lossHandler;
 
 	private final EngineTime time;
 
@@ -54,17 +54,18 @@ final class Watchdog {
 
 	private long alarmNumber;
 
-	Watchdog(LockBackend backend, Consumer<List<Renewal>> round, Losses losses, EngineTime time, Workers workers) {
+	Watchdog(LockBackend backend, Consumer<List<Renewal>> round, LossHandler lossHandler, EngineTime time,
+			Workers workers) {
 		this.nodes = new Nodes(backend);
 		this.round = round;
-		this.losses = losses;
+		this.lossHandler = lossHandler;
 		this.time = time;
 		this.workers = workers;
 	}
 
-	void guard(Tenure tenure) {
-		Renewal renewal = new Renewal(tenure);
-		this.guarded.put(tenure, renewal);
+	void guard(Ownership ownership) {
+		Renewal renewal = new Renewal(ownership);
+		this.guarded.put(ownership, renewal);
 		boolean done = false;
 		try {
 			setAlarm(renewal.nanosToNextEvent(Moment.now(this.time)));
@@ -72,20 +73,20 @@ final class Watchdog {
 		}
 		finally {
 			if (!done) {
-				unguard(tenure);
+				unguard(ownership);
 			}
 		}
 	}
 
-	void unguard(Tenure tenure) {
-		this.guarded.remove(tenure);
+	void unguard(Ownership ownership) {
+		this.guarded.remove(ownership);
 	}
 
 	int guardedCount() {
 		return this.guarded.size();
 	}
 
-	List<Tenure> guarded() {
+	List<Ownership> guarded() {
 		return List.copyOf(this.guarded.keySet());
 	}
 
@@ -155,23 +156,23 @@ final class Watchdog {
 		long nap = LONGEST_NAP;
 		Set<Object> nodes = new HashSet<>();
 		for (Renewal renewal : this.guarded.values()) {
-			Tenure tenure = renewal.tenure;
+			Ownership ownership = renewal.ownership;
 			if (isOver(renewal, now)) {
-				this.losses.declare(tenure, tenure.overReason());
+				this.lossHandler.declare(ownership, ownership.overReason());
 			}
-			if (!tenure.isOwned()) {
-				this.guarded.remove(tenure);
+			if (!ownership.isOwned()) {
+				this.guarded.remove(ownership);
 			}
 			else {
 				boolean isDue = renewal.isDue(now);
 				if (isDue || renewal.isNearlyDue(now)) {
-					Object node = this.nodes.of(tenure.key);
+					Object node = this.nodes.of(ownership.key);
 					due.computeIfAbsent(node, (first) -> new ArrayList<>()).add(renewal);
 					if (isDue) {
 						nodes.add(node);
 					}
 				}
-				nap = Math.min(nap, isDue ? tenure.lease().monotonicLeft(now) : renewal.nanosToNextEvent(now));
+				nap = Math.min(nap, isDue ? ownership.lease().monotonicLeft(now) : renewal.nanosToNextEvent(now));
 			}
 		}
 		due.keySet().retainAll(nodes);
@@ -182,7 +183,7 @@ final class Watchdog {
 	 * A lease that can still be renewed and is only suspect is renewed first, to see.
 	 */
 	private static boolean isOver(Renewal renewal, Moment now) {
-		Lease lease = renewal.tenure.lease();
+		Lease lease = renewal.ownership.lease();
 		return (renewal.isPlanned() ? lease.monotonicLeft(now) : lease.left(now)) <= 0;
 	}
 

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * passes on a wake-up that was meant for us. If the store cannot be told, the
  * registration and the reservation run out by themselves.
  */
-final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
+final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
 
@@ -33,22 +33,22 @@ final class Withdrawals implements BiConsumer<LocalQueue, Turn> {
 	}
 
 	@Override
-	public void accept(LocalQueue queue, Turn turn) {
-		this.tasks.run(this.nodes.of(turn.key), () -> {
-			if (!turn.begin()) {
+	public void accept(LocalQueue queue, QueueNode node) {
+		this.tasks.run(this.nodes.of(node.key), () -> {
+			if (!node.begin()) {
 				return;
 			}
 			try {
-				this.backend.withdraw(turn.key, turn.waiter.name());
-				turn.answered();
+				this.backend.withdraw(node.key, node.waiter.name());
+				node.answered();
 			}
 			catch (RuntimeException ex) {
-				logger.debug("Could not withdraw from lock '{}'", LockException.printable(turn.key), ex);
-				turn.failed(Failures.asBackendException("withdraw", turn.key, ex));
+				logger.debug("Could not withdraw from lock '{}'", LockException.printable(node.key), ex);
+				node.failed(Failures.asBackendException("withdraw", node.key, ex));
 			}
 			finally {
-				turn.settled();
-				queue.leave(turn);
+				node.settled();
+				queue.leave(node);
 			}
 		});
 	}

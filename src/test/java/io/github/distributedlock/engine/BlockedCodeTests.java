@@ -91,7 +91,7 @@ class BlockedCodeTests {
 		CountDownLatch all = new CountDownLatch(3);
 		start(LockEngine.builder(this.backend).listener((event) -> {
 			if (event instanceof LockEvent.Lost lost) {
-				await(rest, "the other losses");
+				await(rest, "the other lossHandler");
 				keys.add(lost.key()); // Not safe for two threads at a time.
 				all.countDown();
 			}

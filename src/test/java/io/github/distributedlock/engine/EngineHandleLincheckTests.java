@@ -35,9 +35,9 @@ public class EngineHandleLincheckTests {
 
 	private final ReleasedKeys store = new ReleasedKeys();
 
-	private final AtomicInteger losses = new AtomicInteger();
+	private final AtomicInteger lossHandler = new AtomicInteger();
 
-	private final LocalQueue queue = new LocalQueue((queue, turn) -> {
+	private final LocalQueue queue = new LocalQueue((queue, node) -> {
 	});
 
 	private final Queue<AtomicInteger> actions = new ConcurrentLinkedQueue<>();
@@ -79,7 +79,7 @@ public class EngineHandleLincheckTests {
 
 	@Operation
 	public void lose() {
-		this.handles.losses().declare(this.hold.tenure, Reason.TAKEN);
+		this.handles.lossHandler().declare(this.hold.ownership, Reason.TAKEN);
 	}
 
 	@Operation
@@ -108,7 +108,7 @@ public class EngineHandleLincheckTests {
 
 	@Validate
 	public void endedOnce() {
-		boolean lost = this.losses.get() > 0;
+		boolean lost = this.lossHandler.get() > 0;
 		for (AtomicInteger runs : this.actions) {
 			Interleavings.require(runs.get() <= (lost ? 1 : 0), "a loss action ran too often");
 			Interleavings.require(this.closed || runs.get() >= (lost ? 1 : 0), "a loss action did not run");
@@ -116,8 +116,8 @@ public class EngineHandleLincheckTests {
 		Interleavings.require(this.innerClosed || this.store.keys().isEmpty(), "given back under a handle");
 		this.inner.close();
 		this.handle.close();
-		Interleavings.require(this.store.keys().size() + this.losses.get() == 1, "did not end once");
-		Interleavings.require(this.queue.isEmpty(), "the turn is not left");
+		Interleavings.require(this.store.keys().size() + this.lossHandler.get() == 1, "did not end once");
+		Interleavings.require(this.queue.isEmpty(), "the node is not left");
 		Interleavings.require(this.hold.handles().isEmpty(), "a handle is left over");
 	}
 
@@ -129,28 +129,30 @@ public class EngineHandleLincheckTests {
 	private Handles handles() {
 		Events events = Events.here(List.of(this::count));
 		Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
-		Losses losses = new Losses(this.queue, sweeper, events);
+		LossHandler lossHandler = new LossHandler(this.queue, sweeper, events);
 		Watchdog watchdog = new Watchdog(this.store, (due) -> {
-		}, losses, this.time, this.time);
-		Releaser releaser = new Releaser(this.store, this.queue, watchdog, losses, sweeper, events, () -> false);
+		}, lossHandler, this.time, this.time);
+		Releaser releaser = new Releaser(this.store, this.queue, watchdog, lossHandler, sweeper, events, () -> false);
 		BackgroundReleaser backgroundReleaser = new BackgroundReleaser(releaser, new Nodes(this.store),
 				new SerialTasks(this.time::background), this.time);
-		return new Handles(losses, releaser, backgroundReleaser, new Extender(this.store, INSTANCE, losses, this.time),
-				new HeldTooLong(null, this.time), new ClosedElsewhere(), new UserCode(this.time), this.time, this.time);
+		return new Handles(lossHandler, releaser, backgroundReleaser,
+				new Extender(this.store, INSTANCE, lossHandler, this.time), new HeldTooLong(null, this.time),
+				new ClosedElsewhere(), new UserCode(this.time), this.time, this.time);
 	}
 
 	private void count(LockEvent event) {
 		if (event instanceof LockEvent.Lost) {
-			this.losses.incrementAndGet();
+			this.lossHandler.incrementAndGet();
 		}
 	}
 
 	private Hold hold() {
-		Terms terms = Terms.of(LockRequest.of("k"), Duration.ofSeconds(30));
-		Turn turn = this.queue.enter(new Waiter("k", "us"), true, false);
-		Tenure tenure = new Tenure(new Waiter("k", "us"), "us", terms, new Moment(0, 0), 0, false, this.time);
-		Hold hold = new Hold(tenure, turn, terms, OptionalLong.empty(), this.time);
-		tenure.take(hold);
+		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));
+		QueueNode node = this.queue.enter(new QueueKey("k", "us"), true, false);
+		Ownership ownership = new Ownership(new QueueKey("k", "us"), "us", options, new Moment(0, 0), 0, false,
+				this.time);
+		Hold hold = new Hold(ownership, node, options, OptionalLong.empty(), this.time);
+		ownership.take(hold);
 		return hold;
 	}
 

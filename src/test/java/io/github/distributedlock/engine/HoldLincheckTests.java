@@ -27,13 +27,14 @@ import org.junit.jupiter.api.Test;
 @Param(name = "seconds", gen = IntGen.class, conf = "20:50")
 public class HoldLincheckTests {
 
-	private static final Terms TERMS = Terms.of(LockRequest.of("k"), Duration.ofSeconds(30));
+	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));
 
 	private static final Moment START = new Moment(0, 0);
 
 	private final StillTime time = new StillTime();
 
-	private final Tenure tenure = new Tenure(new Waiter("k", "us"), "us", TERMS, START, 0, false, this.time);
+	private final Ownership ownership = new Ownership(new QueueKey("k", "us"), "us", OPTIONS, START, 0, false,
+			this.time);
 
 	private final Hold hold = hold();
 
@@ -48,7 +49,7 @@ public class HoldLincheckTests {
 	private final int[] entries = { 0, 1, 1, 0 };
 
 	public HoldLincheckTests() {
-		this.tenure.take(this.hold);
+		this.ownership.take(this.hold);
 		this.hold.reenter();
 	}
 
@@ -58,43 +59,44 @@ public class HoldLincheckTests {
 	}
 
 	private Hold hold() {
-		return new Hold(this.tenure, new Turn(new Waiter("k", "us"), false), TERMS, OptionalLong.empty(), this.time);
+		return new Hold(this.ownership, new QueueNode(new QueueKey("k", "us"), false), OPTIONS, OptionalLong.empty(),
+				this.time);
 	}
 
 	@Operation
 	public boolean beginRelease(@Param(name = "first") boolean first) {
-		return this.tenure.beginRelease(first ? this.hold : this.next);
+		return this.ownership.beginRelease(first ? this.hold : this.next);
 	}
 
 	@Operation
 	public boolean vacate() {
-		return this.tenure.vacate(this.hold);
+		return this.ownership.vacate(this.hold);
 	}
 
 	@Operation
 	public boolean take() {
-		return this.tenure.take(this.next);
+		return this.ownership.take(this.next);
 	}
 
 	@Operation
 	public boolean abandon() {
-		return this.tenure.beginRelease();
+		return this.ownership.beginRelease();
 	}
 
 	@Operation
 	public boolean lose(@Param(name = "shutdown") boolean shutdown) {
-		return this.tenure.lose(shutdown ? Reason.SHUTDOWN : Reason.NOT_RENEWED);
+		return this.ownership.lose(shutdown ? Reason.SHUTDOWN : Reason.NOT_RENEWED);
 	}
 
 	@Operation
 	public String state(@Param(name = "first") boolean first) {
 		Hold hold = first ? this.hold : this.next;
-		return hold.isHeld() ? "held" : hold.isLost() ? "lost: " + this.tenure.lossReason() : "not its own";
+		return hold.isHeld() ? "held" : hold.isLost() ? "lost: " + this.ownership.lossReason() : "not its own";
 	}
 
 	@Operation
 	public boolean isLeftToRunOut() {
-		return this.tenure.isLeftToRunOut();
+		return this.ownership.isLeftToRunOut();
 	}
 
 	@Operation
@@ -115,7 +117,7 @@ public class HoldLincheckTests {
 
 	@Operation
 	public void confirmed(@Param(name = "seconds") int seconds) {
-		this.tenure.confirmed(START, TimeUnit.SECONDS.toNanos(seconds));
+		this.ownership.confirmed(START, TimeUnit.SECONDS.toNanos(seconds));
 	}
 
 	@Operation

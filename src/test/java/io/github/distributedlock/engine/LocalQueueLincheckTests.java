@@ -20,11 +20,11 @@ import org.junit.jupiter.api.Test;
 @Param(name = "mayWait", gen = BooleanGen.class)
 public class LocalQueueLincheckTests {
 
-	private static final Waiter K = new Waiter("k", "us");
+	private static final QueueKey K = new QueueKey("k", "us");
 
-	private final Turn[] turns = new Turn[4];
+	private final QueueNode[] nodes = new QueueNode[4];
 
-	private final LocalQueue queue = new LocalQueue((queue, turn) -> {
+	private final LocalQueue queue = new LocalQueue((queue, node) -> {
 		throw new IllegalStateException("nobody has registered");
 	});
 
@@ -35,30 +35,30 @@ public class LocalQueueLincheckTests {
 
 	@Operation
 	public boolean enter(@Param(name = "thread") int thread, @Param(name = "mayWait") boolean mayWait) {
-		if (this.turns[thread] != null) {
+		if (this.nodes[thread] != null) {
 			return false;
 		}
-		this.turns[thread] = this.queue.enter(K, mayWait, false);
-		return this.turns[thread] != null;
+		this.nodes[thread] = this.queue.enter(K, mayWait, false);
+		return this.nodes[thread] != null;
 	}
 
 	@Operation
 	public boolean isGranted(@Param(name = "thread") int thread) {
-		Turn turn = this.turns[thread];
-		return turn != null && turn.granted.tryAcquire();
+		QueueNode node = this.nodes[thread];
+		return node != null && node.granted.tryAcquire();
 	}
 
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {
-		if (this.turns[thread] != null) {
-			this.queue.leave(this.turns[thread]);
-			this.turns[thread] = null;
+		if (this.nodes[thread] != null) {
+			this.queue.leave(this.nodes[thread]);
+			this.nodes[thread] = null;
 		}
 	}
 
 	@Validate
 	public void vanishesWhenIdle() {
-		for (int thread = 0; thread < this.turns.length; thread++) {
+		for (int thread = 0; thread < this.nodes.length; thread++) {
 			leave(thread);
 		}
 		Interleavings.require(this.queue.isEmpty(), "a queue is left over");

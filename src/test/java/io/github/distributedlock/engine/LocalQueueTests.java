@@ -12,42 +12,42 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LocalQueueTests {
 
-	private static final Waiter K = new Waiter("k", "us");
+	private static final QueueKey K = new QueueKey("k", "us");
 
-	private final List<Turn> withdrawals = new ArrayList<>();
+	private final List<QueueNode> withdrawals = new ArrayList<>();
 
-	private final LocalQueue queue = new LocalQueue((same, turn) -> this.withdrawals.add(turn));
+	private final LocalQueue queue = new LocalQueue((same, node) -> this.withdrawals.add(node));
 
 	@Test
 	void requestTakesOverAWithdrawalThatHasNotBegun() {
-		Turn withdrawal = withdrawal();
-		Turn turn = this.queue.enter(K, false, false);
-		assertThat(turn.granted.tryAcquire()).as("its turn at once").isTrue();
-		assertThat(turn.isRegistered()).as("the store still knows us").isTrue();
+		QueueNode withdrawal = withdrawal();
+		QueueNode node = this.queue.enter(K, false, false);
+		assertThat(node.granted.tryAcquire()).as("its node at once").isTrue();
+		assertThat(node.isRegistered()).as("the store still knows us").isTrue();
 		assertThat(withdrawal.begin()).as("withdraws all the same").isFalse();
-		this.queue.leave(turn);
+		this.queue.leave(node);
 		assertThat(this.withdrawals).as("begun anew after it").hasSize(2).doesNotHaveDuplicates();
 	}
 
 	@Test
 	void requestWaitsForAWithdrawalThatHasBegun() {
-		Turn withdrawal = withdrawal();
+		QueueNode withdrawal = withdrawal();
 		assertThat(withdrawal.begin()).isTrue();
-		Turn turn = this.queue.enter(K, false, false);
-		assertThat(turn.granted.tryAcquire()).isFalse();
+		QueueNode node = this.queue.enter(K, false, false);
+		assertThat(node.granted.tryAcquire()).isFalse();
 		withdrawal.settled();
 		this.queue.leave(withdrawal);
-		assertThat(turn.granted.tryAcquire()).isTrue();
-		assertThat(turn.isRegistered()).isFalse();
+		assertThat(node.granted.tryAcquire()).isTrue();
+		assertThat(node.isRegistered()).isFalse();
 	}
 
 	@Test
 	void requestThatTakesOverAMessageForNobodyKnowsThatTheKeyMayBeReserved() {
 		this.queue.wake(K);
 		assertThat(this.withdrawals).hasSize(1);
-		Turn turn = this.queue.enter(K, false, false);
-		assertThat(turn.isRegistered()).isTrue();
-		this.queue.leave(turn);
+		QueueNode node = this.queue.enter(K, false, false);
+		assertThat(node.isRegistered()).isTrue();
+		this.queue.leave(node);
 		assertThat(this.withdrawals).as("passed on after it").hasSize(2);
 	}
 
@@ -58,8 +58,8 @@ class LocalQueueTests {
 		assertThat(this.queue.enter(K, false, false)).isNull();
 	}
 
-	private Turn withdrawal() {
-		Turn waiter = this.queue.enter(K, true, false);
+	private QueueNode withdrawal() {
+		QueueNode waiter = this.queue.enter(K, true, false);
 		waiter.registering();
 		this.queue.leave(waiter);
 		assertThat(this.withdrawals).hasSize(1);

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whenever an errand comes, a sweep follows that runs it, and never two at a time.
+ * Whenever a task comes, a sweep follows that runs it, and never two at a time.
  */
 @Tag("model")
 public class SweeperLincheckTests {
@@ -17,7 +17,7 @@ public class SweeperLincheckTests {
 
 	private final ReleasedKeys store = new ReleasedKeys();
 
-	private final AtomicInteger errands = new AtomicInteger();
+	private final AtomicInteger tasks = new AtomicInteger();
 
 	private final Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
 
@@ -28,7 +28,7 @@ public class SweeperLincheckTests {
 
 	@Operation
 	public void cleanUp() {
-		this.errands.incrementAndGet();
+		this.tasks.incrementAndGet();
 		this.sweeper.cleanUp("k", "us", 0);
 	}
 
@@ -47,7 +47,7 @@ public class SweeperLincheckTests {
 		for (int sweeps = 0; sweeps < 3; sweeps++) {
 			sweep();
 		}
-		Interleavings.require(this.store.keys().size() == this.errands.get(), "an errand was not run once");
+		Interleavings.require(this.store.keys().size() == this.tasks.get(), "a task was not run once");
 		Interleavings.require(this.time.alarms() + this.time.tasks() == 0, "the sweeper never rests");
 	}
 

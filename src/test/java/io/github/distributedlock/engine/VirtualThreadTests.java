@@ -30,17 +30,17 @@ class VirtualThreadTests {
 		int[] counter = new int[1];
 		ExecutorService executor = virtualThreads();
 		try (LockEngine engine = LockEngine.builder(new InMemoryLockBackend()).build()) {
-			List<Future<?>> turns = new ArrayList<>();
+			List<Future<?>> nodes = new ArrayList<>();
 			LockRequest request = LockRequest.of("k").waitTime(Duration.ofMinutes(1));
 			for (int i = 0; i < 1000; i++) {
-				turns.add(executor.submit(() -> engine.run(request, () -> {
+				nodes.add(executor.submit(() -> engine.run(request, () -> {
 					Thread.yield();
 					assertThat(LockHandle.current()).isPresent();
 					counter[0]++;
 				})));
 			}
-			for (Future<?> turn : turns) {
-				turn.get(60, TimeUnit.SECONDS);
+			for (Future<?> node : nodes) {
+				node.get(60, TimeUnit.SECONDS);
 			}
 		}
 		finally {

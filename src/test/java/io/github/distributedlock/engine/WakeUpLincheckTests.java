@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 @Param(name = "thread", gen = ThreadIdGen.class)
 public class WakeUpLincheckTests {
 
-	private static final Waiter K = new Waiter("k", "us");
+	private static final QueueKey K = new QueueKey("k", "us");
 
 	/**
 	 * What the store knows of this JVM.
@@ -34,15 +34,15 @@ public class WakeUpLincheckTests {
 
 	private final AtomicBoolean talking = new AtomicBoolean();
 
-	private final Turn[] turns = new Turn[4];
+	private final QueueNode[] nodes = new QueueNode[4];
 
 	private final boolean[] current = new boolean[4];
 
-	private final LocalQueue queue = new LocalQueue((queue, turn) -> {
-		if (turn.begin()) {
+	private final LocalQueue queue = new LocalQueue((queue, node) -> {
+		if (node.begin()) {
 			talk(() -> this.store.set(Known.NOTHING));
-			turn.settled();
-			queue.leave(turn);
+			node.settled();
+			queue.leave(node);
 		}
 	});
 
@@ -56,14 +56,14 @@ public class WakeUpLincheckTests {
 	 */
 	@Operation
 	public void request(@Param(name = "thread") int thread) {
-		Turn turn = this.turns[thread];
-		if (turn == null) {
-			turn = this.queue.enter(K, true, false);
-			this.turns[thread] = turn;
+		QueueNode node = this.nodes[thread];
+		if (node == null) {
+			node = this.queue.enter(K, true, false);
+			this.nodes[thread] = node;
 		}
-		if (turn.granted.tryAcquire()) {
+		if (node.granted.tryAcquire()) {
 			this.current[thread] = true;
-			ask(turn);
+			ask(node);
 		}
 	}
 
@@ -72,8 +72,8 @@ public class WakeUpLincheckTests {
 	 */
 	@Operation
 	public void askIfWoken(@Param(name = "thread") int thread) throws InterruptedException {
-		if (this.current[thread] && isWoken(this.turns[thread])) {
-			ask(this.turns[thread]);
+		if (this.current[thread] && isWoken(this.nodes[thread])) {
+			ask(this.nodes[thread]);
 		}
 	}
 
@@ -82,9 +82,9 @@ public class WakeUpLincheckTests {
 	 */
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {
-		if (this.turns[thread] != null) {
-			this.queue.leave(this.turns[thread]);
-			this.turns[thread] = null;
+		if (this.nodes[thread] != null) {
+			this.queue.leave(this.nodes[thread]);
+			this.nodes[thread] = null;
 			this.current[thread] = false;
 		}
 	}
@@ -101,25 +101,25 @@ public class WakeUpLincheckTests {
 
 	@Validate
 	public void nothingIsReservedForNobody() throws InterruptedException {
-		for (int thread = 0; thread < this.turns.length; thread++) {
+		for (int thread = 0; thread < this.nodes.length; thread++) {
 			if (this.current[thread] && this.store.get() == Known.RESERVED) {
-				Interleavings.require(isWoken(this.turns[thread]), "who has the turn was not woken");
+				Interleavings.require(isWoken(this.nodes[thread]), "who has the node was not woken");
 			}
 		}
-		for (int thread = 0; thread < this.turns.length; thread++) {
+		for (int thread = 0; thread < this.nodes.length; thread++) {
 			leave(thread);
 		}
 		Interleavings.require(this.store.get() == Known.NOTHING, "the store was not told that nobody waits");
 		Interleavings.require(this.queue.isEmpty(), "a queue is left over");
 	}
 
-	private void ask(Turn turn) {
-		turn.registering();
+	private void ask(QueueNode node) {
+		node.registering();
 		talk(() -> {
 			Known before = this.store
 				.getAndUpdate((known) -> (known != Known.RESERVED) ? Known.REGISTERED : Known.NOTHING);
 			if (before == Known.RESERVED) {
-				turn.acquired("owner");
+				node.acquired("owner");
 			}
 		});
 	}
@@ -130,9 +130,9 @@ public class WakeUpLincheckTests {
 		this.talking.set(false);
 	}
 
-	private static boolean isWoken(Turn turn) throws InterruptedException {
+	private static boolean isWoken(QueueNode node) throws InterruptedException {
 		StillTime time = new StillTime();
-		turn.awaitWakeUp(time, 0);
+		node.awaitWakeUp(time, 0);
 		return time.wasSignalled();
 	}
 

@@ -29,12 +29,12 @@ public class WatchdogLincheckTests {
 
 	private final StillTime time = new StillTime();
 
-	private final Queue<Tenure> tenures = new ConcurrentLinkedQueue<>();
+	private final Queue<Ownership> ownerships = new ConcurrentLinkedQueue<>();
 
 	private final AtomicBoolean renewing = new AtomicBoolean();
 
 	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew,
-			new Losses(new LocalQueue((queue, turn) -> {
+			new LossHandler(new LocalQueue((queue, node) -> {
 			}), new Sweeper(new ReleasedKeys(), this.time, this.time), Events.here(List.of())), this.time, this.time);
 
 	@Test
@@ -49,10 +49,11 @@ public class WatchdogLincheckTests {
 	@Operation
 	public void guard(@Param(name = "due") boolean due) {
 		long sent = due ? -LEASE / 3 : 0;
-		Tenure tenure = new Tenure(new Waiter("k", "us"), "us", Terms.of(LockRequest.of("k"), Duration.ofNanos(LEASE)),
-				new Moment(sent, sent), sent, false, this.time);
-		this.watchdog.guard(tenure);
-		this.tenures.add(tenure);
+		Ownership ownership = new Ownership(new QueueKey("k", "us"), "us",
+				HoldOptions.of(LockRequest.of("k"), Duration.ofNanos(LEASE)), new Moment(sent, sent), sent, false,
+				this.time);
+		this.watchdog.guard(ownership);
+		this.ownerships.add(ownership);
 		run();
 	}
 
@@ -61,9 +62,9 @@ public class WatchdogLincheckTests {
 	 */
 	@Operation
 	public void unguard() {
-		Tenure tenure = this.tenures.poll();
-		if (tenure != null && tenure.beginRelease()) {
-			this.watchdog.unguard(tenure);
+		Ownership ownership = this.ownerships.poll();
+		if (ownership != null && ownership.beginRelease()) {
+			this.watchdog.unguard(ownership);
 		}
 	}
 
@@ -82,18 +83,18 @@ public class WatchdogLincheckTests {
 			this.time.work();
 		}
 		Interleavings.require(this.time.alarms() <= 1, "more than one alarm is set");
-		for (Tenure tenure : this.watchdog.guarded()) {
-			Interleavings.require(this.time.firstAlarm() <= Math.max(0, need(tenure)), "the alarm is too late");
+		for (Ownership ownership : this.watchdog.guarded()) {
+			Interleavings.require(this.time.firstAlarm() <= Math.max(0, need(ownership)), "the alarm is too late");
 		}
 		run();
-		for (Tenure tenure : this.tenures) {
-			Interleavings.require(need(tenure) > 0, "a tenure was not renewed");
+		for (Ownership ownership : this.ownerships) {
+			Interleavings.require(need(ownership) > 0, "an ownership was not renewed");
 		}
-		while (!this.tenures.isEmpty()) {
+		while (!this.ownerships.isEmpty()) {
 			unguard();
 		}
 		this.time.ring();
-		Interleavings.require(this.watchdog.guarded().isEmpty(), "a tenure that was given back is guarded");
+		Interleavings.require(this.watchdog.guarded().isEmpty(), "an ownership that was given back is guarded");
 		Interleavings.require(this.time.alarms() == 0 && this.time.tasks() == 0, "the watchdog never rests");
 	}
 
@@ -101,17 +102,17 @@ public class WatchdogLincheckTests {
 		Interleavings.require(this.renewing.compareAndSet(false, true), "two renewals of a node at the same time");
 		Moment now = Moment.now(this.time);
 		for (Renewal renewal : due) {
-			renewal.tenure.confirmed(now, LEASE);
+			renewal.ownership.confirmed(now, LEASE);
 			renewal.plan(now, LEASE);
 		}
 		this.renewing.set(false);
 	}
 
 	/**
-	 * How soon something must be done for the tenure.
+	 * How soon something must be done for the ownership.
 	 */
-	private long need(Tenure tenure) {
-		return new Renewal(tenure).nanosToNextEvent(Moment.now(this.time));
+	private long need(Ownership ownership) {
+		return new Renewal(ownership).nanosToNextEvent(Moment.now(this.time));
 	}
 
 }

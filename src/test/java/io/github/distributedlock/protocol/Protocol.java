@@ -13,12 +13,12 @@ import java.util.Set;
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
  * PlainSteps, Waiters, FencingCounter, GivingBack     PlainSteps, Places
  * PlainRenewals                                       RenewalProtocol
- * LocalQueue, KeyQueue, Turn                          Jvm, Queue
- * Acquirer, Negotiation                               RequestSteps.ask, .pause, .giveUp
- * Hold, Releaser, Losses, Watchdog                    RequestSteps.granted, .holding
- * Tenure, HandOver                                    Tenure, RequestSteps.inherit
+ * LocalQueue, KeyQueue, QueueNode                     Jvm, Queue
+ * KeyAcquirer, AcquireLoop                            RequestSteps.ask, .pause, .giveUp
+ * Hold, Releaser, LossHandler, Watchdog               RequestSteps.granted, .holding
+ * Ownership, HandOver                                 Tenure, RequestSteps.inherit
  * Withdrawals                                         BackgroundSteps.withdrawal
- * Sweeper, Errand                                     BackgroundSteps.cleanUp
+ * Sweeper, CleanUpTask                                BackgroundSteps.cleanUp
  * WakeSubscription, WakeUps                           BackgroundSteps.messages
  * </pre>
  *

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Gets one key: queues up for it in this JVM, then talks to the store about it, all under
  * one deadline.
  */
-final class Acquirer {
+final class KeyAcquirer {
 
 	/**
 	 * How long a request that may not wait lets a withdrawal take.
@@ -41,13 +41,13 @@ final class Acquirer {
 
 	private final LocalQueue queue;
 
-	private final Lookouts lookouts = new Lookouts();
+	private final FairPollers fairPollers = new FairPollers();
 
 	private final String ours;
 
 	private final String reservedForOurs;
 
-	Acquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, HandOver handOver,
+	KeyAcquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, HandOver handOver,
 			Instance instance, Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening,
 			PollInterval pollInterval) {
 		this.backend = backend;
@@ -71,26 +71,26 @@ final class Acquirer {
 	 * @throws LockBackendException if the store failed
 	 * @throws InterruptedException if the thread was interrupted while it waited
 	 */
-	@Nullable Hold acquire(String key, String owner, Terms terms, Wait wait) throws InterruptedException {
+	@Nullable Hold acquire(String key, String owner, HoldOptions options, Wait wait) throws InterruptedException {
 		int era = this.lifecycle.era();
 		this.lifecycle.require(era, key);
-		Claim claim = terms.claim(key, owner, this.instance.id());
-		Waiter waiter = new Waiter(key, claim.waiter());
-		Hold borrowed = borrow(waiter, terms, era);
+		Claim claim = options.claim(key, owner, this.instance.id());
+		QueueKey waiter = new QueueKey(key, claim.waiter());
+		Hold borrowed = borrow(waiter, options, era);
 		if (borrowed != null) {
 			return borrowed;
 		}
-		Turn first = enter(waiter, terms, wait.isAllowed() && wait.mayAsk());
+		QueueNode first = enter(waiter, options, wait.isAllowed() && wait.mayAsk());
 		if (first == null) {
 			requireNoFailure(key, this.queue.failure(waiter), wait);
 			wait.sawLocally(this.queue.holder(waiter));
 			return null;
 		}
-		Negotiation negotiation = new Negotiation(this, first, claim, terms, wait, era);
+		AcquireLoop loop = new AcquireLoop(this, first, claim, options, wait, era);
 		Hold hold = null;
 		try {
 			if (awaitTurn(first, wait, era)) {
-				hold = negotiation.run();
+				hold = loop.run();
 			}
 			else {
 				this.lifecycle.require(era, key);
@@ -98,34 +98,34 @@ final class Acquirer {
 			return hold;
 		}
 		finally {
-			if (terms.fair()) {
-				this.lookouts.leave(first);
+			if (options.fair()) {
+				this.fairPollers.leave(first);
 			}
 			if (hold == null) {
-				abandon(negotiation.turn());
+				abandon(loop.node());
 			}
-			else if (terms.isShared()) {
+			else if (options.isShared()) {
 				// The next one shares it at once.
-				this.queue.leave(negotiation.turn());
+				this.queue.leave(loop.node());
 			}
 		}
 	}
 
-	private @Nullable Turn enter(Waiter waiter, Terms terms, boolean mayWait) {
-		if (terms.isShared()) {
-			return Turn.beside(waiter);
+	private @Nullable QueueNode enter(QueueKey waiter, HoldOptions options, boolean mayWait) {
+		if (options.isShared()) {
+			return QueueNode.beside(waiter);
 		}
-		Turn turn = this.queue.enter(waiter, mayWait, terms.handedOn());
-		if (turn != null && terms.fair()) {
-			this.lookouts.join(turn);
+		QueueNode node = this.queue.enter(waiter, mayWait, options.handedOn());
+		if (node != null && options.fair()) {
+			this.fairPollers.join(node);
 		}
-		return turn;
+		return node;
 	}
 
 	/**
 	 * Queues up after all.
 	 */
-	Turn queueUp(Waiter waiter) {
+	QueueNode queueUp(QueueKey waiter) {
 		return Objects.requireNonNull(this.queue.enter(waiter, true, false));
 	}
 
@@ -139,19 +139,19 @@ final class Acquirer {
 			return;
 		}
 		if (holder.startsWith(this.reservedForOurs)) {
-			this.queue.wake(new Waiter(key, holder.substring(LockBackend.RESERVED.length())));
+			this.queue.wake(new QueueKey(key, holder.substring(LockBackend.RESERVED.length())));
 		}
 		else if (holder.startsWith(this.ours)) {
-			this.queue.wakeIfWaiting(new Waiter(key, holder));
+			this.queue.wakeIfWaiting(new QueueKey(key, holder));
 		}
 	}
 
 	/**
 	 * Takes a key that was left to a thread which has not woken up yet.
 	 */
-	private @Nullable Hold borrow(Waiter waiter, Terms terms, int era) {
-		Tenure left = terms.handedOn() ? this.queue.lendable(waiter) : null;
-		Hold hold = (left != null) ? this.handOver.take(left, null, terms) : null;
+	private @Nullable Hold borrow(QueueKey waiter, HoldOptions options, int era) {
+		Ownership left = options.handedOn() ? this.queue.lendable(waiter) : null;
+		Hold hold = (left != null) ? this.handOver.take(left, null, options) : null;
 		return (hold != null && keep(hold, era)) ? hold : null;
 	}
 
@@ -159,11 +159,11 @@ final class Acquirer {
 	 * Begins to hold what the store has given.
 	 * @return the hold, guarded, or {@code null} if the engine was stopped meanwhile
 	 */
-	@Nullable Hold begin(Tenure tenure, Turn turn, Terms terms, OptionalLong fencingToken, int era) {
-		Hold hold = new Hold(tenure, turn, terms, fencingToken, this.time);
-		tenure.take(hold);
-		turn.acquired(tenure.owner);
-		this.watchdog.guard(tenure);
+	@Nullable Hold begin(Ownership ownership, QueueNode node, HoldOptions options, OptionalLong fencingToken, int era) {
+		Hold hold = new Hold(ownership, node, options, fencingToken, this.time);
+		ownership.take(hold);
+		node.acquired(ownership.owner);
+		this.watchdog.guard(ownership);
 		return keep(hold, era) ? hold : null;
 	}
 
@@ -171,17 +171,17 @@ final class Acquirer {
 	 * Takes the turn of a key that nobody here holds or waits for, nor does the store
 	 * know of one who did.
 	 */
-	@Nullable Turn enterAlone(String key, Claim claim) {
-		Turn turn = this.queue.enter(new Waiter(key, claim.waiter()), false, false);
-		if (turn != null && (turn.isRegistered() || !turn.granted.tryAcquire())) {
-			this.queue.leave(turn);
+	@Nullable QueueNode enterAlone(String key, Claim claim) {
+		QueueNode node = this.queue.enter(new QueueKey(key, claim.waiter()), false, false);
+		if (node != null && (node.isRegistered() || !node.granted.tryAcquire())) {
+			this.queue.leave(node);
 			return null;
 		}
-		return turn;
+		return node;
 	}
 
-	void leave(Turn turn) {
-		this.queue.leave(turn);
+	void leave(QueueNode node) {
+		this.queue.leave(node);
 	}
 
 	/**
@@ -192,14 +192,14 @@ final class Acquirer {
 			return true;
 		}
 		this.handOver.undo(hold);
-		if (hold.turn == null) {
+		if (hold.node == null) {
 			this.queue.ended(hold);
 		}
 		return false;
 	}
 
-	private void abandon(Turn turn) {
-		Tenure left = this.queue.abandon(turn);
+	private void abandon(QueueNode node) {
+		Ownership left = this.queue.abandon(node);
 		if (left != null) {
 			this.handOver.abandon(left);
 		}
@@ -214,37 +214,37 @@ final class Acquirer {
 	 * @throws LockBackendException if the store kept us waiting, or the engine was
 	 * stopped
 	 */
-	boolean awaitTurn(Turn turn, Wait wait, int era) throws InterruptedException {
-		if (turn.isCurrent() && turn.granted.tryAcquire()) {
+	boolean awaitTurn(QueueNode node, Wait wait, int era) throws InterruptedException {
+		if (node.isCurrent() && node.granted.tryAcquire()) {
 			return true;
 		}
-		wait.sawLocally(this.queue.holder(turn.waiter));
-		wait.begins(turn.key);
-		boolean patient = turn.followsWithdrawal && wait.mayBeLate();
-		boolean granted = awaitGrant(turn, wait, patient);
-		while (granted && !turn.isCurrent()) {
-			this.lifecycle.require(era, turn.key);
-			granted = awaitGrant(turn, wait, patient);
+		wait.sawLocally(this.queue.holder(node.waiter));
+		wait.begins(node.key);
+		boolean patient = node.followsWithdrawal && wait.mayBeLate();
+		boolean granted = awaitGrant(node, wait, patient);
+		while (granted && !node.isCurrent()) {
+			this.lifecycle.require(era, node.key);
+			granted = awaitGrant(node, wait, patient);
 		}
 		if (!granted) {
-			wait.sawLocally(this.queue.holder(turn.waiter));
+			wait.sawLocally(this.queue.holder(node.waiter));
 		}
 		if (!granted || wait.isOver()) {
 			// Late, nobody waits for a second command of a store that fails.
-			requireNoFailure(turn.key, turn.failure(), wait);
+			requireNoFailure(node.key, node.failure(), wait);
 		}
-		if (!granted && turn.followsWithdrawal && !wait.isBusy()) {
+		if (!granted && node.followsWithdrawal && !wait.isBusy()) {
 			throw new LockBackendException(
-					"Lock '" + LockException.printable(turn.key) + "' could not be asked for: the store has not"
+					"Lock '" + LockException.printable(node.key) + "' could not be asked for: the store has not"
 							+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here",
 					true, null);
 		}
 		return granted && (patient || !wait.isOver());
 	}
 
-	private boolean awaitGrant(Turn turn, Wait wait, boolean patient) throws InterruptedException {
+	private boolean awaitGrant(QueueNode node, Wait wait, boolean patient) throws InterruptedException {
 		long patience = patient ? Math.max(wait.left(), LONGEST_WITHDRAWAL) : wait.left();
-		return this.time.await(turn.granted, patience);
+		return this.time.await(node.granted, patience);
 	}
 
 	/**

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * One owner-checked release that the store may not have heard. Its schedule is confined
  * to the sweep, but for a last try at the engine's end, after which nothing counts.
  */
-final class Errand {
+final class CleanUpTask {
 
 	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -32,12 +32,12 @@ final class Errand {
 	private long pause = SHORTEST_PAUSE;
 
 	/**
-	 * Creates an errand that is due now.
+	 * Creates a task that is due now.
 	 * @param rest for how much longer the key is to block others, or 0
 	 * @param end when it need not be run any more, {@code null} if not known before the
 	 * first answer
 	 */
-	Errand(String key, String owner, long rest, long now, @Nullable Long end, long settling) {
+	CleanUpTask(String key, String owner, long rest, long now, @Nullable Long end, long settling) {
 		this.key = key;
 		this.owner = owner;
 		this.restEnd = now + rest;

@@ -9,5 +9,5 @@ package io.github.distributedlock.engine;
  * @param name as it is {@linkplain io.github.distributedlock.backend.Claim#waiter()
  * registered}
  */
-record Waiter(String key, String name) {
+record QueueKey(String key, String name) {
 }

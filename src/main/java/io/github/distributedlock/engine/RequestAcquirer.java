@@ -15,26 +15,27 @@ import org.jspecify.annotations.Nullable;
  * re-entered, the others come from the store, many at once where that is possible, else
  * one after the other.
  */
-final class Holds {
+final class RequestAcquirer {
 
 	private final Instance instance;
 
-	private final Acquirer acquirer;
+	private final KeyAcquirer acquirer;
 
-	private final JointAcquirer jointAcquirer;
+	private final MultiKeyAcquirer multiKeyAcquirer;
 
 	private final Releaser releaser;
 
-	private final Losses losses;
+	private final LossHandler lossHandler;
 
 	private final Events events;
 
-	Holds(Instance instance, Acquirer acquirer, Releaser releaser, Losses losses, Events events) {
+	RequestAcquirer(Instance instance, KeyAcquirer acquirer, Releaser releaser, LossHandler lossHandler,
+			Events events) {
 		this.instance = instance;
 		this.acquirer = acquirer;
-		this.jointAcquirer = new JointAcquirer(acquirer);
+		this.multiKeyAcquirer = new MultiKeyAcquirer(acquirer);
 		this.releaser = releaser;
-		this.losses = losses;
+		this.lossHandler = lossHandler;
 		this.events = events;
 	}
 
@@ -45,30 +46,30 @@ final class Holds {
 	 * @throws LockUpgradeException if it shares a key that is to be exclusive
 	 * @throws IllegalArgumentException if what it holds cannot be what is asked for
 	 */
-	@Nullable List<Hold> reenter(List<String> keys, Terms terms) {
+	@Nullable List<Hold> reenter(List<String> keys, HoldOptions options) {
 		if (keys.size() == 1) {
-			Hold outer = reenter(keys.get(0), terms);
+			Hold outer = reenter(keys.get(0), options);
 			if (outer == null) {
 				return null;
 			}
-			outer.keep(terms);
+			outer.keep(options);
 			return List.of(outer);
 		}
-		long held = keys.stream().filter((key) -> find(key, (hold) -> honours(hold, terms)) != null).count();
-		return (held == keys.size()) ? reenterEach(keys, terms) : null;
+		long held = keys.stream().filter((key) -> find(key, (hold) -> honours(hold, options)) != null).count();
+		return (held == keys.size()) ? reenterEach(keys, options) : null;
 	}
 
-	private @Nullable List<Hold> reenterEach(List<String> keys, Terms terms) {
+	private @Nullable List<Hold> reenterEach(List<String> keys, HoldOptions options) {
 		List<Hold> holds = new ArrayList<>(keys.size());
 		for (String key : keys) {
-			Hold hold = reenter(key, terms);
+			Hold hold = reenter(key, options);
 			if (hold == null) {
 				giveBack(holds);
 				return null;
 			}
 			holds.add(hold);
 		}
-		holds.forEach((hold) -> hold.keep(terms));
+		holds.forEach((hold) -> hold.keep(options));
 		return holds;
 	}
 
@@ -76,37 +77,39 @@ final class Holds {
 	 * Acquires the keys, and re-enters those that the calling thread holds.
 	 * @return a hold for each key, or {@code null} if one is busy
 	 */
-	@Nullable List<Hold> acquire(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
+	@Nullable List<Hold> acquire(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {
 		if (keys.size() == 1) {
-			return acquireOne(keys, terms, wait);
+			return acquireOne(keys, options, wait);
 		}
-		return acquireSeveral(keys, terms, wait);
+		return acquireSeveral(keys, options, wait);
 	}
 
-	private @Nullable List<Hold> acquireOne(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
-		Hold hold = this.acquirer.acquire(keys.get(0), this.instance.nextOwner(), terms, wait);
+	private @Nullable List<Hold> acquireOne(List<String> keys, HoldOptions options, Wait wait)
+			throws InterruptedException {
+		Hold hold = this.acquirer.acquire(keys.get(0), this.instance.nextOwner(), options, wait);
 		if (hold == null) {
 			return null;
 		}
-		publish(keys, hold.owner(), terms, wait);
+		publish(keys, hold.owner(), options, wait);
 		return List.of(hold);
 	}
 
-	private @Nullable List<Hold> acquireSeveral(List<String> keys, Terms terms, Wait wait) throws InterruptedException {
+	private @Nullable List<Hold> acquireSeveral(List<String> keys, HoldOptions options, Wait wait)
+			throws InterruptedException {
 		List<Hold> holds = new ArrayList<>(keys.size());
 		boolean complete = false;
 		try {
 			String owner = this.instance.nextOwner();
 			for (List<String> batch : Batches.of(keys)) {
-				if (!acquireJointly(batch, owner, terms, wait, holds)) {
+				if (!acquireJointly(batch, owner, options, wait, holds)) {
 					owner = this.instance.nextOwner(); // The other may be cleaned up yet.
-					if (!acquireOneByOne(batch, owner, terms, wait, holds)) {
+					if (!acquireOneByOne(batch, owner, options, wait, holds)) {
 						return null;
 					}
 				}
 			}
-			publish(keys, owner, terms, wait);
-			holds.forEach((hold) -> hold.keep(terms));
+			publish(keys, owner, options, wait);
+			holds.forEach((hold) -> hold.keep(options));
 			complete = true;
 			return holds;
 		}
@@ -117,19 +120,19 @@ final class Holds {
 		}
 	}
 
-	private boolean acquireJointly(List<String> keys, String owner, Terms terms, Wait wait, List<Hold> holds) {
-		if (keys.stream().anyMatch((key) -> find(key, this.losses::isStillHeld) != null)) {
+	private boolean acquireJointly(List<String> keys, String owner, HoldOptions options, Wait wait, List<Hold> holds) {
+		if (keys.stream().anyMatch((key) -> find(key, this.lossHandler::isStillHeld) != null)) {
 			return false; // Some have to be re-entered.
 		}
-		List<Hold> joint = this.jointAcquirer.acquire(keys, owner, terms, wait);
+		List<Hold> joint = this.multiKeyAcquirer.acquire(keys, owner, options, wait);
 		return joint != null && holds.addAll(joint);
 	}
 
-	private boolean acquireOneByOne(List<String> keys, String owner, Terms terms, Wait wait, List<Hold> holds)
+	private boolean acquireOneByOne(List<String> keys, String owner, HoldOptions options, Wait wait, List<Hold> holds)
 			throws InterruptedException {
 		for (String key : keys) {
-			Hold outer = reenter(key, terms);
-			Hold hold = (outer != null) ? outer : this.acquirer.acquire(key, owner, terms, wait);
+			Hold outer = reenter(key, options);
+			Hold hold = (outer != null) ? outer : this.acquirer.acquire(key, owner, options, wait);
 			if (hold == null) {
 				return false;
 			}
@@ -138,14 +141,14 @@ final class Holds {
 		return true;
 	}
 
-	private void publish(List<String> keys, String owner, Terms terms, Wait wait) {
+	private void publish(List<String> keys, String owner, HoldOptions options, Wait wait) {
 		if (this.events.areHeard()) {
-			this.events.publish(new LockEvent.Acquired(terms.name(), keys, owner, wait.waited()));
+			this.events.publish(new LockEvent.Acquired(options.name(), keys, owner, wait.waited()));
 		}
 	}
 
-	private @Nullable Hold reenter(String key, Terms terms) {
-		return find(key, (hold) -> honours(hold, terms) && hold.reenter());
+	private @Nullable Hold reenter(String key, HoldOptions options) {
+		return find(key, (hold) -> honours(hold, options) && hold.reenter());
 	}
 
 	/**
@@ -154,7 +157,7 @@ final class Holds {
 	private @Nullable Hold find(String key, Predicate<Hold> condition) {
 		return CurrentLock
 			.find(key,
-					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.losses)
+					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.lossHandler)
 							&& condition.test(outer.hold(key)))
 			.map((handle) -> ((EngineHandle) handle).hold(key))
 			.orElse(null);
@@ -163,32 +166,32 @@ final class Holds {
 	/**
 	 * Whether a hold is there to be re-entered; fails if it cannot be what is asked for.
 	 */
-	private boolean honours(Hold hold, Terms terms) {
-		boolean held = this.losses.isStillHeld(hold);
+	private boolean honours(Hold hold, HoldOptions options) {
+		boolean held = this.lossHandler.isStillHeld(hold);
 		if (held) {
-			requireHonoured(terms, hold);
+			requireHonoured(options, hold);
 		}
 		return held;
 	}
 
-	private static void requireHonoured(Terms terms, Hold outer) {
-		if (terms.fenced() && outer.fencingToken.isEmpty()) {
+	private static void requireHonoured(HoldOptions options, Hold outer) {
+		if (options.fenced() && outer.fencingToken.isEmpty()) {
 			throw new IllegalArgumentException(
 					"Lock '" + LockException.printable(outer.key) + "' was requested as fenced, but this thread holds"
 							+ " it without a fencing token already. Request the outer lock as fenced, too");
 		}
-		if (outer.terms.isShared() && !terms.isShared()) {
+		if (outer.options.isShared() && !options.isShared()) {
 			throw new LockUpgradeException("Lock '" + LockException.printable(outer.key)
 					+ "' was requested as EXCLUSIVE, but this thread"
 					+ " holds it as SHARED already, and would wait for itself. Request the outer lock as EXCLUSIVE,"
 					+ " or give it back first");
 		}
 		long left = outer.longest();
-		if (terms.minHold() > left) {
+		if (options.minHold() > left) {
 			throw new IllegalArgumentException(
 					"Lock '" + LockException.printable(outer.key) + "' was requested with a minHoldTime of "
-							+ Text.of(terms.minHold()) + ", but this thread holds it already, with a "
-							+ (outer.terms.renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Text.of(left)
+							+ Text.of(options.minHold()) + ", but this thread holds it already, with a "
+							+ (outer.options.renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Text.of(left)
 							+ ". Request the outer lock with a longer one, or give it back first");
 		}
 	}

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Declares keys lost, and tells everyone concerned.
  */
-final class Losses {
+final class LossHandler {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
 
@@ -25,7 +25,7 @@ final class Losses {
 	 * Creates it.
 	 * @param events those that are told on other threads
 	 */
-	Losses(LocalQueue queue, Sweeper sweeper, Events events) {
+	LossHandler(LocalQueue queue, Sweeper sweeper, Events events) {
 		this.queue = queue;
 		this.sweeper = sweeper;
 		this.events = events;
@@ -35,35 +35,35 @@ final class Losses {
 	 * Whether the hold is certainly ours still; declares it lost if its lease is over.
 	 */
 	boolean isStillHeld(Hold hold) {
-		return hold.isHeld() && isStillOwned(hold.tenure) && hold.isHeld();
+		return hold.isHeld() && isStillOwned(hold.ownership) && hold.isHeld();
 	}
 
 	/**
 	 * Whether the key is certainly ours still; declares it lost if its lease is over.
 	 */
-	boolean isStillOwned(Tenure tenure) {
-		if (tenure.isOwned() && tenure.isOver()) {
-			declare(tenure, tenure.overReason());
+	boolean isStillOwned(Ownership ownership) {
+		if (ownership.isOwned() && ownership.isOver()) {
+			declare(ownership, ownership.overReason());
 		}
-		return tenure.isOwned();
+		return ownership.isOwned();
 	}
 
 	/**
 	 * Declares a key lost, unless it is lost or being released already.
 	 */
-	void declare(Tenure tenure, Reason reason) {
-		if (tenure.lose(reason)) {
-			Hold loser = tenure.hold();
+	void declare(Ownership ownership, Reason reason) {
+		if (ownership.lose(reason)) {
+			Hold loser = ownership.hold();
 			if (loser != null) {
 				this.queue.ended(loser);
 				tell(loser, reason);
 			}
 			else {
-				if (tenure.isUnsettled()) {
-					this.sweeper.cleanUp(tenure);
+				if (ownership.isUnsettled()) {
+					this.sweeper.cleanUp(ownership);
 				}
-				logger.warn("Lock '{}' of {} was lost while it was handed on: {}", LockException.printable(tenure.key),
-						tenure.owner, why(reason, tenure.terms));
+				logger.warn("Lock '{}' of {} was lost while it was handed on: {}",
+						LockException.printable(ownership.key), ownership.owner, why(reason, ownership.options));
 			}
 		}
 	}
@@ -72,8 +72,8 @@ final class Losses {
 	 * Tells the last one to hold a key that it was not ours any more when it was to be
 	 * released.
 	 */
-	void discoveredAtRelease(Tenure tenure) {
-		Hold last = tenure.hold();
+	void discoveredAtRelease(Ownership ownership) {
+		Hold last = ownership.hold();
 		if (last != null) {
 			tell(last, Reason.TAKEN);
 		}
@@ -82,21 +82,21 @@ final class Losses {
 	private void tell(Hold hold, Reason reason) {
 		Duration held = hold.held();
 		hold.handles().forEach(EngineHandle::startLossActions);
-		this.events.publish(new LockEvent.Lost(hold.terms.name(), hold.key, hold.owner(), reason, held));
+		this.events.publish(new LockEvent.Lost(hold.options.name(), hold.key, hold.owner(), reason, held));
 		logger.warn("Lock '{}' of {} was lost after {}: {}", LockException.printable(hold.key), hold.owner(),
-				Text.of(held), why(reason, hold.terms));
+				Text.of(held), why(reason, hold.options));
 	}
 
 	/**
 	 * What happened, and what to do about it.
 	 */
-	static String why(Reason reason, Terms terms) {
+	static String why(Reason reason, HoldOptions options) {
 		return switch (reason) {
 			case LEASE_EXPIRED ->
-				"its fixed lease of " + Text.of(terms.lease()) + " ran out before it was given back. Leave the"
+				"its fixed lease of " + Text.of(options.lease()) + " ran out before it was given back. Leave the"
 						+ " leaseTime empty to have the lease renewed for as long as it takes";
-			case MAX_HOLD_TIME -> "its maxHoldTime of " + Text.of(terms.maxHold()) + " was reached";
-			case NOT_RENEWED -> "its lease of " + Text.of(terms.lease())
+			case MAX_HOLD_TIME -> "its maxHoldTime of " + Text.of(options.maxHold()) + " was reached";
+			case NOT_RENEWED -> "its lease of " + Text.of(options.lease())
 					+ " was not renewed in time: the store could not be reached, or"
 					+ " this JVM stood still. Look at the store, the network and long pauses, or choose a longer"
 					+ " lease";

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * One request's place in the queue of its key. While it is the current one it may talk to
  * the store about the key; it stays current for as long as the lock is held.
  */
-final class Turn {
+final class QueueNode {
 
 	/**
 	 * So many others get ahead of one that is waking up. As many as one that runs manages
@@ -24,7 +24,7 @@ final class Turn {
 	/**
 	 * By which name the store knows it while it waits.
 	 */
-	final Waiter waiter;
+	final QueueKey waiter;
 
 	/**
 	 * Whether it only tells the store that nobody here waits any more.
@@ -48,9 +48,9 @@ final class Turn {
 
 	/**
 	 * Whether it asks the store of its own accord while it waits; changed only by
-	 * {@link Lookouts}.
+	 * {@link FairPollers}.
 	 */
-	volatile boolean lookout = true;
+	volatile boolean poller = true;
 
 	/**
 	 * The owner token of the hold that it has become, so that wake-ups do not concern it.
@@ -59,7 +59,7 @@ final class Turn {
 
 	private volatile @Nullable KeyQueue queue;
 
-	private volatile @Nullable Tenure inherited;
+	private volatile @Nullable Ownership inherited;
 
 	private volatile boolean insisting;
 
@@ -68,11 +68,11 @@ final class Turn {
 	 */
 	private volatile int loans;
 
-	Turn(Waiter waiter, boolean withdrawal) {
+	QueueNode(QueueKey waiter, boolean withdrawal) {
 		this(waiter, withdrawal, false);
 	}
 
-	Turn(Waiter waiter, boolean withdrawal, boolean inherits) {
+	QueueNode(QueueKey waiter, boolean withdrawal, boolean inherits) {
 		this.key = waiter.key();
 		this.waiter = waiter;
 		this.withdrawal = withdrawal;
@@ -82,18 +82,18 @@ final class Turn {
 	/**
 	 * A turn in no queue, beside those that wait for theirs.
 	 */
-	static Turn beside(Waiter waiter) {
-		return new KeyQueue(new Turn(waiter, false)).current;
+	static QueueNode beside(QueueKey waiter) {
+		return new KeyQueue(new QueueNode(waiter, false)).current;
 	}
 
-	void inherit(Tenure tenure) {
-		this.inherited = tenure;
+	void inherit(Ownership ownership) {
+		this.inherited = ownership;
 	}
 
 	/**
 	 * The key that the turn before has left to this one.
 	 */
-	@Nullable Tenure inherited() {
+	@Nullable Ownership inherited() {
 		return this.inherited;
 	}
 
@@ -101,8 +101,8 @@ final class Turn {
 	 * The key that was left to this turn, as long as nobody has it: others may borrow it
 	 * a few times, until this one has come for it in vain.
 	 */
-	@Nullable Tenure lendable() {
-		Tenure inherited = this.inherited;
+	@Nullable Ownership lendable() {
+		Ownership inherited = this.inherited;
 		if (inherited == null || this.insisting || this.loans >= MOST_LOANS || !inherited.isVacant()) {
 			return null;
 		}
@@ -217,7 +217,7 @@ final class Turn {
 	private KeyQueue queue() {
 		KeyQueue queue = this.queue;
 		if (queue == null) {
-			throw new IllegalStateException("No turn for lock " + LockException.printable(this.key));
+			throw new IllegalStateException("No node for lock " + LockException.printable(this.key));
 		}
 		return queue;
 	}

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * Gets several keys in one step, where the store can do that and nobody is in the way.
  * Never waits: whoever does not get them so gets them one after the other.
  */
-final class JointAcquirer {
+final class MultiKeyAcquirer {
 
-	private final Acquirer parts;
+	private final KeyAcquirer parts;
 
-	JointAcquirer(Acquirer parts) {
+	MultiKeyAcquirer(KeyAcquirer parts) {
 		this.parts = parts;
 	}
 
@@ -30,22 +30,22 @@ final class JointAcquirer {
 	 * @throws LockBackendException if the store refused it for good, or failed and there
 	 * is no time left to ask again
 	 */
-	@Nullable List<Hold> acquire(List<String> keys, String owner, Terms terms, Wait wait) {
-		if (terms.mode() != LockMode.EXCLUSIVE || terms.fair() || !wait.mayAsk()
+	@Nullable List<Hold> acquire(List<String> keys, String owner, HoldOptions options, Wait wait) {
+		if (options.mode() != LockMode.EXCLUSIVE || options.fair() || !wait.mayAsk()
 				|| !this.parts.backend.isOneStep(keys)) {
 			return null;
 		}
 		int era = this.parts.lifecycle.era();
 		this.parts.lifecycle.require(era, keys.get(0));
-		List<Claim> claims = keys.stream().map((key) -> terms.claim(key, owner, this.parts.instance.id())).toList();
-		List<Turn> turns = new ArrayList<>(keys.size());
+		List<Claim> claims = keys.stream().map((key) -> options.claim(key, owner, this.parts.instance.id())).toList();
+		List<QueueNode> nodes = new ArrayList<>(keys.size());
 		List<Hold> holds = new ArrayList<>(keys.size());
 		boolean acquired = false;
 		boolean complete = false;
 		try {
 			Moment sent = Moment.now(this.parts.time);
-			acquired = enter(claims, turns) && ask(claims, wait);
-			complete = acquired && begin(turns, owner, terms, sent, era, holds);
+			acquired = enter(claims, nodes) && ask(claims, wait);
+			complete = acquired && begin(nodes, owner, options, sent, era, holds);
 		}
 		finally {
 			if (!complete) {
@@ -53,19 +53,19 @@ final class JointAcquirer {
 					cleanUp(claims);
 				}
 				holds.forEach(this.parts.handOver::undo);
-				turns.forEach(this.parts::leave);
+				nodes.forEach(this.parts::leave);
 			}
 		}
 		return complete ? holds : null;
 	}
 
-	private boolean enter(List<Claim> claims, List<Turn> turns) {
+	private boolean enter(List<Claim> claims, List<QueueNode> nodes) {
 		for (Claim claim : claims) {
-			Turn turn = this.parts.enterAlone(claim.key(), claim);
-			if (turn == null) {
+			QueueNode node = this.parts.enterAlone(claim.key(), claim);
+			if (node == null) {
 				return false;
 			}
-			turns.add(turn);
+			nodes.add(node);
 		}
 		return true;
 	}
@@ -101,10 +101,13 @@ final class JointAcquirer {
 	 * Begins to hold what the store has given.
 	 * @return {@code false} if its answer came too late, or the engine was stopped
 	 */
-	private boolean begin(List<Turn> turns, String owner, Terms terms, Moment sent, int era, List<Hold> holds) {
-		for (Turn turn : turns) {
-			Tenure tenure = new Tenure(turn.waiter, owner, terms, sent, sent.nanos(), false, this.parts.time);
-			Hold hold = tenure.isOver() ? null : this.parts.begin(tenure, turn, terms, OptionalLong.empty(), era);
+	private boolean begin(List<QueueNode> nodes, String owner, HoldOptions options, Moment sent, int era,
+			List<Hold> holds) {
+		for (QueueNode node : nodes) {
+			Ownership ownership = new Ownership(node.waiter, owner, options, sent, sent.nanos(), false,
+					this.parts.time);
+			Hold hold = ownership.isOver() ? null
+					: this.parts.begin(ownership, node, options, OptionalLong.empty(), era);
 			if (hold == null) {
 				return false;
 			}

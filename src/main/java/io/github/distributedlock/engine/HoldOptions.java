@@ -24,14 +24,14 @@ import org.jspecify.annotations.Nullable;
  * @param handedOn whether its hold may be handed on inside this JVM, from another request
  * and to another, without the store's knowing
  */
-record Terms(String name, long lease, boolean renewed, long maxHold, long minHold, boolean expireOnClose, LockMode mode,
-		boolean fair, boolean fenced, boolean handedOn) {
+record HoldOptions(String name, long lease, boolean renewed, long maxHold, long minHold, boolean expireOnClose,
+		LockMode mode, boolean fair, boolean fenced, boolean handedOn) {
 
-	static Terms of(LockRequest request, Duration defaultLease) {
+	static HoldOptions of(LockRequest request, Duration defaultLease) {
 		Duration fixed = request.leaseTime();
 		long maxHold = nanos(request.maxHoldTime(), Long.MAX_VALUE);
 		long lease = Math.min(nanos((fixed != null) ? fixed : defaultLease, 0), maxHold);
-		return new Terms(request.name(), lease, fixed == null, maxHold, nanos(request.minHoldTime(), 0),
+		return new HoldOptions(request.name(), lease, fixed == null, maxHold, nanos(request.minHoldTime(), 0),
 				request.expireOnClose(), request.mode(), request.fair(), request.fenced(), mayBeHandedOn(request));
 	}
 
@@ -54,7 +54,7 @@ record Terms(String name, long lease, boolean renewed, long maxHold, long minHol
 	/**
 	 * Whether a hold may go on with the lease of another one, as it is.
 	 */
-	boolean sharesLeaseOf(Terms other) {
+	boolean sharesLeaseOf(HoldOptions other) {
 		return this.renewed && other.renewed && this.lease == other.lease && this.maxHold == Long.MAX_VALUE
 				&& other.maxHold == Long.MAX_VALUE;
 	}

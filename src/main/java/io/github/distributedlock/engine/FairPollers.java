@@ -13,18 +13,18 @@ import java.util.concurrent.ConcurrentHashMap;
  * the store.
  * <p>
  * Invariants: a line exists exactly while somebody stands in it, and the first one in it
- * is the lookout. Who becomes the lookout is woken, for it may have parked for good, and
- * asks at once: the last sign of life may be as old as a poll.
+ * polls for all. Who becomes that one is woken, for it may have parked for good, and asks
+ * at once: the last sign of life may be as old as a poll.
  */
-final class Lookouts {
+final class FairPollers {
 
-	private final Map<String, Set<Turn>> lines = new ConcurrentHashMap<>();
+	private final Map<String, Set<QueueNode>> lines = new ConcurrentHashMap<>();
 
-	void join(Turn turn) {
-		this.lines.compute(turn.key, (key, present) -> {
-			Set<Turn> line = (present != null) ? present : new LinkedHashSet<>();
-			turn.lookout = line.isEmpty();
-			line.add(turn);
+	void join(QueueNode node) {
+		this.lines.compute(node.key, (key, present) -> {
+			Set<QueueNode> line = (present != null) ? present : new LinkedHashSet<>();
+			node.poller = line.isEmpty();
+			line.add(node);
 			return line;
 		});
 	}
@@ -32,11 +32,11 @@ final class Lookouts {
 	/**
 	 * Leaves the line: it holds the lock, or has given up.
 	 */
-	void leave(Turn turn) {
-		this.lines.computeIfPresent(turn.key, (key, line) -> {
-			if (line.remove(turn) && turn.lookout && !line.isEmpty()) {
-				Turn next = line.iterator().next();
-				next.lookout = true;
+	void leave(QueueNode node) {
+		this.lines.computeIfPresent(node.key, (key, line) -> {
+			if (line.remove(node) && node.poller && !line.isEmpty()) {
+				QueueNode next = line.iterator().next();
+				next.poller = true;
 				next.wake();
 			}
 			return line.isEmpty() ? null : line;

@@ -22,15 +22,15 @@ import org.jspecify.annotations.Nullable;
  * Who wants to share the lock asks once out of turn, since readers do not exclude each
  * other, and queues up only if it has to wait.
  */
-final class Negotiation {
+final class AcquireLoop {
 
 	private static final long FIRST_RETRY = TimeUnit.MILLISECONDS.toNanos(25);
 
 	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
 
-	private final Acquirer parts;
+	private final KeyAcquirer parts;
 
-	private Turn turn;
+	private QueueNode node;
 
 	/**
 	 * Whether it asks beside those that have their turn.
@@ -39,7 +39,7 @@ final class Negotiation {
 
 	private final Claim claim;
 
-	private final Terms terms;
+	private final HoldOptions options;
 
 	private final Wait wait;
 
@@ -55,7 +55,7 @@ final class Negotiation {
 
 	private boolean unsettled;
 
-	private @Nullable Tenure passing;
+	private @Nullable Ownership passing;
 
 	/**
 	 * When the slice began that goes on with this claim. Otherwise one begins when the
@@ -63,25 +63,25 @@ final class Negotiation {
 	 */
 	private OptionalLong sliceStart = OptionalLong.empty();
 
-	Negotiation(Acquirer parts, Turn turn, Claim claim, Terms terms, Wait wait, int era) {
+	AcquireLoop(KeyAcquirer parts, QueueNode node, Claim claim, HoldOptions options, Wait wait, int era) {
 		this.parts = parts;
-		this.turn = turn;
-		this.terms = terms;
+		this.node = node;
+		this.options = options;
 		this.wait = wait;
 		this.era = era;
 		this.claim = claim;
-		this.outOfTurn = terms.isShared();
+		this.outOfTurn = options.isShared();
 	}
 
-	Turn turn() {
-		return this.turn;
+	QueueNode node() {
+		return this.node;
 	}
 
 	@Nullable Hold run() throws InterruptedException {
 		Hold hold = null;
 		try {
 			do {
-				this.parts.lifecycle.require(this.era, this.turn.key);
+				this.parts.lifecycle.require(this.era, this.node.key);
 				hold = inherit();
 				if (hold == null && (this.passing != null || this.wait.mayAsk())) {
 					hold = ask();
@@ -89,20 +89,20 @@ final class Negotiation {
 			}
 			while (hold == null && mayAskAgain());
 			if (hold == null) {
-				this.parts.lifecycle.require(this.era, this.turn.key);
+				this.parts.lifecycle.require(this.era, this.node.key);
 			}
 			if (hold == null && this.failure != null) {
-				throw this.wait.isAllowed() ? Failures.inAllThatTime(this.turn.key, this.wait, this.failure)
+				throw this.wait.isAllowed() ? Failures.inAllThatTime(this.node.key, this.wait, this.failure)
 						: this.failure;
 			}
 			if (hold == null && !this.wait.isBusy()) {
-				throw Failures.notAsked(this.turn.key, this.wait);
+				throw Failures.notAsked(this.node.key, this.wait);
 			}
 			return hold;
 		}
 		finally {
 			if (hold == null && this.unsettled) {
-				this.parts.sweeper.cleanUp(this.turn.key, this.claim.owner(), this.terms.lease());
+				this.parts.sweeper.cleanUp(this.node.key, this.claim.owner(), this.options.lease());
 			}
 		}
 	}
@@ -112,20 +112,20 @@ final class Negotiation {
 	 * Waits for who has borrowed it.
 	 */
 	private @Nullable Hold inherit() throws InterruptedException {
-		Tenure left = this.turn.inherited();
+		Ownership left = this.node.inherited();
 		while (left != null && left.isOwned() && !this.wait.isOver()) {
-			Hold hold = this.parts.handOver.take(left, this.turn, this.terms);
+			Hold hold = this.parts.handOver.take(left, this.node, this.options);
 			if (hold != null) {
-				this.turn.acquired(left.owner);
+				this.node.acquired(left.owner);
 				return this.parts.keep(hold, this.era) ? hold : null;
 			}
 			if (this.parts.handOver.takeToPass(left)) {
 				this.passing = left;
 				return null;
 			}
-			this.turn.insist();
+			this.node.insist();
 			if (left.isOwned() && !left.isVacant()) {
-				this.parts.time.await(this.turn.granted, this.wait.left());
+				this.parts.time.await(this.node.granted, this.wait.left());
 			}
 		}
 		return null;
@@ -142,9 +142,9 @@ final class Negotiation {
 			this.unsettled = unsettledBefore;
 			this.failure = null;
 			this.retry = FIRST_RETRY;
-			this.turn.answered();
+			this.node.answered();
 			this.wait.heard(attempt);
-			this.parts.sawHolder(this.turn.key, attempt.holder());
+			this.parts.sawHolder(this.node.key, attempt.holder());
 			this.busy = true;
 			if (attempt.acquired()) {
 				return hold(sent, attempt.fencingToken());
@@ -155,10 +155,10 @@ final class Negotiation {
 			return null;
 		}
 		catch (RuntimeException ex) {
-			this.failure = Failures.asBackendException("acquire", this.turn.key, ex);
+			this.failure = Failures.asBackendException("acquire", this.node.key, ex);
 			if (!Thread.currentThread().isInterrupted()) { // Else it is our failure
 															// alone.
-				this.turn.failed(this.failure);
+				this.node.failed(this.failure);
 			}
 			if (this.failure.isRefused()) {
 				this.unsettled = unsettledBefore;
@@ -178,46 +178,47 @@ final class Negotiation {
 	 * and what is reserved for one who waited here before.
 	 */
 	private boolean registers() {
-		return this.turn.isRegistered() || (!this.wait.isOver() && (this.busy || this.unsettled || this.terms.fair()));
+		return this.node.isRegistered()
+				|| (!this.wait.isOver() && (this.busy || this.unsettled || this.options.fair()));
 	}
 
 	private Attempt send(Moment sent, boolean registers) {
-		Tenure passing = this.passing;
+		Ownership passing = this.passing;
 		if (passing != null) {
 			this.passing = null;
-			this.turn.registering();
+			this.node.registering();
 			boolean yields = this.parts.handOver.isSliceOver(passing, sent);
 			this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart);
 			return this.parts.handOver.pass(passing, this.claim, yields);
 		}
 		if (registers) {
-			this.turn.registering();
+			this.node.registering();
 			return this.parts.backend.acquireOrRegister(this.claim);
 		}
 		return this.parts.backend.acquire(this.claim);
 	}
 
 	private @Nullable Hold hold(Moment sent, OptionalLong fencingToken) {
-		if (this.terms.fenced() && fencingToken.isEmpty()) {
+		if (this.options.fenced() && fencingToken.isEmpty()) {
 			this.unsettled = true;
 			throw new LockBackendException(
-					"Lock '" + LockException.printable(this.turn.key) + "' was requested as fenced, but "
+					"Lock '" + LockException.printable(this.node.key) + "' was requested as fenced, but "
 							+ this.parts.backend.getClass().getName() + " gave no fencing token. Request it without",
 					false, null);
 		}
-		Tenure tenure = new Tenure(this.turn.waiter, this.claim.owner(), this.terms, sent,
+		Ownership ownership = new Ownership(this.node.waiter, this.claim.owner(), this.options, sent,
 				this.sliceStart.orElseGet(this.parts.time::nanoTime), this.unsettled, this.parts.time);
-		if (tenure.isOver()) {
+		if (ownership.isOver()) {
 			this.unsettled = true;
 			this.failure = new LockBackendException(
-					"Lock '" + LockException.printable(this.turn.key) + "' was granted, but the answer took"
-							+ " longer than the lease of " + Text.of(this.terms.lease()) + ". Choose a longer lease",
+					"Lock '" + LockException.printable(this.node.key) + "' was granted, but the answer took"
+							+ " longer than the lease of " + Text.of(this.options.lease()) + ". Choose a longer lease",
 					true, null);
 			return null;
 		}
 		boolean unsettledBefore = this.unsettled;
 		this.unsettled = true; // Until it is guarded.
-		Hold hold = this.parts.begin(tenure, this.turn, this.terms, fencingToken, this.era);
+		Hold hold = this.parts.begin(ownership, this.node, this.options, fencingToken, this.era);
 		this.unsettled = unsettledBefore;
 		return hold;
 	}
@@ -230,17 +231,17 @@ final class Negotiation {
 		if (!this.wait.isAllowed() || this.wait.isOver()) {
 			return false;
 		}
-		this.wait.begins(this.turn.key);
+		this.wait.begins(this.node.key);
 		if (this.outOfTurn) {
 			this.outOfTurn = false;
-			this.turn = this.parts.queueUp(this.turn.waiter);
-			return this.parts.awaitTurn(this.turn, this.wait, this.era);
+			this.node = this.parts.queueUp(this.node.waiter);
+			return this.parts.awaitTurn(this.node, this.wait, this.era);
 		}
 		if (this.failure != null) {
-			this.turn.awaitWakeUp(this.parts.time, Math.min(this.retry, this.wait.left()));
+			this.node.awaitWakeUp(this.parts.time, Math.min(this.retry, this.wait.left()));
 			this.retry = Math.min(2 * this.retry, LONGEST_RETRY);
 		}
-		else if (this.turn.isRegistered() && this.turn.awaitWakeUp(this.parts.time, pause())) {
+		else if (this.node.isRegistered() && this.node.awaitWakeUp(this.parts.time, pause())) {
 			polls().restart();
 		}
 		return !this.wait.isOver();
@@ -249,14 +250,14 @@ final class Negotiation {
 	private Polls polls() {
 		Polls polls = this.polls;
 		if (polls == null) {
-			polls = new Polls(this.parts.listening, this.parts.pollInterval, this.terms.fair(), this.parts.time);
+			polls = new Polls(this.parts.listening, this.parts.pollInterval, this.options.fair(), this.parts.time);
 			this.polls = polls;
 		}
 		return polls;
 	}
 
 	private long pause() {
-		return this.turn.lookout ? polls().pause(this.wait) : this.wait.left();
+		return this.node.poller ? polls().pause(this.wait) : this.wait.left();
 	}
 
 }

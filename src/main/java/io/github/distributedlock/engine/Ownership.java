@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * only until the end. The lease ends here before the server may give the key to another,
  * and its end only moves later.
  */
-final class Tenure {
+final class Ownership {
 
 	private enum Stage {
 
@@ -65,7 +65,7 @@ final class Tenure {
 	/**
 	 * As whom the request that acquired it waited.
 	 */
-	final Waiter waiter;
+	final QueueKey waiter;
 
 	final String owner;
 
@@ -73,7 +73,7 @@ final class Tenure {
 	 * Those of the request that acquired it; they and those of later holds differ in
 	 * nothing that concerns the lease.
 	 */
-	final Terms terms;
+	final HoldOptions options;
 
 	/**
 	 * Since when the key has been handed on in this JVM.
@@ -95,16 +95,17 @@ final class Tenure {
 	 * @param sent when the command was sent by which it was acquired
 	 * @param unsettled whether an earlier one was never answered
 	 */
-	Tenure(Waiter waiter, String owner, Terms terms, Moment sent, long sliceStart, boolean unsettled, EngineTime time) {
+	Ownership(QueueKey waiter, String owner, HoldOptions options, Moment sent, long sliceStart, boolean unsettled,
+			EngineTime time) {
 		this.key = waiter.key();
 		this.waiter = waiter;
 		this.owner = owner;
-		this.terms = terms;
+		this.options = options;
 		this.sliceStart = sliceStart;
 		this.acquiredUnsettled = unsettled;
 		this.time = time;
 		this.begin = sent.nanos();
-		this.lease = new Lease(sent, terms.lease());
+		this.lease = new Lease(sent, options.lease());
 	}
 
 	private State state() {
@@ -235,7 +236,7 @@ final class Tenure {
 	 */
 	String name() {
 		Hold hold = hold();
-		return (hold != null) ? hold.terms.name() : this.terms.name();
+		return (hold != null) ? hold.options.name() : this.options.name();
 	}
 
 	/**
@@ -287,7 +288,7 @@ final class Tenure {
 	 * Why it is over, if nobody said that the key was taken.
 	 */
 	Reason overReason() {
-		if (!this.terms.renewed()) {
+		if (!this.options.renewed()) {
 			return Reason.LEASE_EXPIRED;
 		}
 		// The last lease was asked for in whole milliseconds, and may end almost one
@@ -300,7 +301,7 @@ final class Tenure {
 	 * For how long the key may still be held by the request's own limit.
 	 */
 	long maxHoldLeft(long now) {
-		return this.terms.maxHold() - (now - this.begin);
+		return this.options.maxHold() - (now - this.begin);
 	}
 
 	/**
