@@ -9,6 +9,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -71,8 +72,8 @@ class BoundedCommandsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aStepGivesUpOnAServerThatNeverAnswersAndIsNotSentAgain(Factories client) {
-		this.backend = backend(client.to(this.server.port()), TIMEOUT);
+	void aStepGivesUpOnAServerThatNeverAnswersAndIsNotSentAgain(Client client) {
+		this.backend = backend(client.connectTo(this.server.port()), TIMEOUT);
 		await().ignoreException(LockBackendException.class).until(() -> !this.backend.release("warm", "nobody"));
 		this.admin.configResetStat();
 		this.server.pause();
@@ -84,8 +85,8 @@ class BoundedCommandsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aSubscriptionThatIsNotAcknowledgedIsAllThatAStepWaitsFor(Factories client) {
-		this.backend = backend(client.to(this.server.port()), TIMEOUT);
+	void aSubscriptionThatIsNotAcknowledgedIsAllThatAStepWaitsFor(Client client) {
+		this.backend = backend(client.connectTo(this.server.port()), TIMEOUT);
 		await().ignoreException(LockBackendException.class).until(() -> !this.backend.release("warm", "nobody"));
 		this.backend.listen("a", new Ear());
 		this.admin.configResetStat();
@@ -96,8 +97,8 @@ class BoundedCommandsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aServerThatIsDownHasCertainlyDoneNothing(Factories client) {
-		this.backend = backend(client.to(this.server.port()), TIMEOUT);
+	void aServerThatIsDownHasCertainlyDoneNothing(Client client) {
+		this.backend = backend(client.connectTo(this.server.port()), TIMEOUT);
 		this.server.stop();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
 			.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out: %s", ex).isTrue());
@@ -107,19 +108,21 @@ class BoundedCommandsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void sentinelsThatAreDownHaveCertainlyDoneNothing(Factories client) {
+	void sentinelsThatAreDownHaveCertainlyDoneNothing(Client client) {
 		this.server.stop();
 		this.backend = backend(
-				client.to(new RedisSentinelConfiguration().master("m").sentinel("localhost", this.server.port())),
+				client
+					.connectTo(new RedisSentinelConfiguration().master("m").sentinel("localhost", this.server.port())),
 				TIMEOUT);
 		assertCertainlyNotCarriedOut();
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void aClusterThatIsDownHasCertainlyDoneNothing(Factories client) {
+	void aClusterThatIsDownHasCertainlyDoneNothing(Client client) {
 		this.server.stop();
-		this.backend = backend(client.to(new RedisClusterConfiguration(List.of(this.server.toString()))), TIMEOUT);
+		this.backend = backend(client.connectTo(new RedisClusterConfiguration(List.of(this.server.toString()))),
+				TIMEOUT);
 		assertCertainlyNotCarriedOut();
 	}
 

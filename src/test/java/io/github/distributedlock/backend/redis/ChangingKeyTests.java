@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -75,7 +76,7 @@ class ChangingKeyTests {
 	void connect() {
 		this.admin = server.admin();
 		this.admin.flushAll();
-		this.factory = (JedisConnectionFactory) Factories.JEDIS.to(server.port());
+		this.factory = (JedisConnectionFactory) Client.JEDIS.connectTo(server.port());
 		this.factory.afterPropertiesSet();
 		this.factory.start();
 		this.connection = this.factory.getConnection();

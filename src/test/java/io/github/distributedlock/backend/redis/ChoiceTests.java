@@ -12,6 +12,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -45,13 +46,13 @@ class ChoiceTests {
 
 	static Stream<Arguments> everywhere() {
 		return RedisServers.names()
-			.flatMap((server) -> Stream.of(Factories.values()).map((client) -> Arguments.of(server, client)));
+			.flatMap((server) -> Stream.of(Client.values()).map((client) -> Arguments.of(server, client)));
 	}
 
 	@ParameterizedTest
 	@MethodSource("everywhere")
-	void locksAreHeldWaitedForAndRenewedThroughoutAChangeOfTheRules(String name, Factories client,
-			CapturedOutput output) throws Exception {
+	void locksAreHeldWaitedForAndRenewedThroughoutAChangeOfTheRules(String name, Client client, CapturedOutput output)
+			throws Exception {
 		try (RedisServers.Server server = RedisServers.start(name);
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port());
@@ -101,7 +102,7 @@ class ChoiceTests {
 
 	@ParameterizedTest
 	@MethodSource("everywhere")
-	void anotherServerThatTakesOverIsAskedAnew(String name, Factories client) throws Exception {
+	void anotherServerThatTakesOverIsAskedAnew(String name, Client client) throws Exception {
 		try (RedisServers.Server old = RedisServers.start(name, "user default on nopass ~* &* +@all -eval -evalsha");
 				RedisServers.Server young = RedisServers.start(RedisServers.EMBEDDED,
 						"user default on nopass ~* &* +@all -multi -watch");
@@ -122,7 +123,7 @@ class ChoiceTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void whatNoWayHelpsAgainstIsToldAsItIsAndNotAskedAboutEachTime(Factories client) {
+	void whatNoWayHelpsAgainstIsToldAsItIsAndNotAskedAboutEachTime(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port())) {
@@ -147,7 +148,7 @@ class ChoiceTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void nothingIsChangedWithoutTheTransactionThatTheServerRefusesToBegin(Factories client) {
+	void nothingIsChangedWithoutTheTransactionThatTheServerRefusesToBegin(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
 				"user default on nopass ~* &* +@all -eval -evalsha");
 				Jedis admin = server.admin();
@@ -169,7 +170,7 @@ class ChoiceTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aServerThatForbidsEverythingIsNotAskedEachTimeEither(Factories client) {
+	void aServerThatForbidsEverythingIsNotAskedEachTimeEither(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
 				"user default on nopass ~* &* +@all -eval -evalsha -multi -watch");
 				Jedis admin = server.admin();
@@ -194,7 +195,7 @@ class ChoiceTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void whatWasTakenBeforeTheServerRefusedTheRestIsNotToldToBeRefused(Factories client) {
+	void whatWasTakenBeforeTheServerRefusedTheRestIsNotToldToBeRefused(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
 				"user default on nopass ~* &* +@all -eval -evalsha");
 				Jedis admin = server.admin();
@@ -212,7 +213,7 @@ class ChoiceTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aProxyThatEndsTheConnectionDoesNotSupportTheCommand(Factories client) throws Exception {
+	void aProxyThatEndsTheConnectionDoesNotSupportTheCommand(Client client) throws Exception {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
 				Relay proxy = new Relay(server.port())) {
 			proxy.forbid("EVAL");
@@ -226,7 +227,7 @@ class ChoiceTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aServerThatIsBusyIsAskedLater(Factories client) {
+	void aServerThatIsBusyIsAskedLater(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, "lua-time-limit 10");
 				Jedis admin = server.admin();
 				Jedis blocked = server.admin();
@@ -253,8 +254,9 @@ class ChoiceTests {
 	}
 
 	// A machine that is busy must not look like a server that does not answer.
-	private static RedisLockBackend backend(Factories client, int port) {
-		return new RedisLockBackend(client.to(port), RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
+	private static RedisLockBackend backend(Client client, int port) {
+		return new RedisLockBackend(client.connectTo(port),
+				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
 	}
 
 }

@@ -9,6 +9,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendContractTests;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -53,7 +54,7 @@ class ClusterContractTests extends LockBackendContractTests {
 	protected Stream<String> stores() {
 		return this.clusters.keySet()
 			.stream()
-			.flatMap((way) -> Stream.of(Factories.values()).map((client) -> client + " " + way));
+			.flatMap((way) -> Stream.of(Client.values()).map((client) -> client + " " + way));
 	}
 
 	// PUBLISH counts who listens to the same node.
@@ -67,7 +68,8 @@ class ClusterContractTests extends LockBackendContractTests {
 		String[] clientAndWay = store.split(" ");
 		Atomicity way = Atomicity.valueOf(clientAndWay[1]);
 		// Tests that run side by side must not hear each other.
-		RedisLockBackend backend = new RedisLockBackend(Factories.valueOf(clientAndWay[0]).to(this.clusters.get(way)),
+		RedisLockBackend backend = new RedisLockBackend(
+				Client.valueOf(clientAndWay[0]).connectTo(this.clusters.get(way)),
 				RedisLockSettings.defaults()
 					.prefix("contract-" + this.opened.incrementAndGet())
 					.commandTimeout(Patience.COMMAND));

@@ -14,6 +14,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Access;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -73,7 +74,7 @@ class ClusterFailoverTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aMasterThatDiesCostsNoLockThatItsReplicaHas(Factories client) throws Exception {
+	void aMasterThatDiesCostsNoLockThatItsReplicaHas(Client client) throws Exception {
 		open(client);
 		Server master = cluster.masters().get(client.ordinal());
 		Server replica = cluster.replicaOf(master);
@@ -88,7 +89,7 @@ class ClusterFailoverTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aMasterThatIsReplacedInOrderCostsNoLock(Factories client) throws Exception {
+	void aMasterThatIsReplacedInOrderCostsNoLock(Client client) throws Exception {
 		open(client);
 		Server master = cluster.masters().get(2);
 		Server replica = cluster.replicaOf(master);
@@ -148,13 +149,13 @@ class ClusterFailoverTests {
 		}
 	}
 
-	private void open(Factories client) {
+	private void open(Client client) {
 		this.here = engine(client);
 		this.there = engine(client);
 	}
 
-	private LockEngine engine(Factories client) {
-		RedisLockBackend backend = new RedisLockBackend(client.to(cluster), Variant.settings());
+	private LockEngine engine(Client client) {
+		RedisLockBackend backend = new RedisLockBackend(client.connectTo(cluster), Variant.settings());
 		this.backends.add(backend);
 		return LockEngine.builder(backend).leaseTime(LEASE).listener((event) -> {
 			if (event instanceof LockEvent.Lost) {

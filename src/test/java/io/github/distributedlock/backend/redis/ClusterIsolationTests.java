@@ -18,6 +18,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.Variant;
@@ -79,7 +80,7 @@ class ClusterIsolationTests {
 
 	@ParameterizedTest
 	@CsvSource({ "JEDIS, STOPPED", "JEDIS, PAUSED", "LETTUCE, STOPPED", "LETTUCE, PAUSED" })
-	void aStalledMasterCostsNoLockOfTheOthers(Factories client, Stall stall) {
+	void aStalledMasterCostsNoLockOfTheOthers(Client client, Stall stall) {
 		open(client);
 		List<List<String>> keys = keysOfEachMaster();
 		keys.forEach((some) -> some.forEach((key) -> this.handles.put(key, this.engine.acquire(key))));
@@ -115,7 +116,7 @@ class ClusterIsolationTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void whoGivesUpOnAStalledMasterDelaysNobodyAtTheOthers(Factories client) throws Exception {
+	void whoGivesUpOnAStalledMasterDelaysNobodyAtTheOthers(Client client) throws Exception {
 		open(client);
 		String key = keyOf(1);
 		Claim elsewhere = new Claim(key, "elsewhere", "elsewhere", Duration.ofMinutes(1));
@@ -156,8 +157,8 @@ class ClusterIsolationTests {
 		assertThat(there || !this.handles.get(key).isHeld()).as("%s is at the server, or not held", key).isTrue();
 	}
 
-	private void open(Factories client) {
-		this.backend = new RedisLockBackend(client.to(cluster), Variant.settings().commandTimeout(TIMEOUT));
+	private void open(Client client) {
+		this.backend = new RedisLockBackend(client.connectTo(cluster), Variant.settings().commandTimeout(TIMEOUT));
 		this.engine = LockEngine.builder(this.backend).leaseTime(LEASE).listener((event) -> {
 			if (event instanceof LockEvent.Lost loss) {
 				this.lost.add(loss.key());

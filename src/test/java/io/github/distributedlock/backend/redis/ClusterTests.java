@@ -14,6 +14,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
@@ -63,9 +64,9 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockGoesFromOneJvmToAnother(Factories client) throws Exception {
+	void aLockGoesFromOneJvmToAnother(Client client) throws Exception {
 		open(client);
-		try (RedisLockBackend there = new RedisLockBackend(client.to(cluster));
+		try (RedisLockBackend there = new RedisLockBackend(client.connectTo(cluster));
 				LockEngine a = LockEngine.builder(this.backend).build();
 				LockEngine b = LockEngine.builder(there).build()) {
 			String key = UUID.randomUUID().toString();
@@ -83,11 +84,11 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void manyLocksOfAllSlotsAreAcquiredAndGivenBack(Factories client) {
+	void manyLocksOfAllSlotsAreAcquiredAndGivenBack(Client client) {
 		open(client);
 		LockRequest request = LockRequest.of(Stream.generate(ClusterTests::claim).limit(1_000).map(Claim::key).toList())
 			.waitTime(Duration.ofMinutes(1));
-		try (RedisLockBackend there = new RedisLockBackend(client.to(cluster));
+		try (RedisLockBackend there = new RedisLockBackend(client.connectTo(cluster));
 				LockEngine a = LockEngine.builder(this.backend).build();
 				LockEngine b = LockEngine.builder(there).build()) {
 			try (LockHandle handle = a.acquire(request)) {
@@ -100,7 +101,7 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void locksOfAllMastersAreRenewedAtOnce(Factories client) {
+	void locksOfAllMastersAreRenewedAtOnce(Client client) {
 		open(client);
 		List<Claim> claims = Stream.generate(ClusterTests::claim).limit(50).toList();
 		claims.forEach((claim) -> assertThat(this.backend.acquire(claim).acquired()).isTrue());
@@ -113,7 +114,7 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockIsRenewedThoughItsMasterHasNoOtherConnectionToGive(Factories client) {
+	void aLockIsRenewedThoughItsMasterHasNoOtherConnectionToGive(Client client) {
 		open(client);
 		Claim first = claim();
 		RedisServers.Server master = cluster.masterOf(name(first.key()));
@@ -145,7 +146,7 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aKeyIsOfTheMasterThatServesIt(Factories client) {
+	void aKeyIsOfTheMasterThatServesIt(Client client) {
 		open(client);
 		assertThat(this.backend.node("a")).as("not known before the first use").isNotEqualTo(this.backend.node("b"));
 		this.backend.acquire(claim());
@@ -158,7 +159,7 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aSlotThatMovesIsFollowed(Factories client) {
+	void aSlotThatMovesIsFollowed(Client client) {
 		cluster.masters().forEach(ClusterTests::empty);
 		open(client);
 		Claim before = claim();
@@ -185,7 +186,7 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aMasterThatWasDownIsUsedAgain(Factories client) {
+	void aMasterThatWasDownIsUsedAgain(Client client) {
 		open(client);
 		Claim claim = claim();
 		this.backend.acquire(claim);
@@ -198,7 +199,7 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aStepGivesUpOnAMasterThatNeverAnswersAndIsNotSentAgain(Factories client) {
+	void aStepGivesUpOnAMasterThatNeverAnswersAndIsNotSentAgain(Client client) {
 		open(client, RedisLockBackend.DEFAULT_COMMAND_TIMEOUT);
 		Claim claim = claim();
 		this.backend.acquire(claim);
@@ -225,12 +226,13 @@ class ClusterTests {
 		}
 	}
 
-	private void open(Factories client) {
+	private void open(Client client) {
 		open(client, Patience.COMMAND);
 	}
 
-	private void open(Factories client, Duration timeout) {
-		this.backend = new RedisLockBackend(client.to(cluster), RedisLockSettings.defaults().commandTimeout(timeout));
+	private void open(Client client, Duration timeout) {
+		this.backend = new RedisLockBackend(client.connectTo(cluster),
+				RedisLockSettings.defaults().commandTimeout(timeout));
 	}
 
 	private static boolean registered(String key) {

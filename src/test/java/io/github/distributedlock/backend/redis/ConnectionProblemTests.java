@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,19 +27,21 @@ class ConnectionProblemTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aPasswordThatIsMissingIsNamed(Factories client) {
+	void aPasswordThatIsMissingIsNamed(Client client) {
 		try (Server guarded = RedisServers.start(RedisServers.EMBEDDED, "user default on >secret ~* &* +@all",
 				"user admin on nopass ~* &* +@all")) {
 			RedisStandaloneConfiguration address = new RedisStandaloneConfiguration("localhost", guarded.port());
-			assertThat(failure(client.to(address))).hasMessageContainingAll("NOAUTH", "spring.data.redis.password");
+			assertThat(failure(client.connectTo(address))).hasMessageContainingAll("NOAUTH",
+					"spring.data.redis.password");
 			address.setPassword("wrong");
-			assertThat(failure(client.to(address))).hasMessageContainingAll("WRONGPASS", "spring.data.redis.password");
+			assertThat(failure(client.connectTo(address))).hasMessageContainingAll("WRONGPASS",
+					"spring.data.redis.password");
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void aPortWithoutTlsIsTold(Factories client) {
+	void aPortWithoutTlsIsTold(Client client) {
 		RedisStandaloneConfiguration address = new RedisStandaloneConfiguration("localhost", this.server.port());
 		assertThat(failure(withTls(client, address), Duration.ofSeconds(1)))
 			.hasMessageContainingAll("does not speak TLS on this port", "spring.data.redis.ssl.enabled=false");
@@ -46,12 +49,12 @@ class ConnectionProblemTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aHostThatIsUnknownIsTold(Factories client) {
-		assertThat(failure(client.to(new RedisStandaloneConfiguration("nowhere.invalid", 6379))))
+	void aHostThatIsUnknownIsTold(Client client) {
+		assertThat(failure(client.connectTo(new RedisStandaloneConfiguration("nowhere.invalid", 6379))))
 			.hasMessageContainingAll("nowhere.invalid", "no such host is known", "spring.data.redis.host");
 	}
 
-	private static RedisConnectionFactory withTls(Factories client, RedisStandaloneConfiguration address) {
+	private static RedisConnectionFactory withTls(Client client, RedisStandaloneConfiguration address) {
 		return switch (client) {
 			case JEDIS -> new JedisConnectionFactory(address, JedisClientConfiguration.builder().useSsl().build());
 			case LETTUCE ->

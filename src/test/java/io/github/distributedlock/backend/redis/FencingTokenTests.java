@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,7 +46,7 @@ class FencingTokenTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void theFirstOneIsTheServersTimeInMicroseconds(Factories client) {
+	void theFirstOneIsTheServersTimeInMicroseconds(Client client) {
 		open(client);
 		long before = serverMicros();
 		long token = nextToken();
@@ -56,7 +57,7 @@ class FencingTokenTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void itDoesNotGoBackWhenTheServerLosesItsData(Factories client) {
+	void itDoesNotGoBackWhenTheServerLosesItsData(Client client) {
 		open(client);
 		long before = nextToken();
 		this.admin.flushAll();
@@ -67,7 +68,7 @@ class FencingTokenTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void itDoesNotGoBackWhenTheServersClockDoes(Factories client) {
+	void itDoesNotGoBackWhenTheServersClockDoes(Client client) {
 		open(client);
 		// As if given when the clock was an hour ahead; odd, so that a lost digit is
 		// seen.
@@ -79,7 +80,7 @@ class FencingTokenTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aForeignTypeInItsPlaceIsAnErrorAndLeavesTheLockFree(Factories client) {
+	void aForeignTypeInItsPlaceIsAnErrorAndLeavesTheLockFree(Client client) {
 		open(client);
 		this.admin.rpush(FENCE, "something else");
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(this::nextToken)
@@ -102,8 +103,8 @@ class FencingTokenTests {
 		return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
 	}
 
-	private void open(Factories client) {
-		this.backend = new RedisLockBackend(client.to(this.server.port()));
+	private void open(Client client) {
+		this.backend = new RedisLockBackend(client.connectTo(this.server.port()));
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.List;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,7 +28,7 @@ class PlainRenewalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void afterARenewalThatWasNotAnsweredNoLongerLeaseIsGranted(Factories client) {
+	void afterARenewalThatWasNotAnsweredNoLongerLeaseIsGranted(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port(), Atomicity.TRANSACTION)) {
@@ -48,7 +49,7 @@ class PlainRenewalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockThatIsTooNearToItsEndToBeChangedIsParkedAsItIs(Factories client) {
+	void aLockThatIsTooNearToItsEndToBeChangedIsParkedAsItIs(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
 				RedisLockBackend backend = backend(client, server.port(), Atomicity.BEST_EFFORT)) {
 			Claim claim = new Claim("k", "i:1", "i", Duration.ofMillis(BestEffortSwap.MARGIN_MILLIS));
@@ -62,7 +63,7 @@ class PlainRenewalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aNodeThatIsNoMasterAnyMoreIsLeft(Factories client) throws IOException {
+	void aNodeThatIsNoMasterAnyMoreIsLeft(Client client) throws IOException {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
 				RedisServers.Server next = RedisServers.start(RedisServers.EMBEDDED);
 				Jedis admin = server.admin();
@@ -84,8 +85,8 @@ class PlainRenewalsTests {
 		return new Claim("k", "i:1", "i", Duration.ofSeconds(seconds));
 	}
 
-	private static RedisLockBackend backend(Factories client, int port, Atomicity atomicity) {
-		return new RedisLockBackend(client.to(port),
+	private static RedisLockBackend backend(Client client, int port, Atomicity atomicity) {
+		return new RedisLockBackend(client.connectTo(port),
 				RedisLockSettings.defaults().atomicity(atomicity).commandTimeout(Duration.ofSeconds(5)));
 	}
 

@@ -16,6 +16,7 @@ import java.util.function.Predicate;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterEach;
@@ -68,7 +69,7 @@ class RedisLockBackendOutageTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void nothingIsSentBeforeTheFirstUse(Factories client) {
+	void nothingIsSentBeforeTheFirstUse(Client client) {
 		this.server.stop();
 		open(client, Patience.COMMAND);
 		this.backend.listen("a", new Ear()).close();
@@ -78,7 +79,7 @@ class RedisLockBackendOutageTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aServerThatIsDownIsAnErrorThatPasses(Factories client) {
+	void aServerThatIsDownIsAnErrorThatPasses(Client client) {
 		open(client, Patience.COMMAND);
 		this.server.stop();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
@@ -91,7 +92,7 @@ class RedisLockBackendOutageTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aRestartedServerCostsAtMostOneCommand(Factories client) throws Exception {
+	void aRestartedServerCostsAtMostOneCommand(Client client) throws Exception {
 		open(client, Patience.COMMAND);
 		useManyConnections(client);
 		this.server.stop();
@@ -111,7 +112,7 @@ class RedisLockBackendOutageTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aServerThatNeverAnswersIsGivenUp(Factories client) {
+	void aServerThatNeverAnswersIsGivenUp(Client client) {
 		open(client);
 		warmUp();
 		try (Jedis admin = this.server.admin()) {
@@ -124,9 +125,9 @@ class RedisLockBackendOutageTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aConnectionThatIsDroppedSilentlyCostsAtMostOneCommand(Factories client) throws Exception {
+	void aConnectionThatIsDroppedSilentlyCostsAtMostOneCommand(Client client) throws Exception {
 		try (Relay relay = new Relay(this.server.port())) {
-			this.backend = new RedisLockBackend(client.to(relay.port()),
+			this.backend = new RedisLockBackend(client.connectTo(relay.port()),
 					RedisLockSettings.defaults().commandTimeout(TIMEOUT.multipliedBy(5)));
 			warmUp();
 			relay.swallow();
@@ -141,8 +142,8 @@ class RedisLockBackendOutageTests {
 
 	@Test
 	void whoWaitsForAnExhaustedPoolDoesNotWaitUntilAConnectionIsGivenBack() throws Exception {
-		open(Factories.JEDIS);
-		OwnConnections connections = OwnConnections.derive(Factories.JEDIS.to(this.server.port()),
+		open(Client.JEDIS);
+		OwnConnections connections = OwnConnections.derive(Client.JEDIS.connectTo(this.server.port()),
 				TIMEOUT.multipliedBy(3));
 		Lane lane = connections.shared().commands();
 		lane.run(RedisConnection::ping);
@@ -188,7 +189,7 @@ class RedisLockBackendOutageTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aCommandUnderWayIsNotSentAgain(Factories client) throws Exception {
+	void aCommandUnderWayIsNotSentAgain(Client client) throws Exception {
 		open(client, Patience.COMMAND);
 		warmUp();
 		ExecutorService executor = Executors.newSingleThreadExecutor();
@@ -213,7 +214,7 @@ class RedisLockBackendOutageTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aThreadThatIsInterruptedAlreadyCanStillGiveItsLockBack(Factories client) {
+	void aThreadThatIsInterruptedAlreadyCanStillGiveItsLockBack(Client client) {
 		open(client, Patience.COMMAND);
 		Claim claim = claim("k");
 		this.backend.acquire(claim);
@@ -228,7 +229,7 @@ class RedisLockBackendOutageTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void anInterruptDuringACommandKeepsTheFlag(Factories client) throws Exception {
+	void anInterruptDuringACommandKeepsTheFlag(Client client) throws Exception {
 		open(client, TIMEOUT.multipliedBy(5));
 		warmUp();
 		AtomicReference<Object> outcome = new AtomicReference<>();
@@ -260,17 +261,17 @@ class RedisLockBackendOutageTests {
 		await().ignoreException(LockBackendException.class).until(() -> !this.backend.release("warm", "nobody"));
 	}
 
-	private void open(Factories client) {
+	private void open(Client client) {
 		open(client, TIMEOUT);
 	}
 
-	private void open(Factories client, Duration timeout) {
-		this.backend = new RedisLockBackend(client.to(this.server.port()),
+	private void open(Client client, Duration timeout) {
+		this.backend = new RedisLockBackend(client.connectTo(this.server.port()),
 				RedisLockSettings.defaults().commandTimeout(timeout));
 	}
 
 	// Commands that are held up make one connection each, on a client that pools.
-	private void useManyConnections(Factories client) throws Exception {
+	private void useManyConnections(Client client) throws Exception {
 		warmUp();
 		ExecutorService executor = Executors.newFixedThreadPool(8);
 		List<Future<?>> attempts = new ArrayList<>();
@@ -280,7 +281,7 @@ class RedisLockBackendOutageTests {
 				attempts.add(executor.submit(() -> this.backend.acquire(claim("before"))));
 			}
 			await().until(() -> admin.clientList().lines().filter((line) -> line.contains("flags=b")).count(),
-					Predicate.isEqual((client == Factories.JEDIS) ? 8L : 1L));
+					Predicate.isEqual((client == Client.JEDIS) ? 8L : 1L));
 			admin.clientUnpause();
 			for (Future<?> attempt : attempts) {
 				Patience.get(attempt, "the answer");

@@ -13,6 +13,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterAll;
@@ -78,7 +79,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void anUncontendedCycleIsTwoCommands(Factories client) {
+	void anUncontendedCycleIsTwoCommands(Client client) {
 		LockBackend backend = backend(client);
 		cycle(backend);
 		this.admin.configResetStat();
@@ -91,7 +92,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockIsWhatTheManualSays(Factories client) {
+	void aLockIsWhatTheManualSays(Client client) {
 		LockBackend backend = backend(client);
 		Claim holder = claim("stock:1", "a");
 		backend.acquire(holder);
@@ -110,7 +111,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void scriptsAreSentAgainAfterAFlush(Factories client) {
+	void scriptsAreSentAgainAfterAFlush(Client client) {
 		LockBackend backend = backend(client);
 		cycle(backend);
 		this.admin.scriptFlush();
@@ -122,7 +123,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aKeyOfAForeignTypeIsAnErrorThatNamesIt(Factories client) {
+	void aKeyOfAForeignTypeIsAnErrorThatNamesIt(Client client) {
 		LockBackend backend = backend(client);
 		this.admin.rpush("lock:{mine}", "something else");
 		Claim claim = claim("mine", "a");
@@ -141,7 +142,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aKeyOfAForeignTypeHarmsNoOtherRenewal(Factories client) {
+	void aKeyOfAForeignTypeHarmsNoOtherRenewal(Client client) {
 		LockBackend backend = backend(client);
 		Claim good = claim("good", "a");
 		backend.acquire(good);
@@ -151,7 +152,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aForeignKeyInPlaceOfTheWaitersDoesNotKeepTheLock(Factories client) {
+	void aForeignKeyInPlaceOfTheWaitersDoesNotKeepTheLock(Client client) {
 		LockBackend backend = backend(client);
 		Claim claim = claim("k", "a");
 		backend.acquire(claim);
@@ -162,7 +163,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aForeignKeyInPlaceOfTheWaitersIsRefusedBeforeAnythingIsWritten(Factories client) {
+	void aForeignKeyInPlaceOfTheWaitersIsRefusedBeforeAnythingIsWritten(Client client) {
 		LockBackend backend = backend(client);
 		this.admin.set("lock-waiters:{k}", "something else");
 		assertThatExceptionOfType(LockBackendException.class)
@@ -173,9 +174,9 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aServerThatIsOutOfMemoryStillServesThoseWhoHaveALock(Factories client) {
+	void aServerThatIsOutOfMemoryStillServesThoseWhoHaveALock(Client client) {
 		try (RedisServers.Server full = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = full.admin()) {
-			LockBackend backend = opened(patient(client.to(full.port())));
+			LockBackend backend = opened(patient(client.connectTo(full.port())));
 			Claim parked = claim("parked", "a");
 			Claim released = claim("released", "a");
 			backend.acquire(parked);
@@ -195,7 +196,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void withPublishDeniedTheLockIsReservedAllTheSame(Factories client) {
+	void withPublishDeniedTheLockIsReservedAllTheSame(Client client) {
 		LockBackend backend = backend(client);
 		Claim holder = claim("k", "a");
 		backend.listen("b", new Ear());
@@ -208,7 +209,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aDeniedCommandIsAnErrorThatStays(Factories client) {
+	void aDeniedCommandIsAnErrorThatStays(Client client) {
 		LockBackend backend = restricted(client, "-set");
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("k", "a")))
 			.withMessageContaining("acquire lock 'k'")
@@ -222,13 +223,13 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void theServersCredentialsAndDatabaseAreThoseOfTheApplication(Factories client) {
+	void theServersCredentialsAndDatabaseAreThoseOfTheApplication(Client client) {
 		this.admin.aclSetUser("app", "on", ">secret", "+@all", "~*", "&*");
 		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", server.port());
 		configuration.setUsername("app");
 		configuration.setPassword("secret");
 		configuration.setDatabase(3);
-		LockBackend backend = opened(patient(client.to(configuration)));
+		LockBackend backend = opened(patient(client.connectTo(configuration)));
 		backend.acquire(claim("k", "a"));
 		backend.renew(List.of(claim("k", "a")));
 		assertThat(this.admin.clientList()).contains("user=app");
@@ -238,11 +239,11 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aWrongPasswordIsAnErrorThatStays(Factories client) {
+	void aWrongPasswordIsAnErrorThatStays(Client client) {
 		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", server.port());
 		configuration.setUsername("nobody");
 		configuration.setPassword("wrong");
-		LockBackend backend = opened(patient(client.to(configuration)));
+		LockBackend backend = opened(patient(client.connectTo(configuration)));
 		// Lettuce sometimes sees the end of the connection before it has read the
 		// refusal.
 		await().untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
@@ -278,7 +279,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void renewalsHaveAConnectionOfTheirOwn(Factories client) {
+	void renewalsHaveAConnectionOfTheirOwn(Client client) {
 		LockBackend backend = backend(client);
 		long others = this.admin.clientList().lines().count();
 		cycle(backend);
@@ -294,7 +295,7 @@ class RedisLockBackendTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void afterCloseNothingOpensConnectionsAgain(Factories client) {
+	void afterCloseNothingOpensConnectionsAgain(Client client) {
 		LockBackend backend = backend(client);
 		cycle(backend);
 		backend.close();
@@ -306,22 +307,22 @@ class RedisLockBackendTests {
 	@Test
 	void aTimeoutThatIsNoneIsRefused() {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new RedisLockBackend(Factories.JEDIS.to(1),
+			.isThrownBy(() -> new RedisLockBackend(Client.JEDIS.connectTo(1),
 					RedisLockSettings.defaults().commandTimeout(Duration.ZERO)))
 			.withMessageContaining("command timeout");
 	}
 
-	private LockBackend restricted(Factories client, String rule) {
+	private LockBackend restricted(Client client, String rule) {
 		String user = "u" + UUID.randomUUID();
 		this.admin.aclSetUser(user, "on", "nopass", "+@all", "~*", "&*", rule);
 		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", server.port());
 		configuration.setUsername(user);
 		configuration.setPassword("any");
-		return opened(patient(client.to(configuration)));
+		return opened(patient(client.connectTo(configuration)));
 	}
 
-	private LockBackend backend(Factories client) {
-		return opened(patient(client.to(server.port())));
+	private LockBackend backend(Client client) {
+		return opened(patient(client.connectTo(server.port())));
 	}
 
 	// What is tested here must not depend on how busy the machine is.

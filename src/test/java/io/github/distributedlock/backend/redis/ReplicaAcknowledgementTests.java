@@ -10,6 +10,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisReplicas;
@@ -66,7 +67,7 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockIsOnTheReplicaWhenItIsAcquired(Factories client) {
+	void aLockIsOnTheReplicaWhenItIsAcquired(Client client) {
 		open(client);
 		try (Jedis replica = this.servers.replicas().get(0).admin()) {
 			for (int i = 0; i < 200; i++) {
@@ -80,7 +81,7 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void withTooFewReplicasALockIsNotAcquiredAndNotLeftBehind(Factories client) {
+	void withTooFewReplicasALockIsNotAcquiredAndNotLeftBehind(Client client) {
 		open(client, BRIEFLY);
 		this.engine.acquire("k").close();
 		this.servers.replicas().get(0).pause();
@@ -101,7 +102,7 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void withTooFewReplicasALockThatIsPassedOnIsGivenBack(Factories client) {
+	void withTooFewReplicasALockThatIsPassedOnIsGivenBack(Client client) {
 		open(client, BRIEFLY);
 		Claim claim = claim("k");
 		this.backend.acquire(claim);
@@ -115,7 +116,7 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLockIsNotLeftBehindIfTheReplicasMayNotBeAsked(Factories client) {
+	void aLockIsNotLeftBehindIfTheReplicasMayNotBeAsked(Client client) {
 		open(client);
 		this.backend.atomicity(); // Which tries it.
 		this.master.aclSetUser("default", "-wait");
@@ -128,7 +129,7 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aRequestThatMayWaitGoesOnUntilTheReplicaIsBack(Factories client) {
+	void aRequestThatMayWaitGoesOnUntilTheReplicaIsBack(Client client) {
 		open(client, BRIEFLY);
 		this.engine.acquire("k").close();
 		this.servers.replicas().get(0).pause();
@@ -146,7 +147,7 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void onlyAnAcquisitionWaitsForReplicas(Factories client) {
+	void onlyAnAcquisitionWaitsForReplicas(Client client) {
 		open(client);
 		this.backend.atomicity(); // Which tries it.
 		this.master.configResetStat();
@@ -171,7 +172,7 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void waitingForReplicasDelaysNoOtherStep(Factories client) {
+	void waitingForReplicasDelaysNoOtherStep(Client client) {
 		open(client);
 		Claim held = claim("held");
 		this.backend.acquire(held);
@@ -190,7 +191,7 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aMasterThatComesBackIsUsedAgain(Factories client) {
+	void aMasterThatComesBackIsUsedAgain(Client client) {
 		open(client);
 		this.engine.acquire("k").close();
 		this.servers.master().stop();
@@ -202,11 +203,11 @@ class ReplicaAcknowledgementTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aClusterIsRefused(Factories client) {
+	void aClusterIsRefused(Client client) {
 		open(client);
 		RedisClusterConfiguration cluster = new RedisClusterConfiguration(List.of("localhost:1"));
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new RedisLockBackend(client.to(cluster), oneReplica(BRIEFLY)))
+			.isThrownBy(() -> new RedisLockBackend(client.connectTo(cluster), oneReplica(BRIEFLY)))
 			.withMessageContaining("distributed-lock.redis.replicas-to-ack")
 			.withMessageContaining("in a cluster");
 	}
@@ -215,12 +216,12 @@ class ReplicaAcknowledgementTests {
 		return RedisLockSettings.defaults().commandTimeout(Patience.COMMAND).replicasToAck(1, timeout);
 	}
 
-	private void open(Factories client) {
+	private void open(Client client) {
 		open(client, Patience.COMMAND.dividedBy(2));
 	}
 
-	private void open(Factories client, Duration timeout) {
-		this.backend = new RedisLockBackend(client.to(this.servers.master().port()), oneReplica(timeout));
+	private void open(Client client, Duration timeout) {
+		this.backend = new RedisLockBackend(client.connectTo(this.servers.master().port()), oneReplica(timeout));
 		this.engine = LockEngine.builder(this.backend).build();
 	}
 

@@ -21,6 +21,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.Variant;
@@ -89,7 +90,7 @@ class ReshardingTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void whatIsHeldStaysHeldHoweverLongItTakes(Factories client) {
+	void whatIsHeldStaysHeldHoweverLongItTakes(Client client) {
 		open(client);
 		List<LockHandle> handles = this.keys.stream().map(this.here::acquire).toList();
 		this.move.begin();
@@ -117,7 +118,7 @@ class ReshardingTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void whatIsFreeCanBeAcquiredAndGivenBack(Factories client) {
+	void whatIsFreeCanBeAcquiredAndGivenBack(Client client) {
 		open(client);
 		this.here.acquire(this.keys.get(0));
 		this.move.begin();
@@ -131,7 +132,7 @@ class ReshardingTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void whoWaitsGetsItsTurn(Factories client) throws Exception {
+	void whoWaitsGetsItsTurn(Client client) throws Exception {
 		open(client);
 		List<LockHandle> handles = this.keys.stream().map(this.here::acquire).toList();
 		List<CompletableFuture<Void>> waiters = this.keys.stream()
@@ -151,7 +152,7 @@ class ReshardingTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void readersStayAndGo(Factories client) {
+	void readersStayAndGo(Client client) {
 		assumeTrue(Variant.isByScripts());
 		open(client);
 		RedisLockBackend backend = this.backends.get(0);
@@ -177,7 +178,7 @@ class ReshardingTests {
 				LockMode.SHARED, false);
 	}
 
-	private void open(Factories client) {
+	private void open(Client client) {
 		this.here = engine(client);
 		this.there = engine(client);
 		this.move = new SlotMove(cluster, name(this.tag));
@@ -185,8 +186,8 @@ class ReshardingTests {
 		Stream.of(this.here, this.there).forEach((engine) -> engine.acquire(UUID.randomUUID().toString()).close());
 	}
 
-	private LockEngine engine(Factories client) {
-		RedisLockBackend backend = new RedisLockBackend(client.to(cluster),
+	private LockEngine engine(Client client) {
+		RedisLockBackend backend = new RedisLockBackend(client.connectTo(cluster),
 				Variant.settings().commandTimeout(Duration.ofSeconds(5)));
 		this.backends.add(backend);
 		return LockEngine.builder(backend).leaseTime(LEASE).listener((event) -> {

@@ -6,6 +6,7 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.SharedContractTests;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -36,7 +37,7 @@ class SharedByScriptsTests extends SharedContractTests {
 
 	@Override
 	protected Stream<String> stores() {
-		return Stream.concat(this.stores.names(), Stream.of(Factories.values()).map((client) -> CLUSTER + client));
+		return Stream.concat(this.stores.names(), Stream.of(Client.values()).map((client) -> CLUSTER + client));
 	}
 
 	@Override
@@ -44,11 +45,11 @@ class SharedByScriptsTests extends SharedContractTests {
 		if (!store.startsWith(CLUSTER)) {
 			return this.stores.open(store);
 		}
-		Factories client = Factories.valueOf(store.substring(CLUSTER.length()));
+		Client client = Client.valueOf(store.substring(CLUSTER.length()));
 		RedisLockSettings settings = RedisLockSettings.defaults()
 			.prefix("shared-" + this.stores.nextNumber())
 			.commandTimeout(Patience.COMMAND);
-		return new RedisLockBackend(client.to(this.cluster), settings);
+		return new RedisLockBackend(client.connectTo(this.cluster), settings);
 	}
 
 }

@@ -12,6 +12,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterEach;
@@ -63,7 +64,7 @@ class SignalsTests {
 	}
 
 	static Stream<Arguments> refusals() {
-		return Stream.of(Factories.values())
+		return Stream.of(Client.values())
 			.flatMap((client) -> Stream
 				.of(new String[] { "-subscribe", "-psubscribe" }, new String[] { "resetchannels" },
 						new String[] { "-publish" })
@@ -72,7 +73,7 @@ class SignalsTests {
 
 	@ParameterizedTest
 	@MethodSource("refusals")
-	void autoPollsWhereItIsRefusedAndTheLogSaysSoOnce(Factories client, String[] rules, CapturedOutput output) {
+	void autoPollsWhereItIsRefusedAndTheLogSaysSoOnce(Client client, String[] rules, CapturedOutput output) {
 		this.admin.aclSetUser("default", rules);
 		open(client, this.server.port(), Signals.AUTO);
 		Claim holder = claim("k", "a");
@@ -93,7 +94,7 @@ class SignalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void autoPollsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Factories client, CapturedOutput output)
+	void autoPollsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Client client, CapturedOutput output)
 			throws IOException {
 		try (Relay proxy = new Relay(this.server.port())) {
 			proxy.refuseSubscriptions(true);
@@ -115,7 +116,7 @@ class SignalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void whoPollsRecognisesItsOwnTokenAndItsReservation(Factories client) {
+	void whoPollsRecognisesItsOwnTokenAndItsReservation(Client client) {
 		this.admin.aclSetUser("default", "-subscribe");
 		open(client, this.server.port(), Signals.AUTO);
 		Claim unheard = claim("mine", "b");
@@ -127,7 +128,7 @@ class SignalsTests {
 
 	@ParameterizedTest
 	@MethodSource("refusals")
-	void pubsubFailsWhereItIsRefused(Factories client, String[] rules, CapturedOutput output) {
+	void pubsubFailsWhereItIsRefused(Client client, String[] rules, CapturedOutput output) {
 		this.admin.aclSetUser("default", rules);
 		open(client, this.server.port(), Signals.PUBSUB);
 		assertThat(this.backend.acquire(claim("k", "a")).acquired()).as("nobody has to wait").isTrue();
@@ -145,7 +146,7 @@ class SignalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void pubsubFailsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Factories client) throws IOException {
+	void pubsubFailsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Client client) throws IOException {
 		try (Relay proxy = new Relay(this.server.port())) {
 			proxy.refuseSubscriptions(true);
 			open(client, proxy.port(), Signals.PUBSUB);
@@ -163,7 +164,7 @@ class SignalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void noneNeitherSubscribesNorRegistersAndSaysNothing(Factories client, CapturedOutput output) {
+	void noneNeitherSubscribesNorRegistersAndSaysNothing(Client client, CapturedOutput output) {
 		open(client, this.server.port(), Signals.NONE);
 		Claim holder = claim("k", "a");
 		this.backend.acquire(holder);
@@ -180,7 +181,7 @@ class SignalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void ticketsKeepTheirOrderWithoutThem(Factories client) {
+	void ticketsKeepTheirOrderWithoutThem(Client client) {
 		open(client, this.server.port(), Signals.NONE);
 		Claim holder = claim("k", "a");
 		this.backend.acquire(holder);
@@ -201,8 +202,8 @@ class SignalsTests {
 		return new Claim(key, claim.owner(), instance, claim.lease(), false, LockMode.EXCLUSIVE, true);
 	}
 
-	private void open(Factories client, int port, Signals signals) {
-		this.backend = new RedisLockBackend(client.to(port),
+	private void open(Client client, int port, Signals signals) {
+		this.backend = new RedisLockBackend(client.connectTo(port),
 				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND).signals(signals));
 		this.listening = this.backend.listen("b", this.ear);
 	}

@@ -10,6 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.fixtures.Client;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,10 +40,10 @@ class SilentServerTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aRequestOpensOneConnectionAndNoOther(Factories client) {
+	void aRequestOpensOneConnectionAndNoOther(Client client) {
 		Thread accepting = new Thread(this::accept);
 		accepting.start();
-		try (RedisLockBackend backend = new RedisLockBackend(client.to(this.door.getLocalPort()),
+		try (RedisLockBackend backend = new RedisLockBackend(client.connectTo(this.door.getLocalPort()),
 				RedisLockSettings.defaults().commandTimeout(TIMEOUT))) {
 			for (int requests = 1; requests <= 3; requests++) {
 				assertThatExceptionOfType(LockBackendException.class)

@@ -8,6 +8,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterAll;
@@ -55,7 +56,7 @@ class SilentWaitersTests {
 	void connect() {
 		this.admin = server.admin();
 		this.admin.flushAll();
-		this.backend = new RedisLockBackend(Factories.LETTUCE.to(server.port()),
+		this.backend = new RedisLockBackend(Client.LETTUCE.connectTo(server.port()),
 				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
 		this.backend.listen("living", new Ear());
 		this.backend.listen("other", new Ear());

@@ -8,6 +8,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterEach;
@@ -53,7 +54,7 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void isAcknowledgedBeforeTheRegistrationAndNotBegunEarlier(Factories client) {
+	void isAcknowledgedBeforeTheRegistrationAndNotBegunEarlier(Client client) {
 		open(client);
 		this.backend.listen("b", this.ear);
 		this.backend.acquire(claim("k", "a"));
@@ -65,7 +66,7 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void isRenewedAndReportedAfterItsConnectionWasLost(Factories client) {
+	void isRenewedAndReportedAfterItsConnectionWasLost(Client client) {
 		open(client);
 		this.backend.listen("b", this.ear);
 		this.backend.acquireOrRegister(claim("warm", "b"));
@@ -79,7 +80,7 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void isRenewedAfterARestartOfTheServer(Factories client) {
+	void isRenewedAfterARestartOfTheServer(Client client) {
 		open(client);
 		this.backend.listen("b", this.ear);
 		this.backend.acquireOrRegister(claim("warm", "b"));
@@ -93,9 +94,9 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void isRenewedAfterItsConnectionWasDroppedSilently(Factories client) throws Exception {
+	void isRenewedAfterItsConnectionWasDroppedSilently(Client client) throws Exception {
 		try (Relay relay = new Relay(this.server.port())) {
-			this.backend = new RedisLockBackend(client.to(relay.port()),
+			this.backend = new RedisLockBackend(client.connectTo(relay.port()),
 					RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(1)));
 			this.backend.listen("b", this.ear);
 			this.backend.acquireOrRegister(claim("mine", "b"));
@@ -114,9 +115,9 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void isReportedAsRenewedAlsoIfItWasLostBeforeItCouldTellThatItHears(Factories client) throws Exception {
+	void isReportedAsRenewedAlsoIfItWasLostBeforeItCouldTellThatItHears(Client client) throws Exception {
 		try (Relay relay = new Relay(this.server.port())) {
-			this.backend = new RedisLockBackend(client.to(relay.port()));
+			this.backend = new RedisLockBackend(client.connectTo(relay.port()));
 			this.backend.listen("b", this.ear);
 			this.backend.acquireOrRegister(claim("mine", "b"));
 			relay.swallowSubscriptions();
@@ -131,8 +132,8 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void isNotRenewedAsLongAsItHears(Factories client) {
-		this.backend = new RedisLockBackend(client.to(this.server.port()),
+	void isNotRenewedAsLongAsItHears(Client client) {
+		this.backend = new RedisLockBackend(client.connectTo(this.server.port()),
 				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(2)));
 		this.backend.listen("b", this.ear);
 		this.backend.acquire(claim("k", "a"));
@@ -146,7 +147,7 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void keepsThePlaceOfWhoWaitsWhileItIsLost(Factories client) {
+	void keepsThePlaceOfWhoWaitsWhileItIsLost(Client client) {
 		open(client);
 		LockBackend.Listening listening = this.backend.listen("b", this.ear);
 		this.backend.acquire(claim("k", "a"));
@@ -162,7 +163,7 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void survivesAListenerThatThrows(Factories client) {
+	void survivesAListenerThatThrows(Client client) {
 		open(client);
 		AtomicInteger calls = new AtomicInteger();
 		this.backend.listen("b", new WakeListener() {
@@ -189,7 +190,7 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void endsWithItsThreadAndItsConnection(Factories client) {
+	void endsWithItsThreadAndItsConnection(Client client) {
 		open(client);
 		LockBackend.Listening listening = this.backend.listen("b", this.ear);
 		this.backend.acquireOrRegister(claim("k", "b"));
@@ -204,7 +205,7 @@ class WakeSubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void endsAlsoWhenItIsClosedWhileItBegins(Factories client) throws Exception {
+	void endsAlsoWhenItIsClosedWhileItBegins(Client client) throws Exception {
 		open(client);
 		this.backend.acquireOrRegister(claim("warm", "x"));
 		for (int i = 0; i < 30; i++) {
@@ -249,9 +250,9 @@ class WakeSubscriptionTests {
 		this.backend.release(key, holder.owner());
 	}
 
-	private void open(Factories client) {
+	private void open(Client client) {
 		// The first one loads the client, which takes its time on a busy machine.
-		this.backend = new RedisLockBackend(client.to(this.server.port()),
+		this.backend = new RedisLockBackend(client.connectTo(this.server.port()),
 				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
 	}
 
