@@ -1,7 +1,6 @@
 package io.github.distributedlock;
 
 import java.util.Optional;
-import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -80,59 +79,69 @@ public interface DistributedLock {
 	}
 
 	/**
-	 * Runs an action while holding a lock. A stop of the application waits for its end.
-	 * @param <T> the type of the result
+	 * Returns the value of code that runs while a lock is held. A stop of the application
+	 * waits for its end.
+	 * @param <T> the type of the value
+	 * @param <E> what the code throws
 	 * @param request the keys and how to lock them
-	 * @param action what to run
-	 * @return the action's result
+	 * @param code what to run
+	 * @return the code's value
+	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
 	 * @throws LockBackendException if the store failed or refused
 	 * @see #acquire(LockRequest)
 	 */
-	default <T extends @Nullable Object> T execute(LockRequest request, Supplier<T> action) {
+	default <T extends @Nullable Object, E extends Throwable> T execute(LockRequest request, LockedCall<T, E> code)
+			throws E {
 		try (LockHandle handle = acquire(request.awaitedOnStop(true))) {
-			return action.get();
+			return code.call();
 		}
 	}
 
 	/**
-	 * Runs an action while holding a lock on one key.
-	 * @param <T> the type of the result
+	 * Returns the value of code that runs while a lock on one key is held.
+	 * @param <T> the type of the value
+	 * @param <E> what the code throws
 	 * @param key the key
-	 * @param action what to run
-	 * @return the action's result
+	 * @param code what to run
+	 * @return the code's value
+	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
 	 * @throws LockBackendException if the store failed or refused
-	 * @see #acquire(String)
+	 * @see #execute(LockRequest, LockedCall)
 	 */
-	default <T extends @Nullable Object> T execute(String key, Supplier<T> action) {
-		return execute(LockRequest.of(key), action);
+	default <T extends @Nullable Object, E extends Throwable> T execute(String key, LockedCall<T, E> code) throws E {
+		return execute(LockRequest.of(key), code);
 	}
 
 	/**
-	 * Runs an action while holding a lock. A stop of the application waits for its end.
+	 * Runs code while a lock is held. A stop of the application waits for its end.
+	 * @param <E> what the code throws
 	 * @param request the keys and how to lock them
-	 * @param action what to run
+	 * @param code what to run
+	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if a key was busy for the whole wait time
 	 * @throws LockBackendException if the store failed or refused
 	 * @see #acquire(LockRequest)
 	 */
-	default void run(LockRequest request, Runnable action) {
+	default <E extends Throwable> void run(LockRequest request, LockedTask<E> code) throws E {
 		try (LockHandle handle = acquire(request.awaitedOnStop(true))) {
-			action.run();
+			code.run();
 		}
 	}
 
 	/**
-	 * Runs an action while holding a lock on one key.
+	 * Runs code while a lock on one key is held.
+	 * @param <E> what the code throws
 	 * @param key the key
-	 * @param action what to run
+	 * @param code what to run
+	 * @throws E if the code failed
 	 * @throws LockNotAcquiredException if the key was busy for the whole wait time
 	 * @throws LockBackendException if the store failed or refused
-	 * @see #acquire(String)
+	 * @see #run(LockRequest, LockedTask)
 	 */
-	default void run(String key, Runnable action) {
-		run(LockRequest.of(key), action);
+	default <E extends Throwable> void run(String key, LockedTask<E> code) throws E {
+		run(LockRequest.of(key), code);
 	}
 
 }

@@ -94,7 +94,7 @@ class ShutdownTests {
 				Named.of("execute", (service, lock, work, executor) -> lock.execute("k", () -> {
 					work.run();
 					return true;
-				})), Named.of("run", (service, lock, work, executor) -> lock.run("k", work)));
+				})), Named.of("run", (service, lock, work, executor) -> lock.run("k", work::run)));
 	}
 
 	private void work() {

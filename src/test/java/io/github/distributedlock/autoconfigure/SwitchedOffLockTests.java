@@ -50,7 +50,8 @@ class SwitchedOffLockTests {
 	void anInjectedLockWorksAndExcludesNobody() {
 		this.switchedOff.run((context) -> {
 			DistributedLock injected = context.getBean(DistributedLock.class);
-			assertThat(injected.<String>execute("key", () -> "done")).isEqualTo("done");
+			String result = injected.execute("key", () -> "done");
+			assertThat(result).isEqualTo("done");
 			try (LockHandle first = injected.acquire("key"); LockHandle second = injected.acquire("key")) {
 				assertThat(List.of(first.isHeld(), second.isHeld())).containsOnly(true);
 			}

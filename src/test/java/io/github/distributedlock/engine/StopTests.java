@@ -201,7 +201,8 @@ class StopTests extends EngineFixture {
 				() -> this.engine.execute("other", () -> this.engine.stop()));
 		assertThat(stopped).isDone();
 		this.engine.start();
-		assertThat(this.engine.<Boolean>execute("k", () -> this.engine.stop().isDone())).isTrue();
+		boolean done = this.engine.execute("k", () -> this.engine.stop().isDone());
+		assertThat(done).isTrue();
 	}
 
 	@Test

@@ -1,0 +1,24 @@
+package io.github.distributedlock;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Code that runs while a lock is held, and returns a value.
+ *
+ * @param <T> the type of the value
+ * @param <E> what it throws: the checked exception of the code, the common type of
+ * several, or, inferred for code that throws none, {@link RuntimeException}
+ * @see DistributedLock#execute(LockRequest, LockedCall)
+ * @see LockedTask
+ */
+@FunctionalInterface
+public interface LockedCall<T extends @Nullable Object, E extends Throwable> {
+
+	/**
+	 * Runs the code.
+	 * @return its value
+	 * @throws E if it fails; the lock is given back
+	 */
+	T call() throws E;
+
+}

@@ -1,0 +1,20 @@
+package io.github.distributedlock;
+
+/**
+ * Code that runs while a lock is held, and returns nothing.
+ *
+ * @param <E> what it throws: the checked exception of the code, the common type of
+ * several, or, inferred for code that throws none, {@link RuntimeException}
+ * @see DistributedLock#run(LockRequest, LockedTask)
+ * @see LockedCall
+ */
+@FunctionalInterface
+public interface LockedTask<E extends Throwable> {
+
+	/**
+	 * Runs the code.
+	 * @throws E if it fails; the lock is given back
+	 */
+	void run() throws E;
+
+}

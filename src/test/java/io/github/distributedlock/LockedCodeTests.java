@@ -1,0 +1,195 @@
+package io.github.distributedlock;
+
+import java.io.IOException;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Everything that is written as locked code compiles without a cast or a type argument.
+ * The {@code throws} clauses of these tests belong to what is shown: each has the
+ * exceptions of the code, no others.
+ */
+class LockedCodeTests {
+
+	private static final LockRequest REQUEST = LockRequest.of("a", "b");
+
+	private final LockEngine lock = LockEngine.builder(new InMemoryLockBackend()).build();
+
+	private final List<String> ran = new ArrayList<>();
+
+	@AfterEach
+	void close() {
+		this.lock.close();
+	}
+
+	@Test
+	void lambdaWithAValue() {
+		String value = this.lock.execute("k", () -> "value");
+		int length = this.lock.execute(REQUEST, () -> {
+			assertThat(LockHandle.current()).isPresent();
+			return value.length();
+		});
+		assertThat(length).isEqualTo(5);
+		assertThat(LockHandle.current()).isEmpty();
+	}
+
+	@Test
+	void lambdaWithNull() {
+		Object nothing = this.lock.execute("k", () -> null);
+		assertThat(nothing).isNull();
+	}
+
+	@Test
+	void lambdaWithoutAValue() {
+		this.lock.run("k", () -> {
+			assertThat(LockHandle.current()).isPresent();
+			this.ran.add("block");
+		});
+		this.lock.run(REQUEST, () -> this.ran.add("expression"));
+		this.lock.run("k", () -> {
+		});
+		assertThat(this.ran).containsExactly("block", "expression");
+	}
+
+	@Test
+	void lambdaThatOnlyThrows() {
+		assertThatIllegalStateException().isThrownBy(() -> this.lock.run("k", () -> {
+			throw new IllegalStateException("unchecked");
+		}));
+		assertThatIllegalStateException().isThrownBy(() -> this.lock.execute("k", () -> {
+			throw new IllegalStateException("unchecked");
+		}));
+		assertThat(LockHandle.current()).isEmpty();
+	}
+
+	@Test
+	void oneCheckedException() throws IOException {
+		String text = this.lock.execute("k", () -> read("text"));
+		assertThat(text).isEqualTo("text");
+		this.lock.run(REQUEST, () -> {
+			this.ran.add(read("task"));
+		});
+		assertThat(this.ran).containsExactly("task");
+	}
+
+	@Test
+	void checkedExceptionIsCaughtByItsType() {
+		try {
+			this.lock.run("k", () -> {
+				read("");
+			});
+		}
+		catch (IOException ex) {
+			this.ran.add(String.valueOf(ex.getMessage()));
+		}
+		assertThat(this.ran).containsExactly("nothing to read");
+		assertThat(this.lock.locksHeld()).isZero();
+	}
+
+	@Test
+	void twoCheckedExceptionsHaveTheirCommonType() throws Exception {
+		String row = this.lock.execute("k", () -> query(read("row")));
+		assertThat(row).isEqualTo("row");
+		this.lock.run("k", () -> {
+			read("a");
+			query("b");
+		});
+		assertThatExceptionOfType(SQLException.class)
+			.isThrownBy(() -> this.lock.run(REQUEST, () -> this.ran.add(query(read("wrong")))));
+	}
+
+	@Test
+	void exactMethodReference() throws IOException {
+		assertThat(this.lock.execute("k", this::value)).isEqualTo("value");
+		assertThat(this.lock.execute(REQUEST, this::file)).isEqualTo("file");
+		this.lock.run("k", this::task);
+		this.lock.run("k", this::value);
+		this.lock.run(REQUEST, this::file);
+		assertThat(this.ran).containsExactly("task");
+	}
+
+	@Test
+	void overloadedMethodReference() throws IOException {
+		String value = this.lock.execute("k", this::overloaded);
+		assertThat(value).isEqualTo("overloaded");
+		this.lock.run(REQUEST, this::overloaded);
+	}
+
+	@Test
+	void otherFunctionalTypes() throws Exception {
+		Supplier<String> supplier = () -> "supplied";
+		String supplied = this.lock.execute("k", supplier::get);
+		Callable<String> callable = () -> "called";
+		String called = this.lock.execute(REQUEST, callable::call);
+		Runnable runnable = () -> this.ran.add("run");
+		this.lock.run("k", runnable::run);
+		assertThat(this.ran).containsExactly("run");
+		assertThat(List.of(supplied, called)).containsExactly("supplied", "called");
+	}
+
+	@Test
+	void variablesOfTheirTypes() throws IOException {
+		LockedCall<String, IOException> call = () -> read("variable");
+		LockedTask<IOException> task = () -> this.ran.add(read("task"));
+		assertThat(this.lock.execute("k", call)).isEqualTo("variable");
+		this.lock.run("k", task);
+		assertThat(this.ran).containsExactly("task");
+	}
+
+	@Test
+	void genericCallerPassesExceptionsOn() throws SQLException {
+		assertThat(locked(() -> query("generic"))).isEqualTo("generic");
+		assertThat(locked(() -> "unchecked")).isEqualTo("unchecked");
+	}
+
+	private <T, E extends Exception> T locked(LockedCall<T, E> call) throws E {
+		return this.lock.execute(REQUEST, call);
+	}
+
+	private String value() {
+		return "value";
+	}
+
+	private String file() throws IOException {
+		return read("file");
+	}
+
+	private void task() {
+		this.ran.add("task");
+	}
+
+	private String overloaded() throws IOException {
+		return read("overloaded");
+	}
+
+	private String overloaded(String argument) throws SQLException {
+		return query(argument);
+	}
+
+	private static String read(String text) throws IOException {
+		if (text.isEmpty()) {
+			throw new IOException("nothing to read");
+		}
+		return text;
+	}
+
+	private static String query(String text) throws SQLException {
+		if (text.equals("wrong")) {
+			throw new SQLException(text);
+		}
+		return text;
+	}
+
+}
