@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Explorer<S> {
 
-	private final Function<S, List<Step<S>>> steps;
+	private final Function<S, List<Transition<S>>> transitions;
 
 	private final Map<S, Integer> numbers = new HashMap<>();
 
@@ -37,8 +37,8 @@ final class Explorer<S> {
 	 */
 	private final List<int[]> next = new ArrayList<>();
 
-	Explorer(Function<S, List<Step<S>>> steps) {
-		this.steps = steps;
+	Explorer(Function<S, List<Transition<S>>> transitions) {
+		this.transitions = transitions;
 	}
 
 	/**
@@ -46,19 +46,19 @@ final class Explorer<S> {
 	 * wanted.
 	 * @return that one, or {@code null} if there is none
 	 */
-	@Nullable S find(S first, BiPredicate<S, List<Step<S>>> unwanted) {
+	@Nullable S find(S first, BiPredicate<S, List<Transition<S>>> unwanted) {
 		number(first, -1);
 		for (int number = 0; number < this.states.size(); number++) {
 			S state = this.states.get(number);
-			List<Step<S>> possible = this.steps.apply(state);
+			List<Transition<S>> possible = this.transitions.apply(state);
 			if (unwanted.test(state, possible)) {
 				return state;
 			}
 			int[] following = new int[possible.size()];
 			int count = 0;
-			for (Step<S> step : possible) {
-				int to = number(step.to(), number);
-				if (step.kind() != Step.Kind.FAULT) {
+			for (Transition<S> transition : possible) {
+				int to = number(transition.to(), number);
+				if (transition.kind() != Transition.Kind.FAULT) {
 					following[count++] = to;
 				}
 			}
@@ -98,15 +98,15 @@ final class Explorer<S> {
 	/**
 	 * The steps that lead from the first state to this one.
 	 */
-	List<Step<S>> wayTo(S state) {
-		List<Step<S>> way = new ArrayList<>();
+	List<Transition<S>> wayTo(S state) {
+		List<Transition<S>> way = new ArrayList<>();
 		S to = state;
 		for (int origin = origin(to); origin >= 0; origin = origin(to)) {
 			S target = to;
 			S from = this.states.get(origin);
-			way.add(this.steps.apply(from)
+			way.add(this.transitions.apply(from)
 				.stream()
-				.filter((step) -> step.to().equals(target))
+				.filter((transition) -> transition.to().equals(target))
 				.findFirst()
 				.orElseThrow());
 			to = from;

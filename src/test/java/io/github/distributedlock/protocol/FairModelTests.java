@@ -10,10 +10,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import static io.github.distributedlock.protocol.Duty.NO_LOST_WAKE_UP;
-import static io.github.distributedlock.protocol.Duty.ORDER;
-import static io.github.distributedlock.protocol.Duty.RECOVERY;
-import static io.github.distributedlock.protocol.Duty.SAFETY;
+import static io.github.distributedlock.protocol.SmallModelProperty.NO_LOST_WAKE_UP;
+import static io.github.distributedlock.protocol.SmallModelProperty.ORDER;
+import static io.github.distributedlock.protocol.SmallModelProperty.RECOVERY;
+import static io.github.distributedlock.protocol.SmallModelProperty.SAFETY;
 import static io.github.distributedlock.protocol.Fault.CRASH;
 import static io.github.distributedlock.protocol.Fault.LATE_COMMAND;
 import static io.github.distributedlock.protocol.Fault.LOST_ANSWER;
@@ -75,7 +75,7 @@ class FairModelTests {
 	@ParameterizedTest
 	@MethodSource
 	void whoWaitsIsWoken(FairProtocol protocol) {
-		Verdict.assertKept(protocol, EnumSet.allOf(Duty.class));
+		Verdict.assertKept(protocol, EnumSet.allOf(SmallModelProperty.class));
 	}
 
 	static Stream<FairProtocol> whoWaitsIsWoken() {
@@ -84,7 +84,7 @@ class FairModelTests {
 
 	@ParameterizedTest
 	@MethodSource
-	void isRefutedWithOneRuleBroken(Rule rule, Duty duty, FairProtocol protocol) {
+	void isRefutedWithOneRuleBroken(Rule rule, SmallModelProperty duty, FairProtocol protocol) {
 		Verdict.assertKept(protocol, EnumSet.of(duty));
 		Verdict.assertBroken(protocol.without(rule), duty);
 	}

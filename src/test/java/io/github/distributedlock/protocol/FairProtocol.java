@@ -139,70 +139,71 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	}
 
 	@Override
-	public List<Step<Tickets>> steps(Tickets state) {
-		Steps<Tickets> steps = new Steps<>(state, (state.faultsLeft() > 0) ? this.faults : Set.of(),
+	public List<Transition<Tickets>> transitions(Tickets state) {
+		Transitions<Tickets> transitions = new Transitions<>(state, (state.faultsLeft() > 0) ? this.faults : Set.of(),
 				Tickets::afterFault);
 		for (int request = 0; request < this.jvms.size(); request++) {
 			switch (state.phase(request)) {
-				case IDLE -> begin(steps, state, request);
-				case WAITING -> waiting(steps, state, request);
-				case HOLDING -> holding(steps, state, request);
-				case ENDED -> cleanUp(steps, state, request);
+				case IDLE -> begin(transitions, state, request);
+				case WAITING -> waiting(transitions, state, request);
+				case HOLDING -> holding(transitions, state, request);
+				case ENDED -> cleanUp(transitions, state, request);
 			}
 		}
-		state.messages().forEach((request) -> message(steps, state, request));
-		state.late().forEach((request) -> late(steps, state, request));
-		this.jvms.stream().distinct().forEach((jvm) -> jvm(steps, state, jvm));
+		state.messages().forEach((request) -> message(transitions, state, request));
+		state.late().forEach((request) -> late(transitions, state, request));
+		this.jvms.stream().distinct().forEach((jvm) -> jvm(transitions, state, jvm));
 		if (this.brief && !state.requests().contains(Phase.WAITING)) {
-			steps.happensInTime("server", "hears nobody for a second",
+			transitions.happensInTime("server", "hears nobody for a second",
 					state.silent(this.jvms.stream().distinct().toList(), state.pardoned()));
 		}
-		expiry(steps, state);
-		return steps.all();
+		expiry(transitions, state);
+		return transitions.all();
 	}
 
-	private void begin(Steps<Tickets> steps, Tickets state, int request) {
+	private void begin(Transitions<Tickets> transitions, Tickets state, int request) {
 		Tickets queued = state.in(request, Phase.WAITING);
 		boolean isFirst = local(state, jvm(request)).noneMatch((other) -> state.phase(other) != Phase.ENDED);
 		if (!holds(Rule.REGISTERS_FIRST) && !isFirst) {
-			steps.mayHappen(name(request), "queues up", queued);
+			transitions.mayHappen(name(request), "queues up", queued);
 			return;
 		}
-		steps.mayHappen(name(request), "registers", ask(queued, request));
-		steps.goesWrong(Fault.LOST_ANSWER, name(request), "registers, unheard", askUnheard(queued, request));
-		steps.goesWrong(Fault.LATE_COMMAND, name(request), "registers, and the command does not come through",
+		transitions.mayHappen(name(request), "registers", ask(queued, request));
+		transitions.goesWrong(Fault.LOST_ANSWER, name(request), "registers, unheard", askUnheard(queued, request));
+		transitions.goesWrong(Fault.LATE_COMMAND, name(request), "registers, and the command does not come through",
 				queued.late(Lists.with(queued.late(), request)));
 	}
 
-	private void waiting(Steps<Tickets> steps, Tickets state, int request) {
+	private void waiting(Transitions<Tickets> transitions, Tickets state, int request) {
 		if (polls(state, request)) {
-			steps.happensInTime(name(request), "polls", ask(state, request));
-			steps.goesWrong(Fault.LOST_ANSWER, name(request), "polls, unheard", askUnheard(state, request));
+			transitions.happensInTime(name(request), "polls", ask(state, request));
+			transitions.goesWrong(Fault.LOST_ANSWER, name(request), "polls, unheard", askUnheard(state, request));
 		}
 		Tickets ended = state.in(request, Phase.ENDED);
-		steps.goesWrong(Fault.TIME_OUT, name(request), "gives up", withdraw(ended, request));
+		transitions.goesWrong(Fault.TIME_OUT, name(request), "gives up", withdraw(ended, request));
 		if (this.brief) {
-			steps.happensInTime(name(request), "gives up for now", withdraw(state.in(request, Phase.IDLE), request));
+			transitions.happensInTime(name(request), "gives up for now",
+					withdraw(state.in(request, Phase.IDLE), request));
 		}
-		steps.goesWrong(Fault.LATE_COMMAND, name(request), "gives up, and cannot tell", ended);
+		transitions.goesWrong(Fault.LATE_COMMAND, name(request), "gives up, and cannot tell", ended);
 	}
 
-	private void holding(Steps<Tickets> steps, Tickets state, int request) {
+	private void holding(Transitions<Tickets> transitions, Tickets state, int request) {
 		Tickets ended = state.in(request, Phase.ENDED);
-		steps.mayHappen(name(request), "releases", wakeNext(ended, request));
-		steps.goesWrong(Fault.LOST_LEASE, name(request), "sees its deadline pass", ended);
+		transitions.mayHappen(name(request), "releases", wakeNext(ended, request));
+		transitions.goesWrong(Fault.LOST_LEASE, name(request), "sees its deadline pass", ended);
 	}
 
-	private void cleanUp(Steps<Tickets> steps, Tickets state, int request) {
+	private void cleanUp(Transitions<Tickets> transitions, Tickets state, int request) {
 		if (state.isOwnedBy(request) && isAlive(state, request)) {
-			steps.happensInTime(name(request), "is cleaned up after", wakeNext(state, request));
+			transitions.happensInTime(name(request), "is cleaned up after", wakeNext(state, request));
 		}
 	}
 
-	private void message(Steps<Tickets> steps, Tickets state, int request) {
+	private void message(Transitions<Tickets> transitions, Tickets state, int request) {
 		Tickets arrived = state.messages(Lists.without(state.messages(), request));
-		steps.happens(name(request), "gets a wake-up", wakeUp(arrived, request));
-		steps.goesWrong(Fault.LOST_MESSAGE, name(request), "does not get a wake-up", arrived);
+		transitions.happens(name(request), "gets a wake-up", wakeUp(arrived, request));
+		transitions.goesWrong(Fault.LOST_MESSAGE, name(request), "does not get a wake-up", arrived);
 	}
 
 	private Tickets wakeUp(Tickets state, int request) {
@@ -220,21 +221,21 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 					.orElse(state);
 	}
 
-	private void late(Steps<Tickets> steps, Tickets state, int request) {
+	private void late(Transitions<Tickets> transitions, Tickets state, int request) {
 		Tickets arrived = state.late(Lists.without(state.late(), request));
-		steps.happens(name(request), "registers late", askUnheard(arrived, request));
-		steps.happens(name(request), "never registers", arrived);
+		transitions.happens(name(request), "registers late", askUnheard(arrived, request));
+		transitions.happens(name(request), "never registers", arrived);
 	}
 
-	private void jvm(Steps<Tickets> steps, Tickets state, int jvm) {
+	private void jvm(Transitions<Tickets> transitions, Tickets state, int jvm) {
 		boolean dead = state.dead().contains(jvm);
 		Tickets silent = state.silent(Lists.with(state.silent(), jvm), state.pardoned());
 		boolean polls = !dead && requests(jvm).anyMatch((request) -> polls(state, request));
 		if (polls) {
-			steps.goesWrong(Fault.SILENCE, "J" + jvm, "stands still for a second", silent);
+			transitions.goesWrong(Fault.SILENCE, "J" + jvm, "stands still for a second", silent);
 		}
 		else if (!this.brief && state.waiters().stream().anyMatch((waiter) -> jvm(waiter) == jvm)) {
-			steps.happensInTime("J" + jvm, "is not heard of for a second", silent);
+			transitions.happensInTime("J" + jvm, "is not heard of for a second", silent);
 		}
 		if (!dead) {
 			Tickets crashed = state.dead(jvm)
@@ -242,11 +243,11 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 			for (int request : requests(jvm).toList()) {
 				crashed = crashed.in(request, Phase.ENDED);
 			}
-			steps.goesWrong(Fault.CRASH, "J" + jvm, "dies", crashed);
+			transitions.goesWrong(Fault.CRASH, "J" + jvm, "dies", crashed);
 		}
 	}
 
-	private void expiry(Steps<Tickets> steps, Tickets state) {
+	private void expiry(Transitions<Tickets> transitions, Tickets state) {
 		Key key = state.key();
 		if (key != null && state.phase(key.of()) != Phase.HOLDING) {
 			Tickets expired = state.with(null, state.waiters());
@@ -254,10 +255,10 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 			boolean tooEarly = key.reserved() ? state.messages().contains(key.of())
 					: state.phase(key.of()) == Phase.WAITING;
 			if (tooEarly) {
-				steps.goesWrong(Fault.LOST_LEASE, "server", what + " early", expired);
+				transitions.goesWrong(Fault.LOST_LEASE, "server", what + " early", expired);
 			}
 			else {
-				steps.happensInTime("server", what, expired);
+				transitions.happensInTime("server", what, expired);
 			}
 		}
 	}

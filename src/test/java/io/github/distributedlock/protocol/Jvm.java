@@ -42,12 +42,12 @@ record Jvm(boolean alive, List<Request> threads, @Nullable Queue queue) {
 	/**
 	 * The key that it believes to be its own.
 	 */
-	@Nullable Tenure tenure() {
-		return (this.queue != null) ? this.queue.tenure() : null;
+	@Nullable OwnedKey ownedKey() {
+		return (this.queue != null) ? this.queue.ownedKey() : null;
 	}
 
-	Jvm tenure(@Nullable Tenure tenure) {
-		return queue((queue) -> queue.tenure(tenure));
+	Jvm ownedKey(@Nullable OwnedKey ownedKey) {
+		return queue((queue) -> queue.ownedKey(ownedKey));
 	}
 
 	Jvm enter(int thread) {

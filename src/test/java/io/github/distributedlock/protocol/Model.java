@@ -19,7 +19,7 @@ interface Model<S> {
 	/**
 	 * The steps that are possible in a state.
 	 */
-	List<Step<S>> steps(S state);
+	List<Transition<S>> transitions(S state);
 
 	/**
 	 * Whether all has come to an end.

@@ -33,8 +33,8 @@ class PlaceModelTests {
 	}
 
 	private static @Nullable Places bypasses(int jvms, int requests, int step, int most) {
-		Explorer<Places> explorer = new Explorer<>((state) -> state.steps(step));
-		Places found = explorer.find(Places.of(jvms, requests), (state, steps) -> state.bypasses() > most);
+		Explorer<Places> explorer = new Explorer<>((state) -> state.transitions(step));
+		Places found = explorer.find(Places.of(jvms, requests), (state, transitions) -> state.bypasses() > most);
 		System.out.println(jvms + " JVMs x " + requests + " requests, places in steps of " + step + ": "
 				+ explorer.size() + " states, more than " + most + " bypasses: "
 				+ ((found != null) ? explorer.wayTo(found) : "none"));

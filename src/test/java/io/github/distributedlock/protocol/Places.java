@@ -26,36 +26,36 @@ record Places(List<Waiter> waiters, List<Client> clients, int bypasses) {
 	 * The steps that are possible.
 	 * @param step by how much a place is after the one that was seen to be last
 	 */
-	List<Step<Places>> steps(int step) {
-		List<Step<Places>> steps = new ArrayList<>();
+	List<Transition<Places>> transitions(int step) {
+		List<Transition<Places>> transitions = new ArrayList<>();
 		for (int jvm = 0; jvm < this.clients.size(); jvm++) {
 			Client client = this.clients.get(jvm);
 			int number = client.number();
 			switch (client.phase()) {
 				case AWAY -> {
 					if (client.requests() > 0) {
-						happens(steps, jvm, "asks", isFree() ? acquired(jvm) : to(jvm, Phase.LOOKING, 0));
+						happens(transitions, jvm, "asks", isFree() ? acquired(jvm) : to(jvm, Phase.LOOKING, 0));
 					}
 				}
-				case LOOKING -> happens(steps, jvm, "sees the last place", to(jvm, Phase.COMING, lastPlace()));
+				case LOOKING -> happens(transitions, jvm, "sees the last place", to(jvm, Phase.COMING, lastPlace()));
 				case COMING ->
-					happens(steps, jvm, "registers", to(jvm, Phase.WAITING, 0).registered(jvm, number + step));
+					happens(transitions, jvm, "registers", to(jvm, Phase.WAITING, 0).registered(jvm, number + step));
 				case WAITING -> {
 					if (isFree()) {
-						happens(steps, jvm, "asks again", acquired(jvm));
+						happens(transitions, jvm, "asks again", acquired(jvm));
 					}
 				}
-				case HOLDING -> happens(steps, jvm, "sees who waits", this.waiters.isEmpty() ? to(jvm, Phase.AWAY, 0)
-						: to(jvm, Phase.PASSING, this.waiters.get(0).jvm()));
+				case HOLDING -> happens(transitions, jvm, "sees who waits", this.waiters.isEmpty()
+						? to(jvm, Phase.AWAY, 0) : to(jvm, Phase.PASSING, this.waiters.get(0).jvm()));
 				case PASSING ->
-					happens(steps, jvm, "passes the lock to J" + number, to(jvm, Phase.AWAY, 0).acquired(number));
+					happens(transitions, jvm, "passes the lock to J" + number, to(jvm, Phase.AWAY, 0).acquired(number));
 			}
 		}
-		return steps;
+		return transitions;
 	}
 
-	private static void happens(List<Step<Places>> steps, int jvm, String what, Places to) {
-		steps.add(new Step<>(Step.Kind.PROTOCOL, "J" + jvm, what, to));
+	private static void happens(List<Transition<Places>> transitions, int jvm, String what, Places to) {
+		transitions.add(new Transition<>(Transition.Kind.PROTOCOL, "J" + jvm, what, to));
 	}
 
 	private boolean isFree() {
@@ -74,11 +74,11 @@ record Places(List<Waiter> waiters, List<Client> clients, int bypasses) {
 
 	private Places registered(int jvm, int place) {
 		return new Places(server().registered(jvm, place).waiters(), this.clients,
-				(jvm == Witness.WATCHED) ? 0 : this.bypasses);
+				(jvm == GhostState.WATCHED) ? 0 : this.bypasses);
 	}
 
 	private Places acquired(int jvm) {
-		int bypasses = (jvm == Witness.WATCHED) ? -1 : (this.bypasses >= 0) ? this.bypasses + 1 : -1;
+		int bypasses = (jvm == GhostState.WATCHED) ? -1 : (this.bypasses >= 0) ? this.bypasses + 1 : -1;
 		Client client = new Client(Phase.HOLDING, 0, this.clients.get(jvm).requests() - 1);
 		return new Places(server().forgotten(jvm).waiters(), Lists.replaced(this.clients, jvm, client), bypasses);
 	}

@@ -11,15 +11,15 @@ import java.util.Set;
  * acquire-or-register.lua                             Scripts.acquire
  * pass.lua                                            Scripts.pass
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
- * PlainSteps, Waiters, FencingCounter, GivingBack     PlainSteps, Places
+ * PlainSteps, Waiters, FencingCounter, GivingBack     PlainCommands, Places
  * PlainRenewals                                       RenewalProtocol
  * LocalQueue, KeyQueue, QueueNode                     Jvm, Queue
- * KeyAcquirer, AcquireLoop                            RequestSteps.ask, .pause, .giveUp
- * Hold, Releaser, LossHandler, Watchdog               RequestSteps.granted, .holding
- * Ownership, HandOver                                 Tenure, RequestSteps.inherit
- * Withdrawals                                         BackgroundSteps.withdrawal
- * Sweeper, CleanUpTask                                BackgroundSteps.cleanUp
- * WakeSubscription, WakeUps                           BackgroundSteps.messages
+ * KeyAcquirer, AcquireLoop                            RequestTransitions.ask, .pause, .giveUp
+ * Hold, Releaser, LossHandler, Watchdog               RequestTransitions.granted, .holding
+ * Ownership, HandOver                                 OwnedKey, RequestTransitions.inherit
+ * Withdrawals                                         BackgroundTransitions.withdrawal
+ * Sweeper, CleanUpTask                                BackgroundTransitions.cleanUp
+ * WakeSubscription, WakeUps                           BackgroundTransitions.messages
  * </pre>
  *
  * A command is sent and carried out in one step, and its answer read in another; one that
@@ -32,16 +32,16 @@ final class Protocol implements Model<State> {
 
 	private final Setup setup;
 
-	private final RequestSteps requests;
+	private final RequestTransitions requests;
 
-	private final BackgroundSteps background;
+	private final BackgroundTransitions background;
 
 	Protocol(Setup setup) {
 		this.setup = setup;
 		Scripts scripts = new Scripts(setup);
-		PlainSteps plain = new PlainSteps(setup);
-		this.requests = new RequestSteps(setup, scripts, plain);
-		this.background = new BackgroundSteps(setup, scripts, plain);
+		PlainCommands plain = new PlainCommands(setup);
+		this.requests = new RequestTransitions(setup, scripts, plain);
+		this.background = new BackgroundTransitions(setup, scripts, plain);
 	}
 
 	@Override
@@ -50,12 +50,12 @@ final class Protocol implements Model<State> {
 	}
 
 	@Override
-	public List<Step<State>> steps(State state) {
-		Steps<State> steps = new Steps<>(state, (state.faultsLeft() > 0) ? this.setup.faults() : Set.of(),
-				State::afterFault);
-		state.owners().forEach((owner) -> this.requests.add(steps, state, owner));
-		this.background.add(steps, state);
-		return steps.all();
+	public List<Transition<State>> transitions(State state) {
+		Transitions<State> transitions = new Transitions<>(state,
+				(state.faultsLeft() > 0) ? this.setup.faults() : Set.of(), State::afterFault);
+		state.owners().forEach((owner) -> this.requests.add(transitions, state, owner));
+		this.background.add(transitions, state);
+		return transitions.all();
 	}
 
 	@Override

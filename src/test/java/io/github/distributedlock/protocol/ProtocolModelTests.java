@@ -20,23 +20,23 @@ import static io.github.distributedlock.protocol.Fault.LOST_MESSAGE;
 import static io.github.distributedlock.protocol.Fault.REFUSED_COMMAND;
 import static io.github.distributedlock.protocol.Fault.SILENCE;
 import static io.github.distributedlock.protocol.Fault.TIME_OUT;
-import static io.github.distributedlock.protocol.Property.BOUNDED_BYPASS;
-import static io.github.distributedlock.protocol.Property.HANDS_OFF;
-import static io.github.distributedlock.protocol.Property.MUTUAL_EXCLUSION;
-import static io.github.distributedlock.protocol.Property.NO_LOST_WAKE_UP;
-import static io.github.distributedlock.protocol.Property.NO_ORPHAN;
-import static io.github.distributedlock.protocol.Property.RECOVERY;
-import static io.github.distributedlock.protocol.Property.SLICES_END;
-import static io.github.distributedlock.protocol.Property.THE_DEAD_ARE_FORGOTTEN;
-import static io.github.distributedlock.protocol.Property.TOKENS_ARE_USED_IN_ORDER;
-import static io.github.distributedlock.protocol.Property.TOKENS_INCREASE;
-import static io.github.distributedlock.protocol.Property.TOKENS_KEEP_TO_THE_TIME;
+import static io.github.distributedlock.protocol.ProtocolProperty.BOUNDED_BYPASS;
+import static io.github.distributedlock.protocol.ProtocolProperty.HANDS_OFF;
+import static io.github.distributedlock.protocol.ProtocolProperty.MUTUAL_EXCLUSION;
+import static io.github.distributedlock.protocol.ProtocolProperty.NO_LOST_WAKE_UP;
+import static io.github.distributedlock.protocol.ProtocolProperty.NO_ORPHAN;
+import static io.github.distributedlock.protocol.ProtocolProperty.RECOVERY;
+import static io.github.distributedlock.protocol.ProtocolProperty.SLICES_END;
+import static io.github.distributedlock.protocol.ProtocolProperty.THE_DEAD_ARE_FORGOTTEN;
+import static io.github.distributedlock.protocol.ProtocolProperty.TOKENS_ARE_USED_IN_ORDER;
+import static io.github.distributedlock.protocol.ProtocolProperty.TOKENS_INCREASE;
+import static io.github.distributedlock.protocol.ProtocolProperty.TOKENS_KEEP_TO_THE_TIME;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * Explores the {@link Protocol} in all orders of steps: what it promises holds, and each
- * promise is broken if one of its rules is.
+ * Explores the {@link Protocol} in all orders of steps: each property holds, and each of
+ * them fails if one of its rules is broken.
  */
 @Tag("model")
 class ProtocolModelTests {
@@ -74,7 +74,7 @@ class ProtocolModelTests {
 	@ParameterizedTest
 	@MethodSource
 	void whoWaitsIsWokenInTurn(Setup setup) {
-		assertHolds(setup, EnumSet.allOf(Property.class));
+		assertHolds(setup, EnumSet.allOf(ProtocolProperty.class));
 	}
 
 	static Stream<Setup> whoWaitsIsWokenInTurn() {
@@ -149,8 +149,8 @@ class ProtocolModelTests {
 	@Test
 	void theBoundOnBypassesIsReached() {
 		Setup setup = Setup.threads(1, 2, 2);
-		State reached = new Explorer<>(new Protocol(setup)::steps).find(State.first(setup),
-				(state, steps) -> state.witness().bypasses() == 2);
+		State reached = new Explorer<>(new Protocol(setup)::transitions).find(State.first(setup),
+				(state, transitions) -> state.ghost().bypasses() == 2);
 		assertThat(reached).isNotNull();
 	}
 
@@ -162,7 +162,7 @@ class ProtocolModelTests {
 
 	@ParameterizedTest
 	@MethodSource
-	void isRefutedWithOneRuleBroken(Mutant mutant, Property property, Setup setup) {
+	void isRefutedWithOneRuleBroken(Mutant mutant, ProtocolProperty property, Setup setup) {
 		assertHolds(setup, EnumSet.of(property));
 		assertBroken(setup.with(mutant), property);
 	}
@@ -245,11 +245,11 @@ class ProtocolModelTests {
 				  J1.t0#0 reads that the lock is busy""");
 	}
 
-	private static void assertHolds(Setup setup, Set<Property> properties) {
+	private static void assertHolds(Setup setup, Set<ProtocolProperty> properties) {
 		Verdict.assertKept(new Protocol(setup), properties);
 	}
 
-	private static void assertBroken(Setup setup, Property property) {
+	private static void assertBroken(Setup setup, ProtocolProperty property) {
 		Verdict.assertBroken(new Protocol(setup), property);
 	}
 

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  * @param waiting the threads behind it
  * @param registered whether the store may know this JVM as a waiter
  * @param woken whether there is a wake-up that nobody has consumed
- * @param tenure the key, if it is held, or left to the current turn
+ * @param ownedKey the key, if it is held, or left to the current turn
  */
-record Queue(int current, List<Integer> waiting, boolean registered, boolean woken, @Nullable Tenure tenure) {
+record Queue(int current, List<Integer> waiting, boolean registered, boolean woken, @Nullable OwnedKey ownedKey) {
 
 	/**
 	 * In the place of a thread: the store is to be told that nobody waits.
@@ -31,30 +31,30 @@ record Queue(int current, List<Integer> waiting, boolean registered, boolean wok
 	}
 
 	Queue current(int current) {
-		return new Queue(current, this.waiting, this.registered, this.woken, this.tenure);
+		return new Queue(current, this.waiting, this.registered, this.woken, this.ownedKey);
 	}
 
 	Queue waiting(List<Integer> waiting) {
-		return new Queue(this.current, waiting, this.registered, this.woken, this.tenure);
+		return new Queue(this.current, waiting, this.registered, this.woken, this.ownedKey);
 	}
 
 	Queue registering() {
-		return new Queue(this.current, this.waiting, true, this.woken, this.tenure);
+		return new Queue(this.current, this.waiting, true, this.woken, this.ownedKey);
 	}
 
 	Queue woken(boolean woken) {
-		return new Queue(this.current, this.waiting, this.registered, woken, this.tenure);
+		return new Queue(this.current, this.waiting, this.registered, woken, this.ownedKey);
 	}
 
 	/**
 	 * The store has forgotten the registration.
 	 */
 	Queue settled() {
-		return new Queue(this.current, this.waiting, false, false, this.tenure);
+		return new Queue(this.current, this.waiting, false, false, this.ownedKey);
 	}
 
-	Queue tenure(@Nullable Tenure tenure) {
-		return new Queue(this.current, this.waiting, this.registered, this.woken, tenure);
+	Queue ownedKey(@Nullable OwnedKey ownedKey) {
+		return new Queue(this.current, this.waiting, this.registered, this.woken, ownedKey);
 	}
 
 }

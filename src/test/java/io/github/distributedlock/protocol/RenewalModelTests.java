@@ -28,9 +28,9 @@ class RenewalModelTests {
 	}
 
 	private static @Nullable Renewals broken(@Nullable Rule rule) {
-		Explorer<Renewals> explorer = new Explorer<>(new RenewalProtocol(rule)::steps);
+		Explorer<Renewals> explorer = new Explorer<>(new RenewalProtocol(rule)::transitions);
 		Renewals found = explorer.find(Renewals.acquired(RenewalProtocol.LEASE),
-				(state, steps) -> state.believed() > state.left());
+				(state, transitions) -> state.believed() > state.left());
 		System.out.println("Renewals with " + ((rule != null) ? rule + " broken" : "all rules") + ": " + explorer.size()
 				+ " states" + ((found != null) ? explorer.wayTo(found) : ""));
 		return found;

@@ -48,30 +48,31 @@ record RenewalProtocol(@Nullable Rule broken) {
 
 	}
 
-	List<Step<Renewals>> steps(Renewals state) {
-		List<Step<Renewals>> steps = new ArrayList<>();
-		begin(steps, state, "watchdog", LEASE);
-		begin(steps, state, "user", EXTENSION);
-		state.underWay().forEach((renewal) -> goOn(steps, state, renewal));
+	List<Transition<Renewals>> transitions(Renewals state) {
+		List<Transition<Renewals>> transitions = new ArrayList<>();
+		begin(transitions, state, "watchdog", LEASE);
+		begin(transitions, state, "user", EXTENSION);
+		state.underWay().forEach((renewal) -> goOn(transitions, state, renewal));
 		state.unanswered()
-			.forEach((lease) -> steps.add(new Step<>(Step.Kind.FAULT, lease, "is swapped late", swap(state, lease))));
-		steps.add(new Step<>(Step.Kind.TIME, "time", "passes", state.tick()));
-		return steps;
+			.forEach((lease) -> transitions
+				.add(new Transition<>(Transition.Kind.FAULT, lease, "is swapped late", swap(state, lease))));
+		transitions.add(new Transition<>(Transition.Kind.TIME, "time", "passes", state.tick()));
+		return transitions;
 	}
 
-	private void begin(List<Step<Renewals>> steps, Renewals state, String who, int lease) {
+	private void begin(List<Transition<Renewals>> transitions, Renewals state, String who, int lease) {
 		boolean waits = holds(Rule.ONE_AFTER_ANOTHER) ? !state.underWay().isEmpty()
 				: state.underWay().stream().anyMatch((renewal) -> renewal.lease() == lease);
 		boolean refused = holds(Rule.NO_LONGER_ONE_AFTER_AN_UNANSWERED)
 				&& state.unanswered().stream().anyMatch((unanswered) -> lease > unanswered);
 		if (state.believed() > 0 && !waits && !refused) {
 			Line first = holds(Rule.LOOKS_FIRST) ? Line.LOOK : Line.SWAP;
-			steps
-				.add(new Step<>(Step.Kind.REQUEST, who, "asks for " + lease, state.with(new Renewal(lease, 0, first))));
+			transitions.add(new Transition<>(Transition.Kind.REQUEST, who, "asks for " + lease,
+					state.with(new Renewal(lease, 0, first))));
 		}
 	}
 
-	private void goOn(List<Step<Renewals>> steps, Renewals state, Renewal renewal) {
+	private void goOn(List<Transition<Renewals>> transitions, Renewals state, Renewal renewal) {
 		int lease = renewal.lease();
 		Renewals others = state.without(renewal);
 		Line answer = (state.left() > 0) ? Line.RENEWED : Line.LOST;
@@ -82,8 +83,8 @@ record RenewalProtocol(@Nullable Rule broken) {
 			case RENEWED -> others.believing(lease - renewal.age());
 			case LOST -> others.believing(0);
 		};
-		steps.add(new Step<>(Step.Kind.PROTOCOL, lease, renewal.next().name(), next));
-		steps.add(new Step<>(Step.Kind.FAULT, lease, renewal.next() + " is not answered",
+		transitions.add(new Transition<>(Transition.Kind.PROTOCOL, lease, renewal.next().name(), next));
+		transitions.add(new Transition<>(Transition.Kind.FAULT, lease, renewal.next() + " is not answered",
 				(renewal.next() == Line.SWAP) ? others.unanswered(lease) : others));
 	}
 

@@ -48,7 +48,7 @@ final class Scripts {
 			return granted(state.with(server.forgotten(owner.jvm())), owner);
 		}
 		return registers ? state.with(server.waiters(Lists.with(server.waiters(), new Waiter(owner.jvm(), 0))))
-			.with(state.witness().registered(owner.jvm())) : state;
+			.with(state.ghost().registered(owner.jvm())) : state;
 	}
 
 	/**
@@ -63,7 +63,7 @@ final class Scripts {
 		}
 		State others = state.with(server.forgotten(owner.jvm()));
 		if (command.kind() == Kind.PASS || this.setup.has(Mutant.NO_YIELDING)) {
-			return others.with(others.server().value(new Value.Owned(owner, false))).with(others.witness().handedOn());
+			return others.with(others.server().value(new Value.Owned(owner, false))).with(others.ghost().handedOn());
 		}
 		State given = wakeNext(others, command);
 		if (given.server().value() == null) {
@@ -88,7 +88,7 @@ final class Scripts {
 	private State withdraw(State state, Command command) {
 		int jvm = command.owner().jvm();
 		Server server = state.server().forgotten(jvm);
-		State withdrawn = state.with(server).with(state.witness().withdrawn(jvm));
+		State withdrawn = state.with(server).with(state.ghost().withdrawn(jvm));
 		boolean passesOn = server.value() == null || server.isReservedFor(jvm);
 		return (passesOn && !this.setup.has(Mutant.WITHDRAW_WITHOUT_PASSING_ON)) ? wakeNext(withdrawn, command)
 				: withdrawn;
@@ -106,7 +106,7 @@ final class Scripts {
 		State woken = state.with(server.waiters(waiters.subList(waiters.indexOf(next) + 1, waiters.size()))
 			.value(reserves ? new Value.Reserved(jvm) : null));
 		return state.jvm(jvm).alive() ? woken.messages(jvm, state.messages().get(jvm) + 1)
-				: woken.with(state.witness().reservedForADeadOne(command, jvm));
+				: woken.with(state.ghost().reservedForADeadOne(command, jvm));
 	}
 
 	private @Nullable Waiter next(State state, List<Waiter> waiters) {
@@ -118,16 +118,16 @@ final class Scripts {
 
 	private State granted(State state, Owner owner) {
 		Server server = state.server();
-		Witness witness = state.witness();
+		GhostState ghost = state.ghost();
 		if (!server.isOwnedBy(owner)) {
-			witness = witness.lockGranted(owner.jvm(), this.setup.threads().size());
+			ghost = ghost.lockGranted(owner.jvm(), this.setup.threads().size());
 		}
 		server = server.value(new Value.Owned(owner, false));
 		if (this.setup.fenced()) {
 			server = server.token(nextToken(server));
-			witness = witness.tokenGranted(server.lastToken());
+			ghost = ghost.tokenGranted(server.lastToken());
 		}
-		return state.with(server).with(witness);
+		return state.with(server).with(ghost);
 	}
 
 	private int nextToken(Server server) {

@@ -131,27 +131,27 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 	}
 
 	@Override
-	public List<Step<Readers>> steps(Readers state) {
-		Steps<Readers> steps = new Steps<>(state, (state.faultsLeft() > 0) ? this.faults : Set.of(),
+	public List<Transition<Readers>> transitions(Readers state) {
+		Transitions<Readers> transitions = new Transitions<>(state, (state.faultsLeft() > 0) ? this.faults : Set.of(),
 				Readers::afterFault);
 		threads().forEach((thread) -> {
 			switch (state.phase(thread)) {
-				case IDLE -> steps.mayHappen(name(thread), "wants the lock", queued(state, thread));
-				case QUEUED -> giveUp(steps, state, thread);
-				case ASKING -> ask(steps, state, thread, false);
-				case PARKED -> ask(steps, state, thread, true);
-				case HOLDING -> holding(steps, state, thread);
+				case IDLE -> transitions.mayHappen(name(thread), "wants the lock", queued(state, thread));
+				case QUEUED -> giveUp(transitions, state, thread);
+				case ASKING -> ask(transitions, state, thread, false);
+				case PARKED -> ask(transitions, state, thread, true);
+				case HOLDING -> holding(transitions, state, thread);
 				case ENDED -> {
 				}
 			}
 		});
-		state.messages().forEach((waiter) -> message(steps, state, waiter));
-		state.late().forEach((owner) -> late(steps, state, owner));
-		state.errands().forEach((owner) -> cleanUp(steps, state, owner));
-		state.waiters().forEach((waiter) -> silence(steps, state, waiter));
-		this.jvms.stream().distinct().forEach((jvm) -> crash(steps, state, jvm));
-		expiry(steps, state);
-		return steps.all();
+		state.messages().forEach((waiter) -> message(transitions, state, waiter));
+		state.late().forEach((owner) -> late(transitions, state, owner));
+		state.errands().forEach((owner) -> cleanUp(transitions, state, owner));
+		state.waiters().forEach((waiter) -> silence(transitions, state, waiter));
+		this.jvms.stream().distinct().forEach((jvm) -> crash(transitions, state, jvm));
+		expiry(transitions, state);
+		return transitions.all();
 	}
 
 	private Readers queued(Readers state, int thread) {
@@ -160,49 +160,49 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 				Integer.valueOf(thread).equals(first(queued, waiter(thread))) ? Phase.ASKING : Phase.QUEUED);
 	}
 
-	private void ask(Steps<Readers> steps, Readers state, int thread, boolean polls) {
+	private void ask(Transitions<Readers> transitions, Readers state, int thread, boolean polls) {
 		Readers asked = ask(state, thread);
 		Readers unheard = state.in(thread, Phase.ASKING);
 		if (polls) {
-			steps.happensInTime(name(thread), "polls", asked);
+			transitions.happensInTime(name(thread), "polls", asked);
 		}
 		else {
-			steps.happens(name(thread), "asks", asked);
-			steps.goesWrong(Fault.LATE_COMMAND, name(thread), "asks, and the command does not come through",
+			transitions.happens(name(thread), "asks", asked);
+			transitions.goesWrong(Fault.LATE_COMMAND, name(thread), "asks, and the command does not come through",
 					unheard.late(Lists.with(unheard.late(), owner(state, thread))));
 		}
-		steps.goesWrong(Fault.LOST_ANSWER, name(thread), "asks, unheard",
+		transitions.goesWrong(Fault.LOST_ANSWER, name(thread), "asks, unheard",
 				unheard.with(asked.value()).waiters(asked.waiters()));
-		giveUp(steps, state, thread);
+		giveUp(transitions, state, thread);
 	}
 
-	private void giveUp(Steps<Readers> steps, Readers state, int thread) {
+	private void giveUp(Transitions<Readers> transitions, Readers state, int thread) {
 		Readers left = left(cleanedUp(state, thread).ended(thread, this.rounds.get(thread)), thread);
 		boolean last = first(left, waiter(thread)) == null && state.phase(thread) != Phase.QUEUED;
 		Readers withdrawn = last ? withdraw(left, waiter(thread)) : left;
 		if (this.forEver >= 0 && !this.shared.get(thread)) {
-			steps.happensInTime(name(thread), "gives up", withdrawn);
+			transitions.happensInTime(name(thread), "gives up", withdrawn);
 		}
-		steps.goesWrong(Fault.TIME_OUT, name(thread), "gives up", withdrawn);
+		transitions.goesWrong(Fault.TIME_OUT, name(thread), "gives up", withdrawn);
 		if (last) {
-			steps.goesWrong(Fault.LATE_COMMAND, name(thread), "gives up, and cannot tell", left);
+			transitions.goesWrong(Fault.LATE_COMMAND, name(thread), "gives up, and cannot tell", left);
 		}
 	}
 
-	private void holding(Steps<Readers> steps, Readers state, int thread) {
+	private void holding(Transitions<Readers> transitions, Readers state, int thread) {
 		Owner owner = owner(state, thread);
 		Readers ended = left(cleanedUp(state, thread).ended(thread, this.rounds.get(thread)), thread);
 		if (thread != this.forEver) {
 			Integer next = this.shared.get(thread) ? null : first(ended, waiter(thread));
 			Readers errand = ended.errands(Lists.with(ended.errands(), owner));
-			steps.mayHappen(name(thread), "releases", release(ended, owner));
+			transitions.mayHappen(name(thread), "releases", release(ended, owner));
 			if (next != null) {
-				steps.mayHappen(name(thread), "passes the key on", pass(ended, next));
+				transitions.mayHappen(name(thread), "passes the key on", pass(ended, next));
 			}
-			steps.goesWrong(Fault.LOST_ANSWER, name(thread), "releases, unheard", release(errand, owner));
-			steps.goesWrong(Fault.LATE_COMMAND, name(thread), "releases, and cannot tell", errand);
+			transitions.goesWrong(Fault.LOST_ANSWER, name(thread), "releases, unheard", release(errand, owner));
+			transitions.goesWrong(Fault.LATE_COMMAND, name(thread), "releases, and cannot tell", errand);
 		}
-		steps.goesWrong(Fault.LOST_LEASE, name(thread), "sees its deadline pass", ended);
+		transitions.goesWrong(Fault.LOST_LEASE, name(thread), "sees its deadline pass", ended);
 	}
 
 	/**
@@ -221,36 +221,36 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		return (next != null && left.phase(next) == Phase.QUEUED) ? left.in(next, Phase.ASKING) : left;
 	}
 
-	private void message(Steps<Readers> steps, Readers state, Waiter waiter) {
+	private void message(Transitions<Readers> transitions, Readers state, Waiter waiter) {
 		Readers arrived = state.messages(Lists.without(state.messages(), waiter));
 		Integer first = first(state, waiter);
-		steps.happens(waiter, "gets a wake-up", (first == null) ? withdraw(arrived, waiter)
+		transitions.happens(waiter, "gets a wake-up", (first == null) ? withdraw(arrived, waiter)
 				: (state.phase(first) == Phase.PARKED) ? arrived.in(first, Phase.ASKING) : arrived);
-		steps.goesWrong(Fault.LOST_MESSAGE, waiter, "does not get a wake-up", arrived);
+		transitions.goesWrong(Fault.LOST_MESSAGE, waiter, "does not get a wake-up", arrived);
 	}
 
-	private void late(Steps<Readers> steps, Readers state, Owner owner) {
+	private void late(Transitions<Readers> transitions, Readers state, Owner owner) {
 		Readers arrived = state.late(Lists.without(state.late(), owner));
 		Readers asked = ask(arrived, owner);
-		steps.happens(owner, "asks late", asked);
-		steps.happens(owner, "never asks", arrived);
+		transitions.happens(owner, "asks late", asked);
+		transitions.happens(owner, "never asks", arrived);
 	}
 
-	private void cleanUp(Steps<Readers> steps, Readers state, Owner owner) {
+	private void cleanUp(Transitions<Readers> transitions, Readers state, Owner owner) {
 		Readers done = state.late().contains(owner) ? state : state.errands(Lists.without(state.errands(), owner));
-		steps.happens(owner, "is cleaned up after", release(done, owner));
+		transitions.happens(owner, "is cleaned up after", release(done, owner));
 	}
 
-	private void silence(Steps<Readers> steps, Readers state, Waiter waiter) {
+	private void silence(Transitions<Readers> transitions, Readers state, Waiter waiter) {
 		boolean each = holds(Rule.LIVENESS_OF_EACH_KIND);
 		boolean polls = polls(state, waiter) || (!each && polls(state, new Waiter(waiter.jvm(), !waiter.shared())));
 		if (!polls && holds(Rule.THE_SILENT_ARE_DEAD)) {
-			steps.happensInTime(waiter, "is not heard of for a second",
+			transitions.happensInTime(waiter, "is not heard of for a second",
 					state.waiters(Lists.without(state.waiters(), waiter)));
 		}
 	}
 
-	private void crash(Steps<Readers> steps, Readers state, int jvm) {
+	private void crash(Transitions<Readers> transitions, Readers state, int jvm) {
 		if (state.dead().contains(jvm)) {
 			return;
 		}
@@ -261,43 +261,44 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		for (int thread : threads().filter((one) -> this.jvms.get(one) == jvm).toList()) {
 			crashed = crashed.ended(thread, 0);
 		}
-		steps.goesWrong(Fault.CRASH, "J" + jvm, "dies", crashed);
+		transitions.goesWrong(Fault.CRASH, "J" + jvm, "dies", crashed);
 	}
 
-	private void expiry(Steps<Readers> steps, Readers state) {
+	private void expiry(Transitions<Readers> transitions, Readers state) {
 		Value value = state.value();
 		if (value.writer() != null) {
-			ends(steps, state, value.writer(), Value.FREE);
+			ends(transitions, state, value.writer(), Value.FREE);
 		}
 		value.readers()
-			.forEach((reader) -> ends(steps, state, reader, value.readers(Lists.without(value.readers(), reader))));
+			.forEach((reader) -> ends(transitions, state, reader,
+					value.readers(Lists.without(value.readers(), reader))));
 		if (value.reserved() >= 0) {
-			lapses(steps, state, new Waiter(value.reserved(), false), Value.FREE);
+			lapses(transitions, state, new Waiter(value.reserved(), false), Value.FREE);
 		}
 		value.kept()
-			.forEach(
-					(jvm) -> lapses(steps, state, new Waiter(jvm, true), value.kept(Lists.without(value.kept(), jvm))));
+			.forEach((jvm) -> lapses(transitions, state, new Waiter(jvm, true),
+					value.kept(Lists.without(value.kept(), jvm))));
 	}
 
-	private void ends(Steps<Readers> steps, Readers state, Owner owner, Value value) {
+	private void ends(Transitions<Readers> transitions, Readers state, Owner owner, Value value) {
 		boolean current = owner(state, owner.thread()).equals(owner);
 		if (current && state.phase(owner.thread()).waits()) {
-			steps.goesWrong(Fault.LOST_LEASE, owner, "was granted the lock unheard, and its lease ends",
+			transitions.goesWrong(Fault.LOST_LEASE, owner, "was granted the lock unheard, and its lease ends",
 					state.with(value));
 		}
 		else if (!current || state.phase(owner.thread()) != Phase.HOLDING) {
-			steps.happensInTime(owner, "has not released, and its lease ends", state.with(value));
+			transitions.happensInTime(owner, "has not released, and its lease ends", state.with(value));
 		}
 	}
 
-	private void lapses(Steps<Readers> steps, Readers state, Waiter waiter, Value value) {
+	private void lapses(Transitions<Readers> transitions, Readers state, Waiter waiter, Value value) {
 		Integer first = first(state, waiter);
 		boolean comes = state.messages().contains(waiter) || (first != null && state.phase(first) == Phase.ASKING);
 		if (comes) {
-			steps.goesWrong(Fault.LOST_LEASE, waiter, "is slow, and its reservation ends", state.with(value));
+			transitions.goesWrong(Fault.LOST_LEASE, waiter, "is slow, and its reservation ends", state.with(value));
 		}
 		else {
-			steps.happensInTime(waiter, "does not come, and its reservation ends", state.with(value));
+			transitions.happensInTime(waiter, "does not come, and its reservation ends", state.with(value));
 		}
 	}
 

@@ -1,7 +1,7 @@
 package io.github.distributedlock.protocol;
 
 /**
- * A state of a small model, as an onlooker judges it.
+ * A state of a small model, as an observer judges it.
  */
 interface Situation {
 

@@ -18,16 +18,16 @@ import org.jspecify.annotations.Nullable;
  * such that were given up for unanswered
  * @param errands the owners for whom a release is to be repeated
  * @param faultsLeft how much more may go wrong
- * @param witness what an onlooker remembers
+ * @param ghost what an observer remembers
  */
-record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command> late, List<Progress> running,
-		List<Owner> errands, int faultsLeft, Witness witness) {
+record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command> late, List<StepProgress> running,
+		List<Owner> errands, int faultsLeft, GhostState ghost) {
 
 	static State first(Setup setup) {
 		return new State(new Server(null, List.of(), 0, setup.clock()),
 				setup.threads().stream().map(Jvm::with).toList(), Collections.nCopies(setup.threads().size(), 0),
 				List.of(), List.of(), List.of(), setup.mostFaults(),
-				new Witness(-1, 0, List.of(), 0, 0, 0, true, true));
+				new GhostState(-1, 0, List.of(), 0, 0, 0, true, true));
 	}
 
 	Jvm jvm(int jvm) {
@@ -51,8 +51,8 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 	 * Whether a JVM believes that the key is its own under this token.
 	 */
 	boolean isOwner(Owner owner) {
-		Tenure tenure = jvm(owner.jvm()).tenure();
-		return tenure != null && tenure.owner().equals(owner);
+		OwnedKey ownedKey = jvm(owner.jvm()).ownedKey();
+		return ownedKey != null && ownedKey.owner().equals(owner);
 	}
 
 	/**
@@ -84,12 +84,12 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 
 	State with(Server server) {
 		return new State(server, this.jvms, this.messages, this.late, this.running, this.errands, this.faultsLeft,
-				this.witness);
+				this.ghost);
 	}
 
 	State with(int index, Jvm jvm) {
 		return new State(this.server, Lists.replaced(this.jvms, index, jvm), this.messages, this.late, this.running,
-				this.errands, this.faultsLeft, this.witness);
+				this.errands, this.faultsLeft, this.ghost);
 	}
 
 	State with(Owner owner, Request request) {
@@ -98,50 +98,50 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 
 	State messages(int jvm, int count) {
 		return new State(this.server, this.jvms, Lists.replaced(this.messages, jvm, count), this.late, this.running,
-				this.errands, this.faultsLeft, this.witness);
+				this.errands, this.faultsLeft, this.ghost);
 	}
 
 	State late(List<Command> late) {
 		return new State(this.server, this.jvms, this.messages, late, this.running, this.errands, this.faultsLeft,
-				this.witness);
+				this.ghost);
 	}
 
 	/**
 	 * The step of several commands that is under way for an owner.
 	 */
-	@Nullable Progress running(Owner owner) {
+	@Nullable StepProgress running(Owner owner) {
 		return this.running.stream()
 			.filter((progress) -> !progress.unheard() && progress.owner().equals(owner))
 			.findFirst()
 			.orElse(null);
 	}
 
-	State with(Progress progress) {
+	State with(StepProgress progress) {
 		return running(Lists.with(this.running, progress));
 	}
 
-	State without(Progress progress) {
+	State without(StepProgress progress) {
 		return running(Lists.without(this.running, progress));
 	}
 
-	State running(List<Progress> running) {
+	State running(List<StepProgress> running) {
 		return new State(this.server, this.jvms, this.messages, this.late, running, this.errands, this.faultsLeft,
-				this.witness);
+				this.ghost);
 	}
 
 	State errands(List<Owner> errands) {
 		return new State(this.server, this.jvms, this.messages, this.late, this.running, errands, this.faultsLeft,
-				this.witness);
+				this.ghost);
 	}
 
 	State afterFault() {
 		return new State(this.server, this.jvms, this.messages, this.late, this.running, this.errands,
-				this.faultsLeft - 1, this.witness);
+				this.faultsLeft - 1, this.ghost);
 	}
 
-	State with(Witness witness) {
+	State with(GhostState ghost) {
 		return new State(this.server, this.jvms, this.messages, this.late, this.running, this.errands, this.faultsLeft,
-				witness);
+				ghost);
 	}
 
 }

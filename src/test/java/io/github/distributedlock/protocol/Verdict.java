@@ -13,45 +13,45 @@ import static org.assertj.core.api.Assertions.assertThat;
  *
  * @param model what was explored
  * @param states how many states were visited
- * @param broken the promise that is not kept, {@code null} if all are
+ * @param broken the property that does not hold, {@code null} if all are
  * @param way the steps to where it is not
  */
-record Verdict(Model<?> model, int states, @Nullable Promise<?> broken, List<? extends Step<?>> way) {
+record Verdict(Model<?> model, int states, @Nullable Property<?> broken, List<? extends Transition<?>> way) {
 
-	static <S> void assertKept(Model<S> model, Set<? extends Promise<? super S>> promises) {
-		Verdict verdict = on(model, promises);
+	static <S> void assertKept(Model<S> model, Set<? extends Property<? super S>> properties) {
+		Verdict verdict = on(model, properties);
 		System.out.println(verdict);
 		assertThat(verdict.broken()).as(verdict::toString).isNull();
 	}
 
-	static <S> void assertBroken(Model<S> model, Promise<? super S> promise) {
-		Verdict verdict = on(model, Set.of(promise));
+	static <S> void assertBroken(Model<S> model, Property<? super S> property) {
+		Verdict verdict = on(model, Set.of(property));
 		System.out.println(verdict);
-		assertThat(verdict.broken()).as(verdict::toString).isSameAs(promise);
+		assertThat(verdict.broken()).as(verdict::toString).isSameAs(property);
 	}
 
 	/**
-	 * Explores a model until one of these promises is not kept.
+	 * Explores a model until one of these properties does not hold.
 	 */
-	static <S> Verdict on(Model<S> model, Set<? extends Promise<? super S>> promises) {
-		Explorer<S> explorer = new Explorer<>(model::steps);
-		S found = explorer.find(model.first(), (state, steps) -> broken(promises, state, steps) != null);
+	static <S> Verdict on(Model<S> model, Set<? extends Property<? super S>> properties) {
+		Explorer<S> explorer = new Explorer<>(model::transitions);
+		S found = explorer.find(model.first(), (state, transitions) -> broken(properties, state, transitions) != null);
 		if (found != null) {
-			return new Verdict(model, explorer.size(), broken(promises, found, model.steps(found)),
+			return new Verdict(model, explorer.size(), broken(properties, found, model.transitions(found)),
 					explorer.wayTo(found));
 		}
-		Promise<? super S> recovery = promises.stream().filter(Promise::isRecovery).findFirst().orElse(null);
+		Property<? super S> recovery = properties.stream().filter(Property::isRecovery).findFirst().orElse(null);
 		S trap = (recovery != null) ? explorer.findTrap(model::isOver) : null;
 		return (trap != null) ? new Verdict(model, explorer.size(), recovery, explorer.wayTo(trap))
 				: new Verdict(model, explorer.size(), null, List.of());
 	}
 
-	private static <S> @Nullable Promise<? super S> broken(Set<? extends Promise<? super S>> promises, S state,
-			List<Step<S>> steps) {
-		boolean quiet = steps.stream().noneMatch((step) -> step.kind() == Step.Kind.PROTOCOL);
-		for (Promise<? super S> promise : promises) {
-			if (!promise.isKept(state, quiet)) {
-				return promise;
+	private static <S> @Nullable Property<? super S> broken(Set<? extends Property<? super S>> properties, S state,
+			List<Transition<S>> transitions) {
+		boolean quiet = transitions.stream().noneMatch((transition) -> transition.kind() == Transition.Kind.PROTOCOL);
+		for (Property<? super S> property : properties) {
+			if (!property.isKept(state, quiet)) {
+				return property;
 			}
 		}
 		return null;
@@ -61,7 +61,7 @@ record Verdict(Model<?> model, int states, @Nullable Promise<?> broken, List<? e
 	public String toString() {
 		String result = this.model + ": " + this.states + " states, "
 				+ ((this.broken != null) ? this.broken + " is broken by" : "all holds");
-		return this.way.stream().map((step) -> "\n  " + step).collect(Collectors.joining("", result, ""));
+		return this.way.stream().map((transition) -> "\n  " + transition).collect(Collectors.joining("", result, ""));
 	}
 
 }

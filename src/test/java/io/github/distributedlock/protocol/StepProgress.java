@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param tooLate whether its deadline has passed since
  * @param unheard whether the next command was sent, and given up for unanswered
  */
-record Progress(Command step, Line next, boolean again, @Nullable Value current, int waiter, int last, int time,
+record StepProgress(Command step, Line next, boolean again, @Nullable Value current, int waiter, int last, int time,
 		boolean done, boolean tooLate, boolean unheard) {
 
 	/**
@@ -116,7 +116,7 @@ record Progress(Command step, Line next, boolean again, @Nullable Value current,
 
 	}
 
-	static Progress of(Command step) {
+	static StepProgress of(Command step) {
 		Value current = switch (step.kind()) {
 			case ACQUIRE, ACQUIRE_OR_REGISTER, PASS, PASS_OR_YIELD, WITHDRAW -> null;
 			case RELEASE -> new Value.Owned(step.owner(), false);
@@ -126,60 +126,60 @@ record Progress(Command step, Line next, boolean again, @Nullable Value current,
 			case RELEASE -> Line.LOOK;
 			case WITHDRAW -> Line.UNREGISTER;
 		};
-		return new Progress(step, first, false, current, -1, 0, 0, false, false, false);
+		return new StepProgress(step, first, false, current, -1, 0, 0, false, false, false);
 	}
 
 	Owner owner() {
 		return this.step.owner();
 	}
 
-	Progress to(Line next) {
-		return new Progress(this.step, next, this.again, this.current, this.waiter, this.last, this.time, this.done,
+	StepProgress to(Line next) {
+		return new StepProgress(this.step, next, this.again, this.current, this.waiter, this.last, this.time, this.done,
 				this.tooLate, this.unheard);
 	}
 
-	Progress secondTry() {
-		return new Progress(this.step, Line.SET_IF_ABSENT, true, this.current, this.waiter, this.last, this.time,
+	StepProgress secondTry() {
+		return new StepProgress(this.step, Line.SET_IF_ABSENT, true, this.current, this.waiter, this.last, this.time,
 				this.done, this.tooLate, this.unheard);
 	}
 
-	Progress current(@Nullable Value current) {
-		return new Progress(this.step, Line.LOOK, this.again, current, -1, this.last, this.time, this.done,
+	StepProgress current(@Nullable Value current) {
+		return new StepProgress(this.step, Line.LOOK, this.again, current, -1, this.last, this.time, this.done,
 				this.tooLate, this.unheard);
 	}
 
-	Progress seen(int waiter) {
-		return new Progress(this.step, Line.RESERVE, this.again, this.current, waiter, this.last, this.time, this.done,
+	StepProgress seen(int waiter) {
+		return new StepProgress(this.step, Line.RESERVE, this.again, this.current, waiter, this.last, this.time,
+				this.done, this.tooLate, this.unheard);
+	}
+
+	StepProgress seen(int last, int time) {
+		return new StepProgress(this.step, Line.NEXT_TOKEN, this.again, this.current, this.waiter, last, time,
+				this.done, this.tooLate, this.unheard);
+	}
+
+	StepProgress place(int last) {
+		return new StepProgress(this.step, Line.REGISTER, this.again, this.current, this.waiter, last, this.time,
+				this.done, this.tooLate, this.unheard);
+	}
+
+	StepProgress token(int token) {
+		return new StepProgress(this.step, this.next, this.again, this.current, this.waiter, token, 0, this.done,
 				this.tooLate, this.unheard);
 	}
 
-	Progress seen(int last, int time) {
-		return new Progress(this.step, Line.NEXT_TOKEN, this.again, this.current, this.waiter, last, time, this.done,
+	StepProgress succeeded() {
+		return new StepProgress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time, true,
 				this.tooLate, this.unheard);
 	}
 
-	Progress place(int last) {
-		return new Progress(this.step, Line.REGISTER, this.again, this.current, this.waiter, last, this.time, this.done,
-				this.tooLate, this.unheard);
-	}
-
-	Progress token(int token) {
-		return new Progress(this.step, this.next, this.again, this.current, this.waiter, token, 0, this.done,
-				this.tooLate, this.unheard);
-	}
-
-	Progress succeeded() {
-		return new Progress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time, true,
-				this.tooLate, this.unheard);
-	}
-
-	Progress late() {
-		return new Progress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time,
+	StepProgress late() {
+		return new StepProgress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time,
 				this.done, true, this.unheard);
 	}
 
-	Progress givenUp() {
-		return new Progress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time,
+	StepProgress givenUp() {
+		return new StepProgress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time,
 				this.done, this.tooLate, true);
 	}
 

@@ -9,7 +9,7 @@ package io.github.distributedlock.protocol;
  * @param what what is done
  * @param to the state afterwards
  */
-record Step<S>(Kind kind, Object who, String what, S to) {
+record Transition<S>(Kind kind, Object who, String what, S to) {
 
 	enum Kind {
 

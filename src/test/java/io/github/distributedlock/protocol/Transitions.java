@@ -10,9 +10,9 @@ import java.util.function.UnaryOperator;
  *
  * @param <S> what the states are
  */
-final class Steps<S> {
+final class Transitions<S> {
 
-	private final List<Step<S>> steps = new ArrayList<>();
+	private final List<Transition<S>> transitions = new ArrayList<>();
 
 	private final S from;
 
@@ -26,22 +26,22 @@ final class Steps<S> {
 	 * @param faults what can go wrong there
 	 * @param afterFault counts that something has gone wrong
 	 */
-	Steps(S from, Set<Fault> faults, UnaryOperator<S> afterFault) {
+	Transitions(S from, Set<Fault> faults, UnaryOperator<S> afterFault) {
 		this.from = from;
 		this.faults = faults;
 		this.afterFault = afterFault;
 	}
 
 	void happens(Object who, String what, S to) {
-		add(Step.Kind.PROTOCOL, who, what, to);
+		add(Transition.Kind.PROTOCOL, who, what, to);
 	}
 
 	void mayHappen(Object who, String what, S to) {
-		add(Step.Kind.REQUEST, who, what, to);
+		add(Transition.Kind.REQUEST, who, what, to);
 	}
 
 	void happensInTime(Object who, String what, S to) {
-		add(Step.Kind.TIME, who, what, to);
+		add(Transition.Kind.TIME, who, what, to);
 	}
 
 	/**
@@ -49,17 +49,17 @@ final class Steps<S> {
 	 */
 	void goesWrong(Fault fault, Object who, String what, S to) {
 		if (this.faults.contains(fault)) {
-			add(Step.Kind.FAULT, who, what, this.afterFault.apply(to));
+			add(Transition.Kind.FAULT, who, what, this.afterFault.apply(to));
 		}
 	}
 
-	List<Step<S>> all() {
-		return this.steps;
+	List<Transition<S>> all() {
+		return this.transitions;
 	}
 
-	private void add(Step.Kind kind, Object who, String what, S to) {
+	private void add(Transition.Kind kind, Object who, String what, S to) {
 		if (!to.equals(this.from)) {
-			this.steps.add(new Step<>(kind, who, what, to));
+			this.transitions.add(new Transition<>(kind, who, what, to));
 		}
 	}
 

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What an onlooker remembers of a run, to judge it. No step depends on it.
+ * What an observer remembers of a run, to judge it. No step depends on it.
  *
  * @param bypasses how often another JVM was granted the lock since the first JVM waits
  * for it, -1 if it does not
@@ -17,7 +17,7 @@ import java.util.List;
  * it
  * @param usedInOrder whether each token that was used was
  */
-record Witness(int bypasses, int handOvers, List<Reservation> reservations, int tokens, int granted, int used,
+record GhostState(int bypasses, int handOvers, List<Reservation> reservations, int tokens, int granted, int used,
 		boolean grantedInOrder, boolean usedInOrder) {
 
 	/**
@@ -25,50 +25,50 @@ record Witness(int bypasses, int handOvers, List<Reservation> reservations, int 
 	 */
 	static final int WATCHED = 0;
 
-	Witness registered(int jvm) {
+	GhostState registered(int jvm) {
 		return (jvm == WATCHED && this.bypasses < 0) ? bypasses(0) : this;
 	}
 
-	Witness withdrawn(int jvm) {
+	GhostState withdrawn(int jvm) {
 		return (jvm == WATCHED) ? bypasses(-1) : this;
 	}
 
-	Witness lockGranted(int jvm, int cap) {
-		Witness granted = handOvers(0);
+	GhostState lockGranted(int jvm, int cap) {
+		GhostState granted = handOvers(0);
 		if (jvm == WATCHED) {
 			return granted.bypasses(-1);
 		}
 		return (this.bypasses >= 0) ? granted.bypasses(Math.min(this.bypasses + 1, cap)) : granted;
 	}
 
-	Witness handedOn() {
-		return handOvers(Math.min(this.handOvers, Tenure.SLICE) + 1);
+	GhostState handedOn() {
+		return handOvers(Math.min(this.handOvers, OwnedKey.SLICE) + 1);
 	}
 
-	Witness reservedForADeadOne(Command step, int jvm) {
+	GhostState reservedForADeadOne(Command step, int jvm) {
 		List<Reservation> all = new ArrayList<>(this.reservations);
 		all.add(new Reservation(step, jvm));
-		return new Witness(this.bypasses, this.handOvers, List.copyOf(all), this.tokens, this.granted, this.used,
+		return new GhostState(this.bypasses, this.handOvers, List.copyOf(all), this.tokens, this.granted, this.used,
 				this.grantedInOrder, this.usedInOrder);
 	}
 
-	Witness tokenGranted(int token) {
-		return new Witness(this.bypasses, this.handOvers, this.reservations, this.tokens + 1, token, this.used,
+	GhostState tokenGranted(int token) {
+		return new GhostState(this.bypasses, this.handOvers, this.reservations, this.tokens + 1, token, this.used,
 				this.grantedInOrder && token > this.granted, this.usedInOrder);
 	}
 
-	Witness tokenUsed(int token) {
-		return new Witness(this.bypasses, this.handOvers, this.reservations, this.tokens, this.granted, token,
+	GhostState tokenUsed(int token) {
+		return new GhostState(this.bypasses, this.handOvers, this.reservations, this.tokens, this.granted, token,
 				this.grantedInOrder, this.usedInOrder && token > this.used);
 	}
 
-	private Witness handOvers(int handOvers) {
-		return new Witness(this.bypasses, handOvers, this.reservations, this.tokens, this.granted, this.used,
+	private GhostState handOvers(int handOvers) {
+		return new GhostState(this.bypasses, handOvers, this.reservations, this.tokens, this.granted, this.used,
 				this.grantedInOrder, this.usedInOrder);
 	}
 
-	private Witness bypasses(int bypasses) {
-		return new Witness(bypasses, this.handOvers, this.reservations, this.tokens, this.granted, this.used,
+	private GhostState bypasses(int bypasses) {
+		return new GhostState(bypasses, this.handOvers, this.reservations, this.tokens, this.granted, this.used,
 				this.grantedInOrder, this.usedInOrder);
 	}
 

@@ -1,8 +1,8 @@
 package io.github.distributedlock.protocol;
 
 /**
- * A key that a JVM owns, for one hold or for several, one after the other: {@code Tenure}
- * and {@code HandOver}.
+ * A key that a JVM owns, for one hold or for several, one after the other:
+ * {@code Ownership} and {@code HandOver}.
  *
  * @param owner under whose token
  * @param vacant whether it is left to the current turn, and nobody has it
@@ -10,7 +10,7 @@ package io.github.distributedlock.protocol;
  * @param unsettled whether a command of an earlier holder was never answered, and may
  * have been carried out
  */
-record Tenure(Owner owner, boolean vacant, int handedOn, boolean unsettled) {
+record OwnedKey(Owner owner, boolean vacant, int handedOn, boolean unsettled) {
 
 	/**
 	 * How often a key is handed on before other JVMs come first.
@@ -20,15 +20,15 @@ record Tenure(Owner owner, boolean vacant, int handedOn, boolean unsettled) {
 	/**
 	 * The holder leaves it to the next one.
 	 */
-	Tenure left(boolean unsettled) {
-		return new Tenure(this.owner, true, this.handedOn, this.unsettled || unsettled);
+	OwnedKey left(boolean unsettled) {
+		return new OwnedKey(this.owner, true, this.handedOn, this.unsettled || unsettled);
 	}
 
 	/**
 	 * The next one takes it as it is.
 	 */
-	Tenure taken() {
-		return new Tenure(this.owner, false, this.handedOn + 1, this.unsettled);
+	OwnedKey taken() {
+		return new OwnedKey(this.owner, false, this.handedOn + 1, this.unsettled);
 	}
 
 	boolean isSliceOver() {

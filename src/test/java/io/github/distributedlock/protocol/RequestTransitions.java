@@ -3,43 +3,43 @@ package io.github.distributedlock.protocol;
 import java.util.Objects;
 
 import io.github.distributedlock.protocol.Command.Kind;
-import io.github.distributedlock.protocol.PlainSteps.Ending;
+import io.github.distributedlock.protocol.PlainCommands.Ending;
 import io.github.distributedlock.protocol.Request.Phase;
 
 /**
  * What a thread does about its request: {@code Acquirer}, {@code Negotiation},
  * {@code Hold} and {@code Releaser}.
  */
-final class RequestSteps {
+final class RequestTransitions {
 
 	private final Setup setup;
 
 	private final Scripts scripts;
 
-	private final PlainSteps plain;
+	private final PlainCommands plain;
 
-	RequestSteps(Setup setup, Scripts scripts, PlainSteps plain) {
+	RequestTransitions(Setup setup, Scripts scripts, PlainCommands plain) {
 		this.setup = setup;
 		this.scripts = scripts;
 		this.plain = plain;
 	}
 
-	void add(Steps<State> steps, State state, Owner owner) {
+	void add(Transitions<State> transitions, State state, Owner owner) {
 		switch (state.request(owner).phase()) {
-			case IDLE -> begin(steps, state, owner);
-			case QUEUED -> giveUp(steps, state, owner);
-			case ASKING -> ask(steps, state, owner);
-			case ASKED -> asked(steps, state, Objects.requireNonNull(state.running(owner)));
-			case GRANTED -> granted(steps, state, owner);
-			case GRANTED_TOO_LATE -> steps.happens(owner, "reads that it was granted the lock too late",
+			case IDLE -> begin(transitions, state, owner);
+			case QUEUED -> giveUp(transitions, state, owner);
+			case ASKING -> ask(transitions, state, owner);
+			case ASKED -> asked(transitions, state, Objects.requireNonNull(state.running(owner)));
+			case GRANTED -> granted(transitions, state, owner);
+			case GRANTED_TOO_LATE -> transitions.happens(owner, "reads that it was granted the lock too late",
 					this.setup.has(Mutant.LATE_ANSWER_COUNTS) ? hold(state, owner)
 							: state.with(owner, state.request(owner).failed()));
-			case REFUSED -> steps.happens(owner, "reads that the lock is busy",
+			case REFUSED -> transitions.happens(owner, "reads that the lock is busy",
 					state.with(owner, state.request(owner).in(Phase.PARKED)));
-			case FAILED, PARKED -> pause(steps, state, owner);
-			case HOLDING -> holding(steps, state, owner);
-			case LOST -> steps.happens(owner, "ends its method, having lost the lock", ended(state, owner));
-			case RELEASING -> releasing(steps, state, owner);
+			case FAILED, PARKED -> pause(transitions, state, owner);
+			case HOLDING -> holding(transitions, state, owner);
+			case LOST -> transitions.happens(owner, "ends its method, having lost the lock", ended(state, owner));
+			case RELEASING -> releasing(transitions, state, owner);
 			case ENDED -> {
 			}
 		}
@@ -49,34 +49,34 @@ final class RequestSteps {
 	 * {@code LocalQueue.enter}. Of threads that are alike, the first begins first: other
 	 * orders differ in names only.
 	 */
-	private void begin(Steps<State> steps, State state, Owner owner) {
+	private void begin(Transitions<State> transitions, State state, Owner owner) {
 		Jvm jvm = jvm(state, owner);
 		boolean anotherIsFirst = owner.thread() > 0 && owner.request() == 0
 				&& jvm.threads().get(owner.thread() - 1).equals(Request.FIRST);
 		if (!anotherIsFirst) {
-			steps.mayHappen(owner, "wants the lock", state.with(owner.jvm(), jvm.enter(owner.thread())));
+			transitions.mayHappen(owner, "wants the lock", state.with(owner.jvm(), jvm.enter(owner.thread())));
 		}
 	}
 
 	/**
 	 * {@code Negotiation.ask}.
 	 */
-	private void ask(Steps<State> steps, State state, Owner owner) {
+	private void ask(Transitions<State> transitions, State state, Owner owner) {
 		boolean newSlice = this.setup.has(Mutant.UNHEARD_PASS_BEGINS_A_SLICE);
 		Request request = newSlice ? state.request(owner).handedOn(0) : state.request(owner);
 		Jvm jvm = jvm(state, owner);
-		Tenure left = jvm.tenure();
+		OwnedKey left = jvm.ownedKey();
 		if (left != null) {
-			inherit(steps, state, owner, left);
-			giveUp(steps, state, owner);
+			inherit(transitions, state, owner, left);
+			giveUp(transitions, state, owner);
 			return;
 		}
 		boolean registers = request.refused() || request.unsettled() || queue(jvm).registered();
 		Command command = new Command(registers ? Kind.ACQUIRE_OR_REGISTER : Kind.ACQUIRE, owner);
 		State sent = registers ? state.with(owner.jvm(), jvm.queue(Queue::registering)) : state;
 		if (this.setup.plain()) {
-			asked(steps, sent.with(owner, request.in(Phase.ASKED)), Progress.of(command));
-			giveUp(steps, state, owner);
+			asked(transitions, sent.with(owner, request.in(Phase.ASKED)), StepProgress.of(command));
+			giveUp(transitions, state, owner);
 			return;
 		}
 		State done = this.scripts.run(sent, command);
@@ -85,56 +85,56 @@ final class RequestSteps {
 		Request answered = granted ? request.granted(done.server().lastToken())
 				: request.refused(registers ? Phase.REFUSED : Phase.ASKING);
 		String what = registers ? "asks or registers" : "asks";
-		steps.happens(owner, what + (granted ? ": granted" : ": busy"), done.with(owner, answered));
-		steps.goesWrong(Fault.LOST_ANSWER, owner, what + (granted ? ": granted unheard" : ": busy, unheard"),
+		transitions.happens(owner, what + (granted ? ": granted" : ": busy"), done.with(owner, answered));
+		transitions.goesWrong(Fault.LOST_ANSWER, owner, what + (granted ? ": granted unheard" : ": busy, unheard"),
 				done.with(owner, request.failed()));
-		steps.goesWrong(Fault.LATE_COMMAND, owner, what + ", and the command does not come through",
+		transitions.goesWrong(Fault.LATE_COMMAND, owner, what + ", and the command does not come through",
 				sent.late(Lists.with(sent.late(), command)).with(owner, request.failed()));
-		steps.goesWrong(Fault.REFUSED_COMMAND, owner, what + ", and the command is refused",
+		transitions.goesWrong(Fault.REFUSED_COMMAND, owner, what + ", and the command is refused",
 				sent.with(owner, request.in(Phase.FAILED)));
-		giveUp(steps, state, owner);
+		giveUp(transitions, state, owner);
 	}
 
 	/**
 	 * {@code HandOver.take} and {@code HandOver.pass}.
 	 */
-	private void inherit(Steps<State> steps, State state, Owner owner, Tenure left) {
+	private void inherit(Transitions<State> transitions, State state, Owner owner, OwnedKey left) {
 		Jvm jvm = jvm(state, owner);
 		if (!left.isSliceOver()) {
-			Jvm taken = jvm.in(owner.thread(), Phase.HOLDING).queue(Queue::settled).tenure(left.taken());
-			steps.happens(owner, "takes the key that was left to it",
-					state.with(owner.jvm(), taken).with(state.witness().handedOn()));
+			Jvm taken = jvm.in(owner.thread(), Phase.HOLDING).queue(Queue::settled).ownedKey(left.taken());
+			transitions.happens(owner, "takes the key that was left to it",
+					state.with(owner.jvm(), taken).with(state.ghost().handedOn()));
 		}
 		boolean yields = left.isSliceOver();
 		Command command = new Command(yields ? Kind.PASS_OR_YIELD : Kind.PASS, owner, left.owner());
 		Request request = state.request(owner).handedOn(yields ? 0 : left.handedOn() + 1);
-		State sent = state.with(owner.jvm(), jvm.queue(Queue::registering).tenure(null)).with(owner, request);
+		State sent = state.with(owner.jvm(), jvm.queue(Queue::registering).ownedKey(null)).with(owner, request);
 		State unheard = this.setup.has(Mutant.NOT_RELEASED_AFTER_PASSING_ON_UNHEARD) ? sent
 				: sent.errands(Lists.with(sent.errands(), left.owner()));
 		State heard = left.unsettled() ? sent.errands(Lists.with(sent.errands(), left.owner())) : sent;
 		State done = this.scripts.run(heard, command);
 		boolean granted = done.server().isOwnedBy(owner);
 		String what = yields ? "has the key passed on, or yields" : "has the key passed on";
-		steps.happens(owner, what + (granted ? ": granted" : ": busy"), done.with(owner,
+		transitions.happens(owner, what + (granted ? ": granted" : ": busy"), done.with(owner,
 				granted ? request.granted(done.server().lastToken()) : request.refused(Phase.REFUSED)));
-		steps.goesWrong(Fault.LOST_ANSWER, owner, what + (granted ? ": granted unheard" : ": busy, unheard"),
+		transitions.goesWrong(Fault.LOST_ANSWER, owner, what + (granted ? ": granted unheard" : ": busy, unheard"),
 				this.scripts.run(unheard, command).with(owner, request.failed()));
-		steps.goesWrong(Fault.LATE_COMMAND, owner, what + ", and the command does not come through",
+		transitions.goesWrong(Fault.LATE_COMMAND, owner, what + ", and the command does not come through",
 				unheard.late(Lists.with(unheard.late(), command)).with(owner, request.failed()));
-		steps.goesWrong(Fault.REFUSED_COMMAND, owner, what + ", and the command is refused",
+		transitions.goesWrong(Fault.REFUSED_COMMAND, owner, what + ", and the command is refused",
 				unheard.with(owner, request.in(Phase.FAILED)));
 	}
 
 	/**
 	 * {@link #ask} in several commands.
 	 */
-	private void asked(Steps<State> steps, State state, Progress at) {
+	private void asked(Transitions<State> transitions, State state, StepProgress at) {
 		Owner owner = at.owner();
 		Request request = state.request(owner);
-		this.plain.add(steps, state, at, new Ending() {
+		this.plain.add(transitions, state, at, new Ending() {
 
 			@Override
-			public State answered(State state, Progress progress) {
+			public State answered(State state, StepProgress progress) {
 				if (!progress.done()) {
 					return state.with(owner, request.refused(progress.registers() ? Phase.REFUSED : Phase.ASKING));
 				}
@@ -149,48 +149,48 @@ final class RequestSteps {
 
 		});
 		if (at.done() && !at.tooLate()) {
-			steps.goesWrong(Fault.LOST_LEASE, owner, "is slow: its deadline passes before the last command",
+			transitions.goesWrong(Fault.LOST_LEASE, owner, "is slow: its deadline passes before the last command",
 					state.without(at).with(at.late()).with(state.server().doomed(owner)));
 		}
 	}
 
-	private void granted(Steps<State> steps, State state, Owner owner) {
-		steps.happens(owner, "reads that it has the lock", hold(state, owner));
-		steps.goesWrong(Fault.LOST_LEASE, owner, "is slow: its deadline passes before it reads the answer",
+	private void granted(Transitions<State> transitions, State state, Owner owner) {
+		transitions.happens(owner, "reads that it has the lock", hold(state, owner));
+		transitions.goesWrong(Fault.LOST_LEASE, owner, "is slow: its deadline passes before it reads the answer",
 				state.with(state.server().doomed(owner)).with(owner, state.request(owner).in(Phase.GRANTED_TOO_LATE)));
 	}
 
 	private State hold(State state, Owner owner) {
-		Tenure tenure = new Tenure(owner, false, state.request(owner).handedOn(), false);
+		OwnedKey ownedKey = new OwnedKey(owner, false, state.request(owner).handedOn(), false);
 		State holding = state.with(owner.jvm(),
-				jvm(state, owner).in(owner.thread(), Phase.HOLDING).queue(Queue::settled).tenure(tenure));
-		return this.setup.fenced() ? holding.with(state.witness().tokenUsed(state.request(owner).token())) : holding;
+				jvm(state, owner).in(owner.thread(), Phase.HOLDING).queue(Queue::settled).ownedKey(ownedKey));
+		return this.setup.fenced() ? holding.with(state.ghost().tokenUsed(state.request(owner).token())) : holding;
 	}
 
 	/**
 	 * {@code Negotiation.mayAskAgain}.
 	 */
-	private void pause(Steps<State> steps, State state, Owner owner) {
+	private void pause(Transitions<State> transitions, State state, Owner owner) {
 		Jvm jvm = jvm(state, owner);
 		State asking = state.with(owner.jvm(),
 				jvm.in(owner.thread(), Phase.ASKING).queue((queue) -> queue.woken(false)));
 		if (queue(jvm).woken()) {
-			steps.happens(owner, "consumes a wake-up", asking);
+			transitions.happens(owner, "consumes a wake-up", asking);
 		}
 		else if (state.request(owner).phase() == Phase.FAILED) {
-			steps.happens(owner, "tries again", asking);
+			transitions.happens(owner, "tries again", asking);
 		}
 		else if (!this.setup.has(Mutant.NO_POLL)) {
-			steps.happensInTime(owner, "polls", asking);
+			transitions.happensInTime(owner, "polls", asking);
 		}
-		giveUp(steps, state, owner);
+		giveUp(transitions, state, owner);
 	}
 
-	private void giveUp(Steps<State> steps, State state, Owner owner) {
+	private void giveUp(Transitions<State> transitions, State state, Owner owner) {
 		boolean queued = state.request(owner).phase() == Phase.QUEUED;
 		State left = queued ? state.with(owner.jvm(), jvm(state, owner).leaveEarly(owner.thread()))
 				: left(abandoned(state, owner), owner);
-		steps.goesWrong(Fault.TIME_OUT, owner, "gives up", ended(left, owner));
+		transitions.goesWrong(Fault.TIME_OUT, owner, "gives up", ended(left, owner));
 	}
 
 	/**
@@ -199,11 +199,11 @@ final class RequestSteps {
 	 */
 	private State abandoned(State state, Owner owner) {
 		Jvm jvm = jvm(state, owner);
-		Tenure left = jvm.tenure();
+		OwnedKey left = jvm.ownedKey();
 		if (left == null || !queue(jvm).waiting().isEmpty()) {
 			return state;
 		}
-		State forgotten = state.with(owner.jvm(), jvm.tenure(null));
+		State forgotten = state.with(owner.jvm(), jvm.ownedKey(null));
 		return this.setup.has(Mutant.LEFT_KEY_FORGOTTEN) ? forgotten
 				: forgotten.errands(Lists.with(forgotten.errands(), left.owner()));
 	}
@@ -211,20 +211,20 @@ final class RequestSteps {
 	/**
 	 * {@code Releaser.release} and {@code Losses.declare}.
 	 */
-	private void holding(Steps<State> steps, State state, Owner owner) {
-		Tenure tenure = Objects.requireNonNull(jvm(state, owner).tenure());
-		release(steps, state, owner, tenure);
+	private void holding(Transitions<State> transitions, State state, Owner owner) {
+		OwnedKey ownedKey = Objects.requireNonNull(jvm(state, owner).ownedKey());
+		release(transitions, state, owner, ownedKey);
 		if (this.setup.handsOn() && !queue(jvm(state, owner)).waiting().isEmpty()) {
-			leave(steps, state, owner, tenure);
+			leave(transitions, state, owner, ownedKey);
 		}
 		if (this.setup.has(Mutant.DEADLINE_AFTER_SERVER)) {
-			steps.goesWrong(Fault.LOST_LEASE, owner, "loses its lease on the server first",
+			transitions.goesWrong(Fault.LOST_LEASE, owner, "loses its lease on the server first",
 					state.with(state.server().value(null)));
 		}
 		else {
-			State lost = ended(state, owner, tenure).with(state.server().doomed(tenure.owner()))
+			State lost = ended(state, owner, ownedKey).with(state.server().doomed(ownedKey.owner()))
 				.with(owner, state.request(owner).in(Phase.LOST));
-			steps.goesWrong(Fault.LOST_LEASE, owner, "sees its deadline pass", left(lost, owner));
+			transitions.goesWrong(Fault.LOST_LEASE, owner, "sees its deadline pass", left(lost, owner));
 		}
 	}
 
@@ -232,57 +232,58 @@ final class RequestSteps {
 	 * {@code LocalQueue.handOn}: the next turn inherits what is left of the key's past,
 	 * too.
 	 */
-	private void leave(Steps<State> steps, State state, Owner owner, Tenure tenure) {
+	private void leave(Transitions<State> transitions, State state, Owner owner, OwnedKey ownedKey) {
 		Request request = state.request(owner);
 		boolean cleansUp = this.setup.has(Mutant.CLEAN_UP_WHILE_HANDED_ON);
-		State left = state.with(owner.jvm(), jvm(state, owner).tenure(tenure.left(request.unsettled() && !cleansUp)))
+		State left = state
+			.with(owner.jvm(), jvm(state, owner).ownedKey(ownedKey.left(request.unsettled() && !cleansUp)))
 			.with(owner, cleansUp ? request : request.settled());
-		steps.happens(owner, "leaves the key to the next one", ended(left(left, owner), owner));
+		transitions.happens(owner, "leaves the key to the next one", ended(left(left, owner), owner));
 	}
 
-	private void release(Steps<State> steps, State state, Owner owner, Tenure tenure) {
-		Command command = new Command(Kind.RELEASE, tenure.owner());
-		State sent = ended(state, owner, tenure);
+	private void release(Transitions<State> transitions, State state, Owner owner, OwnedKey ownedKey) {
+		Command command = new Command(Kind.RELEASE, ownedKey.owner());
+		State sent = ended(state, owner, ownedKey);
 		if (this.setup.plain()) {
-			released(steps, sent.with(owner, state.request(owner).in(Phase.RELEASING)), Progress.of(command));
+			released(transitions, sent.with(owner, state.request(owner).in(Phase.RELEASING)), StepProgress.of(command));
 			return;
 		}
 		State released = this.scripts.run(sent, command);
-		steps.happens(owner, "releases", released.with(owner, state.request(owner).in(Phase.RELEASING)));
-		steps.goesWrong(Fault.LOST_ANSWER, owner, "releases, and hears no answer",
-				releasedUnheard(released, owner, tenure.owner()));
-		steps.goesWrong(Fault.LATE_COMMAND, owner, "releases, and the command does not come through",
-				releasedUnheard(sent.late(Lists.with(sent.late(), command)), owner, tenure.owner()));
-		steps.goesWrong(Fault.REFUSED_COMMAND, owner, "releases, and the command is refused",
-				releasedUnheard(sent, owner, tenure.owner()));
+		transitions.happens(owner, "releases", released.with(owner, state.request(owner).in(Phase.RELEASING)));
+		transitions.goesWrong(Fault.LOST_ANSWER, owner, "releases, and hears no answer",
+				releasedUnheard(released, owner, ownedKey.owner()));
+		transitions.goesWrong(Fault.LATE_COMMAND, owner, "releases, and the command does not come through",
+				releasedUnheard(sent.late(Lists.with(sent.late(), command)), owner, ownedKey.owner()));
+		transitions.goesWrong(Fault.REFUSED_COMMAND, owner, "releases, and the command is refused",
+				releasedUnheard(sent, owner, ownedKey.owner()));
 	}
 
 	/**
 	 * The key is not ours any more. What earlier holders left is cleaned up.
 	 */
-	private static State ended(State state, Owner owner, Tenure tenure) {
-		State ended = state.with(owner.jvm(), jvm(state, owner).tenure(null));
-		return tenure.unsettled() ? ended.errands(Lists.with(ended.errands(), tenure.owner())) : ended;
+	private static State ended(State state, Owner owner, OwnedKey ownedKey) {
+		State ended = state.with(owner.jvm(), jvm(state, owner).ownedKey(null));
+		return ownedKey.unsettled() ? ended.errands(Lists.with(ended.errands(), ownedKey.owner())) : ended;
 	}
 
-	private void releasing(Steps<State> steps, State state, Owner owner) {
-		Progress at = state.running(owner);
+	private void releasing(Transitions<State> transitions, State state, Owner owner) {
+		StepProgress at = state.running(owner);
 		if (at != null) {
-			released(steps, state, at);
+			released(transitions, state, at);
 		}
 		else {
-			steps.happens(owner, "reads the answer to its release", ended(left(state, owner), owner));
+			transitions.happens(owner, "reads the answer to its release", ended(left(state, owner), owner));
 		}
 	}
 
 	/**
 	 * {@link #release} in several commands.
 	 */
-	private void released(Steps<State> steps, State state, Progress at) {
-		this.plain.add(steps, state, at, new Ending() {
+	private void released(Transitions<State> transitions, State state, StepProgress at) {
+		this.plain.add(transitions, state, at, new Ending() {
 
 			@Override
-			public State answered(State state, Progress progress) {
+			public State answered(State state, StepProgress progress) {
 				return state;
 			}
 

@@ -3,7 +3,7 @@ package io.github.distributedlock.protocol;
 import java.util.List;
 import java.util.Objects;
 
-import io.github.distributedlock.protocol.Progress.Line;
+import io.github.distributedlock.protocol.StepProgress.Line;
 import io.github.distributedlock.protocol.Server.Waiter;
 import org.jspecify.annotations.Nullable;
 
@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  * follows. {@code Swap} is one command: a transaction that is watched, too, replaces the
  * value at one moment and only if it is still what it was.
  */
-final class PlainSteps {
+final class PlainCommands {
 
 	private final Setup setup;
 
-	PlainSteps(Setup setup) {
+	PlainCommands(Setup setup) {
 		this.setup = setup;
 	}
 
@@ -26,7 +26,7 @@ final class PlainSteps {
 	 * @param state the state afterwards
 	 * @param progress how far the step is then
 	 */
-	record Outcome(State state, Progress progress) {
+	record Outcome(State state, StepProgress progress) {
 	}
 
 	/**
@@ -34,7 +34,7 @@ final class PlainSteps {
 	 */
 	interface Ending {
 
-		State answered(State state, Progress progress);
+		State answered(State state, StepProgress progress);
 
 		/**
 		 * A command was not answered, or refused.
@@ -46,25 +46,26 @@ final class PlainSteps {
 	/**
 	 * Adds what can become of the next command of a step.
 	 */
-	void add(Steps<State> steps, State state, Progress at, Ending ending) {
+	void add(Transitions<State> transitions, State state, StepProgress at, Ending ending) {
 		State others = state.without(at);
 		Outcome outcome = run(others, at);
-		Progress progress = outcome.progress();
+		StepProgress progress = outcome.progress();
 		String what = at.step().kind() + " " + at.next();
-		steps.happens(at.owner(), what,
+		transitions.happens(at.owner(), what,
 				progress.hasEnded() ? ending.answered(outcome.state(), progress) : outcome.state().with(progress));
-		steps.goesWrong(Fault.LOST_ANSWER, at.owner(), what + ", unheard", failed(outcome.state(), at, ending, false));
-		steps.goesWrong(Fault.LATE_COMMAND, at.owner(), what + " does not come through",
+		transitions.goesWrong(Fault.LOST_ANSWER, at.owner(), what + ", unheard",
+				failed(outcome.state(), at, ending, false));
+		transitions.goesWrong(Fault.LATE_COMMAND, at.owner(), what + " does not come through",
 				failed(at.next().onlyReads() ? others : others.with(at.givenUp()), at, ending, false));
-		steps.goesWrong(Fault.REFUSED_COMMAND, at.owner(), what + " is refused",
+		transitions.goesWrong(Fault.REFUSED_COMMAND, at.owner(), what + " is refused",
 				failed(others, at, ending, !at.done() || this.setup.has(Mutant.REFUSED_MIDWAY_COUNTS_AS_NOT_BEGUN)));
 	}
 
-	private static State failed(State state, Progress at, Ending ending, boolean refused) {
+	private static State failed(State state, StepProgress at, Ending ending, boolean refused) {
 		return at.cannotFail() ? ending.answered(state, at.to(Line.END)) : ending.failed(state, refused);
 	}
 
-	Outcome run(State state, Progress at) {
+	Outcome run(State state, StepProgress at) {
 		Server server = state.server();
 		return switch (at.next()) {
 			case SET_IF_ABSENT -> (server.value() == null) ? granted(state, at)
@@ -88,7 +89,7 @@ final class PlainSteps {
 		};
 	}
 
-	private Outcome whose(State state, Progress at) {
+	private Outcome whose(State state, StepProgress at) {
 		if (at.step().kind() == Command.Kind.WITHDRAW) {
 			Value value = state.server().value();
 			boolean passesOn = value == null || state.server().isReservedFor(at.owner().jvm());
@@ -100,28 +101,28 @@ final class PlainSteps {
 		return new Outcome(state, state.server().isReservedFor(at.owner().jvm()) ? at.to(Line.TAKE) : busy(at));
 	}
 
-	private Progress busy(Progress at) {
+	private StepProgress busy(StepProgress at) {
 		return at.to((at.again() || !at.registers()) ? Line.END : Line.SEE_LAST_PLACE);
 	}
 
-	private Outcome register(State state, Progress at) {
+	private Outcome register(State state, StepProgress at) {
 		int jvm = at.owner().jvm();
 		State registered = state.with(state.server().registered(jvm, at.last() + 1))
-			.with(state.witness().registered(jvm));
+			.with(state.ghost().registered(jvm));
 		return new Outcome(registered,
 				this.setup.has(Mutant.NO_RETRY_WHEN_REGISTERING) ? at.to(Line.END) : at.secondTry());
 	}
 
-	private Outcome granted(State state, Progress at) {
+	private Outcome granted(State state, StepProgress at) {
 		Owner owner = at.owner();
 		State granted = state.with(state.server().value(new Value.Owned(owner, false)));
 		if (!state.server().isOwnedBy(owner)) {
-			granted = granted.with(state.witness().lockGranted(owner.jvm(), this.setup.threads().size()));
+			granted = granted.with(state.ghost().lockGranted(owner.jvm(), this.setup.threads().size()));
 		}
 		return new Outcome(granted, (at.registers() ? at.to(Line.UNREGISTER) : acquired(at)).succeeded());
 	}
 
-	private Outcome nextToken(State state, Progress at) {
+	private Outcome nextToken(State state, StepProgress at) {
 		Server server = state.server();
 		int token = Math.max(at.last() + 1, at.time());
 		if (this.setup.has(Mutant.TOKEN_ADDS_TO_WHAT_WAS_SEEN)) {
@@ -130,25 +131,25 @@ final class PlainSteps {
 		else if (server.lastToken() != at.last()) {
 			return new Outcome(state, at.to(Line.SEE_TOKEN));
 		}
-		return new Outcome(state.with(server.token(token)).with(state.witness().tokenGranted(token)),
+		return new Outcome(state.with(server.token(token)).with(state.ghost().tokenGranted(token)),
 				(token < at.time()) ? at.to(Line.SEE_TOKEN) : at.token(token).to(Line.END));
 	}
 
-	private Progress acquired(Progress at) {
+	private StepProgress acquired(StepProgress at) {
 		return at.to(this.setup.fenced() ? Line.SEE_TOKEN : Line.END);
 	}
 
-	private Outcome unregister(State state, Progress at) {
+	private Outcome unregister(State state, StepProgress at) {
 		int jvm = at.owner().jvm();
 		State forgotten = forget(state, jvm);
 		if (at.step().kind() != Command.Kind.WITHDRAW) {
 			return new Outcome(forgotten, acquired(at));
 		}
 		boolean passesOn = !this.setup.has(Mutant.WITHDRAW_WITHOUT_PASSING_ON);
-		return new Outcome(forgotten.with(state.witness().withdrawn(jvm)), at.to(passesOn ? Line.WHOSE : Line.END));
+		return new Outcome(forgotten.with(state.ghost().withdrawn(jvm)), at.to(passesOn ? Line.WHOSE : Line.END));
 	}
 
-	private Outcome look(State state, Progress at) {
+	private Outcome look(State state, StepProgress at) {
 		List<Waiter> waiters = state.server().waiters();
 		if (!waiters.isEmpty()) {
 			int oldest = waiters.get(0).jvm();
@@ -160,29 +161,29 @@ final class PlainSteps {
 		return new Outcome(state, at.to((at.current() != null) ? Line.REMOVE : Line.END));
 	}
 
-	private Outcome remove(State state, Progress at) {
+	private Outcome remove(State state, StepProgress at) {
 		if (!holds(state, at.current())) {
 			return new Outcome(state, at.to(Line.WHY));
 		}
 		return this.setup.has(Mutant.GET_THEN_DELETE) ? new Outcome(state, at.to(Line.DELETE)) : delete(state, at);
 	}
 
-	private Outcome delete(State state, Progress at) {
+	private Outcome delete(State state, StepProgress at) {
 		return new Outcome(state.with(state.server().value(null)),
 				this.setup.has(Mutant.LOOKS_ONLY_ONCE) ? at.to(Line.END) : givenBack(at).current(null));
 	}
 
-	private static Progress givenBack(Progress at) {
+	private static StepProgress givenBack(StepProgress at) {
 		return (at.current() instanceof Value.Owned) ? at.succeeded() : at;
 	}
 
-	private Outcome reserve(State state, Progress at) {
+	private Outcome reserve(State state, StepProgress at) {
 		if (!holds(state, at.current())) {
 			return new Outcome(state, at.to((at.current() != null) ? Line.WHY : Line.END));
 		}
 		State reserved = state.with(state.server().value(new Value.Reserved(at.waiter())));
 		if (!state.jvm(at.waiter()).alive()) {
-			reserved = reserved.with(state.witness().reservedForADeadOne(at.step(), at.waiter()));
+			reserved = reserved.with(state.ghost().reservedForADeadOne(at.step(), at.waiter()));
 		}
 		if (this.setup.has(Mutant.WAKE_UP_BEFORE_RESERVING)) {
 			return new Outcome(forget(reserved, at.waiter()), at.to(Line.END));
@@ -191,7 +192,7 @@ final class PlainSteps {
 				givenBack(at).to(this.setup.has(Mutant.WAITER_NOT_FORGOTTEN) ? Line.PUBLISH : Line.FORGET));
 	}
 
-	private static Outcome why(State state, Progress at) {
+	private static Outcome why(State state, StepProgress at) {
 		if (state.server().value() == null) {
 			return new Outcome(state, at.current(null));
 		}
@@ -202,13 +203,13 @@ final class PlainSteps {
 	 * Who is not registered any more has acquired the lock since, or given up, and may
 	 * not listen.
 	 */
-	private Outcome forget(State state, Progress at) {
+	private Outcome forget(State state, StepProgress at) {
 		boolean waits = state.server().knows(at.waiter()) || this.setup.has(Mutant.WAITER_TAKEN_FOR_GRANTED);
 		return new Outcome(forget(state, at.waiter()),
 				waits ? at.to(Line.PUBLISH) : at.current(new Value.Reserved(at.waiter())));
 	}
 
-	private Outcome publish(State state, Progress at) {
+	private Outcome publish(State state, StepProgress at) {
 		int waiter = at.waiter();
 		boolean hears = state.jvm(waiter).alive();
 		State published = hears ? state.messages(waiter, state.messages().get(waiter) + 1) : state;

@@ -1,9 +1,9 @@
 package io.github.distributedlock.protocol;
 
 /**
- * What the small models promise.
+ * The properties of the small models.
  */
-enum Duty implements Promise<Situation> {
+enum SmallModelProperty implements Property<Situation> {
 
 	/**
 	 * Who believes to hold the lock does, and nobody else who must not.

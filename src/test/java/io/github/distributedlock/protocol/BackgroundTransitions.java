@@ -1,61 +1,61 @@
 package io.github.distributedlock.protocol;
 
 import io.github.distributedlock.protocol.Command.Kind;
-import io.github.distributedlock.protocol.PlainSteps.Ending;
+import io.github.distributedlock.protocol.PlainCommands.Ending;
 import io.github.distributedlock.protocol.Request.Phase;
 
 /**
  * What happens beside the requests: in the background of each JVM ({@code WakeUps},
  * {@code Withdrawals}, {@code Sweeper}), in the network, and on the server.
  */
-final class BackgroundSteps {
+final class BackgroundTransitions {
 
 	private final Setup setup;
 
 	private final Scripts scripts;
 
-	private final PlainSteps plain;
+	private final PlainCommands plain;
 
-	BackgroundSteps(Setup setup, Scripts scripts, PlainSteps plain) {
+	BackgroundTransitions(Setup setup, Scripts scripts, PlainCommands plain) {
 		this.setup = setup;
 		this.scripts = scripts;
 		this.plain = plain;
 	}
 
-	void add(Steps<State> steps, State state) {
+	void add(Transitions<State> transitions, State state) {
 		for (int jvm = 0; jvm < state.jvms().size(); jvm++) {
 			if (state.jvm(jvm).alive()) {
-				messages(steps, state, jvm);
-				withdrawal(steps, state, jvm);
-				vacancy(steps, state, jvm);
-				crash(steps, state, jvm);
+				messages(transitions, state, jvm);
+				withdrawal(transitions, state, jvm);
+				vacancy(transitions, state, jvm);
+				crash(transitions, state, jvm);
 			}
 		}
-		state.late().forEach((command) -> late(steps, state, command));
-		state.running().forEach((progress) -> running(steps, state, progress));
-		state.errands().forEach((owner) -> cleanUp(steps, state, owner));
-		expiry(steps, state);
-		steps.goesWrong(Fault.FLUSH, "server", "forgets everything",
-				state.with(state.server().flushed(state.witness().tokens())));
+		state.late().forEach((command) -> late(transitions, state, command));
+		state.running().forEach((progress) -> running(transitions, state, progress));
+		state.errands().forEach((owner) -> cleanUp(transitions, state, owner));
+		expiry(transitions, state);
+		transitions.goesWrong(Fault.FLUSH, "server", "forgets everything",
+				state.with(state.server().flushed(state.ghost().tokens())));
 	}
 
 	/**
 	 * {@code WakeSubscription} and {@code LocalQueue.wake}.
 	 */
-	private void messages(Steps<State> steps, State state, int jvm) {
+	private void messages(Transitions<State> transitions, State state, int jvm) {
 		int count = state.messages().get(jvm);
 		if (count > 0) {
 			State arrived = state.messages(jvm, count - 1);
 			Jvm woken = state.jvm(jvm).wake(!this.setup.has(Mutant.EARLY_WAKE_UP_FORGOTTEN));
-			steps.happens(name(jvm), "gets a wake-up", arrived.with(jvm, woken));
-			steps.goesWrong(Fault.LOST_MESSAGE, name(jvm), "does not get a wake-up", arrived);
+			transitions.happens(name(jvm), "gets a wake-up", arrived.with(jvm, woken));
+			transitions.goesWrong(Fault.LOST_MESSAGE, name(jvm), "does not get a wake-up", arrived);
 		}
 	}
 
 	/**
 	 * {@code Withdrawals}. Whether it was answered makes no difference.
 	 */
-	private void withdrawal(Steps<State> steps, State state, int jvm) {
+	private void withdrawal(Transitions<State> transitions, State state, int jvm) {
 		Queue queue = state.jvm(jvm).queue();
 		if (queue == null || queue.current() >= 0) {
 			return;
@@ -64,33 +64,33 @@ final class BackgroundSteps {
 		Command command = new Command(Kind.WITHDRAW, new Owner(jvm, Queue.WITHDRAWAL, 0));
 		if (queue.current() == Queue.WITHDRAWN) {
 			if (state.running(command.owner()) == null) {
-				steps.happens(name(jvm), "reads the answer to its withdrawal", settled);
+				transitions.happens(name(jvm), "reads the answer to its withdrawal", settled);
 			}
 			return;
 		}
 		if (this.setup.plain()) {
-			withdrawing(steps,
+			withdrawing(transitions,
 					state.with(jvm, state.jvm(jvm).queue((withdrawal) -> withdrawal.current(Queue.WITHDRAWN))),
-					Progress.of(command));
+					StepProgress.of(command));
 			return;
 		}
 		State done = this.scripts.run(state, command);
-		steps.happens(name(jvm), "withdraws",
+		transitions.happens(name(jvm), "withdraws",
 				done.with(jvm, done.jvm(jvm).queue((withdrawal) -> withdrawal.current(Queue.WITHDRAWN))));
-		steps.goesWrong(Fault.LATE_COMMAND, name(jvm), "withdraws, and the command does not come through",
+		transitions.goesWrong(Fault.LATE_COMMAND, name(jvm), "withdraws, and the command does not come through",
 				settled.late(Lists.with(settled.late(), command)));
-		steps.goesWrong(Fault.REFUSED_COMMAND, name(jvm), "withdraws, and the command is refused", settled);
+		transitions.goesWrong(Fault.REFUSED_COMMAND, name(jvm), "withdraws, and the command is refused", settled);
 	}
 
 	/**
 	 * {@link #withdrawal} in several commands.
 	 */
-	private void withdrawing(Steps<State> steps, State state, Progress at) {
+	private void withdrawing(Transitions<State> transitions, State state, StepProgress at) {
 		int jvm = at.owner().jvm();
-		this.plain.add(steps, state, at, new Ending() {
+		this.plain.add(transitions, state, at, new Ending() {
 
 			@Override
-			public State answered(State state, Progress progress) {
+			public State answered(State state, StepProgress progress) {
 				return state;
 			}
 
@@ -105,26 +105,26 @@ final class BackgroundSteps {
 	/**
 	 * What goes on in several commands, other than for a request that is under way.
 	 */
-	private void running(Steps<State> steps, State state, Progress at) {
+	private void running(Transitions<State> transitions, State state, StepProgress at) {
 		if (at.unheard()) {
 			State gone = state.without(at);
-			steps.happens(at.owner(), "unheard " + at.next() + " is carried out late",
+			transitions.happens(at.owner(), "unheard " + at.next() + " is carried out late",
 					this.plain.run(gone, at).state());
-			steps.happens(at.owner(), "unheard " + at.next() + " never arrives", gone);
+			transitions.happens(at.owner(), "unheard " + at.next() + " never arrives", gone);
 		}
 		else if (at.step().kind() == Kind.WITHDRAW) {
-			withdrawing(steps, state, at);
+			withdrawing(transitions, state, at);
 		}
 		else if (!state.isUnderWay(at.owner())) {
-			cleaningUp(steps, state, at);
+			cleaningUp(transitions, state, at);
 		}
 	}
 
 	/**
 	 * {@code Losses.declare} while nobody has the key.
 	 */
-	private void vacancy(Steps<State> steps, State state, int jvm) {
-		Tenure left = state.jvm(jvm).tenure();
+	private void vacancy(Transitions<State> transitions, State state, int jvm) {
+		OwnedKey left = state.jvm(jvm).ownedKey();
 		if (left == null || !left.vacant()) {
 			return;
 		}
@@ -132,54 +132,54 @@ final class BackgroundSteps {
 		boolean cleansUp = left.unsettled() && !this.setup.has(Mutant.NO_CLEAN_UP_BETWEEN_HOLDS);
 		State lost = state.with(state.server().doomed(left.owner()))
 			.errands(cleansUp ? Lists.with(state.errands(), left.owner()) : state.errands());
-		steps.goesWrong(Fault.LOST_LEASE, name(jvm), "sees the deadline pass while nobody has the key",
-				noticed ? lost.with(jvm, lost.jvm(jvm).tenure(null)) : lost);
+		transitions.goesWrong(Fault.LOST_LEASE, name(jvm), "sees the deadline pass while nobody has the key",
+				noticed ? lost.with(jvm, lost.jvm(jvm).ownedKey(null)) : lost);
 	}
 
-	private void crash(Steps<State> steps, State state, int jvm) {
+	private void crash(Transitions<State> transitions, State state, int jvm) {
 		State crashed = state.with(jvm, state.jvm(jvm).crashed())
 			.messages(jvm, 0)
 			.running(state.running().stream().filter((step) -> step.unheard() || step.owner().jvm() != jvm).toList())
 			.errands(state.errands().stream().filter((owner) -> owner.jvm() != jvm).toList());
-		boolean watched = jvm == Witness.WATCHED;
-		steps.goesWrong(Fault.CRASH, name(jvm), "dies",
-				watched ? crashed.with(state.witness().withdrawn(jvm)) : crashed);
+		boolean watched = jvm == GhostState.WATCHED;
+		transitions.goesWrong(Fault.CRASH, name(jvm), "dies",
+				watched ? crashed.with(state.ghost().withdrawn(jvm)) : crashed);
 	}
 
-	private void late(Steps<State> steps, State state, Command command) {
+	private void late(Transitions<State> transitions, State state, Command command) {
 		State arrived = state.late(Lists.without(state.late(), command));
-		steps.happens(command.owner(), "unheard " + command.kind() + " is carried out late",
+		transitions.happens(command.owner(), "unheard " + command.kind() + " is carried out late",
 				this.scripts.run(arrived, command));
-		steps.happens(command.owner(), "unheard " + command.kind() + " never arrives", arrived);
+		transitions.happens(command.owner(), "unheard " + command.kind() + " never arrives", arrived);
 	}
 
 	/**
 	 * {@code Sweeper}. Goes on for a lease after the first answer, which is taken to be
 	 * longer than any command is under way.
 	 */
-	private void cleanUp(Steps<State> steps, State state, Owner owner) {
+	private void cleanUp(Transitions<State> transitions, State state, Owner owner) {
 		if (this.setup.plain()) {
 			boolean goesOn = state.running().stream().anyMatch((command) -> command.mayTakeTheLockFor(owner));
 			if (state.running(owner) == null) {
-				cleaningUp(steps, goesOn ? state : state.errands(Lists.without(state.errands(), owner)),
-						Progress.of(new Command(Kind.RELEASE, owner)));
+				cleaningUp(transitions, goesOn ? state : state.errands(Lists.without(state.errands(), owner)),
+						StepProgress.of(new Command(Kind.RELEASE, owner)));
 			}
 			return;
 		}
 		State swept = this.scripts.run(state, new Command(Kind.RELEASE, owner));
 		boolean goesOn = state.late().stream().anyMatch((command) -> command.mayTakeTheLockFor(owner));
-		steps.happens(owner, "is cleaned up after",
+		transitions.happens(owner, "is cleaned up after",
 				goesOn ? swept : swept.errands(Lists.without(swept.errands(), owner)));
 	}
 
 	/**
 	 * {@link #cleanUp} in several commands.
 	 */
-	private void cleaningUp(Steps<State> steps, State state, Progress at) {
-		this.plain.add(steps, state, at, new Ending() {
+	private void cleaningUp(Transitions<State> transitions, State state, StepProgress at) {
+		this.plain.add(transitions, state, at, new Ending() {
 
 			@Override
-			public State answered(State state, Progress progress) {
+			public State answered(State state, StepProgress progress) {
 				return state;
 			}
 
@@ -191,24 +191,25 @@ final class BackgroundSteps {
 		});
 	}
 
-	private void expiry(Steps<State> steps, State state) {
+	private void expiry(Transitions<State> transitions, State state) {
 		State expired = state.with(state.server().value(null));
 		if (state.server().value() instanceof Value.Owned owned) {
 			Owner owner = owned.owner();
 			if (owned.doomed() || isAbandoned(state, owner)) {
-				steps.happensInTime("server", "ends a lease", expired);
+				transitions.happensInTime("server", "ends a lease", expired);
 			}
 			else if (!mayHold(state, owner)) {
-				steps.goesWrong(Fault.LOST_LEASE, "server", "ends the lease of a grant that was not heard", expired);
+				transitions.goesWrong(Fault.LOST_LEASE, "server", "ends the lease of a grant that was not heard",
+						expired);
 			}
 		}
 		if (state.server().value() instanceof Value.Reserved reserved && !this.setup.has(Mutant.RESERVATION_FOR_EVER)) {
 			boolean wakes = state.running().stream().anyMatch((step) -> step.isAboutToWake(reserved.jvm()));
 			if (wakes || state.messages().get(reserved.jvm()) > 0 || state.jvm(reserved.jvm()).isBusy()) {
-				steps.goesWrong(Fault.LOST_LEASE, "server", "ends a reservation early", expired);
+				transitions.goesWrong(Fault.LOST_LEASE, "server", "ends a reservation early", expired);
 			}
 			else {
-				steps.happensInTime("server", "ends a reservation", expired);
+				transitions.happensInTime("server", "ends a reservation", expired);
 			}
 		}
 	}
@@ -218,7 +219,7 @@ final class BackgroundSteps {
 	 */
 	private static boolean mayHold(State state, Owner owner) {
 		Phase phase = state.request(owner).phase();
-		Progress running = state.running(owner);
+		StepProgress running = state.running(owner);
 		return state.isOwner(owner) || phase == Phase.GRANTED
 				|| (phase == Phase.ASKED && running != null && running.done());
 	}
