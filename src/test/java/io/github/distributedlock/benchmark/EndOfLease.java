@@ -115,7 +115,7 @@ public final class EndOfLease {
 		}
 
 		private JvmProcess holder() {
-			return JvmProcess.start(Holder.class, this.client.name(), String.valueOf(this.port));
+			return JvmProcess.start(CommandedHolder.class, this.client.name(), String.valueOf(this.port));
 		}
 
 		private static void hold(JvmProcess holder, Ending ending, String key, long millis) {
@@ -228,9 +228,9 @@ public final class EndOfLease {
 	/**
 	 * A JVM that holds each lock that it is told to. Arguments: client, port.
 	 */
-	static final class Holder {
+	static final class CommandedHolder {
 
-		private Holder() {
+		private CommandedHolder() {
 		}
 
 		public static void main(String[] arguments) throws InterruptedException {

@@ -70,7 +70,7 @@ final class FaultRow {
 	 * @param fault what happens in each trial
 	 * @throws AssertionError if a promise was broken
 	 */
-	void run(Fault fault) throws Exception {
+	void run(FaultInjection fault) throws Exception {
 		List<String> broken = new ArrayList<>();
 		Outcome all = null;
 		for (int i = 0; i < TRIALS; i++) {
@@ -85,7 +85,7 @@ final class FaultRow {
 	}
 
 	// The engine says in detail what it could not do, which is the point here.
-	private Outcome tryOut(Fault fault) throws Exception {
+	private Outcome tryOut(FaultInjection fault) throws Exception {
 		LoggingSystem logging = LoggingSystem.get(FaultRow.class.getClassLoader());
 		logging.setLogLevel(LIBRARY, LOG_LEVEL);
 		try (Trial trial = Trial.begin(this.client, this.redis.get(), this.route)) {

@@ -43,7 +43,7 @@ class HolderFaultsTests {
 	}
 
 	private static void stop(Trial trial, Client client) throws Exception {
-		try (Holder holder = holder(trial, client); Jedis admin = trial.server().admin()) {
+		try (RecordedHolder holder = holder(trial, client); Jedis admin = trial.server().admin()) {
 			holder.process().pause();
 			try (Held next = acquireNext(trial)) {
 				GuardedRow row = new GuardedRow();
@@ -62,7 +62,7 @@ class HolderFaultsTests {
 	}
 
 	private static void kill(Trial trial, Client client) throws Exception {
-		try (Holder holder = holder(trial, client); Jedis admin = trial.server().admin()) {
+		try (RecordedHolder holder = holder(trial, client); Jedis admin = trial.server().admin()) {
 			CompletableFuture<Held> next = CompletableFuture.supplyAsync(() -> acquireNext(trial), THREADS);
 			Thread.sleep(Trial.LEASE.toMillis());
 			assertThat(admin.get(LOCK)).as("renewed").isEqualTo(holder.owner());
@@ -76,8 +76,8 @@ class HolderFaultsTests {
 		}
 	}
 
-	private static Holder holder(Trial trial, Client client) {
-		return Holder.of(KEY, client, trial.server().port(), trial.recorder().another());
+	private static RecordedHolder holder(Trial trial, Client client) {
+		return RecordedHolder.of(KEY, client, trial.server().port(), trial.recorder().another());
 	}
 
 	private static Held acquireNext(Trial trial) {

@@ -74,7 +74,7 @@ class NetworkFaultsTests {
 					trial.server().kill();
 					machine.replace();
 					trial.server().start();
-					HandOver.assertHandedOver(trial);
+					HandOverCheck.assertHandedOver(trial);
 					trial.admin((redis) -> await("wake-ups arrive again")
 						.until(() -> redis.pubsubChannels("lock-wake:*").size() == 2));
 				});

@@ -108,7 +108,7 @@ class RefusalFaultsTests {
 	void publishingIsDenied(Client client) throws Exception {
 		FaultRow.of("PUBLISH denied by ACL", client).promising(Promise.NOTHING_LOST).run((trial) -> {
 			trial.admin((redis) -> redis.aclSetUser("default", "-publish"));
-			HandOver.assertHandedOver(trial);
+			HandOverCheck.assertHandedOver(trial);
 			trial.admin((redis) -> redis.aclSetUser("default", "+publish"));
 		});
 	}
@@ -121,7 +121,7 @@ class RefusalFaultsTests {
 				redis.aclSetUser("default", "-subscribe");
 				redis.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
 			});
-			HandOver.assertHandedOver(trial);
+			HandOverCheck.assertHandedOver(trial);
 		});
 	}
 

@@ -152,7 +152,7 @@ final class Trial implements AutoCloseable {
 		await("'" + key + "' is given back").until(() -> !this.recorder.isOpen(key));
 	}
 
-	Outcome run(Fault fault) throws Exception {
+	Outcome run(FaultInjection fault) throws Exception {
 		this.recorder.strikes();
 		fault.strike(this);
 		this.workload.awaitProgress("after the fault");

@@ -25,8 +25,8 @@
  * {@link io.github.distributedlock.faults.Deployment}. One that is {@code relayed()} can
  * lose, delay and cut single requests and replies: see
  * {@link io.github.distributedlock.faults.RespRelay}.
- * {@link io.github.distributedlock.faults.Holder} is a JVM of its own, which can be
- * stopped and killed.
+ * {@link io.github.distributedlock.faults.RecordedHolder} is a JVM of its own, which can
+ * be stopped and killed.
  * <p>
  * {@code -Dlock.faults.trials=20} repeats every fault so often, and
  * {@code -Dlock.faults.log=DEBUG} shows what the library has to say about it.

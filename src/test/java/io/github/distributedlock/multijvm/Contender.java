@@ -16,7 +16,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.fixtures.AccessRules;
+import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
@@ -73,7 +73,7 @@ final class Contender {
 
 	private static void carryOut(String[] order) throws Exception {
 		Client client = Client.valueOf(order[0]);
-		AtomicityCase where = new AtomicityCase("there", HostAndPort.from(order[1]), AccessRules.valueOf(order[2]),
+		AtomicityCase where = new AtomicityCase("there", HostAndPort.from(order[1]), AllowedCommands.valueOf(order[2]),
 				Atomicity.valueOf(order[3]), "ordered");
 		try (RedisLockBackend backend = where.backend(client, RedisLockBackend.DEFAULT_PREFIX);
 				LockEngine engine = LockEngine.builder(backend).application(client.name()).build();

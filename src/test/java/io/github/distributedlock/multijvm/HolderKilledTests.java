@@ -49,7 +49,7 @@ class HolderKilledTests {
 				Jedis admin = server.admin();
 				RedisLockBackend backend = client.backend(server.port());
 				LockEngine engine = LockEngine.builder(backend).build();
-				JvmProcess holder = JvmProcess.start(Holder.class, client.name(), String.valueOf(server.port()),
+				JvmProcess holder = JvmProcess.start(HolderJvm.class, client.name(), String.valueOf(server.port()),
 						String.valueOf(LEASE.toMillis()), KEY)) {
 			String owner = holder.awaitLineAfter("owner ");
 			assertThat(admin.get(LOCK)).isEqualTo(owner);

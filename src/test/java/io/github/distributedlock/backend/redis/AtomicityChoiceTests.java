@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-import io.github.distributedlock.fixtures.AccessRules;
+import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -52,7 +52,7 @@ class AtomicityChoiceTests {
 	@Execution(ExecutionMode.CONCURRENT)
 	void theDocumentsSayWhatAutoChooses(String name) throws IOException {
 		HostAndPort server = AtomicityCase.onServer(name).get(0).server();
-		List<String> choices = Stream.of(AccessRules.values())
+		List<String> choices = Stream.of(AllowedCommands.values())
 			.map((rules) -> choice(server, rules, Atomicity.AUTO, Client.JEDIS))
 			.toList();
 		String row = AtomicityTables.choice(server, choices);
@@ -66,7 +66,7 @@ class AtomicityChoiceTests {
 		}
 	}
 
-	private static String choice(HostAndPort server, AccessRules rules, Atomicity setting, Client client) {
+	private static String choice(HostAndPort server, AllowedCommands rules, Atomicity setting, Client client) {
 		RedisLockSettings settings = RedisLockSettings.defaults().atomicity(setting);
 		OwnConnections connections = OwnConnections.derive(client.connectTo(rules.login(server)),
 				Duration.ofSeconds(10));

@@ -81,7 +81,7 @@ class ForeignFactoryTests {
 	@MethodSource("clients")
 	void aLockIsAcquiredRenewedAndReleased(RedissonClient client) {
 		RedisLockBackend backend = new RedisLockBackend(new RedissonConnectionFactory(client));
-		List<Claim> claims = Route.keys().map((key) -> new Claim(key, "a:" + key, "a", LEASE, true)).toList();
+		List<Claim> claims = TopologyCase.keys().map((key) -> new Claim(key, "a:" + key, "a", LEASE, true)).toList();
 		for (Claim claim : claims) {
 			long token = backend.acquire(claim).fencingToken().orElseThrow();
 			assertThat(token).isPositive();

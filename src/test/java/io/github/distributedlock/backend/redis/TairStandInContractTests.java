@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackendContractTests;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-import io.github.distributedlock.fixtures.AccessRules;
+import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterAll;
@@ -28,9 +28,9 @@ class TairStandInContractTests extends LockBackendContractTests {
 	void start() throws IOException {
 		RedisServers.Server server = RedisServers.shared(RedisServers.EMBEDDED);
 		HostAndPort redis = new HostAndPort(server.host(), server.port());
-		AccessRules.NOTHING_ATOMIC.grantOn(redis);
+		AllowedCommands.NOTHING_ATOMIC.grantOn(redis);
 		this.tair = new TairStandIn(redis);
-		this.stores.add(new AtomicityCase("Tair", this.tair.address(), AccessRules.NOTHING_ATOMIC, Atomicity.AUTO,
+		this.stores.add(new AtomicityCase("Tair", this.tair.address(), AllowedCommands.NOTHING_ATOMIC, Atomicity.AUTO,
 				"native (TAIR)"));
 	}
 

@@ -48,7 +48,7 @@ class TopologyTests {
 
 	private final List<GuardedServers> servers = new ArrayList<>();
 
-	private final List<Route> routes = new ArrayList<>();
+	private final List<TopologyCase> cases = new ArrayList<>();
 
 	private final SelfSigned another = SelfSigned.create();
 
@@ -68,51 +68,51 @@ class TopologyTests {
 		this.servers.add(servers);
 		for (Topology topology : Topology.values()) {
 			for (Client client : topology.clients()) {
-				this.routes.add(new Route(topology, client, servers));
+				this.cases.add(new TopologyCase(topology, client, servers));
 			}
 		}
 	}
 
 	@AfterAll
 	void stopServers() {
-		this.routes.forEach(Route::end);
+		this.cases.forEach(TopologyCase::end);
 		this.servers.forEach(GuardedServers::close);
 	}
 
-	Stream<Route> routes() {
-		return this.routes.stream();
+	Stream<TopologyCase> cases() {
+		return this.cases.stream();
 	}
 
-	Stream<Route> encryptedRoutes() {
-		return this.routes.stream().filter(Route::isEncrypted);
+	Stream<TopologyCase> encryptedCases() {
+		return this.cases.stream().filter(TopologyCase::isEncrypted);
 	}
 
 	@ParameterizedTest
-	@MethodSource("routes")
-	void aLockIsAtTheMasterUntilItIsReleased(Route route) {
+	@MethodSource("cases")
+	void aLockIsAtTheMasterUntilItIsReleased(TopologyCase one) {
 		Claim claim = claim("a", LONG);
-		assertThat(route.here().acquire(claim)).isEqualTo(Attempt.ACQUIRED);
-		assertThat(route.value(claim.key())).isEqualTo(claim.owner());
-		assertThat(route.there().release(claim.key(), "somebody")).isFalse();
-		assertThat(route.there().acquire(claim(claim.key(), "b")).acquired()).as("acquired twice").isFalse();
-		assertThat(route.here().release(claim.key(), claim.owner())).isTrue();
-		assertThat(route.there().acquire(claim(claim.key(), "b")).acquired()).as("free again").isTrue();
+		assertThat(one.here().acquire(claim)).isEqualTo(Attempt.ACQUIRED);
+		assertThat(one.value(claim.key())).isEqualTo(claim.owner());
+		assertThat(one.there().release(claim.key(), "somebody")).isFalse();
+		assertThat(one.there().acquire(claim(claim.key(), "b")).acquired()).as("acquired twice").isFalse();
+		assertThat(one.here().release(claim.key(), claim.owner())).isTrue();
+		assertThat(one.there().acquire(claim(claim.key(), "b")).acquired()).as("free again").isTrue();
 	}
 
 	// The replica may not have heard of it yet, or still have what is gone.
 	@ParameterizedTest
-	@MethodSource("routes")
-	void whoHoldsItIsAskedOfTheMaster(Route route) {
+	@MethodSource("cases")
+	void whoHoldsItIsAskedOfTheMaster(TopologyCase one) {
 		Claim claim = claim("a", LONG);
-		route.here().acquire(claim);
-		List<RedisServers.Server> replicas = route.replicas();
+		one.here().acquire(claim);
+		List<RedisServers.Server> replicas = one.replicas();
 		assertThat(replicas).isNotEmpty();
 		replicas.forEach((replica) -> {
 			try (Jedis admin = replica.admin()) {
 				admin.configResetStat();
 			}
 		});
-		assertThat(route.there().acquire(claim(claim.key(), "b"))).isEqualTo(Attempt.busy(claim.owner()));
+		assertThat(one.there().acquire(claim(claim.key(), "b"))).isEqualTo(Attempt.busy(claim.owner()));
 		replicas.forEach((replica) -> {
 			try (Jedis admin = replica.admin()) {
 				assertThat(admin.info("commandstats")).doesNotContain("cmdstat_get:");
@@ -121,105 +121,104 @@ class TopologyTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("routes")
-	void renewingKeepsIt(Route route) {
+	@MethodSource("cases")
+	void renewingKeepsIt(TopologyCase one) {
 		Claim held = claim("a", SHORT);
 		Claim another = claim("a", SHORT);
-		assertThat(route.here().acquire(held).acquired()).isTrue();
+		assertThat(one.here().acquire(held).acquired()).isTrue();
 		List<Claim> longer = Stream.of(held, another)
 			.map((claim) -> new Claim(claim.key(), claim.owner(), claim.instance(), LONG))
 			.toList();
-		assertThat(route.here().renew(longer)).containsExactly(true, false);
-		assertThat(route.millisLeft(held.key())).isGreaterThan(SHORT.toMillis());
+		assertThat(one.here().renew(longer)).containsExactly(true, false);
+		assertThat(one.millisLeft(held.key())).isGreaterThan(SHORT.toMillis());
 	}
 
 	@ParameterizedTest
-	@MethodSource("routes")
-	void aWaiterIsToldAndTheLockIsKeptForIt(Route route) {
+	@MethodSource("cases")
+	void aWaiterIsToldAndTheLockIsKeptForIt(TopologyCase one) {
 		Ear ear = new Ear();
-		String waiter = "b " + route;
-		try (LockBackend.Listening listening = route.there().listen(waiter, ear)) {
+		String waiter = "b " + one;
+		try (LockBackend.Listening listening = one.there().listen(waiter, ear)) {
 			// On a busy machine it may take longer than the lock is kept.
-			await().atMost(LONG).until(() -> isKeptFor(waiter, route));
+			await().atMost(LONG).until(() -> isKeptFor(waiter, one));
 			await().untilAsserted(() -> assertThat(ear.heard()).isNotEmpty().doesNotHaveDuplicates());
 		}
 	}
 
-	private boolean isKeptFor(String waiter, Route route) {
+	private boolean isKeptFor(String waiter, TopologyCase one) {
 		Claim holder = claim("a", LONG);
 		Claim waiting = claim(holder.key(), waiter);
-		route.here().acquire(holder);
-		assertThat(route.there().acquireOrRegister(waiting).holder()).isEqualTo(holder.owner());
-		assertThat(route.here().release(holder.key(), holder.owner())).isTrue();
-		Attempt barging = route.here().acquireOrRegister(claim(holder.key(), "c"));
+		one.here().acquire(holder);
+		assertThat(one.there().acquireOrRegister(waiting).holder()).isEqualTo(holder.owner());
+		assertThat(one.here().release(holder.key(), holder.owner())).isTrue();
+		Attempt barging = one.here().acquireOrRegister(claim(holder.key(), "c"));
 		return (LockBackend.RESERVED + waiter).equals(barging.holder())
-				&& route.there().acquireOrRegister(waiting).acquired();
+				&& one.there().acquireOrRegister(waiting).acquired();
 	}
 
 	@ParameterizedTest
-	@MethodSource("routes")
-	void whoGivesUpIsForgotten(Route route) {
+	@MethodSource("cases")
+	void whoGivesUpIsForgotten(TopologyCase one) {
 		Claim holder = claim("a", LONG);
-		route.here().acquire(holder);
-		assertThat(route.there().acquireOrRegister(claim(holder.key(), "b")).acquired()).isFalse();
-		route.there().withdraw(holder.key(), "b");
-		route.here().release(holder.key(), holder.owner());
-		assertThat(route.here().acquire(claim(holder.key(), "c"))).isEqualTo(Attempt.ACQUIRED);
+		one.here().acquire(holder);
+		assertThat(one.there().acquireOrRegister(claim(holder.key(), "b")).acquired()).isFalse();
+		one.there().withdraw(holder.key(), "b");
+		one.here().release(holder.key(), holder.owner());
+		assertThat(one.here().acquire(claim(holder.key(), "c"))).isEqualTo(Attempt.ACQUIRED);
 	}
 
 	@ParameterizedTest
-	@MethodSource("routes")
-	void fencingTokensRise(Route route) {
+	@MethodSource("cases")
+	void fencingTokensRise(TopologyCase one) {
 		Claim first = claim("a", LONG);
 		Claim fenced = new Claim(first.key(), first.owner(), "a", LONG, true);
-		long token = route.here().acquire(fenced).fencingToken().orElseThrow();
-		route.here().release(fenced.key(), fenced.owner());
+		long token = one.here().acquire(fenced).fencingToken().orElseThrow();
+		one.here().release(fenced.key(), fenced.owner());
 		Claim next = new Claim(first.key(), "next", "b", LONG, true);
-		assertThat(route.there().acquire(next).fencingToken().orElseThrow()).isGreaterThan(token);
+		assertThat(one.there().acquire(next).fencingToken().orElseThrow()).isGreaterThan(token);
 	}
 
 	@ParameterizedTest
-	@MethodSource("routes")
-	void aKeyMayHaveBracesAnywhere(Route route) {
-		List<Claim> claims = Route.keys().map((key) -> claim(key, "a")).toList();
-		claims
-			.forEach((claim) -> assertThat(route.here().acquireOrRegister(claim).acquired()).as("%s", claim).isTrue());
-		assertThat(route.here().renew(claims)).hasSameSizeAs(claims).containsOnly(true);
+	@MethodSource("cases")
+	void aKeyMayHaveBracesAnywhere(TopologyCase one) {
+		List<Claim> claims = TopologyCase.keys().map((key) -> claim(key, "a")).toList();
+		claims.forEach((claim) -> assertThat(one.here().acquireOrRegister(claim).acquired()).as("%s", claim).isTrue());
+		assertThat(one.here().renew(claims)).hasSameSizeAs(claims).containsOnly(true);
 		claims.forEach((claim) -> {
-			assertThat(route.there().acquireOrRegister(claim(claim.key(), "b")).acquired()).as("%s", claim).isFalse();
-			route.there().withdraw(claim.key(), "b");
-			assertThat(route.here().park(claim.key(), claim.owner(), SHORT)).as("%s", claim).isTrue();
+			assertThat(one.there().acquireOrRegister(claim(claim.key(), "b")).acquired()).as("%s", claim).isFalse();
+			one.there().withdraw(claim.key(), "b");
+			assertThat(one.here().park(claim.key(), claim.owner(), SHORT)).as("%s", claim).isTrue();
 		});
 	}
 
 	@ParameterizedTest
-	@MethodSource("routes")
-	void allConnectionsAreThoseOfTheApplicationAndEndWithTheBackend(Route route) {
+	@MethodSource("cases")
+	void allConnectionsAreThoseOfTheApplicationAndEndWithTheBackend(TopologyCase one) {
 		String name = "closed-" + UUID.randomUUID();
 		Claim claim = claim("a", LONG);
-		try (RedisLockBackend backend = route.backend(name)) {
+		try (RedisLockBackend backend = one.backend(name)) {
 			backend.listen("a", new Ear());
 			assertThat(backend.acquireOrRegister(claim).acquired()).isTrue();
 			backend.renew(List.of(claim));
 			// That for renewals opens in the background, and has to log in first.
 			await("the connections")
-				.untilAsserted(() -> assertThat(route.connections(name)).hasSizeGreaterThanOrEqualTo(3)
+				.untilAsserted(() -> assertThat(one.connections(name)).hasSizeGreaterThanOrEqualTo(3)
 					.allSatisfy((connection) -> assertThat(connection).contains("user=shop")
-						.contains("db=" + route.topology().database())));
+						.contains("db=" + one.topology().database())));
 		}
-		await().untilAsserted(() -> assertThat(route.connections(name)).isEmpty());
+		await().untilAsserted(() -> assertThat(one.connections(name)).isEmpty());
 	}
 
 	@Test
 	void tlsIsTested() {
-		assumeTrue(encryptedRoutes().findAny().isPresent(),
+		assumeTrue(encryptedCases().findAny().isPresent(),
 				"no server of " + RedisServers.names().toList() + " was built with TLS: add one by lock.redis.servers");
 	}
 
 	@ParameterizedTest(allowZeroInvocations = true)
-	@MethodSource("encryptedRoutes")
-	void aServerThatProvesToBeAnotherIsRefused(Route route) {
-		try (RedisLockBackend backend = route.mistrusting(this.another)) {
+	@MethodSource("encryptedCases")
+	void aServerThatProvesToBeAnotherIsRefused(TopologyCase one) {
+		try (RedisLockBackend backend = one.mistrusting(this.another)) {
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("a", LONG)))
 				.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out: %s", ex).isTrue());
 		}

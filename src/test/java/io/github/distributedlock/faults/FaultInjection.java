@@ -4,7 +4,7 @@ package io.github.distributedlock.faults;
  * Something that breaks while locks are used.
  */
 @FunctionalInterface
-interface Fault {
+interface FaultInjection {
 
 	/**
 	 * Breaks it, for as long as it is to stay broken, and repairs it.

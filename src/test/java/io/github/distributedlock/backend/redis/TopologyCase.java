@@ -17,7 +17,7 @@ import redis.clients.jedis.Jedis;
  * One way to get to locks: what the application was told of which servers, and by which
  * client it goes there. Its two backends are those of two JVMs.
  */
-final class Route {
+final class TopologyCase {
 
 	/** On a busy machine no command is to fail that would have been answered. */
 	private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -32,7 +32,7 @@ final class Route {
 
 	private final Lazy<RedisLockBackend> there = new Lazy<>(this::backend, RedisLockBackend::close);
 
-	Route(Topology topology, Client client, GuardedServers servers) {
+	TopologyCase(Topology topology, Client client, GuardedServers servers) {
 		this.topology = topology;
 		this.client = client;
 		this.servers = servers;

@@ -13,14 +13,14 @@ import static org.awaitility.Awaitility.await;
 /**
  * A lock goes from a member that gives it back to one that waits for it.
  */
-final class HandOver {
+final class HandOverCheck {
 
 	/** A key that nobody else asks for. */
 	private static final String KEY = "handed-over";
 
 	private static final Duration PATIENCE = Workload.PATIENCE;
 
-	private HandOver() {
+	private HandOverCheck() {
 	}
 
 	/**

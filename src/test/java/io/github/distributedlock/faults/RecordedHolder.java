@@ -20,7 +20,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
  * A JVM of its own that holds a lock until it is told to give it back, and says when it
  * is told that the lock is lost.
  */
-final class Holder implements AutoCloseable {
+final class RecordedHolder implements AutoCloseable {
 
 	private final JvmProcess process;
 
@@ -28,7 +28,7 @@ final class Holder implements AutoCloseable {
 
 	private final long token;
 
-	private Holder(JvmProcess process) {
+	private RecordedHolder(JvmProcess process) {
 		this.process = process;
 		this.owner = process.awaitLineAfter("owner ");
 		this.token = Long.parseLong(process.awaitLineAfter("token "));
@@ -38,9 +38,10 @@ final class Holder implements AutoCloseable {
 	 * Starts the JVM, and waits until it holds the lock.
 	 * @param file for its history
 	 */
-	static Holder of(String key, Client client, int port, Path file) {
-		return new Holder(JvmProcess.start(Holder.class, Map.of(Variant.PROPERTY, Variant.ATOMICITY.name()), key,
-				client.name(), String.valueOf(port), file.toString()));
+	static RecordedHolder of(String key, Client client, int port, Path file) {
+		return new RecordedHolder(
+				JvmProcess.start(RecordedHolder.class, Map.of(Variant.PROPERTY, Variant.ATOMICITY.name()), key,
+						client.name(), String.valueOf(port), file.toString()));
 	}
 
 	/** The JVM. */

@@ -12,9 +12,9 @@ import io.github.distributedlock.fixtures.Patience;
  * A JVM that holds a lock, renewed, until somebody ends it. Arguments: client, port,
  * lease in milliseconds, key.
  */
-final class Holder {
+final class HolderJvm {
 
-	private Holder() {
+	private HolderJvm() {
 	}
 
 	public static void main(String[] arguments) throws InterruptedException {
