@@ -4,9 +4,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-import io.github.distributedlock.fixtures.History;
-import io.github.distributedlock.fixtures.History.Hold;
 import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.tck.History;
+import io.github.distributedlock.tck.History.Hold;
 
 /**
  * A {@link Shop} in a JVM of its own, from the outside.

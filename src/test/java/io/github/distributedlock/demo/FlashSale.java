@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-import io.github.distributedlock.fixtures.History.Hold;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.tck.History.Hold;
 
 /**
  * Sells the same number of units three times, in three JVMs with eight buyers each:

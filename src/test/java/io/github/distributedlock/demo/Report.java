@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-import io.github.distributedlock.fixtures.History.Hold;
-import io.github.distributedlock.fixtures.HistoryChecker;
+import io.github.distributedlock.tck.History.Hold;
+import io.github.distributedlock.tck.HistoryChecker;
 
 /**
  * What came of the sale, for people, and in its last line for machines.

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-import io.github.distributedlock.fixtures.History.Hold;
+import io.github.distributedlock.tck.History.Hold;
 
 /**
  * How a lock went from a JVM that was killed to another one.

@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.fixtures.History;
+import io.github.distributedlock.tck.History;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;

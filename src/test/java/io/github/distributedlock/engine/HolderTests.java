@@ -14,8 +14,8 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BinaryOperator;
 
-import io.github.distributedlock.fixtures.HistoryChecker.Overlap;
+import io.github.distributedlock.tck.HistoryChecker.Overlap;
 
 /**
  * What was measured in one or more trials.

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
 
-import io.github.distributedlock.fixtures.History.Hold;
-import io.github.distributedlock.fixtures.HistoryChecker.Overlap;
+import io.github.distributedlock.tck.History.Hold;
+import io.github.distributedlock.tck.HistoryChecker.Overlap;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

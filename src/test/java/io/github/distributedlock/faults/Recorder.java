@@ -18,10 +18,10 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.fixtures.History;
-import io.github.distributedlock.fixtures.History.Hold;
-import io.github.distributedlock.fixtures.HistoryChecker;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.tck.History;
+import io.github.distributedlock.tck.History.Hold;
+import io.github.distributedlock.tck.HistoryChecker;
 
 /**
  * Acquires locks as an application does, and writes down what it sees of them.

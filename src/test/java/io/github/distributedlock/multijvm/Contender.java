@@ -20,8 +20,8 @@ import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
-import io.github.distributedlock.fixtures.History;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.tck.History;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 

@@ -8,10 +8,10 @@ import java.util.stream.IntStream;
 
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
-import io.github.distributedlock.fixtures.History;
-import io.github.distributedlock.fixtures.History.Hold;
-import io.github.distributedlock.fixtures.HistoryChecker;
 import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.tck.History;
+import io.github.distributedlock.tck.History.Hold;
+import io.github.distributedlock.tck.HistoryChecker;
 import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;

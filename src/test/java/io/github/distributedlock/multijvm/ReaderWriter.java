@@ -17,8 +17,8 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
-import io.github.distributedlock.fixtures.History;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.tck.History;
 import redis.clients.jedis.Jedis;
 
 /**

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.fixtures.Client;
-import io.github.distributedlock.fixtures.History;
-import io.github.distributedlock.fixtures.History.Hold;
-import io.github.distributedlock.fixtures.HistoryChecker;
 import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.tck.History;
+import io.github.distributedlock.tck.History.Hold;
+import io.github.distributedlock.tck.HistoryChecker;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;

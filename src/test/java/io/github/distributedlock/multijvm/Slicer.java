@@ -11,7 +11,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
-import io.github.distributedlock.fixtures.History;
+import io.github.distributedlock.tck.History;
 
 /**
  * A JVM whose threads hand one lock on to each other, and write down who held it, until

@@ -1,7 +1,7 @@
 package io.github.distributedlock.backend.memory;
 
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.LockBackendContractTests;
+import io.github.distributedlock.tck.LockBackendContractTests;
 
 /**
  * The memory of this JVM does what every backend has to do.

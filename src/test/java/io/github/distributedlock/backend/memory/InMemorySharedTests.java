@@ -1,7 +1,7 @@
 package io.github.distributedlock.backend.memory;
 
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.SharedContractTests;
+import io.github.distributedlock.tck.SharedContractTests;
 
 /**
  * The memory of this JVM also keeps an order, and readers together.

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.LockBackendContractTests;
 import io.github.distributedlock.fixtures.RedisImages;
+import io.github.distributedlock.tck.LockBackendContractTests;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;

@@ -3,8 +3,8 @@ package io.github.distributedlock.backend.redis;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.LockBackendContractTests;
 import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.tck.LockBackendContractTests;
 import org.junit.jupiter.api.BeforeAll;
 
 /**

@@ -3,13 +3,13 @@ package io.github.distributedlock.backend.redis;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.SharedContractTests;
 import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.tck.SharedContractTests;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 

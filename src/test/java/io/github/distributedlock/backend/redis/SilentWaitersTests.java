@@ -6,11 +6,11 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;

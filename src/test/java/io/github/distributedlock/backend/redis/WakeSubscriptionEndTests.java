@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.connection.MessageListener;

@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend;
+package io.github.distributedlock.tck;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,6 +9,9 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend;
+package io.github.distributedlock.tck;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -8,6 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;

@@ -1,7 +1,11 @@
-package io.github.distributedlock.backend;
+package io.github.distributedlock.tck;
 
 import java.util.List;
 import java.util.stream.IntStream;
+
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

@@ -1,8 +1,12 @@
-package io.github.distributedlock.backend;
+package io.github.distributedlock.tck;
 
 import java.util.List;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Passing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;

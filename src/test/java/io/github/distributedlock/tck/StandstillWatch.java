@@ -1,9 +1,11 @@
-package io.github.distributedlock.backend;
+package io.github.distributedlock.tck;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+
+import io.github.distributedlock.backend.LockBackend;
 
 /**
  * Carries out the steps of one store, one test after another, and tells whether there was

@@ -1,9 +1,11 @@
-package io.github.distributedlock.backend;
+package io.github.distributedlock.tck;
 
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.backend.WakeListener;
 
 import static org.awaitility.Awaitility.await;
 

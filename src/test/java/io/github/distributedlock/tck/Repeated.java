@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend;
+package io.github.distributedlock.tck;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;

@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend;
+package io.github.distributedlock.tck;
 
 import java.time.Duration;
 import java.util.List;
@@ -8,6 +8,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -1,0 +1,4 @@
+/**
+ * The contract test of a store, and the checker of a history of locks.
+ */
+package io.github.distributedlock.tck;
