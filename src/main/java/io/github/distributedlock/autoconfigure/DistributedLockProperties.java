@@ -3,7 +3,9 @@ package io.github.distributedlock.autoconfigure;
 import java.time.Duration;
 
 import io.github.distributedlock.aop.DistributedLockAdvisor;
+import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
+import io.github.distributedlock.backend.redis.Signals;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -86,8 +88,8 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 */
 	public record Redis(@DefaultValue("lock") String prefix, @DefaultValue("1s") Duration commandTimeout,
 			@DefaultValue("0") int replicasToAck, @DefaultValue("500ms") Duration replicaAckTimeout,
-			@DefaultValue("auto") RedisLockSettings.Atomicity atomicity,
-			@DefaultValue("auto") RedisLockSettings.Signals signals, @Nullable String connectionFactory) {
+			@DefaultValue("auto") Atomicity atomicity, @DefaultValue("auto") Signals signals,
+			@Nullable String connectionFactory) {
 	}
 
 }

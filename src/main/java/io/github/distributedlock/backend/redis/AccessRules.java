@@ -1,7 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-
 /**
  * What the user of the connection has to be allowed on a server that allows it nothing
  * else, and what to do if it is not.

@@ -1,5 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
+import java.time.Duration;
+
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
@@ -20,16 +22,16 @@ final class Acquisitions {
 
 	private final Choice choice;
 
-	private final RedisLockSettings settings;
+	private final long timeoutNanos;
 
 	private final @Nullable Replicas replicas;
 
-	Acquisitions(KeyNames names, OwnConnections connections, Choice choice, RedisLockSettings settings,
+	Acquisitions(KeyNames names, OwnConnections connections, Choice choice, Duration timeout,
 			@Nullable Replicas replicas) {
 		this.names = names;
 		this.connections = connections;
 		this.choice = choice;
-		this.settings = settings;
+		this.timeoutNanos = timeout.toNanos();
 		this.replicas = replicas;
 	}
 
@@ -47,7 +49,7 @@ final class Acquisitions {
 		if (Values.setIfAbsent(connection, name, claim.owner(), claim.lease().toMillis())) {
 			return Attempt.ACQUIRED;
 		}
-		boolean slow = System.nanoTime() - begin > this.settings.commandTimeout().toNanos() / 4;
+		boolean slow = System.nanoTime() - begin > this.timeoutNanos / 4;
 		if (slow && !this.connections.cluster()) {
 			// It has taken long enough, and no client sent it again, so it is not us.
 			return Attempt.BUSY;

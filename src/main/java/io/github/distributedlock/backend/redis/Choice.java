@@ -1,11 +1,11 @@
 package io.github.distributedlock.backend.redis;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,18 +52,27 @@ final class Choice {
 
 	private volatile long inVainAt = System.nanoTime() - PAUSE_NANOS;
 
-	Choice(KeyNames names, OwnConnections connections, RedisLockSettings settings) {
+	/**
+	 * Creates it, not chosen.
+	 * @param atomicity what is wanted
+	 * @param publishing whether waiters are told
+	 * @param asksReplicas whether replicas are to acknowledge locks
+	 * @throws IllegalArgumentException if that is not possible on these connections
+	 */
+	Choice(KeyNames names, OwnConnections connections, Duration timeout, Atomicity atomicity, Publishing publishing,
+			boolean asksReplicas) {
 		this.names = names;
 		this.connections = connections;
-		this.atomicity = settings.atomicity();
-		this.rights = (connections.rights() + ((settings.replicasToAck() > 0) ? " +wait" : "")).strip();
-		this.candidates = new Strategies(names, connections, settings).allowedBy(this.atomicity);
+		this.atomicity = atomicity;
+		this.rights = (connections.rights() + (asksReplicas ? " +wait" : "")).strip();
+		this.candidates = new Strategies(names, connections, timeout, publishing, asksReplicas)
+			.allowedBy(this.atomicity);
 		if (this.candidates.isEmpty()) {
 			throw new IllegalArgumentException("In a cluster, and by a connection factory that is neither Jedis' nor"
 					+ " Lettuce's, distributed-lock.redis.atomicity=" + Strategies.text(this.atomicity)
 					+ " is not possible: use auto, lua or native");
 		}
-		this.choosing = new Opening<>(this::choose, settings.commandTimeout());
+		this.choosing = new Opening<>(this::choose, timeout);
 	}
 
 	/**

@@ -12,8 +12,6 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.WakeListener;
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -70,10 +68,13 @@ public final class RedisLockBackend implements LockBackend {
 		this.names = new KeyNames(settings.prefix());
 		this.settings = settings;
 		this.connections = OwnConnections.derive(applicationFactory, settings.commandTimeout());
-		this.choice = new Choice(this.names, this.connections, settings);
-		this.acquisitions = new Acquisitions(this.names, this.connections, this.choice, settings,
-				replicas(applicationFactory));
-		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(), settings);
+		Replicas replicas = replicas(applicationFactory);
+		this.choice = new Choice(this.names, this.connections, settings.commandTimeout(), settings.atomicity(),
+				publishing(), replicas != null);
+		this.acquisitions = new Acquisitions(this.names, this.connections, this.choice, settings.commandTimeout(),
+				replicas);
+		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(),
+				settings.signals(), settings.commandTimeout());
 	}
 
 	private @Nullable Replicas replicas(RedisConnectionFactory applicationFactory) {
@@ -85,7 +86,14 @@ public final class RedisLockBackend implements LockBackend {
 					+ " (distributed-lock.redis.replicas-to-ack) in a cluster, or by a connection factory that is"
 					+ " neither Jedis' nor Lettuce's, as " + applicationFactory.getClass().getName() + " is: use 0");
 		}
-		return new Replicas(this.connections.raw(), this.settings);
+		return new Replicas(this.connections.raw(), this.settings.replicasToAck(), this.settings.replicaAckTimeout());
+	}
+
+	private Publishing publishing() {
+		if (this.settings.signals() == Signals.NONE) {
+			return Publishing.NOTHING;
+		}
+		return this.connections.cluster() ? Publishing.IN_CLUSTER : Publishing.ON_ONE_SERVER;
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
+import java.time.Duration;
+
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
@@ -22,11 +24,19 @@ final class Replicas {
 
 	private final RawCommands raw;
 
-	private final RedisLockSettings settings;
+	private final int count;
 
-	Replicas(RawCommands raw, RedisLockSettings settings) {
+	private final long timeoutMillis;
+
+	/**
+	 * Creates it.
+	 * @param count how many of them have to have a lock
+	 * @param timeout how long they may take
+	 */
+	Replicas(RawCommands raw, int count, Duration timeout) {
 		this.raw = raw;
-		this.settings = settings;
+		this.count = count;
+		this.timeoutMillis = timeout.toMillis();
 	}
 
 	/**
@@ -47,19 +57,18 @@ final class Replicas {
 	 * @throws LockBackendException if they are too few
 	 */
 	void requireAcknowledgement(RedisConnection connection, Steps steps, Claim claim) {
-		int replicas = this.settings.replicasToAck();
-		long timeout = this.settings.replicaAckTimeout().toMillis();
 		long acknowledged;
 		try {
-			acknowledged = this.raw.number(connection, "WAIT", KeyNames.number(replicas), KeyNames.number(timeout));
+			acknowledged = this.raw.number(connection, "WAIT", KeyNames.number(this.count),
+					KeyNames.number(this.timeoutMillis));
 		}
 		catch (RuntimeException ex) {
 			// Not even a refusal of this is one of the lock, which was taken.
 			throw new UnfinishedException(ex);
 		}
-		if (acknowledged < replicas) {
+		if (acknowledged < this.count) {
 			String message = "Lock '" + LockException.printable(claim.key()) + "' was taken, but only " + acknowledged
-					+ " of " + replicas + " replicas acknowledged it within " + timeout
+					+ " of " + this.count + " replicas acknowledged it within " + this.timeoutMillis
 					+ " ms, so it was given back (check the replicas and their lag, or ask fewer:"
 					+ " distributed-lock.redis.replicas-to-ack)";
 			throw giveBack(connection, steps, claim) ? LockBackendException.refused(message, true, null)

@@ -6,9 +6,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.BiConsumer;
 
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
-
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
@@ -32,20 +29,14 @@ final class Strategies {
 
 	private final boolean asksReplicas;
 
-	Strategies(KeyNames names, OwnConnections connections, RedisLockSettings settings) {
+	Strategies(KeyNames names, OwnConnections connections, Duration timeout, Publishing publishing,
+			boolean asksReplicas) {
 		this.names = names;
 		this.connections = connections;
 		this.rehearsal = new Rehearsal(names, connections.raw());
-		this.timeout = settings.commandTimeout();
-		this.publishing = publishing(connections, settings);
-		this.asksReplicas = settings.replicasToAck() > 0;
-	}
-
-	private static Publishing publishing(OwnConnections connections, RedisLockSettings settings) {
-		if (settings.signals() == Signals.NONE) {
-			return Publishing.NOTHING;
-		}
-		return connections.cluster() ? Publishing.IN_CLUSTER : Publishing.ON_ONE_SERVER;
+		this.timeout = timeout;
+		this.publishing = publishing;
+		this.asksReplicas = asksReplicas;
 	}
 
 	/**

@@ -2,8 +2,6 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.function.BiConsumer;
 
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
-
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**

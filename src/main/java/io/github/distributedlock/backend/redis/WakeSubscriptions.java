@@ -1,12 +1,12 @@
 package io.github.distributedlock.backend.redis;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.WakeListener;
-import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 
 /**
  * The subscriptions of the instances that listen, if there are to be any.
@@ -37,22 +37,24 @@ final class WakeSubscriptions {
 
 	private final String channels;
 
-	private final RedisLockSettings settings;
+	private final Signals signals;
 
-	WakeSubscriptions(SignalLine line, String channels, RedisLockSettings settings) {
+	private final Duration timeout;
+
+	WakeSubscriptions(SignalLine line, String channels, Signals signals, Duration timeout) {
 		this.line = line;
 		this.channels = channels;
-		this.settings = settings;
+		this.signals = signals;
+		this.timeout = timeout;
 	}
 
 	Listening listen(String instance, WakeListener listener) {
-		if (this.settings.signals() == Signals.NONE) {
+		if (this.signals == Signals.NONE) {
 			return DEAF;
 		}
-		boolean required = this.settings.signals() == Signals.PUBSUB;
-		WakeSubscription subscription = new WakeSubscription(this.line, this.channels + instance,
-				this.settings.commandTimeout(), required, listener,
-				(closed) -> this.subscriptions.remove(instance, closed));
+		boolean required = this.signals == Signals.PUBSUB;
+		WakeSubscription subscription = new WakeSubscription(this.line, this.channels + instance, this.timeout,
+				required, listener, (closed) -> this.subscriptions.remove(instance, closed));
 		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
 			throw new IllegalStateException("Somebody listens for '" + instance + "' already");
 		}
@@ -65,7 +67,7 @@ final class WakeSubscriptions {
 	 * @throws LockBackendException if it does not, and has to
 	 */
 	boolean mayRegister(String instance) {
-		if (this.settings.signals() == Signals.NONE) {
+		if (this.signals == Signals.NONE) {
 			return false;
 		}
 		WakeSubscription subscription = this.subscriptions.get(instance);

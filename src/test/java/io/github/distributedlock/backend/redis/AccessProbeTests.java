@@ -8,7 +8,6 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisCluster;
@@ -194,7 +193,10 @@ class AccessProbeTests {
 	}
 
 	private static Atomicity choose(OwnConnections connections, Atomicity way) {
-		return new Choice(new KeyNames("lock"), connections, SETTINGS.atomicity(way)).get().atomicity();
+		return new Choice(new KeyNames("lock"), connections, SETTINGS.commandTimeout(), way, Publishing.ON_ONE_SERVER,
+				false)
+			.get()
+			.atomicity();
 	}
 
 	private static void allow(Jedis admin, String rights) {

@@ -20,7 +20,6 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;

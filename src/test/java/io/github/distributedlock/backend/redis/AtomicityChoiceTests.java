@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
@@ -67,11 +66,12 @@ class AtomicityChoiceTests {
 	}
 
 	private static String choice(HostAndPort server, AllowedCommands rules, Atomicity setting, Client client) {
-		RedisLockSettings settings = RedisLockSettings.defaults().atomicity(setting);
-		OwnConnections connections = OwnConnections.derive(client.connectTo(rules.login(server)),
-				Duration.ofSeconds(10));
+		Duration timeout = Duration.ofSeconds(10);
+		OwnConnections connections = OwnConnections.derive(client.connectTo(rules.login(server)), timeout);
 		try {
-			return new Choice(new KeyNames(settings.prefix()), connections, settings).get().description();
+			return new Choice(new KeyNames("lock"), connections, timeout, setting, Publishing.ON_ONE_SERVER, false)
+				.get()
+				.description();
 		}
 		catch (UnsentException ex) {
 			assertThat(ex).hasRootCauseInstanceOf(NothingAllowedException.class);

@@ -11,7 +11,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
+import io.github.distributedlock.backend.Ear;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.RedisCluster;

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;

@@ -6,7 +6,6 @@ import java.util.List;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Tag;

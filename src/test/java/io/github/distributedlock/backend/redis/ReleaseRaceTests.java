@@ -3,7 +3,6 @@ package io.github.distributedlock.backend.redis;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.RedisLockSettings.Atomicity;
 import io.github.distributedlock.backend.redis.ReleaseRace.Outcome;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;

@@ -10,7 +10,6 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.redis.RedisLockSettings.Signals;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
