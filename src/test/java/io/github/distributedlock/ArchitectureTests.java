@@ -29,18 +29,26 @@ class ArchitectureTests {
 
 	private static final String ROOT = DistributedLock.class.getPackageName();
 
+	private static final String REDIS = "backend.redis.";
+
 	/**
 	 * What a package may use besides itself, by the names that follow the root's; the
 	 * root's own is empty. A backend is any {@code backend.*}.
 	 */
-	private static final Map<String, Set<String>> MAY_USE = Map.of( //
-			"", Set.of(), //
-			"backend", Set.of(""), //
-			"backend.*", Set.of("", "backend"), //
-			"engine", Set.of("", "backend"), //
-			"annotation", Set.of(""), //
-			"aop", Set.of("", "annotation"), //
-			"observability", Set.of("", "backend"));
+	private static final Map<String, Set<String>> MAY_USE = Map.ofEntries( //
+			Map.entry("", Set.of()), //
+			Map.entry("backend", Set.of("")), //
+			Map.entry("backend.*", Set.of("", "backend")), //
+			Map.entry("backend.redis",
+					Set.of("", "backend", REDIS + "atomic", REDIS + "wake", REDIS + "connection", REDIS + "wire")), //
+			Map.entry(REDIS + "atomic", Set.of("", "backend", REDIS + "connection", REDIS + "wire")), //
+			Map.entry(REDIS + "wake", Set.of("", "backend", REDIS + "connection", REDIS + "wire")), //
+			Map.entry(REDIS + "connection", Set.of("", REDIS + "wire")), //
+			Map.entry(REDIS + "wire", Set.of("", "backend")), //
+			Map.entry("engine", Set.of("", "backend")), //
+			Map.entry("annotation", Set.of("")), //
+			Map.entry("aop", Set.of("", "annotation")), //
+			Map.entry("observability", Set.of("", "backend")));
 
 	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.memory",
 			ROOT + ".engine.." };
@@ -73,7 +81,7 @@ class ArchitectureTests {
 	@Test
 	void onlyTheRedisBackendAndItsWiringKnowRedis() {
 		noClasses().that()
-			.resideOutsideOfPackages(ROOT + ".backend.redis", ROOT + ".autoconfigure")
+			.resideOutsideOfPackages(ROOT + ".backend.redis..", ROOT + ".autoconfigure")
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("org.springframework.data..", "redis.clients..", "io.lettuce..")
@@ -143,7 +151,7 @@ class ArchitectureTests {
 	}
 
 	private static String generalName(String shortName) {
-		return shortName.matches("backend\\.\\w+") ? "backend.*" : shortName;
+		return MAY_USE.containsKey(shortName) ? shortName : shortName.replaceFirst("^backend\\.\\w+$", "backend.*");
 	}
 
 	private static Set<String> packages() {

@@ -3,9 +3,9 @@ package io.github.distributedlock.autoconfigure;
 import java.time.Duration;
 
 import io.github.distributedlock.aop.DistributedLockAdvisor;
-import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.Signals;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
+import io.github.distributedlock.backend.redis.wake.Signals;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;

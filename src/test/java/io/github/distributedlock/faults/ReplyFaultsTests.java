@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.redis.Atomicity;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Variant;

@@ -10,7 +10,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.Atomicity;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;

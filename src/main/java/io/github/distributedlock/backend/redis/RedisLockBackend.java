@@ -12,6 +12,22 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.redis.atomic.Acquisitions;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
+import io.github.distributedlock.backend.redis.atomic.AtomicityCandidate;
+import io.github.distributedlock.backend.redis.atomic.AtomicitySelector;
+import io.github.distributedlock.backend.redis.atomic.ForeignKey;
+import io.github.distributedlock.backend.redis.atomic.LuaOnly;
+import io.github.distributedlock.backend.redis.atomic.Publishing;
+import io.github.distributedlock.backend.redis.atomic.Replicas;
+import io.github.distributedlock.backend.redis.atomic.WaitingList;
+import io.github.distributedlock.backend.redis.connection.Masters;
+import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.wake.Signals;
+import io.github.distributedlock.backend.redis.wake.WakeSubscriptions;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.RedisFailures;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -41,7 +57,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	private final OwnConnections connections;
 
-	private final Choice choice;
+	private final AtomicitySelector choice;
 
 	private final Acquisitions acquisitions;
 
@@ -69,8 +85,8 @@ public final class RedisLockBackend implements LockBackend {
 		this.settings = settings;
 		this.connections = OwnConnections.derive(applicationFactory, settings.commandTimeout());
 		Replicas replicas = replicas(applicationFactory);
-		this.choice = new Choice(this.names, this.connections, settings.commandTimeout(), settings.atomicity(),
-				publishing(), replicas != null);
+		this.choice = new AtomicitySelector(this.names, this.connections, settings.commandTimeout(),
+				settings.atomicity(), publishing(), replicas != null);
 		this.acquisitions = new Acquisitions(this.names, this.connections, this.choice, settings.commandTimeout(),
 				replicas);
 		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(),
@@ -114,7 +130,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public void require(String key, LockMode mode, boolean fair) {
-		if (!ForLuaOnly.isNeeded(mode, fair)) {
+		if (!LuaOnly.isNeeded(mode, fair)) {
 			return;
 		}
 		if (fair && mode == LockMode.SHARED) {
@@ -126,7 +142,7 @@ public final class RedisLockBackend implements LockBackend {
 		Atomicity asked = this.settings.atomicity();
 		// Whoever asks for another one by name need not ask the server.
 		if ((asked != Atomicity.AUTO && asked != Atomicity.LUA) || atomicity() != Atomicity.LUA) {
-			throw ForLuaOnly.refusal(key, mode, fair);
+			throw LuaOnly.refusal(key, mode, fair);
 		}
 	}
 
@@ -163,7 +179,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public void withdraw(String key, String waiter) {
-		if (this.settings.signals() == Signals.NONE && !Waiters.isTicket(waiter)) {
+		if (this.settings.signals() == Signals.NONE && !WaitingList.isTicket(waiter)) {
 			return; // Nobody else is registered, nor is anything reserved.
 		}
 		run("withdraw from", key, (steps, connection) -> {
@@ -197,7 +213,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public boolean isOneStep(List<String> keys) {
-		Strategy known = this.choice.known();
+		AtomicityCandidate known = this.choice.known();
 		if (known == null || known.atomicity() != Atomicity.LUA || this.settings.replicasToAck() > 0) {
 			return false;
 		}
@@ -237,7 +253,7 @@ public final class RedisLockBackend implements LockBackend {
 		this.connections.close();
 	}
 
-	private <T> @Nullable T run(String step, String key, Choice.Step<T> command) {
+	private <T> @Nullable T run(String step, String key, AtomicitySelector.Step<T> command) {
 		try {
 			return this.choice.run((strategy) -> strategy.lanes().commands(), command);
 		}

@@ -2,6 +2,10 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
+import io.github.distributedlock.backend.redis.wake.Signals;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+
 /**
  * How a {@link RedisLockBackend} keeps its locks.
  *

@@ -10,6 +10,15 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.redis.atomic.BestEffortCompareAndSet;
+import io.github.distributedlock.backend.redis.atomic.PlainSteps;
+import io.github.distributedlock.backend.redis.atomic.Publishing;
+import io.github.distributedlock.backend.redis.atomic.Steps;
+import io.github.distributedlock.backend.redis.atomic.UnansweredRenewals;
+import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import io.github.distributedlock.backend.redis.wire.Values;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterAll;
@@ -136,8 +145,8 @@ class ChangingKeyTests {
 	private PlainSteps steps() {
 		Duration patient = Duration.ofMinutes(1);
 		OwnConnections connections = OwnConnections.derive(this.factory, patient);
-		return new PlainSteps(NAMES, new BestEffortSwap(), connections.raw(), new Unanswered(), patient,
-				Publishing.ON_ONE_SERVER);
+		return new PlainSteps(NAMES, new BestEffortCompareAndSet(), connections.raw(), new UnansweredRenewals(),
+				patient, Publishing.ON_ONE_SERVER);
 	}
 
 	/**

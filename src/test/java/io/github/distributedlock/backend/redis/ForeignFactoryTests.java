@@ -11,7 +11,8 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.Ear;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
+import io.github.distributedlock.backend.redis.atomic.AtomicityCandidates;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.RedisCluster;
@@ -115,7 +116,7 @@ class ForeignFactoryTests {
 				RedisLockSettings settings = RedisLockSettings.defaults().atomicity(atomicity);
 				assertThatIllegalArgumentException().isThrownBy(() -> new RedisLockBackend(application, settings))
 					.withMessageContainingAll("neither Jedis' nor Lettuce's",
-							"distributed-lock.redis.atomicity=" + Strategies.text(atomicity));
+							"distributed-lock.redis.atomicity=" + AtomicityCandidates.text(atomicity));
 			}
 			client.shutdown();
 		}

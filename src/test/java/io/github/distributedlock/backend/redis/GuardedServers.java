@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.backend.redis.connection.Lazy;
 import io.github.distributedlock.fixtures.Access;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisSentinels;

@@ -4,13 +4,15 @@ import java.time.Duration;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
+import io.github.distributedlock.backend.redis.atomic.AtomicityCandidates;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -69,7 +71,7 @@ class LateReleaseTests {
 			Patience.join(asking);
 			Patience.join(releasing);
 			assertThat(taken.get()).as("the next owner got it").isEqualTo("OK");
-			boolean bestEffort = strategy.equals(Strategies.text(Atomicity.BEST_EFFORT));
+			boolean bestEffort = strategy.equals(AtomicityCandidates.text(Atomicity.BEST_EFFORT));
 			assertThat(admin.get("late:{k}")).isEqualTo(bestEffort ? null : "the next owner");
 		}
 	}

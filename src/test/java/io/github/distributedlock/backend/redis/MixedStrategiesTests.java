@@ -10,6 +10,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;

@@ -15,6 +15,9 @@ import java.util.function.Predicate;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.redis.connection.Lane;
+import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;

@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /**
  * Stands between a client and a server, and can drop connections without a word.
  */
-final class Relay implements AutoCloseable {
+public final class Relay implements AutoCloseable {
 
 	private final List<Passage> passages = new CopyOnWriteArrayList<>();
 
@@ -27,23 +27,23 @@ final class Relay implements AutoCloseable {
 
 	private volatile boolean refuses;
 
-	Relay(int server) throws IOException {
+	public Relay(int server) throws IOException {
 		this.server = server;
 		this.door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 		daemon(this::accept);
 	}
 
-	int port() {
+	public int port() {
 		return this.door.getLocalPort();
 	}
 
 	/** Leads new connections to another server. Those that exist stay. */
-	void leadTo(int server) {
+	public void leadTo(int server) {
 		this.server = server;
 	}
 
 	/** Ends each connection that sends a command, as a proxy that does not know it. */
-	void forbid(String command) {
+	public void forbid(String command) {
 		this.forbidden = command;
 	}
 
@@ -53,26 +53,26 @@ final class Relay implements AutoCloseable {
 	}
 
 	/** From now on nothing passes on the connections that exist. New ones work. */
-	void swallow() {
+	public void swallow() {
 		this.passages.forEach((passage) -> passage.swallows = true);
 	}
 
 	/** The same for those alone that subscribe. */
-	void swallowSubscriptions() {
+	public void swallowSubscriptions() {
 		this.passages.stream().filter((passage) -> passage.subscribes).forEach((passage) -> passage.swallows = true);
 	}
 
 	/** From now on who subscribes is cut off, as some proxies do, or no longer. */
-	void refuseSubscriptions(boolean refuses) {
+	public void refuseSubscriptions(boolean refuses) {
 		this.refuses = refuses;
 	}
 
-	boolean hasSwallowed() {
+	public boolean hasSwallowed() {
 		return this.passages.stream().anyMatch((passage) -> passage.swallowed);
 	}
 
 	/** Ends the connections that swallow. */
-	void cut() throws IOException {
+	public void cut() throws IOException {
 		for (Passage passage : this.passages) {
 			if (passage.swallows) {
 				passage.client.close();

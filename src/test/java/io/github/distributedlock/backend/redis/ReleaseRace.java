@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.fixtures.Patience;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
@@ -25,7 +26,7 @@ import redis.clients.jedis.params.SetParams;
  * Server and test share a clock, so the moment at which a key is over is known: the
  * millisecond after the one that it lives until.
  */
-final class ReleaseRace {
+public final class ReleaseRace {
 
 	private static final int THREADS = 8;
 
@@ -142,7 +143,7 @@ final class ReleaseRace {
 	 * @param met how many of them ran out while that was under way
 	 * @param deleted how many locks of others are gone
 	 */
-	record Outcome(int releases, int met, int deleted) {
+	public record Outcome(int releases, int met, int deleted) {
 
 		Outcome and(Outcome other) {
 			return new Outcome(this.releases + other.releases, this.met + other.met, this.deleted + other.deleted);

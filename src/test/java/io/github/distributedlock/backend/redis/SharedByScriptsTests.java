@@ -3,7 +3,7 @@ package io.github.distributedlock.backend.redis;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.SharedContractTests;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.LockBackendContractTests;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.RedisServers;

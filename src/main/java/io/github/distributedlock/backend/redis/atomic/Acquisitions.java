@@ -1,0 +1,112 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.time.Duration;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.redis.connection.Lane;
+import io.github.distributedlock.backend.redis.connection.Lanes;
+import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import io.github.distributedlock.backend.redis.wire.Values;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * The steps that may make somebody an owner, each of which ends with the word of the
+ * replicas, if they are to be asked.
+ */
+public final class Acquisitions {
+
+	private final KeyNames names;
+
+	private final OwnConnections connections;
+
+	private final AtomicitySelector choice;
+
+	private final long timeoutNanos;
+
+	private final @Nullable Replicas replicas;
+
+	public Acquisitions(KeyNames names, OwnConnections connections, AtomicitySelector choice, Duration timeout,
+			@Nullable Replicas replicas) {
+		this.names = names;
+		this.connections = connections;
+		this.choice = choice;
+		this.timeoutNanos = timeout.toNanos();
+		this.replicas = replicas;
+	}
+
+	public @Nullable Attempt acquire(Claim claim) {
+		boolean plain = !claim.fenced() && !LuaOnly.isNeeded(claim.mode(), claim.fair());
+		return this.choice.run(this::lane, (steps, connection) -> {
+			Attempt attempt = plain ? setIfAbsent(steps, connection, claim) : steps.acquire(connection, claim);
+			return acknowledged(connection, steps, claim, attempt);
+		});
+	}
+
+	private @Nullable Attempt setIfAbsent(Steps steps, RedisConnection connection, Claim claim) {
+		long begin = System.nanoTime();
+		byte[] name = this.names.lock(claim.key());
+		if (Values.setIfAbsent(connection, name, claim.owner(), claim.lease().toMillis())) {
+			return Attempt.ACQUIRED;
+		}
+		boolean slow = System.nanoTime() - begin > this.timeoutNanos / 4;
+		if (slow && !this.connections.cluster()) {
+			// It has taken long enough, and no client sent it again, so it is not us.
+			return Attempt.BUSY;
+		}
+		// Tells who holds it, and fails if it is no lock at all. It is us if the client
+		// sent the command again after it had lost the first answer.
+		try {
+			String holder = Values.get(connection, name);
+			return claim.owner().equals(holder) ? Attempt.ACQUIRED : Attempt.busy(holder);
+		}
+		catch (RuntimeException ex) {
+			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
+				throw ex;
+			}
+			return steps.acquire(connection, claim); // Maybe it is shared.
+		}
+	}
+
+	public @Nullable Attempt acquireOrRegister(Claim claim, boolean registers) {
+		return this.choice.run(this::lane, (steps, connection) -> {
+			Attempt attempt = registers ? steps.acquireOrRegister(connection, claim) : steps.acquire(connection, claim);
+			return acknowledged(connection, steps, claim, attempt);
+		});
+	}
+
+	public @Nullable Passing pass(String owner, Claim next, boolean yields, boolean registers) {
+		return this.choice.run(this::lane, (steps, connection) -> {
+			Passing passing = steps.pass(connection, owner, next, yields, registers);
+			try {
+				acknowledged(connection, steps, next, (passing != null) ? passing.next() : null);
+			}
+			catch (LockBackendException ex) {
+				// The owner before has lost it, so this is no refusal.
+				throw new LockBackendException(String.valueOf(ex.getMessage()), ex.isRetryable(), ex);
+			}
+			return passing;
+		});
+	}
+
+	private @Nullable Attempt acknowledged(RedisConnection connection, Steps steps, Claim claim,
+			@Nullable Attempt attempt) {
+		if (this.replicas != null && attempt != null && attempt.acquired()) {
+			this.replicas.requireAcknowledgement(connection, steps, claim);
+		}
+		return attempt;
+	}
+
+	// Replicas are asked about what was written on the same connection.
+	private Lane lane(AtomicityCandidate strategy) {
+		Lanes exclusive = this.connections.exclusive();
+		return (this.replicas != null && exclusive != null) ? exclusive.commands() : strategy.lanes().commands();
+	}
+
+}

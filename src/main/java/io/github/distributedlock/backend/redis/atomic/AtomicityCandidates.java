@@ -1,0 +1,119 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.BiConsumer;
+
+import io.github.distributedlock.backend.redis.connection.Lanes;
+import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * The ways to make steps atomic that a server may allow.
+ */
+public final class AtomicityCandidates {
+
+	private static final byte[] EXPECTED = KeyNames.bytes("nothing has this value");
+
+	private final KeyNames names;
+
+	private final OwnConnections connections;
+
+	private final UnansweredRenewals unanswered = new UnansweredRenewals();
+
+	private final CommandTrial rehearsal;
+
+	private final Duration timeout;
+
+	private final Publishing publishing;
+
+	private final boolean asksReplicas;
+
+	AtomicityCandidates(KeyNames names, OwnConnections connections, Duration timeout, Publishing publishing,
+			boolean asksReplicas) {
+		this.names = names;
+		this.connections = connections;
+		this.rehearsal = new CommandTrial(names, connections.raw());
+		this.timeout = timeout;
+		this.publishing = publishing;
+		this.asksReplicas = asksReplicas;
+	}
+
+	/**
+	 * The ways that a setting allows.
+	 * @param atomicity the setting
+	 * @return the best first; none if it is not possible on these connections
+	 */
+	List<AtomicityCandidate> allowedBy(Atomicity atomicity) {
+		List<AtomicityCandidate> all = new ArrayList<>();
+		if (atomicity == Atomicity.AUTO || atomicity == Atomicity.LUA) {
+			all.add(lua());
+		}
+		if (atomicity == Atomicity.AUTO || atomicity == Atomicity.NATIVE) {
+			for (NativeCompareAndSet swap : NativeCompareAndSet.values()) {
+				all.add(nativeBy(swap));
+			}
+		}
+		Lanes exclusive = this.connections.exclusive();
+		if (exclusive != null && (atomicity == Atomicity.AUTO || atomicity == Atomicity.TRANSACTION)) {
+			all.add(transaction(exclusive));
+		}
+		if (exclusive != null && atomicity == Atomicity.BEST_EFFORT) {
+			all.add(plain(Atomicity.BEST_EFFORT, "best-effort", new BestEffortCompareAndSet(),
+					this.connections.shared(), this.rehearsal::run));
+		}
+		return all;
+	}
+
+	private AtomicityCandidate lua() {
+		LuaSteps scripts = new LuaSteps(this.names, this.publishing);
+		Steps steps = this.connections.cluster() ? new ClusterSteps(scripts, plain(new LuaCompareAndSet())) : scripts;
+		return new AtomicityCandidate(Atomicity.LUA, "lua", steps, this.connections.shared(), trial(scripts::rehearse));
+	}
+
+	private AtomicityCandidate nativeBy(NativeCompareAndSet command) {
+		CompareAndSet swap = command.apply(this.connections.raw());
+		String description = "native (" + command.name().replace('_', ' ') + ")";
+		return plain(Atomicity.NATIVE, description, swap, this.connections.shared(), (connection, key) -> {
+			byte[] name = this.names.lock(key);
+			swap.replace(connection, name, EXPECTED, EXPECTED, 1);
+			swap.replace(connection, name, EXPECTED, null, 1);
+			this.rehearsal.run(connection, key);
+		});
+	}
+
+	private AtomicityCandidate transaction(Lanes exclusive) {
+		TransactionCompareAndSet swap = new TransactionCompareAndSet(this.connections.raw());
+		return plain(Atomicity.TRANSACTION, "transaction", swap, exclusive, (connection, key) -> {
+			// First, since a transaction does not say why it was aborted.
+			this.rehearsal.run(connection, key);
+			swap.rehearse(connection, this.names.lock(key));
+		});
+	}
+
+	private AtomicityCandidate plain(Atomicity atomicity, String description, CompareAndSet swap, Lanes lanes,
+			BiConsumer<RedisConnection, String> trial) {
+		return new AtomicityCandidate(atomicity, description, plain(swap), lanes, trial(trial));
+	}
+
+	private BiConsumer<RedisConnection, String> trial(BiConsumer<RedisConnection, String> steps) {
+		return this.asksReplicas
+				? steps.andThen((connection, key) -> Replicas.rehearse(this.connections.raw(), connection)) : steps;
+	}
+
+	private PlainSteps plain(CompareAndSet swap) {
+		return new PlainSteps(this.names, swap, this.connections.raw(), this.unanswered, this.timeout, this.publishing);
+	}
+
+	/**
+	 * A setting as it is written in a configuration.
+	 */
+	public static String text(Atomicity atomicity) {
+		return atomicity.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+}

@@ -1,0 +1,89 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.time.Duration;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.redis.connection.RawCommands;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Values;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.OptimisticLockingFailureException;
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * Fencing tokens by plain commands: each greater than all that were given before, and not
+ * less than the server's time in microseconds, so that they do not go back when the last
+ * one is lost.
+ */
+final class FencingCounter {
+
+	/**
+	 * How long the last fencing token of a key is kept. The server's time takes its place
+	 * after that.
+	 */
+	static final long TTL_MILLIS = Duration.ofDays(1).toMillis();
+
+	/**
+	 * Others take a token only if the lock that it is for was lost already.
+	 */
+	private static final int ATTEMPTS = 10;
+
+	// What scripts can add to without loss.
+	private static final long LIMIT = 1L << 53;
+
+	private final KeyNames names;
+
+	private final CompareAndSet swap;
+
+	private final RawCommands raw;
+
+	FencingCounter(KeyNames names, CompareAndSet swap, RawCommands raw) {
+		this.names = names;
+		this.swap = swap;
+		this.raw = raw;
+	}
+
+	long next(RedisConnection connection, String key) {
+		byte[] name = this.names.fence(key);
+		for (int i = 0; i < ATTEMPTS; i++) {
+			String last = Values.get(connection, name);
+			long now = this.raw.micros(connection, name);
+			if (last != null && !isToken(last)) {
+				throw unusable(this.names, key);
+			}
+			long token = (last != null) ? Math.max(Long.parseLong(last) + 1, now) : now;
+			if (replace(connection, name, last, String.valueOf(token))) {
+				return token;
+			}
+		}
+		throw new OptimisticLockingFailureException("others took a fencing token in each of " + ATTEMPTS + " attempts");
+	}
+
+	private static boolean isToken(String last) {
+		return last.matches("\\d{1,16}") && Long.parseLong(last) < LIMIT;
+	}
+
+	/**
+	 * Something else than a token is in the place of the last one.
+	 * @param names the names in Redis
+	 * @param key the user's key
+	 * @return the exception to throw
+	 */
+	static LockBackendException unusable(KeyNames names, String key) {
+		return LockBackendException.refused(
+				"Lock '" + LockException.printable(key) + "' gets no fencing token: the Redis key '"
+						+ LockException.printable(KeyNames.text(names.fence(key)))
+						+ "' holds a string that is no token, which is a number below 2^53",
+				"remove or rename it, or choose another key prefix; tokens then begin at the server's time", false,
+				null);
+	}
+
+	private boolean replace(RedisConnection connection, byte[] name, @Nullable String last, String token) {
+		return (last != null)
+				? this.swap.replace(connection, name, KeyNames.bytes(last), KeyNames.bytes(token), TTL_MILLIS)
+				: Values.setIfAbsent(connection, name, token, TTL_MILLIS);
+	}
+
+}

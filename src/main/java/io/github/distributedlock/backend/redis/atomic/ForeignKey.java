@@ -1,0 +1,69 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.util.List;
+
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * Finds which of a lock's keys is of a type that somebody else has given it. A server
+ * that refuses a step of several keys does not say.
+ */
+public final class ForeignKey {
+
+	private static final Logger logger = LoggerFactory.getLogger(ForeignKey.class);
+
+	private ForeignKey() {
+	}
+
+	/**
+	 * Asks for the companions of a lock.
+	 * @param choice how to ask
+	 * @param names the names in Redis
+	 * @param key the user's key
+	 * @return the name of the companion that is of a foreign type; of the lock itself, if
+	 * none is, or that cannot be asked for
+	 */
+	public static byte[] of(AtomicitySelector choice, KeyNames names, String key) {
+		byte[] name = null;
+		try {
+			name = choice.run((strategy) -> strategy.lanes().commands(),
+					(steps, connection) -> companion(connection, names, key));
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not find out which key of lock '{}' is of a foreign type", LockException.printable(key),
+					ex);
+		}
+		return (name != null) ? name : names.lock(key);
+	}
+
+	private static byte @Nullable [] companion(RedisConnection connection, KeyNames names, String key) {
+		for (byte[] set : List.of(names.waiters(key), names.liveness(key))) {
+			if (isRefused(() -> connection.zSetCommands().zRange(set, 0, 0))) {
+				return set;
+			}
+		}
+		byte[] fence = names.fence(key);
+		return isRefused(() -> connection.stringCommands().get(fence)) ? fence : null;
+	}
+
+	private static boolean isRefused(Runnable question) {
+		try {
+			question.run();
+			return false;
+		}
+		catch (RuntimeException ex) {
+			if (RedisRefusal.WRONGTYPE.isIn(ex)) {
+				return true;
+			}
+			throw ex;
+		}
+	}
+
+}

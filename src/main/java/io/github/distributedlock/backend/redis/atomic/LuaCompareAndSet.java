@@ -1,0 +1,25 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.ReturnType;
+
+/**
+ * Compares and sets in a script.
+ */
+final class LuaCompareAndSet implements CompareAndSet {
+
+	private final LuaScript script = new LuaScript(ReturnType.INTEGER, "swap.lua");
+
+	@Override
+	public boolean replace(RedisConnection connection, byte[] name, byte[] expected, byte @Nullable [] replacement,
+			long millis) {
+		Long replaced = (replacement != null)
+				? this.script.run(connection, 1, name, expected, KeyNames.number(millis), replacement)
+				: this.script.run(connection, 1, name, expected, KeyNames.number(millis));
+		return replaced != null && replaced == 1;
+	}
+
+}

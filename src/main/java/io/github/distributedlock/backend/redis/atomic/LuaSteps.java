@@ -1,0 +1,231 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Values;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisClusterConnection;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.ReturnType;
+
+/**
+ * Steps that are atomic because the server runs each as one script.
+ */
+final class LuaSteps implements Steps {
+
+	private static final byte[] WAITERS_TTL = KeyNames.number(WaitingList.TTL_MILLIS);
+
+	private static final byte[] NO_CHANNELS = {};
+
+	private static final byte[] DO_NOT_REGISTER = KeyNames.number(0);
+
+	private static final Long UNUSABLE_COUNTER = 2L;
+
+	private static final byte[] FENCE_TTL = KeyNames.number(FencingCounter.TTL_MILLIS);
+
+	private static final byte[] RESERVATION = KeyNames.number(LockBackend.RESERVATION.toMillis());
+
+	private final LuaScript acquireOrRegister = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "taking.lua",
+			"acquire-or-register.lua");
+
+	private final LuaScript pass = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "taking.lua", "pass.lua");
+
+	private final LuaScript release = new LuaScript(ReturnType.INTEGER, "release-alone.lua", "lock.lua", "waiters.lua",
+			"release.lua");
+
+	private final LuaScript acquireAll = new LuaScript(ReturnType.INTEGER, "acquire-all.lua");
+
+	private final LuaScript releaseAll = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "release-all.lua");
+
+	private final LuaScript withdraw = new LuaScript(ReturnType.INTEGER, "lock.lua", "waiters.lua", "withdraw.lua");
+
+	private final LuaScript park = new LuaScript(ReturnType.INTEGER, "lock.lua", "park.lua");
+
+	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lock.lua", "renew.lua");
+
+	private final LuaScript rehearsal = new LuaScript(ReturnType.INTEGER, "rehearse.lua");
+
+	private final KeyNames names;
+
+	private final byte[] channels;
+
+	private final byte[] skipTheDeaf;
+
+	/**
+	 * Creates the steps.
+	 * @param names the names in Redis
+	 * @param publishing whether waiters are told
+	 */
+	LuaSteps(KeyNames names, Publishing publishing) {
+		this.names = names;
+		this.channels = (publishing != Publishing.NOTHING) ? KeyNames.bytes(names.channels()) : NO_CHANNELS;
+		this.skipTheDeaf = KeyNames.number((publishing == Publishing.ON_ONE_SERVER) ? 1 : 0);
+	}
+
+	@Override
+	public @Nullable Attempt acquire(RedisConnection connection, Claim claim) {
+		return acquire(connection, claim, DO_NOT_REGISTER);
+	}
+
+	@Override
+	public @Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
+		return acquire(connection, claim, WAITERS_TTL);
+	}
+
+	private @Nullable Attempt acquire(RedisConnection connection, Claim claim, byte[] waitersTtl) {
+		List<?> answer = run(this.acquireOrRegister, connection, claim, waitersTtl);
+		return (answer != null) ? attempt(claim.key(), answer) : null;
+	}
+
+	@Override
+	public @Nullable Passing pass(RedisConnection connection, String owner, Claim next, boolean yields,
+			boolean registers) {
+		List<?> answer = run(this.pass, connection, next, registers ? WAITERS_TTL : DO_NOT_REGISTER,
+				KeyNames.bytes(owner), KeyNames.number(yields ? 1 : 0));
+		return (answer != null)
+				? new Passing(isTrue(answer.get(0)), attempt(next.key(), answer.subList(1, answer.size()))) : null;
+	}
+
+	private @Nullable List<?> run(LuaScript script, RedisConnection connection, Claim claim, byte[] waitersTtl,
+			byte[]... more) {
+		List<byte[]> arguments = new ArrayList<>(names(claim.key()));
+		if (claim.fenced()) {
+			arguments.add(this.names.fence(claim.key()));
+		}
+		int keys = arguments.size();
+		arguments.addAll(waking(claim.key()));
+		arguments.addAll(List.of(KeyNames.bytes(claim.owner()), KeyNames.bytes(claim.waiter()),
+				KeyNames.number(claim.lease().toMillis()), waitersTtl, FENCE_TTL));
+		arguments.addAll(List.of(more));
+		return script.run(connection, keys, arguments.toArray(byte[][]::new));
+	}
+
+	private List<byte[]> names(String key) {
+		return List.of(this.names.lock(key), this.names.waiters(key), this.names.liveness(key));
+	}
+
+	private List<byte[]> waking(String key) {
+		return List.of(KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf);
+	}
+
+	private Attempt attempt(String key, List<?> answer) {
+		if (UNUSABLE_COUNTER.equals(answer.get(0))) {
+			throw FencingCounter.unusable(this.names, key);
+		}
+		String word = (answer.size() > 1) ? KeyNames.text((byte[]) answer.get(1)) : null;
+		if (!isTrue(answer.get(0))) {
+			return Attempt.busy(word, Values.left((Long) answer.get(2)));
+		}
+		return (word != null) ? Attempt.fenced(Long.parseLong(word)) : Attempt.ACQUIRED;
+	}
+
+	@Override
+	public boolean release(RedisConnection connection, String key, String owner) {
+		return giveUp(this.release, connection, key, owner);
+	}
+
+	@Override
+	public boolean acquireAll(RedisConnection connection, List<Claim> claims) {
+		Claim first = claims.get(0);
+		List<byte[]> arguments = new ArrayList<>();
+		claims.forEach((claim) -> arguments.add(this.names.lock(claim.key())));
+		arguments.add(KeyNames.bytes(first.owner()));
+		arguments.add(KeyNames.number(first.lease().toMillis()));
+		Long acquired = this.acquireAll.run(connection, claims.size(), arguments.toArray(byte[][]::new));
+		return isTrue(acquired);
+	}
+
+	@Override
+	public List<Boolean> releaseAll(RedisConnection connection, List<String> keys, String owner) {
+		List<byte[]> arguments = new ArrayList<>();
+		keys.forEach((key) -> arguments.addAll(names(key)));
+		int names = arguments.size();
+		arguments.addAll(waking(keys.get(0)));
+		arguments.add(KeyNames.bytes(owner));
+		keys.forEach((key) -> arguments.add(KeyNames.bytes(key)));
+		List<Long> owned = this.releaseAll.run(connection, names, arguments.toArray(byte[][]::new));
+		return (owned != null) ? owned.stream().map(LuaSteps::isTrue).toList() : List.of();
+	}
+
+	@Override
+	public void withdraw(RedisConnection connection, String key, String waiter) {
+		giveUp(this.withdraw, connection, key, waiter);
+	}
+
+	private boolean giveUp(LuaScript script, RedisConnection connection, String key, String who) {
+		Long owned = script.run(connection, 3, this.names.lock(key), this.names.waiters(key), this.names.liveness(key),
+				KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf, KeyNames.bytes(who));
+		return isTrue(owned);
+	}
+
+	@Override
+	public boolean park(RedisConnection connection, String key, String owner, long restMillis) {
+		Long owned = this.park.run(connection, 1, this.names.lock(key), KeyNames.bytes(owner),
+				KeyNames.number(restMillis));
+		return isTrue(owned);
+	}
+
+	// In a cluster each slot needs a script of its own. The first that fails ends it,
+	// since the next would have to wait for the same master.
+	@Override
+	public List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
+		if (!(connection instanceof RedisClusterConnection)) {
+			return renewAtOnce(connection, claims);
+		}
+		Map<Integer, List<Claim>> slots = claims.stream()
+			.collect(Collectors.groupingBy((claim) -> this.names.slot(claim.key())));
+		Map<Claim, Boolean> owned = new HashMap<>();
+		slots.values().forEach((slot) -> {
+			List<Boolean> answers = renewAtOnce(connection, slot);
+			for (int i = 0; i < slot.size(); i++) {
+				owned.put(slot.get(i), answers.get(i));
+			}
+		});
+		return claims.stream().map(owned::get).toList();
+	}
+
+	private List<Boolean> renewAtOnce(RedisConnection connection, List<Claim> claims) {
+		byte[][] keysAndArguments = new byte[claims.size() * 3][];
+		for (int i = 0; i < claims.size(); i++) {
+			Claim claim = claims.get(i);
+			keysAndArguments[i] = this.names.lock(claim.key());
+			keysAndArguments[claims.size() + 2 * i] = KeyNames.bytes(claim.owner());
+			keysAndArguments[claims.size() + 2 * i + 1] = KeyNames.number(claim.lease().toMillis());
+		}
+		List<Long> owned = this.renew.run(connection, claims.size(), keysAndArguments);
+		List<Boolean> result = new ArrayList<>(claims.size());
+		if (owned != null) {
+			owned.forEach((one) -> result.add(isTrue(one)));
+		}
+		return result;
+	}
+
+	/**
+	 * Sends all that scripts send but for wake-ups, and what a lock needs besides.
+	 * @param connection the connection
+	 * @param key a key that nobody uses
+	 */
+	void rehearse(RedisConnection connection, String key) {
+		byte[] lock = this.names.lock(key);
+		byte[][] all = { lock, this.names.waiters(key), this.names.liveness(key), this.names.fence(key) };
+		this.rehearsal.run(connection, all.length, all);
+		this.rehearsal.runInFull(connection, all.length, all);
+		CommandTrial.setIfPresent(connection, lock);
+		connection.stringCommands().get(lock);
+	}
+
+	private static boolean isTrue(@Nullable Object answer) {
+		return Long.valueOf(1).equals(answer);
+	}
+
+}

@@ -1,0 +1,82 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import io.github.distributedlock.backend.redis.wire.Values;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * Renews leases by plain commands.
+ */
+final class PlainRenewals {
+
+	private final KeyNames names;
+
+	private final CompareAndSet swap;
+
+	private final UnansweredRenewals unanswered;
+
+	PlainRenewals(KeyNames names, CompareAndSet swap, UnansweredRenewals unanswered) {
+		this.names = names;
+		this.swap = swap;
+		this.unanswered = unanswered;
+	}
+
+	/**
+	 * Renews a lease.
+	 * @param connection the connection
+	 * @param claim what it is to be
+	 * @return whether the owner owns the key, for at least so long
+	 */
+	boolean renew(RedisConnection connection, Claim claim) {
+		this.unanswered.begin(claim);
+		boolean answered = false;
+		try {
+			boolean owned = lengthen(connection, claim);
+			answered = true;
+			return owned;
+		}
+		catch (RuntimeException ex) {
+			RedisRefusal refusal = RedisRefusal.of(ex);
+			answered = refusal != null || ex instanceof LockBackendException;
+			if (refusal == RedisRefusal.WRONGTYPE) {
+				return false; // It became something else, so it is lost.
+			}
+			throw ex;
+		}
+		finally {
+			this.unanswered.end(claim, answered);
+		}
+	}
+
+	private boolean lengthen(RedisConnection connection, Claim claim) {
+		byte[] name = this.names.lock(claim.key());
+		byte[] owner = KeyNames.bytes(claim.owner());
+		long lease = claim.lease().toMillis();
+		// In this order: what is its own at last was its own when it had that time.
+		Long left = connection.keyCommands().pTtl(name);
+		if (left != null && left >= lease) {
+			return isOwned(connection, claim, name);
+		}
+		if (this.swap.replace(connection, name, owner, owner, lease)) {
+			return true;
+		}
+		if (isOwned(connection, claim, name)) {
+			throw LockBackendException.refused("Lock '" + LockException.printable(claim.key())
+					+ "' was not renewed, though its owner still has"
+					+ " it. With distributed-lock.redis.atomicity=best-effort it had less than "
+					+ BestEffortCompareAndSet.MARGIN_MILLIS + " ms to live, which is too little: choose a longer lease",
+					true, null);
+		}
+		return false;
+	}
+
+	private static boolean isOwned(RedisConnection connection, Claim claim, byte[] name) {
+		return claim.owner().equals(Values.get(connection, name));
+	}
+
+}

@@ -1,0 +1,198 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.redis.connection.RawCommands;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import io.github.distributedlock.backend.redis.wire.UnfinishedException;
+import io.github.distributedlock.backend.redis.wire.Values;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * Steps of several plain commands around one that compares and sets. Whatever else other
+ * clients do in between, only that one and {@code SET NX} give a lock or take it away.
+ * <p>
+ * Invariants: who registers asks for the lock once more afterwards, and who gives it back
+ * looks for waiters once more afterwards, so that one of them sees the other. A lock is
+ * reserved for a waiter before that one is told, and before it loses its place.
+ */
+public final class PlainSteps implements Steps {
+
+	private final KeyNames names;
+
+	private final CompareAndSet swap;
+
+	private final Duration timeout;
+
+	private final WaitingList waiters;
+
+	private final FencingCounter fencing;
+
+	private final PlainRenewals renewals;
+
+	private final UnansweredRenewals unanswered;
+
+	public PlainSteps(KeyNames names, CompareAndSet swap, RawCommands raw, UnansweredRenewals unanswered,
+			Duration timeout, Publishing publishing) {
+		this.names = names;
+		this.swap = swap;
+		this.timeout = timeout;
+		this.waiters = new WaitingList(names, raw, publishing);
+		this.fencing = new FencingCounter(names, swap, raw);
+		this.unanswered = unanswered;
+		this.renewals = new PlainRenewals(names, swap, unanswered);
+	}
+
+	@Override
+	public Attempt acquire(RedisConnection connection, Claim claim) {
+		StepBudget pace = new StepBudget(this.timeout);
+		Attempt attempt = take(connection, claim, pace);
+		return attempt.acquired() ? afterwards(() -> token(connection, claim, pace))
+				: busy(connection, claim, attempt, pace);
+	}
+
+	@Override
+	public Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
+		StepBudget pace = new StepBudget(this.timeout);
+		Attempt attempt = take(connection, claim, pace);
+		if (!attempt.acquired()) {
+			pace.keep();
+			this.waiters.add(connection, claim.key(), claim.instance());
+			pace.keep();
+			attempt = take(connection, claim, pace);
+		}
+		if (!attempt.acquired()) {
+			return busy(connection, claim, attempt, pace);
+		}
+		return afterwards(() -> {
+			this.waiters.remove(connection, claim.key(), claim.instance());
+			return token(connection, claim, pace);
+		});
+	}
+
+	@Override
+	public Passing pass(RedisConnection connection, String owner, Claim next, boolean yields, boolean registers) {
+		LuaOnly.refuse(next);
+		this.unanswered.forget(owner);
+		byte[] name = this.names.lock(next.key());
+		if (!yields && unlessShared(connection, name, () -> this.swap.replace(connection, name, KeyNames.bytes(owner),
+				KeyNames.bytes(next.owner()), next.lease().toMillis()))) {
+			return new Passing(true, afterwards(() -> token(connection, next, new StepBudget(this.timeout))));
+		}
+		boolean owned = release(connection, next.key(), owner);
+		return new Passing(owned,
+				afterwards(() -> registers ? acquireOrRegister(connection, next) : acquire(connection, next)));
+	}
+
+	private Attempt take(RedisConnection connection, Claim claim, StepBudget pace) {
+		LuaOnly.refuse(claim);
+		byte[] name = this.names.lock(claim.key());
+		long lease = claim.lease().toMillis();
+		if (Values.setIfAbsent(connection, name, claim.owner(), lease)) {
+			return Attempt.ACQUIRED;
+		}
+		pace.keep();
+		String value = Values.ofLock(connection, name);
+		pace.keep();
+		boolean taken;
+		if (claim.owner().equals(value)) {
+			// Of an attempt whose answer got lost. It may have been extended since.
+			taken = this.renewals.renew(connection, claim);
+		}
+		else {
+			String reservation = LockBackend.RESERVED + claim.instance();
+			taken = reservation.equals(value) && unlessShared(connection, name, () -> this.swap.replace(connection,
+					name, KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), lease));
+		}
+		return taken ? Attempt.ACQUIRED : Attempt.busy(value);
+	}
+
+	// If it is gone by now, that is to be seen at once.
+	private Attempt busy(RedisConnection connection, Claim claim, Attempt attempt, StepBudget pace) {
+		pace.keep();
+		Long left = connection.keyCommands().pTtl(this.names.lock(claim.key()));
+		return Attempt.busy(attempt.holder(), Values.left(left));
+	}
+
+	private Attempt token(RedisConnection connection, Claim claim, StepBudget pace) {
+		if (!claim.fenced()) {
+			return Attempt.ACQUIRED;
+		}
+		pace.keep();
+		return Attempt.fenced(this.fencing.next(connection, claim.key()));
+	}
+
+	// A refusal of what comes after the lock was taken must not be taken for a refusal of
+	// the lock.
+	private static Attempt afterwards(Supplier<Attempt> rest) {
+		try {
+			return rest.get();
+		}
+		catch (RuntimeException ex) {
+			throw new UnfinishedException(ex);
+		}
+	}
+
+	@Override
+	public boolean release(RedisConnection connection, String key, String owner) {
+		this.unanswered.forget(owner);
+		return giveBack(connection, key, owner);
+	}
+
+	@Override
+	public void withdraw(RedisConnection connection, String key, String waiter) {
+		this.waiters.remove(connection, key, waiter);
+		String value = Values.ofLock(connection, this.names.lock(key));
+		if (value == null || value.equals(LockBackend.RESERVED + waiter)) {
+			giveBack(connection, key, value);
+		}
+	}
+
+	private boolean giveBack(RedisConnection connection, String key, @Nullable String value) {
+		byte[] name = this.names.lock(key);
+		return unlessShared(connection, name,
+				() -> new PlainRelease(this.swap, this.waiters, connection, key, name, value).run());
+	}
+
+	// Readers have a lock that its owner has lost.
+	private static boolean unlessShared(RedisConnection connection, byte[] name, BooleanSupplier step) {
+		try {
+			return step.getAsBoolean();
+		}
+		catch (RuntimeException ex) {
+			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
+				throw ex;
+			}
+			Values.ofLock(connection, name); // Fails if it is no lock.
+			return false;
+		}
+	}
+
+	@Override
+	public boolean park(RedisConnection connection, String key, String owner, long restMillis) {
+		this.unanswered.forget(owner);
+		byte[] name = this.names.lock(key);
+		return unlessShared(connection, name,
+				() -> this.swap.replace(connection, name, KeyNames.bytes(owner),
+						KeyNames.bytes(LockBackend.PARKED + owner), restMillis)
+						// It may have been left alone so near to its end, and then runs
+						// out too.
+						|| owner.equals(Values.get(connection, name)));
+	}
+
+	@Override
+	public List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
+		return claims.stream().map((claim) -> this.renewals.renew(connection, claim)).toList();
+	}
+
+}

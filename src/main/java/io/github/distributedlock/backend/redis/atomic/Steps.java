@@ -1,0 +1,71 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.util.List;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Passing;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.RedisConnection;
+
+/**
+ * The steps of {@link io.github.distributedlock.backend.LockBackend}, on a connection.
+ * How each is made so that no other client can come between what must be one is the
+ * business of who implements it. All of them keep the same data in the same way, so that
+ * JVMs that do it differently share locks.
+ */
+public interface Steps {
+
+	/**
+	 * Acquires, also what is its own or reserved for its instance, without registering if
+	 * that fails.
+	 * @param connection the connection
+	 * @param claim the claim
+	 * @return the answer, {@code null} if there was none
+	 */
+	@Nullable Attempt acquire(RedisConnection connection, Claim claim);
+
+	@Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim);
+
+	/**
+	 * Passes a key on inside its JVM.
+	 * @param connection the connection
+	 * @param owner the owner so far
+	 * @param next who is to be the owner
+	 * @param yields whether waiters come first
+	 * @param registers whether the next one is to wait if it does not get the key
+	 * @return the answer, {@code null} if there was none
+	 */
+	@Nullable Passing pass(RedisConnection connection, String owner, Claim next, boolean yields, boolean registers);
+
+	boolean release(RedisConnection connection, String key, String owner);
+
+	/**
+	 * Acquires all keys in one step, or none.
+	 * @param connection the connection
+	 * @param claims the claims of one owner, all of one slot in a cluster
+	 * @return whether they are acquired, {@code false} if one is busy
+	 */
+	default boolean acquireAll(RedisConnection connection, List<Claim> claims) {
+		throw LockBackendException.refused("Several locks take several steps here", true, null);
+	}
+
+	default List<Boolean> releaseAll(RedisConnection connection, List<String> keys, String owner) {
+		return keys.stream().map((key) -> release(connection, key, owner)).toList();
+	}
+
+	void withdraw(RedisConnection connection, String key, String waiter);
+
+	boolean park(RedisConnection connection, String key, String owner, long restMillis);
+
+	/**
+	 * Renews leases.
+	 * @param connection the connection
+	 * @param claims the claims, all of one master
+	 * @return for each claim, in order, whether its owner owns the key
+	 */
+	List<Boolean> renew(RedisConnection connection, List<Claim> claims);
+
+}

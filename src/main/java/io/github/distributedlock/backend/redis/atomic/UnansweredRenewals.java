@@ -1,0 +1,89 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.Claim;
+
+/**
+ * What renewals by plain commands have to know of each other. Such a renewal sets the
+ * time to live to its own lease, and would shorten one that was made longer since it was
+ * looked at, while the holder believes in the longer one.
+ * <p>
+ * Invariants: renewals of one owner are sent one after another. After one that was not
+ * answered, and may be carried out at any later time, no longer lease is granted to that
+ * owner.
+ */
+public final class UnansweredRenewals {
+
+	/**
+	 * Bounds the memory. Owners are forgotten when they give their lock back.
+	 */
+	private static final int MOST = 10_000;
+
+	private final Set<String> underWay = new HashSet<>();
+
+	// The shortest lease that was asked for without an answer, by owner.
+	private final Map<String, Long> leases = new LinkedHashMap<>() {
+
+		@Override
+		protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+			return size() > MOST;
+		}
+
+	};
+
+	/**
+	 * Begins a renewal, once there is no other of that owner.
+	 * @param claim the renewal
+	 * @throws LockBackendException if it is for too long
+	 */
+	synchronized void begin(Claim claim) {
+		boolean interrupted = false;
+		while (this.underWay.contains(claim.owner())) {
+			try {
+				wait();
+			}
+			catch (InterruptedException ex) {
+				interrupted = true; // The other one takes a command timeout at most.
+			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+		Long shortest = this.leases.get(claim.owner());
+		if (shortest != null && claim.lease().toMillis() > shortest) {
+			throw LockBackendException
+				.refused("Lock '" + LockException.printable(claim.key()) + "' cannot be renewed for "
+						+ claim.lease().toMillis() + " ms: Redis has not answered to a renewal of it for " + shortest
+						+ " ms, which may still be carried out and shorten it. Ask for no more than that", false, null);
+		}
+		this.underWay.add(claim.owner());
+	}
+
+	/**
+	 * Ends it.
+	 * @param claim the renewal
+	 * @param answered whether it is known what became of it
+	 */
+	synchronized void end(Claim claim, boolean answered) {
+		if (!answered) {
+			this.leases.merge(claim.owner(), claim.lease().toMillis(), Math::min);
+		}
+		this.underWay.remove(claim.owner());
+		notifyAll();
+	}
+
+	/**
+	 * Forgets an owner that gives its lock back.
+	 * @param owner the owner
+	 */
+	synchronized void forget(String owner) {
+		this.leases.remove(owner);
+	}
+
+}

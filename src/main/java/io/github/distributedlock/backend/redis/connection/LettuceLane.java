@@ -1,0 +1,140 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnection;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * One Lettuce connection that all threads share, as Lettuce multiplexes commands.
+ * <p>
+ * It does not reconnect by itself. Who finds it closed has another opened, and has what
+ * that leaves of one command timeout for the command, but no less than a quarter.
+ * <p>
+ * Nobody closes a connection that is open, unless a command on it got no answer in a
+ * whole command timeout, as nothing else tells a connection that was dropped silently, or
+ * the server says that it is no master any more. Who opens the next closes that one.
+ * Answers come in order, so the others' commands on it wait behind the one that timed
+ * out. A cluster connection is left alone.
+ */
+final class LettuceLane implements Lane {
+
+	private final Lazy<LettuceConnectionFactory> factory;
+
+	private final long timeoutNanos;
+
+	private final Opening<Link> opening;
+
+	private final AtomicReference<@Nullable Link> link = new AtomicReference<>();
+
+	LettuceLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
+		this.factory = factory;
+		this.timeoutNanos = timeout.toNanos();
+		this.opening = new Opening<>(this::open, timeout);
+	}
+
+	@Override
+	public <T> @Nullable T run(Command<T> command) {
+		// Lettuce does not wait for an answer in a thread that is interrupted already, so
+		// such a thread could not even give its lock back.
+		boolean interrupted = Thread.interrupted();
+		try {
+			Link link = this.link.get();
+			if (link != null && link.isOpen()) {
+				return run(command, link);
+			}
+			long begin = System.nanoTime();
+			Link opened = this.opening.await();
+			long left = this.timeoutNanos - (System.nanoTime() - begin);
+			// Whatever comes of this, the connection stays: it is new.
+			return command.on(opened.within(Math.max(left, this.timeoutNanos / 4)));
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private <T> @Nullable T run(Command<T> command, Link link) {
+		try {
+			return command.on(link.connection);
+		}
+		catch (DataAccessException ex) {
+			boolean useless = ex.contains(QueryTimeoutException.class) || RedisRefusal.READONLY.isIn(ex);
+			// Not one that another thread has opened meanwhile.
+			if (useless && link.channel != null) {
+				this.link.compareAndSet(link, null);
+			}
+			throw ex;
+		}
+	}
+
+	private Link open() {
+		Link link = this.link.get();
+		if (link != null && link.isOpen()) {
+			return link;
+		}
+		LettuceConnectionFactory factory = this.factory.get();
+		factory.resetConnection(); // Closes the one before.
+		link = Link.over(factory);
+		this.link.set(link);
+		return link;
+	}
+
+	@Override
+	public void close() {
+		this.factory.end();
+		this.link.set(null);
+	}
+
+	/**
+	 * Spring Data's connection has no state of its own as long as nobody begins a
+	 * transaction, a pipeline or a subscription, so threads may share it.
+	 *
+	 * @param connection the connection
+	 * @param channel what is under it, if its end can be seen; a cluster connection takes
+	 * care of itself
+	 * @param client where the channel comes from
+	 */
+	private record Link(RedisConnection connection, @Nullable StatefulRedisConnection<byte[], byte[]> channel,
+			AbstractRedisClient client) {
+
+		@SuppressWarnings({ "deprecation", "unchecked" }) // What replaces it exists only
+															// for other kinds.
+		static Link over(LettuceConnectionFactory factory) {
+			RedisConnection connection = LettuceStart.await(factory.getConnection());
+			return new Link(connection,
+					(connection.getNativeConnection() instanceof RedisAsyncCommands<?, ?> commands)
+							? ((RedisAsyncCommands<byte[], byte[]>) commands).getStatefulConnection() : null,
+					factory.getRequiredNativeClient());
+		}
+
+		/**
+		 * The same for a command that has less than the command timeout left.
+		 */
+		RedisConnection within(long nanos) {
+			return (this.channel != null && this.client instanceof RedisClient client)
+					? new LettuceConnection(this.channel, Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)), client)
+					: this.connection;
+		}
+
+		boolean isOpen() {
+			return this.channel == null || this.channel.isOpen();
+		}
+
+	}
+
+}

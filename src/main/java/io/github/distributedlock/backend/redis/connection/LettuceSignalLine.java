@@ -1,0 +1,88 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.Subscription;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Subscriptions on Lettuce, where subscribing returns at once and somebody has to see to
+ * it that the connection still stands.
+ */
+final class LettuceSignalLine implements SignalLine {
+
+	private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private final Lazy<LettuceConnectionFactory> factory;
+
+	LettuceSignalLine(Lazy<LettuceConnectionFactory> factory) {
+		this.factory = factory;
+	}
+
+	@Override
+	public RedisConnection open() {
+		return LettuceStart.await(this.factory.get().getConnection());
+	}
+
+	@Override
+	public void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over) {
+		LettuceStart.subscribe(connection, listener, channel);
+		Subscription subscription = connection.getSubscription();
+		RedisPubSubAsyncCommands<byte[], byte[]> commands = commands(connection);
+		if (subscription == null || !subscription.isAlive() || commands == null) {
+			return;
+		}
+		StatefulConnection<?, ?> link = commands.getStatefulConnection();
+		Thread listening = Thread.currentThread();
+		link.addListener(new RedisConnectionStateListener() {
+
+			@Override
+			public void onRedisDisconnected(RedisChannelHandler<?, ?> disconnected) {
+				LockSupport.unpark(listening);
+			}
+
+		});
+		while (!over.getAsBoolean() && subscription.isAlive() && link.isOpen()) {
+			// What is heard makes it quick, looking makes it certain.
+			LockSupport.parkNanos(LOOK_NANOS);
+		}
+	}
+
+	@Override
+	public void ask(RedisConnection connection, byte[] channel) {
+		RedisPubSubAsyncCommands<byte[], byte[]> commands = commands(connection);
+		if (commands != null) {
+			commands.subscribe(channel);
+		}
+	}
+
+	@Override
+	public void drop(RedisConnection connection) {
+		RedisPubSubAsyncCommands<byte[], byte[]> commands = commands(connection);
+		if (commands != null) {
+			commands.getStatefulConnection().closeAsync();
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private static @Nullable RedisPubSubAsyncCommands<byte[], byte[]> commands(RedisConnection connection) {
+		return (connection.getNativeConnection() instanceof RedisPubSubAsyncCommands<?, ?> commands)
+				? (RedisPubSubAsyncCommands<byte[], byte[]>) commands : null;
+	}
+
+	@Override
+	public void close() {
+		this.factory.end();
+	}
+
+}

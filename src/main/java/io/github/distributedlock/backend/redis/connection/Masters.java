@@ -1,0 +1,22 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which master serves a slot, as far as a client knows it already: without I/O.
+ */
+public interface Masters {
+
+	/**
+	 * One master serves them all.
+	 */
+	Masters ONE = (slot) -> Masters.class;
+
+	/**
+	 * Tells the master of a slot.
+	 * @param slot the slot
+	 * @return an object equal for slots of the same master, {@code null} if not known yet
+	 */
+	@Nullable Object of(int slot);
+
+}

@@ -1,0 +1,129 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.backend.redis.wire.UnsentException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.RedisConnectionFailureException;
+
+/**
+ * Opens something in the background, for all who want it at the same time, so that nobody
+ * waits for it longer than a command may take, less the quarter that the command itself
+ * needs: behind Sentinels that do not answer it takes several times that. Only the very
+ * first may take longer, since a JVM that has just started has the client to load.
+ * <p>
+ * Invariants: at most one opening is under way. What comes of it is kept by the opener,
+ * whether or not anybody still waits. No opening but the first is waited for longer, and
+ * that one by nobody once its time is over, however it ends.
+ *
+ * @param <T> the type of what is opened
+ */
+public final class Opening<T> {
+
+	private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+	private final SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("distributed-lock-open-");
+
+	private final Supplier<T> opener;
+
+	private final long patienceNanos;
+
+	private final LongSupplier nanoTime;
+
+	private @Nullable CompletableFuture<T> underWay;
+
+	private boolean firstHasBegun;
+
+	private boolean firstIsOver;
+
+	private long firstEnd;
+
+	public Opening(Supplier<T> opener, Duration timeout) {
+		this(opener, timeout, System::nanoTime);
+	}
+
+	Opening(Supplier<T> opener, Duration timeout, LongSupplier nanoTime) {
+		this.opener = opener;
+		this.patienceNanos = timeout.toNanos() / 4 * 3;
+		this.nanoTime = nanoTime;
+		this.threads.setDaemon(true);
+	}
+
+	/**
+	 * Waits for it.
+	 * @return what was opened
+	 * @throws UnsentException if it could not be opened in time
+	 */
+	public T await() {
+		return await(this.patienceNanos);
+	}
+
+	/**
+	 * Waits for it, if less time is left.
+	 * @param nanos how long at most, unless it is the very first
+	 * @return what was opened
+	 * @throws UnsentException if it could not be opened in time
+	 */
+	T await(long nanos) {
+		try {
+			return join().get(patience(nanos), TimeUnit.NANOSECONDS);
+		}
+		catch (TimeoutException ex) {
+			throw new UnsentException(new RedisConnectionFailureException("the connection is still being opened", ex));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new UnsentException(
+					new RedisConnectionFailureException("interrupted while the connection was being opened", ex));
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof DataAccessException failure) {
+				throw new UnsentException(failure);
+			}
+			throw new IllegalStateException(ex.getCause());
+		}
+	}
+
+	synchronized long patience(long nanos) {
+		long rest = Math.min(nanos, this.patienceNanos);
+		return this.firstIsOver ? rest : Math.max(rest, this.firstEnd - this.nanoTime.getAsLong());
+	}
+
+	private synchronized CompletableFuture<T> join() {
+		CompletableFuture<T> opening = this.underWay;
+		if (opening == null) {
+			opening = CompletableFuture.supplyAsync(this::open, this.threads);
+			this.underWay = opening;
+			if (!this.firstHasBegun) {
+				this.firstHasBegun = true;
+				this.firstEnd = this.nanoTime.getAsLong() + FIRST_NANOS;
+			}
+		}
+		return opening;
+	}
+
+	// Over before anybody is told, so that who asks again then gets another.
+	private T open() {
+		try {
+			return this.opener.get();
+		}
+		finally {
+			ended();
+		}
+	}
+
+	private synchronized void ended() {
+		this.underWay = null;
+		this.firstIsOver = true;
+	}
+
+}

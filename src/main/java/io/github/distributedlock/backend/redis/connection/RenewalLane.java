@@ -1,0 +1,95 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.distributedlock.backend.redis.wire.ConnectionProblem;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import io.github.distributedlock.backend.redis.wire.UnsentException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+
+/**
+ * Connections for renewals, with others to fall back on: a server that has no connection
+ * left to give, or takes its time, must not cost a lock, for which there was one.
+ * <p>
+ * States: not open; being opened in the background, by one thread; open. Renewals use the
+ * others until it is open, and whenever it turns out to be closed and cannot be opened
+ * again. An opening that fails is tried again by the next renewal.
+ */
+final class RenewalLane implements Lane {
+
+	private static final Logger logger = LoggerFactory.getLogger(RenewalLane.class);
+
+	private final SimpleAsyncTaskExecutor background = new SimpleAsyncTaskExecutor("distributed-lock-open-");
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.NOT_OPEN);
+
+	private final Lane own;
+
+	private final Lane others;
+
+	RenewalLane(Lane own, Lane others) {
+		this.own = own;
+		this.others = others;
+		this.background.setDaemon(true);
+	}
+
+	@Override
+	public <T> @Nullable T run(Command<T> command) {
+		if (this.state.compareAndSet(State.NOT_OPEN, State.OPENING)) {
+			this.background.execute(this::open);
+		}
+		if (this.state.get() == State.OPEN) {
+			try {
+				return this.own.run(command);
+			}
+			catch (RuntimeException ex) {
+				if (!couldNotBeSent(ex)) {
+					throw ex;
+				}
+				logger.debug("Renewing on other connections", ex);
+			}
+		}
+		return this.others.run(command);
+	}
+
+	// Of the nodes of a cluster, one may have no connection left to give while others
+	// have.
+	// A renewal that was carried out after all does no harm when it is repeated. What
+	// took
+	// a command timeout must not take a second one, and what a server refused once it
+	// refuses again.
+	private static boolean couldNotBeSent(RuntimeException failure) {
+		return failure instanceof UnsentException || !ConnectionProblem.isTimeout(failure)
+				&& RedisRefusal.of(failure) == null && !RedisRefusal.isError(failure);
+	}
+
+	private void open() {
+		State reached = State.NOT_OPEN;
+		try {
+			this.own.run((connection) -> null);
+			reached = State.OPEN;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not open a connection for renewals yet", ex);
+		}
+		finally {
+			this.state.set(reached);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.own.close();
+	}
+
+	private enum State {
+
+		NOT_OPEN, OPENING, OPEN
+
+	}
+
+}

@@ -1,0 +1,156 @@
+package io.github.distributedlock.backend.redis.wake;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.redis.wire.RedisFailures;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether the wake-ups of an instance arrive and, if not, why.
+ * <p>
+ * States: not known yet; they arrive; they were lost, and will be back soon; they do not
+ * arrive, for a reason. Known from the first acknowledgement or failure on, and when the
+ * time for it is over. Who registers waits until it is known, at most one command
+ * timeout, which then is all that the step may take: it fails, and the next sends. Nobody
+ * waits again after that.
+ */
+final class SubscriptionState {
+
+	private static final Logger logger = LoggerFactory.getLogger(WakeSubscription.class);
+
+	/** Whether somebody waited for the acknowledgement and got it; else it was late. */
+	private final CompletableFuture<Boolean> first = new CompletableFuture<>();
+
+	private final AtomicBoolean warned = new AtomicBoolean();
+
+	private final Duration timeout;
+
+	private final boolean required;
+
+	private volatile boolean heard;
+
+	private volatile @Nullable LockBackendException failure;
+
+	/**
+	 * Creates it, not known yet.
+	 * @param timeout how long the first acknowledgement may take
+	 * @param required whether nobody may wait if they do not arrive
+	 */
+	SubscriptionState(Duration timeout, boolean required) {
+		this.timeout = timeout;
+		this.required = required;
+	}
+
+	boolean isKnown() {
+		return this.first.isDone();
+	}
+
+	/**
+	 * Whether wake-ups arrive.
+	 * @return {@code false} also if that is not known yet
+	 */
+	boolean hears() {
+		return this.heard;
+	}
+
+	/**
+	 * Waits until it is known.
+	 * @throws LockBackendException if that takes too long, also for those who came a
+	 * little later: they have waited for almost as long
+	 */
+	void await() {
+		try {
+			this.first.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (TimeoutException ex) {
+			this.first.completeExceptionally(ex);
+			throw notAcknowledged(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException ex) {
+			throw notAcknowledged(ex.getCause());
+		}
+	}
+
+	private LockBackendException notAcknowledged(@Nullable Throwable cause) {
+		String reason = "the server has not acknowledged the subscription within " + this.timeout.toMillis() + " ms";
+		this.failure = new LockBackendException(reason, true, cause);
+		warn(reason, null);
+		return LockBackendException.refused("Redis was not asked, since " + reason, true, cause);
+	}
+
+	/**
+	 * Refuses to go on without wake-ups where they are required.
+	 * @throws LockBackendException if they cannot be had
+	 */
+	void require() {
+		LockBackendException failure = this.failure;
+		if (this.required && !this.heard && failure != null) {
+			throw LockBackendException.refused(
+					"Redis was not asked, since wake-ups do not arrive, and polling instead is"
+							+ " not allowed (distributed-lock.redis.signals=pubsub): " + failure.getMessage()
+							+ ". Allow PUBLISH and SUBSCRIBE, or use distributed-lock.redis.signals=auto",
+					failure.isRetryable(), failure);
+		}
+	}
+
+	/**
+	 * The server has acknowledged the subscription.
+	 * @return whether somebody has waited for it
+	 */
+	boolean acknowledged() {
+		this.failure = null;
+		this.heard = true;
+		this.warned.set(false);
+		return this.first.complete(true);
+	}
+
+	/**
+	 * The subscription has ended.
+	 * @param cause why, if there was an exception
+	 * @return the failure if it had not even begun, else {@code null}
+	 */
+	@Nullable LockBackendException ended(@Nullable RuntimeException cause) {
+		if (this.heard) {
+			this.heard = false;
+			warn("the subscription was lost", cause);
+			return null;
+		}
+		LockBackendException failure = (cause != null)
+				? RedisFailures.translate("subscribe to", "the wake-ups of this instance", cause)
+				: new LockBackendException("Redis ended the connection instead of acknowledging the subscription", true,
+						null);
+		this.failure = failure;
+		warn(String.valueOf(failure.getMessage()), cause);
+		this.first.complete(false);
+		return failure;
+	}
+
+	/**
+	 * Nobody wants to know any more.
+	 */
+	void over() {
+		this.heard = false;
+		this.first.complete(false);
+	}
+
+	// Once for each time that it is lost, however often it fails until it is back.
+	private void warn(String reason, @Nullable Throwable cause) {
+		if (this.warned.compareAndSet(false, true)) {
+			logger.warn("Wake-ups of locks do not arrive, so who waits {}: {}", this.required ? "fails" : "polls",
+					reason);
+		}
+		logger.debug("Subscription failed", cause);
+	}
+
+}

@@ -1,0 +1,284 @@
+package io.github.distributedlock.backend.redis.wake;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.redis.connection.SignalLine;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.Message;
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.Subscription;
+import org.springframework.data.redis.connection.SubscriptionListener;
+
+/**
+ * The subscription of one instance to its wake-ups.
+ * <p>
+ * States: not begun; begun, with one thread that subscribes, and again whenever the
+ * subscription is lost, until it is closed. Who registers first begins it and waits until
+ * it is known what the instance {@linkplain SubscriptionState hears}. Each
+ * acknowledgement but one that was waited for is reported as a resubscription.
+ */
+final class WakeSubscription implements LockBackend.Listening, MessageListener, SubscriptionListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(WakeSubscription.class);
+
+	private static final long PAUSE_MILLIS = 100;
+
+	private static final long LONGEST_PAUSE_MILLIS = 1_000;
+
+	// Of a server that may well never acknowledge one.
+	private static final long REFUSED_PAUSE_MILLIS = 30_000;
+
+	private final SignalLine line;
+
+	private final byte[] channel;
+
+	private final PublishProbe probe;
+
+	private final WakeListener listener;
+
+	private final Consumer<WakeSubscription> onClose;
+
+	private final SubscriptionState hearing;
+
+	private final SubscriptionHeartbeat pulse;
+
+	private final Duration timeout;
+
+	private final CountDownLatch closed = new CountDownLatch(1);
+
+	private @Nullable Thread thread;
+
+	private volatile @Nullable RedisConnection connection;
+
+	WakeSubscription(SignalLine line, String channel, Duration timeout, boolean required, WakeListener listener,
+			Consumer<WakeSubscription> onClose) {
+		this.line = line;
+		this.channel = KeyNames.bytes(channel);
+		this.probe = new PublishProbe(channel);
+		this.listener = listener;
+		this.onClose = onClose;
+		this.hearing = new SubscriptionState(timeout, required);
+		this.pulse = new SubscriptionHeartbeat(timeout.toNanos());
+		this.timeout = timeout;
+	}
+
+	/**
+	 * To be called by who is to register.
+	 * @throws LockBackendException if wake-ups cannot be had and are required, or if it
+	 * was waited for them in vain
+	 */
+	void ensureBegun() {
+		if (this.hearing.isKnown()) {
+			feelPulse();
+		}
+		else {
+			begin();
+			this.hearing.await();
+		}
+		this.hearing.require();
+	}
+
+	@Override
+	public boolean hears() {
+		return this.hearing.hears();
+	}
+
+	@Override
+	public boolean isDeaf() {
+		return this.hearing.isKnown() && !hears();
+	}
+
+	private void feelPulse() {
+		RedisConnection connection = this.connection;
+		if (connection == null || !hears()) {
+			return;
+		}
+		try {
+			switch (this.pulse.look()) {
+				case TO_BE_ASKED -> this.line.ask(connection, this.channel);
+				case DEAD -> drop(connection);
+				case FINE -> {
+				}
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The subscription to wake-ups is ending", ex);
+		}
+	}
+
+	private synchronized void begin() {
+		if (this.thread == null && !isClosed()) {
+			Thread thread = new Thread(this::listen, "distributed-lock-wake");
+			thread.setDaemon(true);
+			this.thread = thread;
+			thread.start();
+		}
+	}
+
+	private void listen() {
+		long pause = PAUSE_MILLIS;
+		long longest = REFUSED_PAUSE_MILLIS;
+		while (!isClosed()) {
+			RuntimeException cause = subscribeOnce();
+			if (isClosed()) {
+				break;
+			}
+			LockBackendException failure = this.hearing.ended(cause);
+			if (failure == null) {
+				pause = PAUSE_MILLIS;
+				longest = LONGEST_PAUSE_MILLIS;
+			}
+			pause((failure == null || failure.isRetryable()) ? pause : REFUSED_PAUSE_MILLIS);
+			pause = Math.min(2 * pause, longest);
+		}
+		this.hearing.over();
+	}
+
+	private @Nullable RuntimeException subscribeOnce() {
+		try {
+			subscribe();
+			return null;
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
+	}
+
+	private void subscribe() {
+		try (RedisConnection connection = this.line.open()) {
+			this.probe.require(connection);
+			this.pulse.restart();
+			this.connection = connection;
+			this.line.listen(connection, this, this.channel, this::isClosed);
+		}
+		finally {
+			this.connection = null;
+		}
+	}
+
+	@Override
+	public void onChannelSubscribed(byte[] channel, long count) {
+		boolean askedFor = this.pulse.acknowledged();
+		boolean waitedFor = this.hearing.acknowledged();
+		if (isClosed()) {
+			endEarly();
+		}
+		else if (!waitedFor && !askedFor) {
+			logger.info("Wake-ups of locks arrive again");
+			tell(this.listener::onResubscribed);
+		}
+	}
+
+	@Override
+	public void onMessage(Message message, byte @Nullable [] pattern) {
+		String[] waiterAndKey = KeyNames.text(message.getBody()).split(" ", 2);
+		if (waiterAndKey.length == 2) {
+			tell(() -> this.listener.onWake(waiterAndKey[1], waiterAndKey[0]));
+		}
+	}
+
+	// Runs in a thread of the client, which must survive whatever the listener does.
+	private void tell(Runnable news) {
+		try {
+			news.run();
+		}
+		catch (RuntimeException ex) {
+			logger.error("The listener for wake-ups of locks failed", ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed.countDown();
+		if (hears()) {
+			unsubscribe();
+		}
+		Thread thread = thread();
+		if (thread != null && thread != Thread.currentThread()) {
+			end(thread);
+		}
+		this.onClose.accept(this);
+	}
+
+	// Its client must not be ended before it: Lettuce lets a connection that is being
+	// opened meanwhile wait for ever.
+	private void end(Thread thread) {
+		LockSupport.unpark(thread);
+		try {
+			thread.join(this.timeout.toMillis());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		if (thread.isAlive()) {
+			RedisConnection connection = this.connection;
+			if (connection != null) {
+				drop(connection);
+			}
+			thread.interrupt();
+		}
+	}
+
+	private void drop(RedisConnection connection) {
+		try {
+			this.line.drop(connection);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The connection for wake-ups had ended already", ex);
+		}
+	}
+
+	private synchronized @Nullable Thread thread() {
+		return this.thread;
+	}
+
+	// Closed before it was acknowledged, when a client cannot unsubscribe yet. A client
+	// that blocks is in our thread here; any other thread is the client's and must not.
+	private synchronized void endEarly() {
+		if (Thread.currentThread() == this.thread) {
+			unsubscribe();
+		}
+		else {
+			LockSupport.unpark(this.thread);
+		}
+	}
+
+	private void unsubscribe() {
+		RedisConnection connection = this.connection;
+		Subscription subscription = (connection != null) ? connection.getSubscription() : null;
+		try {
+			if (subscription != null) {
+				subscription.close();
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The subscription to wake-ups had ended already", ex);
+		}
+	}
+
+	private boolean isClosed() {
+		return this.closed.getCount() == 0;
+	}
+
+	private void pause(long millis) {
+		try {
+			this.closed.await(millis, TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}

@@ -1,0 +1,86 @@
+package io.github.distributedlock.backend.redis.wake;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.redis.connection.SignalLine;
+
+/**
+ * The subscriptions of the instances that listen, if there are to be any.
+ */
+public final class WakeSubscriptions {
+
+	private static final Listening DEAF = new Listening() {
+
+		@Override
+		public boolean hears() {
+			return false;
+		}
+
+		@Override
+		public boolean isDeaf() {
+			return true;
+		}
+
+		@Override
+		public void close() {
+		}
+
+	};
+
+	private final Map<String, WakeSubscription> subscriptions = new ConcurrentHashMap<>();
+
+	private final SignalLine line;
+
+	private final String channels;
+
+	private final Signals signals;
+
+	private final Duration timeout;
+
+	public WakeSubscriptions(SignalLine line, String channels, Signals signals, Duration timeout) {
+		this.line = line;
+		this.channels = channels;
+		this.signals = signals;
+		this.timeout = timeout;
+	}
+
+	public Listening listen(String instance, WakeListener listener) {
+		if (this.signals == Signals.NONE) {
+			return DEAF;
+		}
+		boolean required = this.signals == Signals.PUBSUB;
+		WakeSubscription subscription = new WakeSubscription(this.line, this.channels + instance, this.timeout,
+				required, listener, (closed) -> this.subscriptions.remove(instance, closed));
+		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
+			throw new IllegalStateException("Somebody listens for '" + instance + "' already");
+		}
+		return subscription;
+	}
+
+	/**
+	 * Whether an instance is to be registered if it has to wait: a reservation for one
+	 * that does not hear would only keep the others out. Sees to it that it hears.
+	 * @throws LockBackendException if it does not, and has to
+	 */
+	public boolean mayRegister(String instance) {
+		if (this.signals == Signals.NONE) {
+			return false;
+		}
+		WakeSubscription subscription = this.subscriptions.get(instance);
+		if (subscription == null) {
+			return true; // Somebody else is to hear for it.
+		}
+		subscription.ensureBegun();
+		return subscription.hears();
+	}
+
+	public void close() {
+		this.subscriptions.values().forEach(WakeSubscription::close);
+	}
+
+}

@@ -1,0 +1,88 @@
+package io.github.distributedlock.backend.redis.wire;
+
+import java.net.UnknownHostException;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+
+import org.springframework.dao.DataAccessException;
+
+/**
+ * Says in the words of locks what a client or a server could not do.
+ */
+public final class RedisFailures {
+
+	private RedisFailures() {
+	}
+
+	/**
+	 * Translates a failure.
+	 * @param step what was tried, as in "acquire"
+	 * @param what the lock or locks
+	 * @param failure the client's exception
+	 * @return the exception to throw
+	 */
+	public static LockBackendException translate(String step, String what, RuntimeException failure) {
+		if (failure instanceof LockBackendException already) {
+			return already;
+		}
+		if (failure instanceof UnfinishedException && failure.getCause() instanceof RuntimeException cause) {
+			LockBackendException rest = translate("finish to " + step, what, cause);
+			return new LockBackendException(String.valueOf(rest.getMessage()), rest.isRetryable(), failure);
+		}
+		keepInterrupt(failure);
+		String begin = "Redis could not " + step + " " + what + ": ";
+		if (failure.getCause() instanceof NothingAllowedException nothing) {
+			return LockBackendException.refused(begin + nothing.getMessage(), nothing.remedy(), false, failure);
+		}
+		RedisRefusal refusal = RedisRefusal.of(failure);
+		if (refusal != null) {
+			return LockBackendException.refused(begin + lastWord(failure), refusal.remedy(), refusal.passes(), failure);
+		}
+		// No refusal: a time-out, a lost connection, a pool with nothing
+		// left. What the client itself refuses to do, it refuses again.
+		boolean retryable = failure instanceof DataAccessException
+				|| failure instanceof java.util.concurrent.CancellationException;
+		String remedy = remedy(failure, retryable);
+		String problem = begin + lastWord(failure);
+		return (failure instanceof UnsentException) ? LockBackendException.refused(problem, remedy, retryable, failure)
+				: new LockBackendException(problem + " (" + remedy + ")", retryable, failure);
+	}
+
+	private static String remedy(RuntimeException failure, boolean retryable) {
+		if (RedisRefusal.isError(failure)) {
+			return "the server, or a proxy before it, does not say whether it was carried out: see what it says";
+		}
+		ConnectionProblem problem = ConnectionProblem.of(failure);
+		if (problem != null) {
+			return problem.remedy();
+		}
+		return retryable ? "check that the server can be reached and answers within the command timeout"
+				: "the connection cannot be used";
+	}
+
+	// A pool that was interrupted while it waited has cleared the flag and wrapped the
+	// exception.
+	private static void keepInterrupt(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof InterruptedException) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	// The root cause may say nothing, as a time-out does; then the one nearest to it.
+	public static String lastWord(Throwable failure) {
+		String word = failure.getClass().getSimpleName();
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause.getMessage() != null) {
+				word = cause.getMessage();
+			}
+			if (cause instanceof UnknownHostException) {
+				break; // It names the host; what is behind it does not.
+			}
+		}
+		return LockException.printable(word.strip());
+	}
+
+}

@@ -1,0 +1,90 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.NothingAllowedException;
+import io.github.distributedlock.backend.redis.wire.UnsentException;
+import io.github.distributedlock.fixtures.AllowedCommands;
+import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.HostAndPort;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is chosen on each server, under each of the rules of its access list.
+ */
+class AtomicitySelectorTests {
+
+	private static final List<Path> DOCUMENTS = List.of(Path.of("README.md"), Path.of("src/docs/atomicity.md"));
+
+	private static final String NOTHING = "refused";
+
+	static Stream<AtomicityCase> cases() {
+		return AtomicityCase.onAllServers();
+	}
+
+	static Stream<String> servers() {
+		return RedisServers.names();
+	}
+
+	@ParameterizedTest
+	@MethodSource("cases")
+	@Execution(ExecutionMode.CONCURRENT)
+	void theBestThatIsAllowedIsChosen(AtomicityCase one) {
+		for (Client client : Client.values()) {
+			assertThat(choice(one.server(), one.rules(), one.setting(), client)).as("with %s", client)
+				.isEqualTo(one.strategy());
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("servers")
+	@Execution(ExecutionMode.CONCURRENT)
+	void theDocumentsSayWhatAutoChooses(String name) throws IOException {
+		HostAndPort server = AtomicityCase.onServer(name).get(0).server();
+		List<String> choices = Stream.of(AllowedCommands.values())
+			.map((rules) -> choice(server, rules, Atomicity.AUTO, Client.JEDIS))
+			.toList();
+		String row = AtomicityTables.choice(server, choices);
+		for (Path path : DOCUMENTS) {
+			String document = Files.readString(path);
+			assertThat(document).as("%s", path).contains(AtomicityTables.CHOICE_HEAD);
+			// Of a server that it does not name it says nothing.
+			if (document.contains(row.split("(?<= \\|)", 2)[0])) {
+				assertThat(document).as("%s", path).contains(row);
+			}
+		}
+	}
+
+	private static String choice(HostAndPort server, AllowedCommands rules, Atomicity setting, Client client) {
+		Duration timeout = Duration.ofSeconds(10);
+		OwnConnections connections = OwnConnections.derive(client.connectTo(rules.login(server)), timeout);
+		try {
+			return new AtomicitySelector(new KeyNames("lock"), connections, timeout, setting, Publishing.ON_ONE_SERVER,
+					false)
+				.get()
+				.description();
+		}
+		catch (UnsentException ex) {
+			assertThat(ex).hasRootCauseInstanceOf(NothingAllowedException.class);
+			return NOTHING;
+		}
+		finally {
+			connections.close();
+		}
+	}
+
+}

@@ -1,0 +1,95 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
+import io.github.distributedlock.backend.redis.Relay;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientPauseMode;
+import redis.clients.jedis.params.SetParams;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link PlainRenewals}, and for leases that are near to their end.
+ */
+@Tag("thorough")
+class PlainRenewalsTests {
+
+	@ParameterizedTest
+	@EnumSource
+	void afterARenewalThatWasNotAnsweredNoLongerLeaseIsGranted(Client client) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
+				Jedis admin = server.admin();
+				RedisLockBackend backend = backend(client, server.port(), Atomicity.TRANSACTION)) {
+			assertThat(backend.acquire(claim(20)).acquired()).isTrue();
+			admin.clientPause(60_000, ClientPauseMode.WRITE);
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.renew(List.of(claim(30))))
+				.satisfies((ex) -> assertThat(ex.isRefused()).isFalse());
+			admin.clientUnpause();
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.renew(List.of(claim(31))))
+				.withMessageContainingAll("Lock 'k' cannot be renewed for 31000 ms", "for 30000 ms",
+						"Ask for no more than that")
+				.satisfies((ex) -> assertThat(ex.isRefused()).isTrue());
+			assertThat(backend.renew(List.of(claim(30)))).containsExactly(true);
+			assertThat(admin.pttl("lock:{k}")).isGreaterThan(20_000);
+			assertThat(backend.release("k", "i:1")).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aLockThatIsTooNearToItsEndToBeChangedIsParkedAsItIs(Client client) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
+				RedisLockBackend backend = backend(client, server.port(), Atomicity.BEST_EFFORT)) {
+			Claim claim = new Claim("k", "i:1", "i", Duration.ofMillis(BestEffortCompareAndSet.MARGIN_MILLIS));
+			await().untilAsserted(() -> {
+				assertThat(backend.acquire(claim).acquired()).isTrue();
+				assertThat(backend.park("k", "i:1", Duration.ofMillis(1))).isTrue();
+			});
+			assertThat(backend.park("k", "i:2", Duration.ofMillis(1))).isFalse();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aNodeThatIsNoMasterAnyMoreIsLeft(Client client) throws IOException {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
+				RedisServers.Server next = RedisServers.start(RedisServers.EMBEDDED);
+				Jedis admin = server.admin();
+				Jedis nextAdmin = next.admin();
+				Relay address = new Relay(server.port());
+				RedisLockBackend backend = backend(client, address.port(), Atomicity.TRANSACTION)) {
+			assertThat(backend.acquire(claim(20)).acquired()).isTrue();
+			assertThat(backend.renew(List.of(claim(30)))).containsExactly(true);
+			nextAdmin.set("lock:{k}", "i:1", SetParams.setParams().px(20_000));
+			address.leadTo(next.port());
+			admin.replicaof("localhost", next.port());
+			await().ignoreException(LockBackendException.class)
+				.untilAsserted(() -> assertThat(backend.renew(List.of(claim(30)))).containsExactly(true));
+			assertThat(nextAdmin.pttl("lock:{k}")).isGreaterThan(20_000);
+		}
+	}
+
+	private static Claim claim(int seconds) {
+		return new Claim("k", "i:1", "i", Duration.ofSeconds(seconds));
+	}
+
+	private static RedisLockBackend backend(Client client, int port, Atomicity atomicity) {
+		return new RedisLockBackend(client.connectTo(port),
+				RedisLockSettings.defaults().atomicity(atomicity).commandTimeout(Duration.ofSeconds(5)));
+	}
+
+}

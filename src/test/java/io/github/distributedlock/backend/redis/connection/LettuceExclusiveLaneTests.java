@@ -1,0 +1,116 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.redis.wire.UnsentException;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link LettuceExclusiveLane}.
+ */
+class LettuceExclusiveLaneTests {
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private RedisServers.Server server;
+
+	private LettuceExclusiveLane lane;
+
+	@BeforeEach
+	void startServer() {
+		this.server = RedisServers.start(RedisServers.EMBEDDED);
+		this.lane = new LettuceExclusiveLane(new Lazy<>(this::factory, LettuceConnectionFactory::destroy),
+				Duration.ofSeconds(1));
+	}
+
+	@AfterEach
+	void stopServer() {
+		this.lane.close();
+		this.server.close();
+	}
+
+	@Test
+	void aConnectionIsNotWaitedForLongerThanACommandAndKept() {
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.lane.run((connection) -> {
+			throw new QueryTimeoutException("closes the only connection");
+		}));
+		this.server.pause();
+		// Opening one takes as long as the factory has patience.
+		assertThatExceptionOfType(UnsentException.class).isThrownBy(this::ping)
+			.havingCause()
+			.withMessage("the connection is still being opened");
+		this.server.resume();
+		await().ignoreException(UnsentException.class).untilAsserted(() -> assertThat(ping()).isEqualTo("PONG"));
+	}
+
+	@Test
+	void eachThreadHasAConnectionOfItsOwn() {
+		CountDownLatch together = new CountDownLatch(4);
+		List<CompletableFuture<Object>> threads = IntStream.range(0, 4)
+			.mapToObj((i) -> CompletableFuture.supplyAsync(() -> this.lane.run((connection) -> {
+				together.countDown();
+				await().until(() -> together.getCount() == 0);
+				return connection.getNativeConnection();
+			}), this.threads))
+			.toList();
+		assertThat(threads.stream().map((one) -> Patience.get(one, "its connection"))).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void aConnectionIsKeptAfterARefusalAlone() {
+		Object first = channel();
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((connection) -> {
+			throw LockBackendException.refused("all was answered", true, null);
+		}));
+		assertThat(channel()).isSameAs(first);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((connection) -> {
+			throw new LockBackendException("something was not answered", true, null);
+		}));
+		assertThat(channel()).isNotSameAs(first);
+	}
+
+	@SuppressWarnings("deprecation")
+	private Object channel() {
+		return this.lane
+			.run((connection) -> ((RedisAsyncCommands<?, ?>) connection.getNativeConnection()).getStatefulConnection());
+	}
+
+	private String ping() {
+		return this.lane.run((connection) -> connection.ping());
+	}
+
+	private LettuceConnectionFactory factory() {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("localhost", this.server.port()),
+				LettuceClientConfiguration.builder().commandTimeout(PATIENCE).build());
+		factory.setShareNativeConnection(false);
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+}

@@ -1,0 +1,130 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+
+import io.github.distributedlock.backend.redis.atomic.StepBudget;
+import io.github.distributedlock.backend.redis.wire.UnfinishedException;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.DirectFieldAccessor;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link LettuceLane}.
+ */
+class LettuceLaneTests {
+
+	private RedisServers.Server server;
+
+	@BeforeEach
+	void startServer() {
+		this.server = RedisServers.start(RedisServers.EMBEDDED);
+	}
+
+	@AfterEach
+	void stopServer() {
+		this.server.close();
+	}
+
+	@Test
+	void aNewConnectionStaysIfThereWasTooLittleTimeForItsFirstCommand() {
+		LettuceLane lane = lane(Duration.ofSeconds(30));
+		Object[] channels = new Object[2];
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((connection) -> {
+			channels[0] = channel(connection);
+			throw new QueryTimeoutException("thrown by the test");
+		}));
+		lane.run((connection) -> channels[1] = channel(connection));
+		assertThat(channels[1]).isSameAs(channels[0]);
+		lane.close();
+	}
+
+	@Test
+	void aCommandHasWhatTheOpeningLeftOfTheTime() {
+		Duration taken = Duration.ofMillis(100);
+		LettuceLane lane = new LettuceLane(new Lazy<>(() -> {
+			LettuceConnectionFactory factory = open(Patience.COMMAND);
+			long end = System.nanoTime() + taken.toNanos();
+			await("it has taken so long").until(() -> System.nanoTime() - end > 0);
+			return factory;
+		}, LettuceConnectionFactory::destroy), Patience.COMMAND);
+		Long left = lane.run((connection) -> (Long) new DirectFieldAccessor(connection).getPropertyValue("timeout"));
+		assertThat(Duration.ofMillis(left)).isPositive().isLessThanOrEqualTo(Patience.COMMAND.minus(taken));
+		lane.close();
+	}
+
+	@Test
+	void anOlderConnectionIsReplacedWhenACommandGotNoAnswer() {
+		LettuceLane lane = lane(Duration.ofSeconds(30));
+		Object[] channels = new Object[2];
+		lane.run((connection) -> channels[0] = channel(connection));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((connection) -> {
+			throw new QueryTimeoutException("thrown by the test");
+		}));
+		lane.run((connection) -> channels[1] = channel(connection));
+		assertThat(channels[1]).isNotSameAs(channels[0]);
+		lane.close();
+	}
+
+	@Test
+	void aConnectionStaysIfAStepOfManyCommandsRunsOutOfTimeOnIt() {
+		LettuceLane lane = lane(Duration.ofSeconds(30));
+		Object[] channels = new Object[2];
+		lane.run((connection) -> channels[0] = channel(connection));
+		StepBudget pace = new StepBudget(Duration.ZERO);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> lane.run((connection) -> {
+			pace.keep();
+			return connection.ping();
+		})).withMessageContaining("too little time");
+		lane.run((connection) -> channels[1] = channel(connection));
+		assertThat(channels[1]).isSameAs(channels[0]);
+		lane.close();
+	}
+
+	@Test
+	void anOlderConnectionIsReplacedWhenTheRestOfAStepGotNoAnswer() {
+		LettuceLane lane = lane(Duration.ofSeconds(30));
+		Object[] channels = new Object[2];
+		lane.run((connection) -> channels[0] = channel(connection));
+		assertThatExceptionOfType(UnfinishedException.class).isThrownBy(() -> lane.run((connection) -> {
+			throw new UnfinishedException(new QueryTimeoutException("thrown by the test"));
+		}));
+		lane.run((connection) -> channels[1] = channel(connection));
+		assertThat(channels[1]).isNotSameAs(channels[0]);
+		lane.close();
+	}
+
+	private LettuceLane lane(Duration timeout) {
+		return new LettuceLane(new Lazy<>(() -> open(Duration.ofSeconds(30)), LettuceConnectionFactory::destroy),
+				timeout);
+	}
+
+	private LettuceConnectionFactory open(Duration commandTimeout) {
+		LettuceConnectionFactory factory = new LettuceConnectionFactory(
+				new RedisStandaloneConfiguration("localhost", this.server.port()),
+				LettuceClientConfiguration.builder().commandTimeout(commandTimeout).build());
+		factory.afterPropertiesSet();
+		factory.start();
+		return factory;
+	}
+
+	@SuppressWarnings("deprecation")
+	private static Object channel(RedisConnection connection) {
+		return ((RedisAsyncCommands<?, ?>) connection.getNativeConnection()).getStatefulConnection();
+	}
+
+}

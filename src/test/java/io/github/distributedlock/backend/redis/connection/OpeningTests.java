@@ -1,0 +1,144 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.backend.redis.wire.UnsentException;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.data.redis.RedisConnectionFailureException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link Opening}.
+ */
+class OpeningTests {
+
+	private static final Duration TIMEOUT = Duration.ofMillis(50);
+
+	private final AtomicInteger openings = new AtomicInteger();
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
+	private final CountDownLatch open = new CountDownLatch(1);
+
+	private volatile Supplier<String> opener = () -> "opened";
+
+	private final Opening<String> opening = new Opening<>(() -> {
+		this.openings.incrementAndGet();
+		return this.opener.get();
+	}, TIMEOUT);
+
+	@AfterEach
+	void letGo() {
+		this.open.countDown();
+	}
+
+	@Test
+	void isDoneOnceForAllWhoWantItAtTheSameTime() {
+		this.opener = this::openedWhenLetGo;
+		List<CompletableFuture<String>> callers = new ArrayList<>();
+		for (int i = 0; i < 8; i++) {
+			callers.add(CompletableFuture.supplyAsync(this.opening::await, this.threads));
+		}
+		await().until(() -> this.threads.all()
+			.stream()
+			.allMatch((thread) -> thread.getState() == Thread.State.TIMED_WAITING));
+		this.open.countDown();
+		assertThat(callers)
+			.allSatisfy((caller) -> assertThat(Patience.get(caller, "what was opened")).isEqualTo("opened"));
+		assertThat(this.openings).hasValue(1);
+	}
+
+	@Test
+	void theVeryFirstMayTakeLongerThanACommand() {
+		this.opener = () -> {
+			CompletableFuture
+				.delayedExecutor(4 * TIMEOUT.toMillis(), java.util.concurrent.TimeUnit.MILLISECONDS, this.threads)
+				.execute(this.open::countDown);
+			return openedWhenLetGo();
+		};
+		assertThat(this.opening.await()).isEqualTo("opened");
+	}
+
+	@Test
+	void nobodyIsPatientAfterTheVeryFirstHasFailed() {
+		long timeout = TIMEOUT.toNanos();
+		this.opener = () -> {
+			throw new RedisConnectionFailureException("refused");
+		};
+		assertThatExceptionOfType(UnsentException.class).isThrownBy(this.opening::await);
+		assertThat(this.opening.patience(timeout)).as("leaves a quarter for the command").isEqualTo(timeout / 4 * 3);
+		assertThat(this.opening.patience(timeout / 4)).as("no longer than there is time").isEqualTo(timeout / 4);
+	}
+
+	@Test
+	void nobodyIsPatientWithTheVeryFirstForEver() {
+		AtomicLong now = new AtomicLong();
+		long timeout = TIMEOUT.toNanos();
+		Opening<String> stuck = new Opening<>(this::openedWhenLetGo, TIMEOUT, () -> now.get());
+		Thread waiting = new Thread(() -> stuck.await());
+		waiting.start();
+		await("the first is begun").until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
+		assertThat(stuck.patience(timeout)).isGreaterThan(10 * timeout);
+		now.addAndGet(Duration.ofSeconds(5).toNanos());
+		assertThat(stuck.patience(timeout)).isEqualTo(timeout / 4 * 3);
+		this.open.countDown();
+	}
+
+	@Test
+	void anotherIsWaitedForNoLongerThanACommandAndGoesOn() {
+		this.opening.await();
+		this.opener = this::openedWhenLetGo;
+		for (int i = 0; i < 3; i++) {
+			assertThatExceptionOfType(UnsentException.class).isThrownBy(this.opening::await)
+				.havingCause()
+				.withMessageContaining("the connection is still being opened");
+		}
+		assertThat(this.openings).as("the same one").hasValue(2);
+		this.open.countDown();
+		await().ignoreException(UnsentException.class).until(() -> this.opening.await().equals("opened"));
+	}
+
+	@Test
+	void whatFailsIsTriedAgainByTheNext() {
+		this.opener = () -> {
+			throw new RedisConnectionFailureException("refused");
+		};
+		assertThatExceptionOfType(UnsentException.class).isThrownBy(this.opening::await)
+			.havingCause()
+			.withMessage("refused");
+		this.opener = () -> "opened";
+		await().ignoreException(UnsentException.class).until(() -> this.opening.await().equals("opened"));
+	}
+
+	@Test
+	void whoIsInterruptedKeepsTheFlag() {
+		this.opener = this::openedWhenLetGo;
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(UnsentException.class).isThrownBy(this.opening::await)
+			.havingCause()
+			.withMessageContaining("interrupted while the connection was being opened");
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	private String openedWhenLetGo() {
+		Patience.await(this.open, "to be let go");
+		return "opened";
+	}
+
+}

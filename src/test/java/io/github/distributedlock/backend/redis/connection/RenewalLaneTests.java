@@ -1,0 +1,113 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
+import io.github.distributedlock.backend.redis.wire.UnsentException;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers.Server;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link RenewalLane}.
+ */
+class RenewalLaneTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	@ParameterizedTest
+	@CsvSource({ "JEDIS, LUA", "JEDIS, TRANSACTION", "LETTUCE, LUA", "LETTUCE, TRANSACTION" })
+	void aLockIsRenewedThoughTheServerHasNoOtherConnectionToGive(Client client, Atomicity way) {
+		Claim claim = new Claim("k", "a:1", "a", Duration.ofSeconds(30));
+		try (Server server = RedisServers.start(RedisServers.EMBEDDED);
+				Jedis admin = server.admin();
+				RedisLockBackend backend = client.backend(new RedisStandaloneConfiguration("localhost", server.port()),
+						RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(20)).atomicity(way))) {
+			assertThat(backend.acquire(claim).acquired()).isTrue();
+			// A step that has a connection of its own, if there are several kinds.
+			backend.withdraw("k", "nobody");
+			admin.configSet("maxclients", "1");
+			assertThat(backend.renew(List.of(claim))).containsExactly(true);
+			assertThat(backend.release(claim.key(), claim.owner())).isTrue();
+		}
+	}
+
+	@Test
+	void aRenewalDoesNotWaitForAConnectionOfItsOwn() {
+		CountDownLatch opened = new CountDownLatch(1);
+		AtomicInteger openings = new AtomicInteger();
+		Named own = new Named("own", () -> {
+			openings.incrementAndGet();
+			awaitUninterruptibly(opened);
+		});
+		RenewalLane lane = new RenewalLane(own, new Named("others", () -> {
+		}));
+		for (int i = 0; i < 3; i++) {
+			assertThat(lane.run(Named.ASK)).isEqualTo("others");
+		}
+		opened.countDown();
+		await("it has its own").atMost(PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
+		assertThat(openings.get()).as("by one thread at a time, and then by renewals").isLessThanOrEqualTo(2);
+	}
+
+	@Test
+	void aConnectionThatCannotBeOpenedIsTriedAgain() {
+		AtomicInteger openings = new AtomicInteger();
+		Named own = new Named("own", () -> {
+			if (openings.incrementAndGet() < 3) {
+				throw new UnsentException(new IllegalStateException("thrown by the test"));
+			}
+		});
+		RenewalLane lane = new RenewalLane(own, new Named("others", () -> {
+		}));
+		await("it has its own").atMost(PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
+	}
+
+	private static void awaitUninterruptibly(CountDownLatch latch) {
+		try {
+			if (!latch.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+				throw new IllegalStateException("It was never opened");
+			}
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * A lane without connections, which tells its name.
+	 */
+	private record Named(String name, Runnable opening) implements Lane {
+
+		private static final Command<String> ASK = (connection) -> "asked";
+
+		@Override
+		@SuppressWarnings("unchecked")
+		public <T> T run(Command<T> command) {
+			this.opening.run();
+			return (command == ASK) ? (T) this.name : null;
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}

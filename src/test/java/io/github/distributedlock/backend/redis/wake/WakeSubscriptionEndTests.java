@@ -1,0 +1,94 @@
+package io.github.distributedlock.backend.redis.wake;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.redis.connection.SignalLine;
+import io.github.distributedlock.tck.Ear;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.MessageListener;
+import org.springframework.data.redis.connection.RedisConnection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for the end of a {@link WakeSubscription} that is connecting meanwhile.
+ */
+class WakeSubscriptionEndTests {
+
+	private final CountDownLatch answer = new CountDownLatch(1);
+
+	private final AtomicReference<Thread> connecting = new AtomicReference<>();
+
+	@Test
+	void waitsForAConnectionThatIsBeingOpened() {
+		WakeSubscription subscription = begin(Duration.ofSeconds(10));
+		Thread closing = new Thread(subscription::close);
+		closing.start();
+		await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
+		this.answer.countDown();
+		await().until(() -> !closing.isAlive());
+		assertThat(this.connecting.get().isAlive()).as("it still runs").isFalse();
+	}
+
+	@Test
+	void leavesNoThreadBehindIfTheConnectionIsNeverOpened() {
+		WakeSubscription subscription = begin(Duration.ofMillis(50));
+		subscription.close();
+		await().until(() -> !this.connecting.get().isAlive());
+	}
+
+	private WakeSubscription begin(Duration timeout) {
+		WakeSubscription subscription = new WakeSubscription(new Connecting(), "lock-wake:b", timeout, false, new Ear(),
+				(closed) -> {
+				});
+		new Thread(() -> {
+			try {
+				subscription.ensureBegun();
+			}
+			catch (LockBackendException ex) {
+				// As it has to, if nothing was opened in time.
+			}
+		}).start();
+		await().until(() -> this.connecting.get() != null);
+		return subscription;
+	}
+
+	/** As a client whose connection is opened when the test says so. */
+	private final class Connecting implements SignalLine {
+
+		@Override
+		public RedisConnection open() {
+			WakeSubscriptionEndTests.this.connecting.set(Thread.currentThread());
+			try {
+				WakeSubscriptionEndTests.this.answer.await(1, TimeUnit.MINUTES);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			throw new IllegalStateException("not opened");
+		}
+
+		@Override
+		public void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over) {
+			throw new AssertionError("nothing was opened");
+		}
+
+		@Override
+		public void drop(RedisConnection connection) {
+			throw new AssertionError("nothing was opened");
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}
