@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Relay;
 
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
@@ -47,7 +48,7 @@ final class FaultRow {
 		return this;
 	}
 
-	/** Puts a {@link RespRelay} between each member and the server. */
+	/** Puts a {@link Relay} between each member and the server. */
 	FaultRow relayed() {
 		this.route = Route.RELAYED;
 		return this;

@@ -4,6 +4,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.WallClock;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Relay;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -18,7 +19,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
  * @param wallClock the wall clock that its engine goes by
  * @param end ends what the application would end
  */
-record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, WallClock wallClock,
+record Member(Relay relay, RedisLockBackend backend, LockEngine engine, WallClock wallClock,
 		Runnable end) implements AutoCloseable {
 
 	static Member join(Client client, Deployment redis, Route route) {
@@ -26,7 +27,7 @@ record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, Wall
 			return of(null, client.backend(redis.configuration(), redis.settings()), () -> {
 			});
 		}
-		RespRelay relay = new RespRelay(redis.master().get().port());
+		Relay relay = new Relay(redis.master().get().port());
 		if (route == Route.SHARED) {
 			ApplicationConnections application = ApplicationConnections.to(relay.port());
 			return of(relay, application.backend(), application::close);
@@ -36,7 +37,7 @@ record Member(RespRelay relay, RedisLockBackend backend, LockEngine engine, Wall
 		});
 	}
 
-	private static Member of(RespRelay relay, RedisLockBackend backend, Runnable end) {
+	private static Member of(Relay relay, RedisLockBackend backend, Runnable end) {
 		WallClock wallClock = new WallClock();
 		LockEngine engine = wallClock.build(LockEngine.builder(backend).leaseTime(Trial.LEASE));
 		return new Member(relay, backend, engine, wallClock, end);

@@ -1,5 +1,7 @@
 package io.github.distributedlock.faults;
 
+import io.github.distributedlock.fixtures.Relay;
+
 /**
  * How a member reaches the server.
  */
@@ -8,12 +10,12 @@ enum Route {
 	/** On connections of the library. */
 	DIRECT,
 
-	/** On connections of the library, through a {@link RespRelay}. */
+	/** On connections of the library, through a {@link Relay}. */
 	RELAYED,
 
 	/**
-	 * Through a {@link RespRelay}, on the connections of the application, because they
-	 * are of a kind that the library does not know.
+	 * Through a {@link Relay}, on the connections of the application, because they are of
+	 * a kind that the library does not know.
 	 */
 	SHARED
 

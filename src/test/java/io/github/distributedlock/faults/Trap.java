@@ -1,5 +1,7 @@
 package io.github.distributedlock.faults;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -7,42 +9,28 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.distributedlock.fixtures.Relay;
+import io.github.distributedlock.fixtures.Relay.Connection;
 import io.github.distributedlock.fixtures.RespMessage;
 
 /**
- * Something that happens to the next request of a kind that passes a {@link RespRelay},
- * or one of several relays that it is set at.
+ * Something that happens to the next request of a kind that passes a {@link Relay}, or
+ * one of several relays that it is set at.
  */
-final class Trap {
-
-	/** What happens to it. */
-	enum Effect {
-
-		/**
-		 * The server carries it out. Neither its reply nor anything else passes on that
-		 * connection from then on, and nobody is told.
-		 */
-		SILENCE,
-
-		/** The server carries it out. Instead of its reply the connection ends. */
-		CUT,
-		/** The server carries it out. Instead of its reply comes a proxy's error. */
-		ERROR,
-
-		/** It is held back, with all that comes behind it, and passed on late. */
-		DELAY
-
-	}
+final class Trap implements Relay.Rule {
 
 	private static final long PATIENCE_SECONDS = 10;
+
+	private static final byte[] PROXY_ERROR = "-ERR Connection timed out\r\n".getBytes(StandardCharsets.US_ASCII);
 
 	private final Step step;
 
 	private final String key;
 
-	private final Effect effect;
-
 	private final Duration delay;
+
+	/** What happens to its reply. */
+	private final Effect effect;
 
 	private final AtomicBoolean armed = new AtomicBoolean(true);
 
@@ -52,26 +40,33 @@ final class Trap {
 
 	private final CountDownLatch done = new CountDownLatch(1);
 
-	private Trap(Step step, String key, Effect effect, Duration delay) {
+	private Trap(Step step, String key, Duration delay, Effect effect) {
 		this.step = step;
 		this.key = "lock:{" + key + "}";
-		this.effect = effect;
 		this.delay = delay;
+		this.effect = effect;
+	}
+
+	private interface Effect {
+
+		void on(Connection connection, RespMessage reply) throws IOException;
+
 	}
 
 	/**
-	 * Loses the reply to the next such request, and all that comes after it on its
-	 * connection.
+	 * Loses the reply to the next such request, which the server carries out, and all
+	 * that comes after it on its connection; nobody is told.
 	 */
 	static Trap loseReply(Step step, String key) {
-		return new Trap(step, key, Effect.SILENCE, Duration.ZERO);
+		return new Trap(step, key, Duration.ZERO, (connection, reply) -> connection.silence());
 	}
 
 	/**
-	 * Ends the connection in place of the reply to the next such request.
+	 * Ends the connection in place of the reply to the next such request, which the
+	 * server carries out.
 	 */
 	static Trap cutReply(Step step, String key) {
-		return new Trap(step, key, Effect.CUT, Duration.ZERO);
+		return new Trap(step, key, Duration.ZERO, (connection, reply) -> connection.close());
 	}
 
 	/**
@@ -79,28 +74,37 @@ final class Trap {
 	 * that has waited for the server in vain.
 	 */
 	static Trap failReply(Step step, String key) {
-		return new Trap(step, key, Effect.ERROR, Duration.ZERO);
+		return new Trap(step, key, Duration.ZERO, (connection, reply) -> connection.answer(PROXY_ERROR));
 	}
 
 	/**
-	 * Holds the next such request back, and passes it on even if the client has left.
+	 * Holds the next such request back, with all that comes behind it, and passes it on
+	 * even if the client has left.
 	 */
 	static Trap delay(Step step, String key, Duration delay) {
-		return new Trap(step, key, Effect.DELAY, delay);
+		return new Trap(step, key, delay, (connection, reply) -> connection.answer(reply.bytes()));
 	}
 
-	Effect effect() {
-		return this.effect;
-	}
-
-	Duration delay() {
-		return this.delay;
+	@Override
+	public boolean apply(RespMessage request, Connection connection) throws IOException, InterruptedException {
+		boolean caught = catches(request);
+		if (caught) {
+			Thread.sleep(this.delay.toMillis());
+			connection.send(request, (reply) -> {
+				this.effect.on(connection, reply);
+				this.done.countDown();
+			});
+			if (!this.delay.isZero()) { // Nobody may read the reply any more.
+				this.done.countDown();
+			}
+		}
+		return caught;
 	}
 
 	/**
 	 * Catches a request, if it is the first of the kind.
 	 */
-	boolean catches(RespMessage request) {
+	private boolean catches(RespMessage request) {
 		if (request.words().equals(this.caught)) {
 			this.repetitions.incrementAndGet();
 		}
@@ -117,10 +121,6 @@ final class Trap {
 	 */
 	int repetitions() {
 		return this.repetitions.get();
-	}
-
-	void done() {
-		this.done.countDown();
 	}
 
 	/**

@@ -116,7 +116,7 @@ final class Trial implements AutoCloseable {
 	 * Sets a trap on the way of each member to the server.
 	 */
 	Trap set(Trap trap) {
-		this.members.forEach((member) -> member.relay().set(trap));
+		this.members.forEach((member) -> member.relay().add(trap));
 		return trap;
 	}
 

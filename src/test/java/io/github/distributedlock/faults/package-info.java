@@ -24,7 +24,7 @@
  * A row runs on one server of its own, unless it says {@code on(…)} another
  * {@link io.github.distributedlock.faults.Deployment}. One that is {@code relayed()} can
  * lose, delay and cut single requests and replies: see
- * {@link io.github.distributedlock.faults.RespRelay}.
+ * {@link io.github.distributedlock.fixtures.Relay}.
  * {@link io.github.distributedlock.faults.RecordedHolder} is a JVM of its own, which can
  * be stopped and killed.
  * <p>

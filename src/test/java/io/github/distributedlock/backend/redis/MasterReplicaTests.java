@@ -11,6 +11,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisReplicas;
 import io.github.distributedlock.fixtures.RedisServers.Server;
+import io.github.distributedlock.fixtures.Relay;
 import io.github.distributedlock.fixtures.Variant;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.AfterEach;

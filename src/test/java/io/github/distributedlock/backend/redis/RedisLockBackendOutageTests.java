@@ -21,6 +21,7 @@ import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.Relay;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -133,13 +134,13 @@ class RedisLockBackendOutageTests {
 			this.backend = new RedisLockBackend(client.connectTo(relay.port()),
 					RedisLockSettings.defaults().commandTimeout(TIMEOUT.multipliedBy(5)));
 			warmUp();
-			relay.swallow();
+			relay.silence();
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
 			for (int i = 0; i < 3; i++) {
 				assertThat(this.backend.acquire(claim("after-" + i)).acquired()).isTrue();
 			}
-			await().untilAsserted(() -> assertThat(relay.swallowing()).as("dead connections still open").isZero());
+			await().untilAsserted(() -> assertThat(relay.silent()).as("dead connections still open").isZero());
 		}
 	}
 

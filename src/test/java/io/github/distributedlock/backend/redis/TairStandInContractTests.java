@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import java.io.IOException;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend;
@@ -25,7 +24,7 @@ class TairStandInContractTests extends LockBackendContractTests {
 	private TairStandIn tair;
 
 	@BeforeAll
-	void start() throws IOException {
+	void start() {
 		RedisServers.Server server = RedisServers.shared(RedisServers.EMBEDDED);
 		HostAndPort redis = new HostAndPort(server.host(), server.port());
 		AllowedCommands.NOTHING_ATOMIC.grantOn(redis);
@@ -35,7 +34,7 @@ class TairStandInContractTests extends LockBackendContractTests {
 	}
 
 	@AfterAll
-	void stop() throws IOException {
+	void stop() {
 		this.tair.close();
 	}
 

@@ -13,6 +13,7 @@ import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.RedisServers.Server;
+import io.github.distributedlock.fixtures.Relay;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -77,7 +78,7 @@ class WaitersExpireTests {
 	private static void registerWithoutAnAnswer(Server server, Relay relay, RedisLockBackend opened) throws Exception {
 		try (RedisLockBackend backend = opened; Jedis admin = server.admin()) {
 			assertThat(backend.acquire(new Claim("k", "a:1", "a", LEASE)).acquired()).isTrue();
-			relay.answerNothingFrom("ZADD");
+			relay.mute("ZADD");
 			CompletableFuture<?> registering = CompletableFuture.runAsync(
 					() -> backend.acquireOrRegister(new Claim("k", "b:1", "b", LEASE)),
 					(task) -> new Thread(task).start());

@@ -12,12 +12,12 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.Relay;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.Relay;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -114,7 +114,7 @@ class AtomicitySelectionTests {
 			engine.acquire("k").close();
 			assertThat(backend.atomicity()).isIn(Atomicity.NATIVE, Atomicity.TRANSACTION);
 			address.leadTo(young.port());
-			address.swallow();
+			address.silence();
 			address.cut();
 			LockRequest patient = LockRequest.of("k").waitTime(Patience.PATIENCE);
 			engine.acquire(patient).close();
@@ -218,7 +218,7 @@ class AtomicitySelectionTests {
 	void aProxyThatEndsTheConnectionDoesNotSupportTheCommand(Client client) throws Exception {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
 				Relay proxy = new Relay(server.port())) {
-			proxy.forbid("EVAL");
+			proxy.forbid("EVAL", "EVALSHA");
 			try (RedisLockBackend backend = backend(client, proxy.port());
 					LockEngine engine = LockEngine.builder(backend).build()) {
 				assertThat(backend.atomicity()).isEqualTo(Atomicity.TRANSACTION);

@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis.atomic;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 
@@ -8,9 +7,9 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.Relay;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.Relay;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -65,7 +64,7 @@ class PlainRenewalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aNodeThatIsNoMasterAnyMoreIsLeft(Client client) throws IOException {
+	void aNodeThatIsNoMasterAnyMoreIsLeft(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
 				RedisServers.Server next = RedisServers.start(RedisServers.EMBEDDED);
 				Jedis admin = server.admin();

@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis.wake;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -12,10 +11,10 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.Relay;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.Relay;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -96,10 +95,9 @@ class SignalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void autoPollsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Client client, CapturedOutput output)
-			throws IOException {
+	void autoPollsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Client client, CapturedOutput output) {
 		try (Relay proxy = new Relay(this.server.port())) {
-			proxy.refuseSubscriptions(true);
+			proxy.forbid("SUBSCRIBE");
 			open(client, proxy.port(), Signals.AUTO);
 			Claim holder = claim("k", "a");
 			this.backend.acquire(holder);
@@ -107,7 +105,7 @@ class SignalsTests {
 			assertThat(this.listening.hears()).as("hears").isFalse();
 			assertThat(this.admin.exists("lock-waiters:{k}")).as("registered").isFalse();
 			assertThat(output).contains("Wake-ups of locks do not arrive, so who waits polls");
-			proxy.refuseSubscriptions(false);
+			proxy.removeRules();
 			await("it tries again").until(() -> this.ear.resubscriptions() == 1);
 			assertThat(this.listening.hears()).as("hears").isTrue();
 			this.backend.acquireOrRegister(claim("k", "b"));
@@ -148,16 +146,16 @@ class SignalsTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void pubsubFailsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Client client) throws IOException {
+	void pubsubFailsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Client client) {
 		try (Relay proxy = new Relay(this.server.port())) {
-			proxy.refuseSubscriptions(true);
+			proxy.forbid("SUBSCRIBE");
 			open(client, proxy.port(), Signals.PUBSUB);
 			this.backend.acquire(claim("k", "a"));
 			assertThatExceptionOfType(LockBackendException.class)
 				.isThrownBy(() -> this.backend.acquireOrRegister(claim("k", "b")))
 				.withMessageContaining("distributed-lock.redis.signals=pubsub")
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
-			proxy.refuseSubscriptions(false);
+			proxy.removeRules();
 			await("it tries again").until(() -> this.ear.resubscriptions() == 1);
 			assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
 			assertThat(this.admin.zrange("lock-waiters:{k}", 0, -1)).containsExactly("b");

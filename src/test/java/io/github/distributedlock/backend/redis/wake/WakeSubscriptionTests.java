@@ -9,10 +9,10 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.WakeListener;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.Relay;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.Relay;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -103,7 +103,7 @@ class WakeSubscriptionTests {
 					RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(1)));
 			this.backend.listen("b", this.ear);
 			this.backend.acquireOrRegister(claim("mine", "b"));
-			relay.swallow();
+			relay.silence();
 			// Somebody waits: nothing else makes it look.
 			await().ignoreExceptions().until(() -> {
 				this.backend.acquireOrRegister(claim("mine", "b"));
@@ -123,10 +123,10 @@ class WakeSubscriptionTests {
 			this.backend = new RedisLockBackend(client.connectTo(relay.port()));
 			this.backend.listen("b", this.ear);
 			this.backend.acquireOrRegister(claim("mine", "b"));
-			relay.swallowSubscriptions();
+			relay.silenceSubscriptions();
 			await().until(() -> {
 				this.backend.acquireOrRegister(claim("mine", "b"));
-				return relay.hasSwallowed();
+				return relay.hasLost();
 			});
 			relay.cut();
 			await().until(() -> this.ear.resubscriptions() == 1);

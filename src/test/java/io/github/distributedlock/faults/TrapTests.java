@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.Relay;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
-class RespRelayTests {
+class TrapTests {
 
 	private static final int TIMEOUT_MILLIS = 200;
 
@@ -27,7 +28,7 @@ class RespRelayTests {
 
 	private final RedisServers.Server server = RedisServers.shared(RedisServers.EMBEDDED);
 
-	private final RespRelay relay = new RespRelay(this.server.port());
+	private final Relay relay = new Relay(this.server.port());
 
 	private final Jedis client = new Jedis("localhost", this.relay.port(), TIMEOUT_MILLIS);
 
@@ -114,7 +115,7 @@ class RespRelayTests {
 	}
 
 	private Trap set(Trap trap) {
-		this.relay.set(trap);
+		this.relay.add(trap);
 		return trap;
 	}
 
