@@ -18,15 +18,12 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Durations are from 1 millisecond (0 for a wait) to 365 days; a lease is at least 100
- * milliseconds. A request has at most 10,000 keys. Anything else is refused with an
- * {@link IllegalArgumentException}.
+ * milliseconds. A request has at most 10,000 keys. {@link LockMode#SHARED} goes neither
+ * with {@linkplain #fair(boolean) fair} nor with {@linkplain #fenced(boolean) fenced},
+ * and fenced not with several keys. Anything else is refused by the wither that brings it
+ * about, with an {@link IllegalArgumentException}.
  */
 public final class LockRequest {
-
-	/**
-	 * The shortest lease that can be told from a slow network: {@value} milliseconds.
-	 */
-	public static final long SHORTEST_LEASE_MILLIS = 100;
 
 	/**
 	 * The most keys of one request: {@value}.
@@ -39,6 +36,7 @@ public final class LockRequest {
 		this.values = values;
 		requireMinHoldFits("leaseTime", values.leaseTime);
 		requireMinHoldFits("maxHoldTime", values.maxHoldTime);
+		RequestChecks.requireCompatible(values.keys, values.mode, values.fair, values.fenced);
 	}
 
 	/**
@@ -75,7 +73,7 @@ public final class LockRequest {
 	 * @return a request that waits so long
 	 */
 	public LockRequest waitTime(Duration waitTime) {
-		Duration checked = RequestChecks.between("waitTime", waitTime, Duration.ZERO);
+		Duration checked = DurationRange.WAIT.check("waitTime", waitTime);
 		return with((values) -> values.waitTime = checked);
 	}
 
@@ -86,7 +84,7 @@ public final class LockRequest {
 	 * @return a request with that lease
 	 */
 	public LockRequest leaseTime(Duration leaseTime) {
-		Duration checked = RequestChecks.between("leaseTime", leaseTime, Duration.ofMillis(SHORTEST_LEASE_MILLIS));
+		Duration checked = DurationRange.LEASE.check("leaseTime", leaseTime);
 		return with((values) -> values.leaseTime = checked);
 	}
 
@@ -96,7 +94,7 @@ public final class LockRequest {
 	 * @return a request with that limit
 	 */
 	public LockRequest maxHoldTime(Duration maxHoldTime) {
-		Duration checked = RequestChecks.between("maxHoldTime", maxHoldTime, Duration.ofMillis(SHORTEST_LEASE_MILLIS));
+		Duration checked = DurationRange.LEASE.check("maxHoldTime", maxHoldTime);
 		return with((values) -> values.maxHoldTime = checked);
 	}
 
@@ -109,7 +107,7 @@ public final class LockRequest {
 	 * @return a request with that minimum
 	 */
 	public LockRequest minHoldTime(Duration minHoldTime) {
-		Duration checked = RequestChecks.between("minHoldTime", minHoldTime, Duration.ofMillis(1));
+		Duration checked = DurationRange.HOLD.check("minHoldTime", minHoldTime);
 		return with((values) -> values.minHoldTime = checked);
 	}
 

@@ -13,21 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestChecks {
 
-	private static final Duration LONGEST = Duration.ofDays(365);
-
 	private RequestChecks() {
-	}
-
-	/**
-	 * The duration, if it is in range.
-	 */
-	static Duration between(String what, Duration duration, Duration least) {
-		Objects.requireNonNull(duration, what);
-		if (duration.compareTo(least) < 0 || duration.compareTo(LONGEST) > 0) {
-			throw new IllegalArgumentException(
-					what + " " + duration + " is out of range: at least " + least.toMillis() + " ms, at most 365 days");
-		}
-		return duration;
 	}
 
 	/**
@@ -53,6 +39,28 @@ final class RequestChecks {
 							+ " are allowed. Lock by a coarser key, such as that of what they all belong to");
 		}
 		return distinct;
+	}
+
+	/**
+	 * Fails if a mode, fair and fenced do not go together.
+	 */
+	static void requireCompatible(List<String> keys, LockMode mode, boolean fair, boolean fenced) {
+		if (mode == LockMode.SHARED && fair) {
+			throw refused(keys, "SHARED and fair, but a shared lock queues up behind all exclusive requests that wait"
+					+ " as it is. Request it without fair");
+		}
+		if (mode == LockMode.SHARED && fenced) {
+			throw refused(keys, "SHARED and fenced, but a fencing token tells who wrote last, and shared locks are for"
+					+ " reading. Request it without fenced, or as EXCLUSIVE");
+		}
+		if (fenced && keys.size() > 1) {
+			throw refused(keys, "fenced, but a fencing token is of one key. Request one key as fenced, and the others"
+					+ " around it");
+		}
+	}
+
+	private static IllegalArgumentException refused(List<String> keys, String what) {
+		return new IllegalArgumentException("Lock " + LockException.printable(keys) + " was requested as " + what);
 	}
 
 	/**

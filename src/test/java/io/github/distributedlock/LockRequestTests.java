@@ -56,6 +56,21 @@ class LockRequestTests {
 	}
 
 	@Test
+	void whatDoesNotGoTogetherIsRefusedByTheWitherThatBringsItAbout() {
+		LockRequest shared = REQUEST.mode(LockMode.SHARED);
+		assertThatIllegalArgumentException().isThrownBy(() -> shared.fair(true))
+			.withMessageContainingAll("Lock [k]", "SHARED and fair", "Request it without fair");
+		assertThatIllegalArgumentException().isThrownBy(() -> shared.fenced(true))
+			.withMessageContainingAll("Lock [k]", "SHARED and fenced", "Request it without fenced");
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.fair(true).mode(LockMode.SHARED));
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.fenced(true).mode(LockMode.SHARED));
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("a", "b").fenced(true))
+			.withMessageContainingAll("Lock [a, b]", "a fencing token is of one key", "the others around it");
+		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.fenced(true).keys(List.of("a", "b")));
+		assertThat(REQUEST.fair(true).fenced(true).fenced(true)).isNotNull();
+	}
+
+	@Test
 	void negativeDurationsAreRefused() {
 		DURATIONS.forEach((what, wither) -> assertThatIllegalArgumentException().as(what)
 			.isThrownBy(() -> wither.apply(Duration.ofMillis(-1)))
@@ -105,16 +120,16 @@ class LockRequestTests {
 			.leaseTime(Duration.ofSeconds(4))
 			.maxHoldTime(Duration.ofSeconds(5))
 			.minHoldTime(Duration.ofSeconds(2))
-			.mode(LockMode.SHARED)
 			.fair(true)
-			.fenced(true)
 			.expireOnClose(true)
 			.detached(true)
 			.awaitedOnStop(true)
 			.name("n");
 		LockRequest other = all.keys(List.of("a", "b"));
-		assertThat(other).hasToString("LockRequest[keys=[a, b], name=n, mode=SHARED, waitTime=PT1S, leaseTime=PT4S,"
-				+ " maxHoldTime=PT5S, minHoldTime=PT2S, expireOnClose, fair, fenced, detached, awaitedOnStop]");
+		assertThat(other).hasToString("LockRequest[keys=[a, b], name=n, mode=EXCLUSIVE, waitTime=PT1S, leaseTime=PT4S,"
+				+ " maxHoldTime=PT5S, minHoldTime=PT2S, expireOnClose, fair, detached, awaitedOnStop]");
+		assertThat(REQUEST.mode(LockMode.SHARED)).hasToString("LockRequest[keys=[k], name=unnamed, mode=SHARED]");
+		assertThat(REQUEST.fenced(true)).hasToString("LockRequest[keys=[k], name=unnamed, mode=EXCLUSIVE, fenced]");
 		assertThat(all.keys()).containsExactly("k");
 		assertThat(REQUEST).hasToString("LockRequest[keys=[k], name=unnamed, mode=EXCLUSIVE]");
 	}

@@ -61,9 +61,10 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	/**
 	 * Asks whether the store can serve the annotated methods of all classes that the
 	 * pointcut was asked about so far.
-	 * @param store is given the request of each method, whose keys may still be
-	 * expressions, and throws a {@link io.github.distributedlock.LockBackendException} if
-	 * it cannot serve it; one that may serve it later is passed on
+	 * @param store is given the request of each method, whose keys may only stand for
+	 * those of a call, and throws a
+	 * {@link io.github.distributedlock.LockBackendException} if it cannot serve it; one
+	 * that may serve it later is passed on
 	 * @throws io.github.distributedlock.LockDefinitionException if it cannot serve one
 	 */
 	public void require(Consumer<LockRequest> store) {

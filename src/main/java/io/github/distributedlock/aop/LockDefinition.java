@@ -1,6 +1,5 @@
 package io.github.distributedlock.aop;
 
-import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -16,25 +15,21 @@ import org.springframework.expression.EvaluationContext;
  * All that an annotation means, resolved and checked once.
  *
  * @param annotated the method
- * @param keys the keys
- * @param template the request, complete if the keys are constant
+ * @param template the request, but for the keys of a call
  * @param skipped the result of a skipped call, or {@code null} if a busy lock is thrown
  * @param fallback what to call if the lock cannot be acquired, or {@code null}
  * @param lossReaction what to do if the lock is lost
  * @param results what may be returned
  */
-record LockDefinition(AnnotatedMethod annotated, KeyExpressions keys, LockRequest template,
-		@Nullable Supplier<@Nullable Object> skipped, @Nullable FallbackMethod fallback, LossReaction lossReaction,
-		ResultRules results) {
+record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Nullable Supplier<@Nullable Object> skipped,
+		@Nullable FallbackMethod fallback, LossReaction lossReaction, ResultRules results) {
 
 	static LockDefinition of(AnnotatedMethod annotated, PropertyResolver properties, EvaluationContext shared) {
 		MethodRules.check(annotated);
 		ResultRules results = ResultRules.of(annotated);
-		KeyExpressions keys = new KeyExpressions(annotated, properties, shared);
-		List<String> constant = keys.ifConstant();
-		LockRequest template = RequestTemplate.of(annotated, properties,
-				(constant != null) ? constant : List.of(annotated.annotation().key()));
-		return new LockDefinition(annotated, keys, template, SkippedResult.of(annotated), FallbackMethod.of(annotated),
+		RequestTemplate template = new RequestTemplate(annotated, properties,
+				new KeyExpressions(annotated, properties, shared));
+		return new LockDefinition(annotated, template, SkippedResult.of(annotated), FallbackMethod.of(annotated),
 				LossReaction.of(annotated), results);
 	}
 
@@ -44,23 +39,20 @@ record LockDefinition(AnnotatedMethod annotated, KeyExpressions keys, LockReques
 	 * @throws LockDefinitionException if it said so for good
 	 */
 	void require(Consumer<LockRequest> store) {
+		LockRequest request = this.template.prototype();
 		try {
-			store.accept(this.template);
+			store.accept(request);
 		}
 		catch (LockBackendException ex) {
 			if (ex.isRetryable() || !ex.isRefused()) {
 				throw ex;
 			}
-			String attribute = this.template.fair() ? "fair" : "mode";
-			Object value = this.template.fair() ? true : this.template.mode();
+			String attribute = request.fair() ? "fair" : "mode";
+			Object value = request.fair() ? true : request.mode();
 			// All that is in its message; as the cause it would be reported in place of
 			// this.
 			throw this.annotated.refuse(attribute, value, "is not possible here: " + ex.getMessage(), null);
 		}
-	}
-
-	LockRequest request(Object target, Object[] args) {
-		return (this.keys.ifConstant() != null) ? this.template : this.template.keys(this.keys.evaluate(target, args));
 	}
 
 }

@@ -94,7 +94,7 @@ class LockDefinitionSource {
 		return this.definitions.values()
 			.stream()
 			.flatMap((known) -> known.values().stream())
-			.map((definition) -> definition.template().name())
+			.map((definition) -> definition.template().prototype().name())
 			.collect(Collectors.toSet());
 	}
 

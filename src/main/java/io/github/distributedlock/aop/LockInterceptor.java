@@ -45,7 +45,7 @@ class LockInterceptor implements MethodInterceptor {
 		if (definition == null) {
 			return invocation.proceed();
 		}
-		LockRequest request = definition.request(target, invocation.getArguments());
+		LockRequest request = definition.template().request(target, invocation.getArguments());
 		Supplier<@Nullable Object> skipped = definition.skipped();
 		LockHandle handle;
 		try {

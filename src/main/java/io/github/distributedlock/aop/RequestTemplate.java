@@ -2,9 +2,9 @@ package io.github.distributedlock.aop;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.function.Function;
+import java.util.function.BiFunction;
+import java.util.stream.IntStream;
 
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.ReleaseOn;
@@ -14,8 +14,7 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * Makes of an annotation's attributes the request that all calls of the method share but
- * for the keys.
+ * The request of an annotated method, but for the keys that each call has of its own.
  */
 final class RequestTemplate {
 
@@ -23,74 +22,99 @@ final class RequestTemplate {
 
 	private final PropertyResolver properties;
 
-	private LockRequest request;
+	private final KeyExpressions keys;
 
-	private RequestTemplate(AnnotatedMethod annotated, PropertyResolver properties, LockRequest request) {
+	private final LockRequest prototype;
+
+	/**
+	 * Resolves the attributes of the annotation.
+	 * @throws io.github.distributedlock.LockDefinitionException if one of them cannot be,
+	 * or not together with the others
+	 */
+	RequestTemplate(AnnotatedMethod annotated, PropertyResolver properties, KeyExpressions keys) {
 		this.annotated = annotated;
 		this.properties = properties;
-		this.request = request;
+		this.keys = keys;
+		List<String> constant = keys.ifConstant();
+		this.prototype = withAttributes(LockRequest.of((constant != null) ? constant : standIns(annotated)));
 	}
 
-	static LockRequest of(AnnotatedMethod annotated, PropertyResolver properties, List<String> keys) {
-		refuseContradictions(annotated, keys);
-		DistributedLock annotation = annotated.annotation();
-		RequestTemplate template = new RequestTemplate(annotated, properties, LockRequest.of(keys));
-		template.set("waitTime", annotation.waitTime(), (time) -> template.request.waitTime(time));
-		template.set("leaseTime", annotation.leaseTime(), (time) -> template.request.leaseTime(time));
-		template.set("maxHoldTime", annotation.maxHoldTime(), (time) -> template.request.maxHoldTime(time));
-		template.set("minHoldTime", annotation.minHoldTime(), (time) -> template.request.minHoldTime(time));
-		String name = Placeholders.resolve(annotated, "name", annotation.name(), properties).trim();
-		return template.request.name(name.isEmpty() ? annotated.shortName() : name)
-			.mode(annotation.mode())
-			.fair(annotation.fair())
-			.fenced(annotation.fenced())
+	/**
+	 * One for each key of the annotation, since not everything goes with several.
+	 */
+	private static List<String> standIns(AnnotatedMethod annotated) {
+		return IntStream.rangeClosed(1, annotated.annotation().key().length)
+			.mapToObj((number) -> "key " + number + " of " + annotated.shortName())
+			.toList();
+	}
+
+	private LockRequest withAttributes(LockRequest request) {
+		DistributedLock annotation = this.annotated.annotation();
+		request = with(request, "waitTime", annotation.waitTime(), LockRequest::waitTime);
+		request = with(request, "leaseTime", annotation.leaseTime(), LockRequest::leaseTime);
+		request = with(request, "maxHoldTime", annotation.maxHoldTime(), LockRequest::maxHoldTime);
+		request = with(request, "minHoldTime", annotation.minHoldTime(), LockRequest::minHoldTime);
+		request = request.mode(annotation.mode());
+		request = with(request, "fair", annotation.fair(), LockRequest::fair);
+		request = with(request, "fenced", annotation.fenced(), LockRequest::fenced);
+		String name = resolve("name", annotation.name());
+		return request.name(name.isEmpty() ? this.annotated.shortName() : name)
 			.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY)
 			.awaitedOnStop(true);
 	}
 
-	private static void refuseContradictions(AnnotatedMethod annotated, List<String> keys) {
-		DistributedLock annotation = annotated.annotation();
-		boolean shared = annotation.mode() == LockMode.SHARED;
-		if (annotation.fair() && shared) {
-			throw annotated.refuse("fair", true,
-					"is not for mode = SHARED, which queues up behind all exclusive calls that wait as it is: leave it out",
-					null);
-		}
-		if (annotation.fenced() && shared) {
-			throw annotated.refuse("fenced", true,
-					"is not for mode = SHARED, since a token tells who wrote last: leave it out", null);
-		}
-		if (annotation.fenced() && keys.size() > 1) {
-			throw annotated.refuse("fenced", true,
-					"is not for several keys, since a token is of one: take the other locks around this one", null);
-		}
-	}
-
-	private void set(String attribute, String written, Function<Duration, LockRequest> wither) {
-		String resolved = Placeholders.resolve(this.annotated, attribute, written, this.properties).trim();
+	private LockRequest with(LockRequest request, String attribute, String written,
+			BiFunction<LockRequest, Duration, LockRequest> wither) {
+		String resolved = resolve(attribute, written);
 		if (resolved.isEmpty()) {
-			return;
+			return request;
 		}
+		String told = written.equals(resolved) ? "" : "(" + resolved + ") ";
 		Duration duration;
 		try {
 			duration = DurationFormatterUtils.detectAndParse(resolved, DurationFormat.Unit.MILLIS);
 		}
 		catch (IllegalArgumentException | ArithmeticException ex) {
 			throw this.annotated.refuse(attribute, written,
-					told(written, resolved) + "is not a duration: write \"2s\", \"PT2S\" or \"500\" (milliseconds)",
-					ex);
+					told + "is not a duration: write \"2s\", \"PT2S\" or \"500\" (milliseconds)", ex);
 		}
 		try {
-			this.request = wither.apply(duration);
+			return wither.apply(request, duration);
 		}
 		catch (IllegalArgumentException ex) {
-			throw this.annotated.refuse(attribute, written, told(written, resolved) + "cannot be: " + ex.getMessage(),
-					ex);
+			throw this.annotated.refuse(attribute, written, told + "cannot be: " + ex.getMessage(), ex);
 		}
 	}
 
-	private static String told(String written, String resolved) {
-		return written.equals(resolved) ? "" : "(" + resolved + ") ";
+	private LockRequest with(LockRequest request, String attribute, boolean value,
+			BiFunction<LockRequest, Boolean, LockRequest> wither) {
+		try {
+			return wither.apply(request, value);
+		}
+		catch (IllegalArgumentException ex) {
+			throw this.annotated.refuse(attribute, value, "cannot be: " + ex.getMessage(), ex);
+		}
+	}
+
+	private String resolve(String attribute, String written) {
+		return Placeholders.resolve(this.annotated, attribute, written, this.properties).trim();
+	}
+
+	/**
+	 * The request as far as it is the same for all calls: unless the keys are constant,
+	 * its own only stand for those of a call.
+	 */
+	LockRequest prototype() {
+		return this.prototype;
+	}
+
+	/**
+	 * The request of one call.
+	 * @throws IllegalArgumentException if an expression has no usable value
+	 */
+	LockRequest request(Object target, Object[] args) {
+		return (this.keys.ifConstant() != null) ? this.prototype
+				: this.prototype.keys(this.keys.evaluate(target, args));
 	}
 
 }

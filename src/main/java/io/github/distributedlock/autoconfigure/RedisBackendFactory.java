@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 
+import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Redis;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.engine.LockEngineBuilder;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
@@ -49,39 +49,25 @@ final class RedisBackendFactory {
 	}
 
 	private static RedisLockSettings settings(Redis redis, Duration lease) {
-		Duration commandTimeout = CheckedProperty.of("redis.command-timeout", redis.commandTimeout())
-			.to((timeout) -> requireBounded(timeout, lease));
-		RedisLockSettings settings = CheckedProperty.of("redis.prefix", redis.prefix())
-			.to((prefix) -> RedisLockSettings.defaults()
-				.prefix(prefix)
-				.commandTimeout(commandTimeout)
-				.atomicity(redis.atomicity())
-				.signals(redis.signals()));
-		int replicas = CheckedProperty.of("redis.replicas-to-ack", redis.replicasToAck())
-			.to(RedisBackendFactory::requireNotNegative);
-		return CheckedProperty.of("redis.replica-ack-timeout", redis.replicaAckTimeout())
-			.to((timeout) -> settings.replicasToAck(replicas, timeout));
+		RedisLockSettings some = RedisLockSettings.defaults().atomicity(redis.atomicity()).signals(redis.signals());
+		RedisLockSettings named = CheckedProperty.of("redis.prefix", redis.prefix()).to(some::prefix);
+		RedisLockSettings timed = CheckedProperty.of("redis.command-timeout", redis.commandTimeout())
+			.to((timeout) -> requireNotLonger(named.commandTimeout(timeout), lease));
+		if (redis.replicasToAck() > 0) {
+			return CheckedProperty.of("redis.replica-ack-timeout", redis.replicaAckTimeout())
+				.to((timeout) -> timed.replicasToAck(redis.replicasToAck(), timeout));
+		}
+		return CheckedProperty.of("redis.replicas-to-ack", redis.replicasToAck())
+			.to((none) -> timed.replicasToAck(none, redis.replicaAckTimeout()));
 	}
 
-	private static int requireNotNegative(int replicas) {
-		if (replicas < 0) {
-			throw new IllegalArgumentException("it is less than 0; use 0 to ask none");
-		}
-		return replicas;
-	}
-
-	private static Duration requireBounded(Duration timeout, Duration lease) {
-		if (timeout.compareTo(Duration.ofMillis(1)) < 0 || timeout.compareTo(Duration.ofMinutes(1)) > 0) {
-			throw new IllegalArgumentException("it is not from 1 ms to 1 minute; 1s is a good value");
-		}
-		// The engine refuses a lease below its least.
-		boolean leaseIsPossible = lease
-			.compareTo(Duration.ofMillis(LockEngineBuilder.SHORTEST_RENEWED_LEASE_MILLIS)) >= 0;
-		if (leaseIsPossible && timeout.compareTo(lease) > 0) {
+	private static RedisLockSettings requireNotLonger(RedisLockSettings settings, Duration lease) {
+		// The engine refuses a lease that is out of range.
+		if (DurationRange.RENEWED_LEASE.contains(lease) && settings.commandTimeout().compareTo(lease) > 0) {
 			throw new IllegalArgumentException("it is longer than distributed-lock.lease-time (" + lease
 					+ "), so that one command without an answer costs a lock; choose at most a third of that");
 		}
-		return timeout;
+		return settings;
 	}
 
 	private RedisConnectionFactory connectionFactory(@Nullable String name) {

@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.Lease.Moment;
@@ -37,7 +37,7 @@ final class Extender {
 	 * @return whether all are held, and do
 	 */
 	boolean extend(List<Hold> holds, Duration lease) {
-		LockRequest.of(holds.get(0).key).leaseTime(lease);
+		DurationRange.LEASE.check("lease", lease);
 		for (Hold hold : holds) {
 			if (!extend(hold, lease)) {
 				return false;

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 
+import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.backend.LockBackend;
@@ -15,12 +16,6 @@ import org.jspecify.annotations.Nullable;
  * The settings of a {@link LockEngine}. Not safe for use by many threads.
  */
 public final class LockEngineBuilder {
-
-	/**
-	 * The shortest lease that a watchdog can keep over a slow network:
-	 * {@value} milliseconds.
-	 */
-	public static final long SHORTEST_RENEWED_LEASE_MILLIS = 1000;
 
 	final LockBackend backend;
 
@@ -62,7 +57,7 @@ public final class LockEngineBuilder {
 	 * @return this builder
 	 */
 	public LockEngineBuilder waitTime(Duration waitTime) {
-		this.waitTime = requireInRange("waitTime", waitTime, 0);
+		this.waitTime = DurationRange.WAIT.check("waitTime", waitTime);
 		return this;
 	}
 
@@ -74,7 +69,7 @@ public final class LockEngineBuilder {
 	 * @return this builder
 	 */
 	public LockEngineBuilder leaseTime(Duration leaseTime) {
-		this.leaseTime = requireInRange("leaseTime", leaseTime, SHORTEST_RENEWED_LEASE_MILLIS);
+		this.leaseTime = DurationRange.RENEWED_LEASE.check("leaseTime", leaseTime);
 		return this;
 	}
 
@@ -101,7 +96,7 @@ public final class LockEngineBuilder {
 	 * @return this builder
 	 */
 	public LockEngineBuilder localSlice(Duration localSlice) {
-		this.localSlice = requireInRange("localSlice", localSlice, 0);
+		this.localSlice = DurationRange.WAIT.check("localSlice", localSlice);
 		return this;
 	}
 
@@ -126,10 +121,7 @@ public final class LockEngineBuilder {
 	 * @return this builder
 	 */
 	public LockEngineBuilder warnHeldAfter(@Nullable Duration warnHeldAfter) {
-		if (warnHeldAfter != null) {
-			requireInRange("warnHeldAfter", warnHeldAfter, 1);
-		}
-		this.warnHeldAfter = warnHeldAfter;
+		this.warnHeldAfter = (warnHeldAfter != null) ? DurationRange.HOLD.check("warnHeldAfter", warnHeldAfter) : null;
 		return this;
 	}
 
@@ -166,15 +158,6 @@ public final class LockEngineBuilder {
 	public LockEngine build() {
 		EngineThreads threads = new EngineThreads(this.callbackExecutor);
 		return new LockEngine(this, threads, threads, threads::close);
-	}
-
-	private static Duration requireInRange(String what, Duration duration, long leastMillis) {
-		Objects.requireNonNull(duration, what);
-		if (duration.compareTo(Duration.ofMillis(leastMillis)) < 0 || duration.compareTo(Duration.ofDays(365)) > 0) {
-			throw new IllegalArgumentException(
-					what + " " + duration + " is out of range: at least " + leastMillis + " ms, at most 365 days");
-		}
-		return duration;
 	}
 
 }

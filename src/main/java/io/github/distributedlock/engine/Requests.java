@@ -52,12 +52,6 @@ final class Requests {
 
 	HoldOptions options(LockRequest request) {
 		boolean shared = request.mode() == LockMode.SHARED;
-		refuse(request, shared && request.fair(), "SHARED and fair, but a shared lock"
-				+ " queues up behind all exclusive requests that wait as it is. Request it without fair");
-		refuse(request, shared && request.fenced(), "SHARED and fenced, but a fencing token"
-				+ " tells who wrote last, and shared locks are for reading. Request it without fenced, or as EXCLUSIVE");
-		refuse(request, request.fenced() && request.keys().size() > 1,
-				"fenced, but a fencing token" + " is of one key. Request one key as fenced, and the others around it");
 		if (shared || request.fair()) {
 			request.keys().forEach((key) -> this.backend.require(key, request.mode(), request.fair()));
 		}
@@ -75,13 +69,6 @@ final class Requests {
 								+ " are allowed. Lock by an identifier, not by content, or raise the engine's"
 								+ " maxKeyBytes (distributed-lock.max-key-bytes)");
 			}
-		}
-	}
-
-	private static void refuse(LockRequest request, boolean asked, String what) {
-		if (asked) {
-			throw new IllegalArgumentException(
-					"Lock " + LockException.printable(request.keys()) + " was requested as " + what);
 		}
 	}
 

@@ -150,15 +150,19 @@ class RefusedMethodTests {
 	@Test
 	void whatContradictsASharedLock() {
 		LockContext.refusal(SharedAndFair.class)
-			.hasMessageContaining("run(): fair = true is not for mode = SHARED, which queues up behind");
+			.hasMessageContaining("run(): fair = true cannot be: Lock [")
+			.hasMessageContaining("SharedAndFair.run] was requested as SHARED and fair, but a shared lock queues up");
 		LockContext.refusal(SharedAndFenced.class)
-			.hasMessageContaining("run(): fenced = true is not for mode = SHARED, since a token tells");
+			.hasMessageContaining("run(): fenced = true cannot be: Lock [")
+			.hasMessageContaining("SharedAndFenced.run] was requested as SHARED and fenced, but a fencing token tells");
 	}
 
 	@Test
 	void aFencingTokenForSeveralKeys() {
 		LockContext.refusal(Fenced.class)
-			.hasMessageContaining("run(): fenced = true is not for several keys, since a token is of one");
+			.hasMessageContaining("run(): fenced = true cannot be: Lock [")
+			.hasMessageContaining(
+					"was requested as fenced, but a fencing token is of one key. Request one key as fenced");
 	}
 
 	static class PrivateMethod {

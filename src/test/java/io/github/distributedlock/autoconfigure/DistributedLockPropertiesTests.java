@@ -17,6 +17,7 @@ import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.backend.redis.wake.Signals;
 import io.github.distributedlock.engine.LockEngine;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -56,6 +58,17 @@ class DistributedLockPropertiesTests {
 							Atomicity.AUTO, Signals.AUTO, null)));
 			assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
 		});
+	}
+
+	@Test
+	void defaultsOfRedisAreThoseOfItsSettings() {
+		DistributedLockProperties.Redis redis = new Binder()
+			.bindOrCreate("distributed-lock", DistributedLockProperties.class)
+			.redis();
+		RedisLockSettings settings = RedisLockSettings.defaults();
+		assertThat(redis).isEqualTo(new DistributedLockProperties.Redis(settings.prefix(), settings.commandTimeout(),
+				settings.replicasToAck(), settings.replicaAckTimeout(), settings.atomicity(), settings.signals(),
+				null));
 	}
 
 	@Test
@@ -143,11 +156,11 @@ class DistributedLockPropertiesTests {
 			warn-held-after | -1s       | PT-1S      | at least 1 ms
 			redis.prefix    | a{b       | a{b        | use a prefix without '{' and '}'
 			redis.prefix    | ''        | ''         | use a name such as 'lock'
-			redis.command-timeout | 0   | PT0S       | 1s is a good value
-			redis.command-timeout | -1s | PT-1S      | 1s is a good value
-			redis.command-timeout | 2m  | PT2M       | 1s is a good value
+			redis.command-timeout | 0   | PT0S       | at least 1 ms, at most 1 minute
+			redis.command-timeout | -1s | PT-1S      | at least 1 ms, at most 1 minute
+			redis.command-timeout | 2m  | PT2M       | at least 1 ms, at most 1 minute
 			redis.command-timeout | 31s | PT31S      | longer than distributed-lock.lease-time (PT30S)
-			redis.replicas-to-ack | -1  | -1         | less than 0; use 0 to ask none
+			redis.replicas-to-ack | -1  | -1         | use 0 to wait for none
 			""")
 	void areRefusedWithNameValueAndRemedy(String name, String value, String bound, String remedy,
 			CapturedOutput output) {

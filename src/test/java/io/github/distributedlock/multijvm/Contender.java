@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.AllowedCommands;
@@ -75,7 +76,7 @@ final class Contender {
 		Client client = Client.valueOf(order[0]);
 		AtomicityCase where = new AtomicityCase("there", HostAndPort.from(order[1]), AllowedCommands.valueOf(order[2]),
 				Atomicity.valueOf(order[3]), "ordered");
-		try (RedisLockBackend backend = where.backend(client, RedisLockBackend.DEFAULT_PREFIX);
+		try (RedisLockBackend backend = where.backend(client, RedisLockSettings.defaults().prefix());
 				LockEngine engine = LockEngine.builder(backend).application(client.name()).build();
 				History history = History.write(Path.of(order[5]))) {
 			// Connects before anything counts.

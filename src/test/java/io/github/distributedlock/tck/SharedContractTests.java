@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
@@ -16,7 +15,6 @@ import io.github.distributedlock.fixtures.Patience;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -31,11 +29,6 @@ public abstract class SharedContractTests extends FairContractTests {
 		LockBackend backend = open(store);
 		assertThatCode(() -> backend.require("k", LockMode.SHARED, false)).doesNotThrowAnyException();
 		assertThatCode(() -> backend.require("k", LockMode.EXCLUSIVE, true)).doesNotThrowAnyException();
-		assertThatExceptionOfType(LockBackendException.class)
-			.isThrownBy(() -> backend.require("k", LockMode.SHARED, true))
-			.withMessageContaining("'k' was requested as fair and SHARED")
-			.withMessageContaining("leave fair out")
-			.satisfies((ex) -> assertThat(ex.isRetryable()).isFalse());
 	}
 
 	@ContractTest

@@ -10,8 +10,6 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
@@ -63,12 +61,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
 	@Override
 	public void require(String key, LockMode mode, boolean fair) {
-		if (fair && mode == LockMode.SHARED) {
-			throw LockBackendException.refused(
-					"Lock '" + LockException.printable(key) + "' was requested as fair and SHARED",
-					"leave fair out: who reads together has no order, and waits for writers that came before anyway",
-					false, null);
-		}
+		// It serves them all.
 	}
 
 	@Override

@@ -41,16 +41,6 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public final class RedisLockBackend implements LockBackend {
 
-	/**
-	 * What the names of the Redis keys begin with, if nothing else is said.
-	 */
-	public static final String DEFAULT_PREFIX = "lock";
-
-	/**
-	 * How long a command may take, if nothing else is said.
-	 */
-	public static final Duration DEFAULT_COMMAND_TIMEOUT = Duration.ofSeconds(1);
-
 	private final KeyNames names;
 
 	private final RedisLockSettings settings;
@@ -132,12 +122,6 @@ public final class RedisLockBackend implements LockBackend {
 	public void require(String key, LockMode mode, boolean fair) {
 		if (!LuaOnly.isNeeded(mode, fair)) {
 			return;
-		}
-		if (fair && mode == LockMode.SHARED) {
-			throw LockBackendException.refused(
-					"Lock '" + LockException.printable(key) + "' was requested as fair and SHARED",
-					"leave fair out: who reads together has no order, and waits for writers that came before anyway",
-					false, null);
 		}
 		Atomicity asked = this.settings.atomicity();
 		// Whoever asks for another one by name need not ask the server.

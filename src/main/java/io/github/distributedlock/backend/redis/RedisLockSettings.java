@@ -1,58 +1,57 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
+import java.util.Objects;
 
+import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.backend.redis.wake.Signals;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 
 /**
- * How a {@link RedisLockBackend} keeps its locks.
+ * How a {@link RedisLockBackend} keeps its locks. Immutable: each wither returns new
+ * settings, and refuses with an {@link IllegalArgumentException} what is out of range.
  *
  * <pre class="code">
  * RedisLockSettings.defaults().prefix("shop").replicasToAck(1, Duration.ofMillis(300))
  * </pre>
- *
- * @param prefix what the names of the Redis keys begin with; without braces and
- * {@code ::}, not with a colon at its end, and not like the name of a lock's companion,
- * such as {@code lock-waiters}. Default {@value RedisLockBackend#DEFAULT_PREFIX}
- * @param commandTimeout how long one command may take, from 1 millisecond to 1 minute.
- * Default 1 second
- * @param replicasToAck how many replicas have to have a lock before it counts as
- * acquired. Default 0: none is asked
- * @param replicaAckTimeout how long they may take for that, at least 1 millisecond and
- * less than the command timeout. Counts only if replicas are asked
- * @param atomicity what keeps others out between comparing and changing. Default
- * {@link Atomicity#AUTO}
- * @param signals how those who wait learn that a lock is given back. Default
- * {@link Signals#AUTO}
  */
-public record RedisLockSettings(String prefix, Duration commandTimeout, int replicasToAck, Duration replicaAckTimeout,
-		Atomicity atomicity, Signals signals) {
+public final class RedisLockSettings {
 
-	private static final Duration SHORTEST = Duration.ofMillis(1);
+	private static final RedisLockSettings DEFAULTS = new RedisLockSettings("lock", Duration.ofSeconds(1), 0,
+			Duration.ofMillis(500), Atomicity.AUTO, Signals.AUTO);
 
-	private static final Duration LONGEST = Duration.ofMinutes(1);
+	private final String prefix;
 
-	/**
-	 * Checks the settings.
-	 * @throws IllegalArgumentException if one of them is out of range
-	 */
-	public RedisLockSettings {
+	private final Duration commandTimeout;
+
+	private final int replicasToAck;
+
+	private final Duration replicaAckTimeout;
+
+	private final Atomicity atomicity;
+
+	private final Signals signals;
+
+	private RedisLockSettings(String prefix, Duration commandTimeout, int replicasToAck, Duration replicaAckTimeout,
+			Atomicity atomicity, Signals signals) {
 		new KeyNames(prefix);
-		if (commandTimeout.compareTo(SHORTEST) < 0 || commandTimeout.compareTo(LONGEST) > 0) {
-			throw new IllegalArgumentException(
-					"The command timeout " + commandTimeout + " is out of range: at least 1 ms, at most 1 minute");
-		}
+		DurationRange.EXCHANGE.check("The command timeout", commandTimeout);
 		if (replicasToAck < 0) {
 			throw new IllegalArgumentException(
 					"It makes no sense to wait for " + replicasToAck + " replicas: use 0 to wait for none");
 		}
-		if (replicasToAck > 0
-				&& (replicaAckTimeout.compareTo(SHORTEST) < 0 || replicaAckTimeout.compareTo(commandTimeout) >= 0)) {
+		if (replicasToAck > 0 && (!DurationRange.EXCHANGE.contains(replicaAckTimeout)
+				|| replicaAckTimeout.compareTo(commandTimeout) >= 0)) {
 			throw new IllegalArgumentException("The time for replicas to acknowledge, " + replicaAckTimeout
 					+ ", has to be at least 1 ms and shorter than the command timeout, which is " + commandTimeout);
 		}
+		this.prefix = prefix;
+		this.commandTimeout = commandTimeout;
+		this.replicasToAck = replicasToAck;
+		this.replicaAckTimeout = Objects.requireNonNull(replicaAckTimeout, "replicaAckTimeout");
+		this.atomicity = Objects.requireNonNull(atomicity, "atomicity");
+		this.signals = Objects.requireNonNull(signals, "signals");
 	}
 
 	/**
@@ -60,13 +59,13 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	 * @return the defaults
 	 */
 	public static RedisLockSettings defaults() {
-		return new RedisLockSettings(RedisLockBackend.DEFAULT_PREFIX, RedisLockBackend.DEFAULT_COMMAND_TIMEOUT, 0,
-				Duration.ZERO, Atomicity.AUTO, Signals.AUTO);
+		return DEFAULTS;
 	}
 
 	/**
-	 * Sets what the names of the Redis keys begin with.
-	 * @param prefix the prefix, as {@linkplain RedisLockSettings said above}
+	 * Sets what the names of the Redis keys begin with; {@code lock} by default.
+	 * @param prefix the prefix: without braces and {@code ::}, not with a colon at its
+	 * end, and not like the name of a lock's companion, such as {@code lock-waiters}
 	 * @return the settings with it
 	 */
 	public RedisLockSettings prefix(String prefix) {
@@ -75,7 +74,7 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	}
 
 	/**
-	 * Sets how long one command may take.
+	 * Sets how long one command may take; 1 second by default.
 	 * @param timeout the timeout, from 1 millisecond to 1 minute
 	 * @return the settings with it
 	 */
@@ -85,10 +84,12 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	}
 
 	/**
-	 * Sets how many replicas have to have a lock before it counts as acquired. With too
-	 * few it is given back, and the request goes on as it does for a store that failed.
+	 * Sets how many replicas have to have a lock before it counts as acquired; by default
+	 * 0, so that none is asked. With too few it is given back, and the request goes on as
+	 * it does for a store that failed.
 	 * @param replicas how many
-	 * @param timeout how long they may take, less than the command timeout
+	 * @param timeout how long they may take, at least 1 millisecond and less than the
+	 * command timeout; 500 milliseconds by default. Counts only if replicas are asked
 	 * @return the settings with it
 	 */
 	public RedisLockSettings replicasToAck(int replicas, Duration timeout) {
@@ -96,7 +97,8 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	}
 
 	/**
-	 * Sets what keeps others out between comparing and changing.
+	 * Sets what keeps others out between comparing and changing; {@link Atomicity#AUTO}
+	 * by default.
 	 * @param atomicity one of the ways
 	 * @return the settings with it
 	 */
@@ -106,14 +108,70 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 	}
 
 	/**
-	 * Sets how those who wait learn that a lock is given back. The same for all that
-	 * share the locks, since who polls gets a lock only while nobody is woken for it.
+	 * Sets how those who wait learn that a lock is given back; {@link Signals#AUTO} by
+	 * default. The same for all that share the locks, since an instance that polls gets a
+	 * lock only while it is not reserved for one that is notified.
 	 * @param signals the way
 	 * @return the settings with it
 	 */
 	public RedisLockSettings signals(Signals signals) {
 		return new RedisLockSettings(this.prefix, this.commandTimeout, this.replicasToAck, this.replicaAckTimeout,
 				this.atomicity, signals);
+	}
+
+	/**
+	 * What the names of the Redis keys begin with.
+	 * @return the prefix
+	 */
+	public String prefix() {
+		return this.prefix;
+	}
+
+	/**
+	 * How long one command may take.
+	 * @return the timeout
+	 */
+	public Duration commandTimeout() {
+		return this.commandTimeout;
+	}
+
+	/**
+	 * How many replicas have to have a lock before it counts as acquired.
+	 * @return how many, 0 if none is asked
+	 */
+	public int replicasToAck() {
+		return this.replicasToAck;
+	}
+
+	/**
+	 * How long the replicas may take for that.
+	 * @return the timeout
+	 */
+	public Duration replicaAckTimeout() {
+		return this.replicaAckTimeout;
+	}
+
+	/**
+	 * What keeps others out between comparing and changing.
+	 * @return the way
+	 */
+	public Atomicity atomicity() {
+		return this.atomicity;
+	}
+
+	/**
+	 * How those who wait learn that a lock is given back.
+	 * @return the way
+	 */
+	public Signals signals() {
+		return this.signals;
+	}
+
+	@Override
+	public String toString() {
+		return "RedisLockSettings[prefix=" + this.prefix + ", commandTimeout=" + this.commandTimeout
+				+ ", replicasToAck=" + this.replicasToAck + ", replicaAckTimeout=" + this.replicaAckTimeout
+				+ ", atomicity=" + this.atomicity + ", signals=" + this.signals + "]";
 	}
 
 }

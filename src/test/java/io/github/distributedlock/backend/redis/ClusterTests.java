@@ -200,7 +200,7 @@ class ClusterTests {
 	@ParameterizedTest
 	@EnumSource
 	void aStepGivesUpOnAMasterThatNeverAnswersAndIsNotSentAgain(Client client) {
-		open(client, RedisLockBackend.DEFAULT_COMMAND_TIMEOUT);
+		open(client, RedisLockSettings.defaults().commandTimeout());
 		Claim claim = claim();
 		this.backend.acquire(claim);
 		RedisServers.Server master = cluster.masterOf(name(claim.key()));

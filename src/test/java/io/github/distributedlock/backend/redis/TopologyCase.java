@@ -71,7 +71,7 @@ final class TopologyCase {
 	 * @return the backend, to be closed
 	 */
 	RedisLockBackend mistrusting(SelfSigned trusted) {
-		return backend("mistrusting", Optional.of(trusted), RedisLockBackend.DEFAULT_COMMAND_TIMEOUT);
+		return backend("mistrusting", Optional.of(trusted), RedisLockSettings.defaults().commandTimeout());
 	}
 
 	private RedisLockBackend backend(String name, Optional<SelfSigned> trusted, Duration timeout) {
@@ -109,7 +109,7 @@ final class TopologyCase {
 	}
 
 	private static String redisKey(String key) {
-		return KeyNames.text(new KeyNames(RedisLockBackend.DEFAULT_PREFIX).lock(key));
+		return KeyNames.text(new KeyNames(RedisLockSettings.defaults().prefix()).lock(key));
 	}
 
 	/**
