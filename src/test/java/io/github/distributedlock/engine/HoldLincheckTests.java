@@ -14,6 +14,7 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Whatever is done to a hold at the same time, it looks as if it had been done one after
@@ -21,6 +22,8 @@ import org.junit.jupiter.api.Test;
  * reason, is not re-entered after the last handle, and its lease only gets longer.
  */
 @Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
 @Param(name = "thread", gen = ThreadIdGen.class)
 @Param(name = "shutdown", gen = BooleanGen.class)
 @Param(name = "first", gen = BooleanGen.class)

@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.concurrent.TimeUnit;
 
 import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -10,12 +11,15 @@ import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Whatever the threads of a JVM do at the same time, the queue of a key looks as if they
  * had done it one after the other: first come first served, one turn at a time.
  */
 @Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
 @Param(name = "thread", gen = ThreadIdGen.class)
 @Param(name = "mayWait", gen = BooleanGen.class)
 public class LocalQueueLincheckTests {

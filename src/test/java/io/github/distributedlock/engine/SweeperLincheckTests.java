@@ -1,16 +1,20 @@
 package io.github.distributedlock.engine;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Whenever a task comes, a sweep follows that runs it, and never two at a time.
  */
 @Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
 public class SweeperLincheckTests {
 
 	private final StillTime time = new StillTime();

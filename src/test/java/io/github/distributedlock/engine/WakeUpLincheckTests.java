@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -9,6 +10,7 @@ import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * Whatever the threads of a JVM do at the same time, a wake-up reaches one that acts on
@@ -16,6 +18,8 @@ import org.junit.jupiter.api.Test;
  * that nobody does.
  */
 @Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
 @Param(name = "thread", gen = ThreadIdGen.class)
 public class WakeUpLincheckTests {
 

@@ -15,6 +15,7 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * However locks are taken and given back while the alarm rings and a renewal ends, each
@@ -22,6 +23,8 @@ import org.junit.jupiter.api.Test;
  * that is not guarded any more is left alone.
  */
 @Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
 @Param(name = "due", gen = BooleanGen.class)
 public class WatchdogLincheckTests {
 

@@ -1,19 +1,17 @@
 package io.github.distributedlock.protocol;
 
 import java.util.EnumSet;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.protocol.FairProtocol.Rule;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import static io.github.distributedlock.protocol.SmallModelProperty.NO_LOST_WAKE_UP;
-import static io.github.distributedlock.protocol.SmallModelProperty.ORDER;
-import static io.github.distributedlock.protocol.SmallModelProperty.RECOVERY;
-import static io.github.distributedlock.protocol.SmallModelProperty.SAFETY;
 import static io.github.distributedlock.protocol.Fault.CRASH;
 import static io.github.distributedlock.protocol.Fault.LATE_COMMAND;
 import static io.github.distributedlock.protocol.Fault.LOST_ANSWER;
@@ -21,6 +19,10 @@ import static io.github.distributedlock.protocol.Fault.LOST_LEASE;
 import static io.github.distributedlock.protocol.Fault.LOST_MESSAGE;
 import static io.github.distributedlock.protocol.Fault.SILENCE;
 import static io.github.distributedlock.protocol.Fault.TIME_OUT;
+import static io.github.distributedlock.protocol.SmallModelProperty.NO_LOST_WAKE_UP;
+import static io.github.distributedlock.protocol.SmallModelProperty.ORDER;
+import static io.github.distributedlock.protocol.SmallModelProperty.RECOVERY;
+import static io.github.distributedlock.protocol.SmallModelProperty.SAFETY;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -29,6 +31,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * tickets, nobody that has ended stands in the way, and each rule is needed for that.
  */
 @Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
 class FairModelTests {
 
 	private static final Fault[] ANY = { CRASH, LOST_MESSAGE, TIME_OUT, LOST_LEASE, LOST_ANSWER, LATE_COMMAND,

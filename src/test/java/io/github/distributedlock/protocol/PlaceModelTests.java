@@ -1,8 +1,11 @@
 package io.github.distributedlock.protocol;
 
+import java.util.concurrent.TimeUnit;
+
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -13,6 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * registered by then, so that each other JVM gets the lock at most once before.
  */
 @Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
 class PlaceModelTests {
 
 	@Test

@@ -2,10 +2,12 @@ package io.github.distributedlock.protocol;
 
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,6 +41,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * them fails if one of its rules is broken.
  */
 @Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
 class ProtocolModelTests {
 
 	private static final Set<Fault> ANY = EnumSet.complementOf(EnumSet.of(FLUSH, SILENCE));

@@ -1,9 +1,12 @@
 package io.github.distributedlock.protocol;
 
+import java.util.concurrent.TimeUnit;
+
 import io.github.distributedlock.protocol.RenewalProtocol.Rule;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -14,6 +17,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * longer lease than the server has, and each rule is needed for that.
  */
 @Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
 class RenewalModelTests {
 
 	@Test

@@ -1,25 +1,27 @@
 package io.github.distributedlock.protocol;
 
 import java.util.EnumSet;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.protocol.SharedProtocol.Rule;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import static io.github.distributedlock.protocol.SmallModelProperty.NO_LOST_WAKE_UP;
-import static io.github.distributedlock.protocol.SmallModelProperty.ORDER;
-import static io.github.distributedlock.protocol.SmallModelProperty.RECOVERY;
-import static io.github.distributedlock.protocol.SmallModelProperty.SAFETY;
 import static io.github.distributedlock.protocol.Fault.CRASH;
 import static io.github.distributedlock.protocol.Fault.LATE_COMMAND;
 import static io.github.distributedlock.protocol.Fault.LOST_ANSWER;
 import static io.github.distributedlock.protocol.Fault.LOST_LEASE;
 import static io.github.distributedlock.protocol.Fault.LOST_MESSAGE;
 import static io.github.distributedlock.protocol.Fault.TIME_OUT;
+import static io.github.distributedlock.protocol.SmallModelProperty.NO_LOST_WAKE_UP;
+import static io.github.distributedlock.protocol.SmallModelProperty.ORDER;
+import static io.github.distributedlock.protocol.SmallModelProperty.RECOVERY;
+import static io.github.distributedlock.protocol.SmallModelProperty.SAFETY;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
@@ -29,6 +31,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * that.
  */
 @Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
 class SharedModelTests {
 
 	private static final Fault[] ANY = { CRASH, LOST_MESSAGE, TIME_OUT, LOST_LEASE, LOST_ANSWER, LATE_COMMAND };
