@@ -3,12 +3,10 @@ package io.github.distributedlock.docs;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.github.distributedlock.LockHandle;
-
 import org.springframework.stereotype.Service;
 
 /**
- * Where the examples leave something behind: what was published, and under which locks.
+ * Where the examples leave something behind.
  */
 @Service
 public class Archive {
@@ -17,10 +15,6 @@ public class Archive {
 
 	public List<String> published() {
 		return this.published;
-	}
-
-	public String collect() {
-		return "under " + LockHandle.current().map(LockHandle::keys).orElse(List.of());
 	}
 
 	public void publish(String report) {

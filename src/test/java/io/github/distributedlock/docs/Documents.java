@@ -7,37 +7,59 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The README and the page that goes on with it, taken apart.
+ * The README and all pages of {@code src/docs}, taken apart.
  */
 final class Documents {
 
-	static final Path FILE = Path.of("README.md");
+	static final Path README = Path.of("README.md");
 
-	private static final Path APPLICATION = Path.of("src/docs/application.md");
+	private static final Path PAGES = Path.of("src/docs");
 
 	private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
 	private Documents() {
 	}
 
+	/**
+	 * The README first.
+	 */
 	static Stream<Path> files() {
-		return Stream.of(FILE, APPLICATION);
+		try (Stream<Path> pages = Files.walk(PAGES)) {
+			return Stream.concat(Stream.of(README), pages.filter((file) -> file.toString().endsWith(".md")).sorted())
+				.toList()
+				.stream();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	/**
-	 * Their lines, without the marks of the boxes that some stand in.
+	 * Those that no program writes, the README first.
+	 */
+	static Stream<Path> pages() {
+		return files().filter((file) -> !file.startsWith(PAGES.resolve("performance")));
+	}
+
+	static Path page(String name) {
+		return PAGES.resolve(name);
+	}
+
+	/**
+	 * The lines of all, without the marks of the boxes that some stand in.
 	 */
 	static List<String> lines() {
 		return files().flatMap((file) -> lines(file).stream()).map((line) -> line.replaceFirst("^> ?", "")).toList();
 	}
 
 	/**
-	 * The lines of one of them.
+	 * The lines of one.
 	 */
 	static List<String> lines(Path file) {
 		try {
@@ -46,6 +68,35 @@ final class Documents {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * The lines of one that are neither code nor part of a table.
+	 */
+	static List<String> prose(Path file) {
+		List<String> prose = new ArrayList<>();
+		boolean code = false;
+		for (String line : lines(file)) {
+			boolean fence = line.startsWith("```");
+			code ^= fence;
+			if (!code && !fence && !line.startsWith("|")) {
+				prose.add(line);
+			}
+		}
+		return prose;
+	}
+
+	/**
+	 * What a link may follow a number sign with: the headings, as GitHub names them.
+	 */
+	static List<String> anchors(Path file) {
+		return prose(file).stream()
+			.filter((line) -> line.matches("#+ .*"))
+			.map((line) -> line.replaceFirst("#+ ", "")
+				.toLowerCase(Locale.ROOT)
+				.replaceAll("[^\\p{L}\\p{N} -]", "")
+				.replace(' ', '-'))
+			.toList();
 	}
 
 	/**
@@ -84,7 +135,11 @@ final class Documents {
 	 * All pieces of code outside of blocks.
 	 */
 	static Stream<String> code() {
-		return lines().stream()
+		return files().flatMap(Documents::code);
+	}
+
+	static Stream<String> code(Path file) {
+		return lines(file).stream()
 			.flatMap((line) -> CODE.matcher(line).results())
 			.map((MatchResult result) -> result.group(1));
 	}
@@ -105,7 +160,7 @@ final class Documents {
 			}
 			inside |= cells.size() >= heading.length && cells.subList(0, heading.length).equals(Arrays.asList(heading));
 		}
-		throw new IllegalStateException("No table " + List.of(heading) + " ends in " + FILE);
+		throw new IllegalStateException("No table " + List.of(heading) + " ends in the documents");
 	}
 
 	private static List<String> cells(String line) {

@@ -6,26 +6,21 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
-import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockEvent;
-import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties;
-import io.github.distributedlock.observability.LockMeters;
-import io.micrometer.core.instrument.Meter;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tag;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -44,7 +39,8 @@ import org.springframework.core.io.ByteArrayResource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The README says what is so.
+ * The documents say what is so: their code is compiled and run, their names exist, and
+ * their links lead somewhere.
  */
 class DocumentsTests {
 
@@ -52,7 +48,32 @@ class DocumentsTests {
 
 	private static final Pattern PROPERTY = Pattern.compile("(distributed-lock|spring|management)(\\.[a-z-]+)+");
 
-	private static final Pattern LINK = Pattern.compile("]\\(([^)#]+)[^)]*\\)");
+	/** Of another library that begins like Spring Boot's. */
+	private static final String FOREIGN_PROPERTY = "spring.klock.";
+
+	private static final Pattern LINK = Pattern.compile("]\\(([^)#]*)(#[^)]*)?\\)");
+
+	private static final Pattern CALL = Pattern
+		.compile("(lock|handle|LockHandle|LockRequest|CurrentLock)\\.(\\w+)\\(.*");
+
+	/** A method, which has to exist, rather than code. */
+	private static final Pattern MENTION = Pattern.compile("\\w+\\.\\w+\\(\\w*\\)");
+
+	private static final Map<String, Class<?>> CALLED = Map.of("lock", DistributedLock.class, "handle",
+			LockHandle.class, "LockHandle", LockHandle.class, "LockRequest", LockRequest.class, "CurrentLock",
+			CurrentLock.class);
+
+	@Test
+	void theReadmeIsShort() {
+		assertThat(Documents.lines(Documents.README)).hasSizeLessThanOrEqualTo(250);
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.github.distributedlock.docs.Documents#pages")
+	void proseIsNarrow(Path file) {
+		assertThat(Documents.prose(file)).filteredOn((line) -> !line.startsWith("!["))
+			.allSatisfy((line) -> assertThat(line).hasSizeLessThanOrEqualTo(120));
+	}
 
 	@Test
 	void eachKindOfBlockIsChecked() {
@@ -66,17 +87,27 @@ class DocumentsTests {
 	}
 
 	@Test
-	void annotationsInTheTextAreWhatTheTestsRun() {
-		String sources = Regions.normal(String.join("\n", Regions.sources()));
-		List<String> annotations = Documents.code().filter((code) -> code.startsWith("@DistributedLock(")).toList();
-		assertThat(annotations).isNotEmpty().allSatisfy((code) -> assertThat(sources).contains(Regions.normal(code)));
+	void codeInTheTextIsWhatTheTestsRun() {
+		String sources = Regions.normal(String.join("\n", Regions.sources())).replace("this.", "");
+		List<String> code = Documents.code()
+			.filter((each) -> each.startsWith("@DistributedLock(")
+					|| (CALL.matcher(each).matches() && !MENTION.matcher(each).matches() && !each.contains("…")))
+			.toList();
+		assertThat(code).isNotEmpty().allSatisfy((each) -> assertThat(sources).contains(Regions.normal(each)));
+	}
+
+	@Test
+	void methodsInTheTextExist() {
+		assertThat(Documents.code().map(CALL::matcher).filter(Matcher::matches)).isNotEmpty()
+			.allSatisfy((call) -> assertThat(CALLED.get(call.group(1)).getMethods()).extracting(Method::getName)
+				.contains(call.group(2)));
 	}
 
 	@Test
 	void yamlBinds() throws IOException {
 		Map<String, String> known = Metadata.defaults();
 		for (String block : Documents.blocks("yaml")) {
-			for (PropertySource<?> source : new YamlPropertySourceLoader().load("README",
+			for (PropertySource<?> source : new YamlPropertySourceLoader().load("documents",
 					new ByteArrayResource(block.getBytes(StandardCharsets.UTF_8)))) {
 				assertThat(known).containsKeys(((EnumerablePropertySource<?>) source).getPropertyNames());
 				new Binder(ConfigurationPropertySources.from(source)).bindOrCreate("distributed-lock",
@@ -89,7 +120,7 @@ class DocumentsTests {
 	void propertiesInTheTextExist() {
 		assertThat(Documents.code()
 			.map((code) -> code.replaceFirst("=.*", ""))
-			.filter((code) -> PROPERTY.matcher(code).matches())).isNotEmpty()
+			.filter((code) -> PROPERTY.matcher(code).matches() && !code.startsWith(FOREIGN_PROPERTY))).isNotEmpty()
 			.allSatisfy((name) -> assertThat(Metadata.defaults()).containsKey(name));
 	}
 
@@ -103,77 +134,39 @@ class DocumentsTests {
 	}
 
 	@Test
-	void tableOfPropertiesIsTheMetadata() {
-		Map<String, String> told = new TreeMap<>();
-		for (List<String> row : Documents.table("property", "default")) {
-			told.put("distributed-lock." + plain(row.get(0)), plain(row.get(1)));
-		}
-		Map<String, String> ours = Metadata.defaults();
-		ours.keySet().removeIf((name) -> !name.startsWith("distributed-lock."));
-		assertThat(told).isEqualTo(ours);
-	}
-
-	@Test
-	void tableOfAttributesIsTheAnnotation() {
-		Map<String, String> told = new TreeMap<>();
-		for (List<String> row : Documents.table("attribute", "default")) {
-			for (String name : row.get(0).split(", ")) {
-				told.put(plain(name), plain(row.get(1)));
-			}
-		}
-		Map<String, String> ours = Arrays.stream(DistributedLock.class.getDeclaredMethods())
-			.collect(Collectors.toMap(Method::getName, DocumentsTests::defaultOf));
-		assertThat(told).isEqualTo(new TreeMap<>(ours));
-	}
-
-	@Test
-	void tableOfMetersIsWhatIsMetered() {
-		Map<String, String> told = new TreeMap<>();
-		for (List<String> row : Documents.table("meter", "tags")) {
-			told.put(plain(row.get(0)), plain(row.get(1)));
-		}
-		MeterRegistry registry = new SimpleMeterRegistry();
-		LockMeters meters = new LockMeters(registry);
-		meters.observe(() -> 0, () -> 0);
-		Duration time = Duration.ofSeconds(1);
-		meters.onEvent(new LockEvent.Acquired("n", List.of("k"), "o", time));
-		meters.onEvent(new LockEvent.Released("n", "k", "o", time));
-		meters.onEvent(new LockEvent.RenewedLate("n", "k", "o", time));
-		meters.onEvent(new LockEvent.Lost("n", "k", "o", LockEvent.Lost.Reason.TAKEN, time));
-		meters.onEvent(new LockEvent.ReleaseDeferred("n", "k", "o", new LockBackendException("down", true, null)));
-		Map<String, String> ours = registry.getMeters()
-			.stream()
-			.collect(Collectors.toMap((meter) -> meter.getId().getName(), DocumentsTests::tagsOf));
-		assertThat(told).isEqualTo(new TreeMap<>(ours));
+	void versionsAreThoseOfTheBuild() throws IOException {
+		String pom = Files.readString(Path.of("pom.xml"));
+		List<List<String>> rows = Documents.table("", "supported", "tested with");
+		assertThat(rows.get(0).get(2).split(", ")).hasSize(2)
+			.allSatisfy((version) -> assertThat(pom)
+				.contains("<spring-boot.version>" + version + "</spring-boot.version>"));
+		assertThat(rows.get(1).get(1)).startsWith("17 ");
+		assertThat(pom).contains("<java.version>17</java.version>");
 	}
 
 	@ParameterizedTest
 	@MethodSource("io.github.distributedlock.docs.Documents#files")
 	void linksLeadSomewhere(Path file) {
 		assertThat(Documents.lines(file).stream().flatMap((line) -> LINK.matcher(line).results()))
-			.extracting((MatchResult link) -> link.group(1))
-			.isNotEmpty()
-			.filteredOn((link) -> !link.startsWith("https://"))
-			.allSatisfy((link) -> assertThat(file.resolveSibling(link)).exists());
+			.filteredOn((MatchResult link) -> !link.group(1).startsWith("https://"))
+			.allSatisfy((link) -> {
+				Path target = link.group(1).isEmpty() ? file : file.resolveSibling(link.group(1)).normalize();
+				assertThat(target).exists();
+				if (link.group(2) != null) {
+					assertThat(Documents.anchors(target)).as("%s", target).contains(link.group(2).substring(1));
+				}
+			});
 	}
 
-	private static String plain(String cell) {
-		return cell.replace("`", "");
-	}
-
-	private static String tagsOf(Meter meter) {
-		return meter.getId()
-			.getTags()
+	@Test
+	void theReadmeLeadsToEachPage() {
+		List<String> links = Documents.lines(Documents.README)
 			.stream()
-			.map(Tag::getKey)
-			.filter((tag) -> !tag.equals("name"))
-			.collect(Collectors.joining(", "));
-	}
-
-	private static String defaultOf(Method attribute) {
-		Object value = attribute.getDefaultValue();
-		boolean empty = value.equals("") || (value instanceof Object[] array && array.length == 0);
-		return empty ? "empty" : value.toString();
+			.flatMap((line) -> LINK.matcher(line).results())
+			.map((link) -> link.group(1))
+			.toList();
+		assertThat(Documents.pages().skip(1).map(Path::toString).filter((page) -> !page.endsWith("atomicity.md")))
+			.allSatisfy((page) -> assertThat(links).contains(page));
 	}
 
 	/**

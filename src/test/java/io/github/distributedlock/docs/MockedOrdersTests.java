@@ -33,10 +33,10 @@ class MockedOrdersTests {
 	private Orders orders;
 
 	@Test
-	void givesTheLockBack() {
+	void releasesTheLock() {
 		LockHandle handle = mock();
 		given(this.lock.acquire(any(LockRequest.class))).willReturn(handle);
-		assertThat(this.orders.pay(new Order("7"))).isEqualTo("paid 7");
+		assertThat(this.orders.pay(new Orders.Order("7"))).isEqualTo("paid 7");
 		verify(handle).close();
 	}
 
@@ -44,14 +44,15 @@ class MockedOrdersTests {
 	void doesNotPayWithoutTheLock() {
 		given(this.lock.acquire(any(LockRequest.class)))
 			.willThrow(new LockNotAcquiredException("busy", List.of("order:7"), Duration.ofSeconds(5), null));
-		assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.orders.pay(new Order("7")));
+		assertThatExceptionOfType(LockNotAcquiredException.class)
+			.isThrownBy(() -> this.orders.pay(new Orders.Order("7")));
 	}
 
 	// The object behind the proxy takes no lock.
 	@Test
 	void pays() {
 		Orders unlocked = AopTestUtils.getTargetObject(this.orders);
-		assertThat(unlocked.pay(new Order("7"))).isEqualTo("paid 7");
+		assertThat(unlocked.pay(new Orders.Order("7"))).isEqualTo("paid 7");
 		verifyNoInteractions(this.lock);
 	}
 

@@ -26,8 +26,8 @@ import org.springframework.data.redis.cache.RedisCacheManager;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What Spring Boot does once Redis is there, and the three properties of the README that
- * stop it.
+ * What Spring Boot does once Redis is there, and the three properties of the documents
+ * that stop it.
  */
 class NewToRedisTests {
 
@@ -45,7 +45,7 @@ class NewToRedisTests {
 		for (String block : Documents.blocks("yaml")) {
 			if (block.contains("repositories")) {
 				EnumerablePropertySource<?> source = (EnumerablePropertySource<?>) new YamlPropertySourceLoader()
-					.load("README", new ByteArrayResource(block.getBytes(StandardCharsets.UTF_8)))
+					.load("documents", new ByteArrayResource(block.getBytes(StandardCharsets.UTF_8)))
 					.get(0);
 				for (String name : source.getPropertyNames()) {
 					properties.add(name + "=" + source.getProperty(name));

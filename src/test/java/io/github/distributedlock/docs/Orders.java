@@ -1,10 +1,10 @@
 package io.github.distributedlock.docs;
 
-// tag::annotation[]
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockNotAcquiredException;
+// tag::annotation[]
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 
@@ -13,10 +13,13 @@ import org.springframework.stereotype.Service;
 @Service
 public class Orders {
 
+	public record Order(String id) {
+	}
+
 	// One at a time for each order. Waits 5 s, then throws LockNotAcquiredException.
 	@DistributedLock(key = "order:#{#order.id}")
 	public String pay(Order order) {
-		return "paid " + order.getId();
+		return "paid " + order.id();
 	}
 
 	// Both accounts or none. Two transfers in opposite directions cannot deadlock.
@@ -25,19 +28,16 @@ public class Orders {
 		return "transferred from " + from + " to " + to;
 	}
 
-	// One key for each element of the list.
-	@DistributedLock(key = "item:#{#items}")
-	public String reserve(List<String> items) {
-		return "reserved " + items;
-	}
-
-	// Somebody does it already? Then this call does nothing, and returns null.
+	// If the lock is busy, this call does nothing and returns null.
 	@DistributedLock(key = "'price-list'", ifBusy = IfBusy.SKIP)
 	public String refreshPrices() {
 		return "refreshed";
 	}
 
-	// Somebody does it already? Then another method answers.
+	// end::annotation[]
+
+	// tag::more-annotations[]
+	// If the lock is busy, another method answers.
 	@DistributedLock(key = "'close:' + #year", fallback = "closing")
 	public String close(int year) {
 		return "closed " + year;
@@ -47,11 +47,20 @@ public class Orders {
 		return "being closed by " + busy.holder().orElse("somebody");
 	}
 
+	// One key for each element of the list.
+	@DistributedLock(key = "item:#{#items}")
+	public String reserve(List<String> items) {
+		return "reserved " + items;
+	}
+
 	// Held until the future completes, but never for more than 10 minutes.
 	@DistributedLock(key = "'export'", maxHoldTime = "10m")
 	public CompletableFuture<String> export() {
 		return CompletableFuture.completedFuture("exported");
 	}
+	// end::more-annotations[]
+
+	// tag::annotation[]
 
 }
 // end::annotation[]

@@ -27,14 +27,15 @@ class OrdersTests {
 
 	@Test
 	void paysAnOrderThatNobodyElsePays() {
-		assertThat(this.orders.pay(new Order("7"))).isEqualTo("paid 7");
+		assertThat(this.orders.pay(new Orders.Order("7"))).isEqualTo("paid 7");
 	}
 
 	@Test
 	void doesNotPayAnOrderThatAnotherJvmIsPaying() {
 		try (LockEngine otherJvm = LockEngine.builder(this.store).build();
 				LockHandle held = otherJvm.acquire("order:7")) {
-			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(() -> this.orders.pay(new Order("7")));
+			assertThatExceptionOfType(LockNotAcquiredException.class)
+				.isThrownBy(() -> this.orders.pay(new Orders.Order("7")));
 		}
 	}
 

@@ -57,7 +57,7 @@ final class Regions {
 	 * A text whatever its lay-out.
 	 */
 	static String normal(String text) {
-		return text.strip().replaceAll("\\s+", " ");
+		return text.strip().replaceAll("\\s+", " ").replaceAll(" (?=[.])", "");
 	}
 
 	private static String read(Path file) {

@@ -1,12 +1,13 @@
 package io.github.distributedlock.docs;
 
 // tag::by-hand[]
-import java.time.Duration;
-import java.util.List;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockRequest;
 
 import org.springframework.stereotype.Service;
 
@@ -15,40 +16,28 @@ public class Reports {
 
 	private final DistributedLock lock;
 
-	private final Archive archive;
-
-	public Reports(DistributedLock lock, Archive archive) {
+	public Reports(DistributedLock lock) {
 		this.lock = lock;
-		this.archive = archive;
 	}
 
-	// Waits, then throws LockNotAcquiredException.
-	public void write() {
+	// Waits 5 s, then throws LockNotAcquiredException.
+	public void write(Path file, Supplier<String> report) throws IOException {
 		try (LockHandle handle = this.lock.acquire("nightly-report")) {
-			String report = this.archive.collect();
-			handle.checkHeld(); // the guard before a step that cannot be taken back
-			this.archive.publish(report);
+			String text = report.get();
+			handle.checkHeld(); // before a step that cannot be undone
+			Files.writeString(file, text);
 		}
 	}
 
 	// Does not wait.
-	public boolean writeUnlessSomebodyDoes() {
+	public boolean writeUnlessBusy(Path file, Supplier<String> report) throws IOException {
 		try (LockHandle handle = this.lock.tryAcquire("nightly-report").orElse(null)) {
 			if (handle == null) {
 				return false;
 			}
-			this.archive.publish(this.archive.collect());
+			Files.writeString(file, report.get());
 			return true;
 		}
-	}
-
-	// Several keys, all or none, with a result.
-	public String merge(List<String> reports) {
-		LockRequest request = LockRequest.of(reports)
-			.waitTime(Duration.ofSeconds(2))
-			.maxHoldTime(Duration.ofMinutes(1))
-			.name("merge-reports");
-		return this.lock.execute(request, this.archive::collect);
 	}
 
 }

@@ -1,14 +1,24 @@
 package io.github.distributedlock.docs;
 
-import java.util.List;
-
-import io.github.distributedlock.LockLostException;
-
 // tag::testing-plain[]
+import java.io.IOException;
+// end::testing-plain[]
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+// tag::testing-plain[]
+import java.nio.file.Path;
+// end::testing-plain[]
+import java.util.List;
+// tag::testing-plain[]
+
 import io.github.distributedlock.LockHandle;
+// end::testing-plain[]
+import io.github.distributedlock.LockLostException;
+// tag::testing-plain[]
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 // end::testing-plain[]
@@ -20,47 +30,62 @@ class ReportsTests {
 
 	private final InMemoryLockBackend store = new InMemoryLockBackend();
 
-	private final Archive archive = new Archive();
+	@TempDir
+	private Path directory;
 
 	@Test
-	void writesOnlyIfNobodyElseDoes() {
+	void writesOnlyIfNobodyElseDoes() throws IOException {
+		Path file = this.directory.resolve("report");
 		try (LockEngine here = LockEngine.builder(this.store).build();
 				LockEngine otherJvm = LockEngine.builder(this.store).build()) {
-			Reports reports = new Reports(here, this.archive);
+			Reports reports = new Reports(here);
 			try (LockHandle held = otherJvm.acquire("nightly-report")) {
-				assertThat(reports.writeUnlessSomebodyDoes()).isFalse();
+				assertThat(reports.writeUnlessBusy(file, () -> "text")).isFalse();
 			}
-			assertThat(reports.writeUnlessSomebodyDoes()).isTrue();
+			assertThat(reports.writeUnlessBusy(file, () -> "text")).isTrue();
+			assertThat(file).hasContent("text");
 		}
 	}
 
 	// end::testing-plain[]
 
 	@Test
-	void publishesUnderTheLock() {
+	void writesUnderTheLock() throws IOException {
+		Path file = this.directory.resolve("report");
 		try (LockEngine here = LockEngine.builder(this.store).build()) {
-			Reports reports = new Reports(here, this.archive);
-			reports.write();
-			assertThat(this.archive.published()).containsExactly("under [nightly-report]");
-			assertThat(reports.merge(List.of("b", "a"))).contains("a", "b");
+			new Reports(here).write(file, ReportsTests::keys);
 		}
+		assertThat(file).hasContent("[nightly-report]");
 	}
 
 	@Test
-	void doesNotPublishWhatItNoLongerMay() {
+	void doesNotWriteWhatItNoLongerMay() {
+		Path file = this.directory.resolve("report");
 		try (LockEngine here = LockEngine.builder(this.store).build()) {
-			Archive slow = new Archive() {
-
-				@Override
-				public String collect() {
-					here.close(); // its locks are lost
-					return "stale";
-				}
-
-			};
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> new Reports(here, slow).write());
-			assertThat(slow.published()).isEmpty();
+			Reports reports = new Reports(here);
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> reports.write(file, () -> {
+				here.close(); // its locks are lost
+				return "stale";
+			}));
 		}
+		assertThat(file).doesNotExist();
+	}
+
+	@Test
+	void mergesUnderAllLocks() throws IOException {
+		Path first = this.directory.resolve("first");
+		Path second = this.directory.resolve("second");
+		Files.writeString(first, "1");
+		try (LockEngine here = LockEngine.builder(this.store).build()) {
+			MergedReports merged = new MergedReports(here);
+			assertThatExceptionOfType(NoSuchFileException.class).isThrownBy(() -> merged.merge(List.of(first, second)));
+			Files.writeString(second, "2");
+			assertThat(merged.merge(List.of(first, second))).isEqualTo("12");
+		}
+	}
+
+	private static String keys() {
+		return String.valueOf(LockHandle.current().orElseThrow().keys());
 	}
 
 	// tag::testing-plain[]

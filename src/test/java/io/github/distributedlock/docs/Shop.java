@@ -1,6 +1,5 @@
 package io.github.distributedlock.docs;
 
-// tag::shop[]
 import io.github.distributedlock.annotation.DistributedLock;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
@@ -15,6 +14,7 @@ public class Shop {
 		this.redis = redis;
 	}
 
+	// tag::shop[]
 	@DistributedLock(key = "stock:#{#sku}", waitTime = "2s")
 	public boolean buy(String sku) {
 		int left = Integer.parseInt(this.redis.opsForValue().get("left:" + sku));
@@ -24,6 +24,6 @@ public class Shop {
 		this.redis.opsForValue().set("left:" + sku, String.valueOf(left - 1));
 		return true;
 	}
+	// end::shop[]
 
 }
-// end::shop[]

@@ -22,7 +22,7 @@ public class Warehouse {
 		return this.redis.opsForValue().get("shelf:" + sku);
 	}
 
-	// But none beside this: it waits for them, and those that come later wait for it.
+	// None beside this: it waits for the readers, and later readers wait for it.
 	@DistributedLock(key = "'shelves'")
 	public void swap(String sku, String other) {
 		String shelf = this.redis.opsForValue().get("shelf:" + sku);
@@ -30,7 +30,7 @@ public class Warehouse {
 		this.redis.opsForValue().set("shelf:" + other, shelf);
 	}
 
-	// First come, first served, whichever JVM they came to.
+	// First come, first served, across all JVMs.
 	@DistributedLock(key = "'counter'", fair = true, waitTime = "1m")
 	public void serve(String customer) {
 		this.redis.opsForList().rightPush("served", customer);

@@ -1,5 +1,5 @@
 /**
- * Holds the README to its word: what stands between {@code tag::} and {@code end::} here
- * is what it shows, and is run.
+ * Holds the README and the pages of {@code src/docs} to their word: what stands between
+ * {@code tag::} and {@code end::} here is what they show, and is run.
  */
 package io.github.distributedlock.docs;

@@ -28,12 +28,11 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How many commands each step takes in each way to keep it atomic is what the README
- * says.
+ * How many commands each step takes in each way to keep it atomic is what the documents
+ * say.
  */
 class RoundTripsTests {
 
-	/** As the README has them. */
 	/**
 	 * A connection that opens in the background, such as that for renewals, begins with
 	 * these; and Jedis says UNWATCH once more after each transaction.
@@ -54,7 +53,7 @@ class RoundTripsTests {
 
 	@ParameterizedTest
 	@MethodSource("ways")
-	void areWhatTheReadmeSays(String server, Client client, Atomicity way) throws IOException {
+	void areWhatTheDocumentsSay(String server, Client client, Atomicity way) throws IOException {
 		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(20)).atomicity(way);
 		RedisServers.Server redis = RedisServers.shared(server);
 		try (RedisLockBackend backend = client.backend(new RedisStandaloneConfiguration("localhost", redis.port()),
@@ -102,7 +101,7 @@ class RoundTripsTests {
 	}
 
 	private static Map<String, Long> told(int way) throws IOException {
-		List<String> lines = Files.readAllLines(Path.of("README.md"));
+		List<String> lines = Files.readAllLines(Path.of("src/docs/redis.md"));
 		int heading = lines.indexOf("| commands to | `lua` | `native` | `transaction` | `best-effort` |");
 		Map<String, Long> told = new TreeMap<>();
 		lines.stream().skip(heading + 2).takeWhile((line) -> !line.isEmpty()).forEach((line) -> {

@@ -216,10 +216,10 @@ class AccessRulesTests {
 	}
 
 	@Test
-	void theReadmeHasThem() throws IOException {
-		String readme = Files.readString(Path.of("README.md"));
+	void theDocumentsHaveThem() throws IOException {
+		String document = Files.readString(Path.of("src/docs/redis.md"));
 		assertThat(Arrays.stream(Atomicity.values()).map(AccessRules::commands))
-			.allSatisfy((commands) -> assertThat(readme).contains(commands));
+			.allSatisfy((commands) -> assertThat(document).contains(commands));
 	}
 
 }

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class AtomicitySelectorTests {
 
-	private static final List<Path> DOCUMENTS = List.of(Path.of("README.md"), Path.of("src/docs/atomicity.md"));
+	private static final Path DOCUMENT = Path.of("src/docs/redis.md");
 
 	private static final String NOTHING = "refused";
 
@@ -53,19 +53,17 @@ class AtomicitySelectorTests {
 	@ParameterizedTest
 	@MethodSource("servers")
 	@Execution(ExecutionMode.CONCURRENT)
-	void theDocumentsSayWhatAutoChooses(String name) throws IOException {
+	void theDocumentSaysWhatAutoChooses(String name) throws IOException {
 		HostAndPort server = AtomicityCase.onServer(name).get(0).server();
 		List<String> choices = Stream.of(AllowedCommands.values())
 			.map((rules) -> choice(server, rules, Atomicity.AUTO, Client.JEDIS))
 			.toList();
 		String row = AtomicityTables.choice(server, choices);
-		for (Path path : DOCUMENTS) {
-			String document = Files.readString(path);
-			assertThat(document).as("%s", path).contains(AtomicityTables.CHOICE_HEAD);
-			// Of a server that it does not name it says nothing.
-			if (document.contains(row.split("(?<= \\|)", 2)[0])) {
-				assertThat(document).as("%s", path).contains(row);
-			}
+		String document = Files.readString(DOCUMENT);
+		assertThat(document).contains(AtomicityTables.CHOICE_HEAD);
+		// Of a server that it does not name it says nothing.
+		if (document.contains(row.split("(?<= \\|)", 2)[0])) {
+			assertThat(document).contains(row);
 		}
 	}
 

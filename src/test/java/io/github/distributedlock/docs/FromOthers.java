@@ -1,0 +1,88 @@
+package io.github.distributedlock.docs;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.IfBusy;
+
+import org.springframework.stereotype.Service;
+
+/**
+ * What stands in the documents beside the locks of other libraries.
+ */
+@Service
+public class FromOthers {
+
+	private final io.github.distributedlock.DistributedLock lock;
+
+	public FromOthers(io.github.distributedlock.DistributedLock lock) {
+		this.lock = lock;
+	}
+
+	@DistributedLock(key = "'report'", ifBusy = IfBusy.SKIP, minHoldTime = "30s")
+	public List<String> shedLock() {
+		LockHandle.current().orElseThrow().checkHeld();
+		return keys();
+	}
+
+	@DistributedLock(key = "order:#{#id}")
+	public List<String> lock4j(String id) {
+		return keys();
+	}
+
+	@DistributedLock(key = "pair:#{#a}:#{#b}")
+	public List<String> lock4jOfTwo(String a, String b) {
+		return keys();
+	}
+
+	@DistributedLock(key = "order:#{#id}", waitTime = "60s")
+	public List<String> klock(String id) {
+		return keys();
+	}
+
+	public LockHandle lock() {
+		return this.lock.acquire("k");
+	}
+
+	public Optional<LockHandle> tryLock() {
+		return this.lock.tryAcquire("k");
+	}
+
+	public Optional<LockHandle> tryLockForTwoSeconds() {
+		return this.lock.tryAcquire(LockRequest.of("k").waitTime(Duration.ofSeconds(2)));
+	}
+
+	public LockRequest leased() {
+		return LockRequest.of("k").leaseTime(Duration.ofSeconds(10));
+	}
+
+	public LockRequest fair() {
+		return LockRequest.of("k").fair(true);
+	}
+
+	public LockRequest reading() {
+		return LockRequest.of("k").mode(LockMode.SHARED);
+	}
+
+	public LockRequest several() {
+		return LockRequest.of("a", "b");
+	}
+
+	public LockRequest fenced() {
+		return LockRequest.of("k").fenced(true);
+	}
+
+	public LockRequest detached() {
+		return LockRequest.of("k").detached(true);
+	}
+
+	private static List<String> keys() {
+		return LockHandle.current().orElseThrow().keys();
+	}
+
+}

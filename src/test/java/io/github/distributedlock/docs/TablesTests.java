@@ -1,0 +1,182 @@
+package io.github.distributedlock.docs;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.backend.redis.atomic.Atomicity;
+import io.github.distributedlock.backend.redis.wake.Signals;
+import io.github.distributedlock.observability.LockMeters;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.annotation.ClassPathScanningCandidateComponentProvider;
+import org.springframework.core.type.filter.AssignableTypeFilter;
+import org.springframework.util.ClassUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The tables of the documents are complete, and have the defaults of the code.
+ */
+class TablesTests {
+
+	@Test
+	void properties() {
+		Map<String, String> ours = Metadata.defaults();
+		ours.keySet().removeIf((name) -> !name.startsWith("distributed-lock."));
+		Map<String, String> told = new TreeMap<>();
+		table("property", "default").forEach((name, value) -> told.put("distributed-lock." + name, value));
+		assertThat(told).isEqualTo(ours);
+	}
+
+	@Test
+	void attributes() {
+		Map<String, String> ours = Arrays.stream(DistributedLock.class.getDeclaredMethods())
+			.collect(Collectors.toMap(Method::getName, TablesTests::defaultOf));
+		assertThat(table("attribute", "default")).isEqualTo(new TreeMap<>(ours));
+	}
+
+	@Test
+	void requests() {
+		LockRequest request = LockRequest.of("k");
+		Map<String, String> ours = Arrays.stream(LockRequest.class.getDeclaredMethods())
+			.filter((method) -> method.getReturnType() == LockRequest.class && Modifier.isPublic(method.getModifiers())
+					&& !Modifier.isStatic(method.getModifiers()))
+			.collect(Collectors.toMap(Method::getName, (method) -> defaultOf(request, method.getName())));
+		Map<String, String> told = table("method", "default");
+		// The keys have none.
+		told.put("keys", "[k]");
+		assertThat(told).isEqualTo(new TreeMap<>(ours));
+	}
+
+	@Test
+	void meters() {
+		MeterRegistry registry = new SimpleMeterRegistry();
+		LockMeters meters = new LockMeters(registry);
+		meters.observe(() -> 0, () -> 0);
+		Duration time = Duration.ofSeconds(1);
+		meters.onEvent(new LockEvent.Acquired("n", List.of("k"), "o", time));
+		meters.onEvent(new LockEvent.Released("n", "k", "o", time));
+		meters.onEvent(new LockEvent.RenewedLate("n", "k", "o", time));
+		meters.onEvent(new LockEvent.Lost("n", "k", "o", LockEvent.Lost.Reason.TAKEN, time));
+		meters.onEvent(new LockEvent.ReleaseDeferred("n", "k", "o", new LockBackendException("down", true, null)));
+		Map<String, String> ours = registry.getMeters()
+			.stream()
+			.collect(Collectors.toMap((meter) -> meter.getId().getName(), TablesTests::tagsOf));
+		assertThat(table("meter", "tags")).isEqualTo(new TreeMap<>(ours));
+	}
+
+	@Test
+	void events() {
+		assertThat(names("event", "says"))
+			.isEqualTo(set(LockEvent.class.getPermittedSubclasses(), Class::getSimpleName));
+	}
+
+	@Test
+	void exceptions() {
+		ClassPathScanningCandidateComponentProvider scanner = new ClassPathScanningCandidateComponentProvider(false);
+		scanner.setResourcePattern("*.class");
+		scanner.addIncludeFilter(new AssignableTypeFilter(LockException.class));
+		Set<String> ours = scanner.findCandidateComponents(LockException.class.getPackageName())
+			.stream()
+			.map((found) -> ClassUtils.resolveClassName(String.valueOf(found.getBeanClassName()), null))
+			.filter((type) -> type.getPackage() == LockException.class.getPackage()
+					&& Modifier.isPublic(type.getModifiers()) && type != LockException.class)
+			.map(Class::getSimpleName)
+			.collect(Collectors.toCollection(TreeSet::new));
+		assertThat(names("exception", "says")).isEqualTo(ours);
+	}
+
+	@Test
+	void reasonsOfALoss() {
+		assertThat(names("reason", "the lock was lost because"))
+			.isEqualTo(set(LockEvent.Lost.Reason.values(), Enum::name));
+	}
+
+	@Test
+	void valuesOfProperties() {
+		assertThat(names("`distributed-lock.redis.signals`")).isEqualTo(set(Signals.values(), TablesTests::asProperty));
+		assertThat(names("`distributed-lock.redis.atomicity`"))
+			.isEqualTo(set(Atomicity.values(), TablesTests::asProperty));
+	}
+
+	/**
+	 * The second column by each name in the first. Several names share a value, or have
+	 * as many.
+	 */
+	private static Map<String, String> table(String... heading) {
+		Map<String, String> table = new TreeMap<>();
+		for (List<String> row : Documents.table(heading)) {
+			String[] names = plain(row.get(0)).split(", ");
+			String[] values = plain(row.get(1)).split(", ");
+			for (int i = 0; i < names.length; i++) {
+				table.put(names[i], (values.length == names.length) ? values[i] : plain(row.get(1)));
+			}
+		}
+		return table;
+	}
+
+	private static Set<String> names(String... heading) {
+		return Documents.table(heading)
+			.stream()
+			.map((row) -> plain(row.get(0)))
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static <T> Set<String> set(T[] values, Function<? super T, String> name) {
+		return Stream.of(values).map(name).collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static String asProperty(Enum<?> value) {
+		return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+	private static String plain(String cell) {
+		return cell.replace("`", "");
+	}
+
+	private static String tagsOf(Meter meter) {
+		return meter.getId()
+			.getTags()
+			.stream()
+			.map(Tag::getKey)
+			.filter((tag) -> !tag.equals("name"))
+			.collect(Collectors.joining(", "));
+	}
+
+	private static String defaultOf(Method attribute) {
+		Object value = attribute.getDefaultValue();
+		boolean empty = value.equals("") || (value instanceof Object[] array && array.length == 0);
+		return empty ? "empty" : value.toString();
+	}
+
+	private static String defaultOf(LockRequest request, String name) {
+		try {
+			Object value = LockRequest.class.getMethod(name).invoke(request);
+			return (value != null) ? value.toString() : "none";
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+}
