@@ -20,7 +20,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 enum Step {
 
 	/** The first attempt to acquire: a command or, of a fenced lock, a script. */
-	ACQUIRE("lock.lua", "waiters.lua", "taking.lua", "acquire-or-register.lua") {
+	ACQUIRE("lib-lock.lua", "lib-waiters.lua", "lib-acquire.lua", "acquire.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
@@ -31,7 +31,7 @@ enum Step {
 	},
 
 	/** An attempt to acquire, and to wait if it is in vain. */
-	REGISTER("lock.lua", "waiters.lua", "taking.lua", "acquire-or-register.lua") {
+	REGISTER("lib-lock.lua", "lib-waiters.lua", "lib-acquire.lua", "acquire.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
@@ -41,7 +41,7 @@ enum Step {
 	},
 
 	/** The renewal of leases. */
-	RENEW("lock.lua", "renew.lua") {
+	RENEW("lib-lock.lua", "renew.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
@@ -52,7 +52,7 @@ enum Step {
 	},
 
 	/** A release. */
-	RELEASE("release-alone.lua", "lock.lua", "waiters.lua", "release.lua") {
+	RELEASE("release-fast.lua", "lib-lock.lua", "lib-waiters.lua", "release.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
@@ -92,7 +92,7 @@ enum Step {
 	}
 
 	private static String read(String resource) {
-		try (InputStream script = RedisLockBackend.class.getResourceAsStream(resource)) {
+		try (InputStream script = RedisLockBackend.class.getResourceAsStream("atomic/" + resource)) {
 			return new String(script.readAllBytes(), StandardCharsets.UTF_8);
 		}
 		catch (IOException ex) {

@@ -14,13 +14,13 @@ record Command(Kind kind, Owner owner, @Nullable Owner from) {
 	enum Kind {
 
 		/**
-		 * {@code SET NX PX}, or, to get a fencing token with it,
-		 * {@code acquire-or-register.lua} without registering.
+		 * {@code SET NX PX}, or, to get a fencing token with it, {@code acquire.lua}
+		 * without registering.
 		 */
 		ACQUIRE,
 
 		/**
-		 * {@code acquire-or-register.lua}.
+		 * {@code acquire.lua}.
 		 */
 		ACQUIRE_OR_REGISTER,
 

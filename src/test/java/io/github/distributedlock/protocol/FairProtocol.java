@@ -264,7 +264,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	}
 
 	/**
-	 * {@code acquire-or-register.lua}.
+	 * {@code acquire.lua}.
 	 */
 	private Tickets ask(Tickets state, int request) {
 		Tickets heard = alive(judged(state, request), request);
@@ -328,8 +328,8 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	}
 
 	/**
-	 * {@code bury} in {@code waiters.lua}: without the waiters of JVMs that are taken to
-	 * be dead.
+	 * {@code bury} in {@code lib-waiters.lua}: without the waiters of JVMs that are taken
+	 * to be dead.
 	 */
 	private Tickets judged(Tickets state, int speaker) {
 		if (!holds(Rule.THE_SILENT_ARE_DEAD) || state.waiters().isEmpty()) {

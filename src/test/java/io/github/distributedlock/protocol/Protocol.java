@@ -8,7 +8,7 @@ import java.util.Set;
  *
  * <pre>
  * SET NX PX, RedisLockBackend.acquire                 Scripts.setIfAbsent
- * acquire-or-register.lua                             Scripts.acquire
+ * acquire.lua                                         Scripts.acquire
  * pass.lua                                            Scripts.pass
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
  * PlainSteps, Waiters, FencingCounter, GivingBack     PlainCommands, Places

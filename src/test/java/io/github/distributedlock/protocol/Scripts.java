@@ -37,7 +37,7 @@ final class Scripts {
 	}
 
 	/**
-	 * {@code acquire-or-register.lua}.
+	 * {@code acquire.lua}.
 	 */
 	private State acquire(State state, Owner owner, boolean registers) {
 		Server server = state.server();

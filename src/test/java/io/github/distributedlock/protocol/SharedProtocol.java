@@ -303,7 +303,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 	}
 
 	/**
-	 * {@code acquire-or-register.lua}, and what the request makes of the answer.
+	 * {@code acquire.lua}, and what the request makes of the answer.
 	 */
 	private Readers ask(Readers state, int thread) {
 		Owner owner = owner(state, thread);

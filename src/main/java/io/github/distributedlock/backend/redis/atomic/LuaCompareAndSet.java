@@ -11,7 +11,7 @@ import org.springframework.data.redis.connection.ReturnType;
  */
 final class LuaCompareAndSet implements CompareAndSet {
 
-	private final LuaScript script = new LuaScript(ReturnType.INTEGER, "swap.lua");
+	private final LuaScript script = new LuaScript(ReturnType.INTEGER, "compare-and-set.lua");
 
 	@Override
 	public boolean replace(RedisConnection connection, byte[] name, byte[] expected, byte @Nullable [] replacement,

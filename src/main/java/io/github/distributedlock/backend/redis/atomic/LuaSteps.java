@@ -35,23 +35,26 @@ final class LuaSteps implements Steps {
 
 	private static final byte[] RESERVATION = KeyNames.number(LockBackend.RESERVATION.toMillis());
 
-	private final LuaScript acquireOrRegister = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "taking.lua",
-			"acquire-or-register.lua");
+	private final LuaScript acquireOrRegister = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "lib-waiters.lua",
+			"lib-acquire.lua", "acquire.lua");
 
-	private final LuaScript pass = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "taking.lua", "pass.lua");
+	private final LuaScript pass = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "lib-waiters.lua", "lib-acquire.lua",
+			"pass.lua");
 
-	private final LuaScript release = new LuaScript(ReturnType.INTEGER, "release-alone.lua", "lock.lua", "waiters.lua",
-			"release.lua");
+	private final LuaScript release = new LuaScript(ReturnType.INTEGER, "release-fast.lua", "lib-lock.lua",
+			"lib-waiters.lua", "release.lua");
 
 	private final LuaScript acquireAll = new LuaScript(ReturnType.INTEGER, "acquire-all.lua");
 
-	private final LuaScript releaseAll = new LuaScript(ReturnType.MULTI, "lock.lua", "waiters.lua", "release-all.lua");
+	private final LuaScript releaseAll = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "lib-waiters.lua",
+			"release-all.lua");
 
-	private final LuaScript withdraw = new LuaScript(ReturnType.INTEGER, "lock.lua", "waiters.lua", "withdraw.lua");
+	private final LuaScript withdraw = new LuaScript(ReturnType.INTEGER, "lib-lock.lua", "lib-waiters.lua",
+			"withdraw.lua");
 
-	private final LuaScript park = new LuaScript(ReturnType.INTEGER, "lock.lua", "park.lua");
+	private final LuaScript park = new LuaScript(ReturnType.INTEGER, "lib-lock.lua", "park.lua");
 
-	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lock.lua", "renew.lua");
+	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "renew.lua");
 
 	private final LuaScript rehearsal = new LuaScript(ReturnType.INTEGER, "rehearse.lua");
 

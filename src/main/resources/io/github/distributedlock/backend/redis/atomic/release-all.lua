@@ -1,5 +1,5 @@
 -- Several locks are given back by one owner, each as release.lua does it.
--- KEYS: those of waiters.lua, for each lock. ARGV after those of waiters.lua: owner, and the user's key of each lock.
+-- KEYS: those of lib-waiters.lua, for each lock. ARGV after those of lib-waiters.lua: owner, and the user's key of each lock.
 -- Answers for each whether the owner had it.
 local names = {}
 for i, name in ipairs(KEYS) do

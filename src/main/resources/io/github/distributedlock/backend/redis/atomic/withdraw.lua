@@ -1,5 +1,5 @@
 -- One waits no more. What was reserved for it goes to the next; and readers behind a writer need not wait for it.
--- ARGV after those of waiters.lua: the waiter.
+-- ARGV after those of lib-waiters.lua: the waiter.
 local waiter = ARGV[5]
 unregister(waiter)
 local value = look()

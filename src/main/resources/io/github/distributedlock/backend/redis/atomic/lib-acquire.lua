@@ -1,6 +1,6 @@
 -- How a claim gets the lock, or becomes a waiter.
 -- KEYS: lock, waiters, liveness, and the last fencing token if the owner is to get the next.
--- ARGV after those of waiters.lua: owner, waiter, lease in ms, time to live of the waiters in ms ('0': do not
+-- ARGV after those of lib-waiters.lua: owner, waiter, lease in ms, time to live of the waiters in ms ('0': do not
 -- register), and that of the token.
 
 local OWNER, WAITER, LEASE = ARGV[5], ARGV[6], ARGV[7]
