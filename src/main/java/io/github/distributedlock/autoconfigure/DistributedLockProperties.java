@@ -12,25 +12,25 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What can be configured about distributed locks. Checked where it is used, at start-up.
+ * Configuration of distributed locks. The values are checked at start-up, where they are
+ * used.
  *
- * @param enabled Whether locks are set up at all. If not, annotated methods run without
- * their locks.
- * @param backend Where locks are kept.
- * @param waitTime How long a request waits for a busy lock if it does not say so itself.
- * Zero means one attempt.
- * @param leaseTime How long a lock outlives the JVM that holds it. Renewed for as long as
- * the lock is held, and at least 1 second.
- * @param pollInterval How often who waits for a lock asks for it where no wake-ups
- * arrive.
- * @param localSlice For how long the threads of one JVM hand a lock on to each other,
- * without asking Redis, before other JVMs get their turn. Zero means not at all.
- * @param maxKeyBytes Longest key of a lock, in bytes of UTF-8.
- * @param warnHeldAfter Logs a warning, with the stack that acquired it, for each lock
- * that is held longer than this. Not set means never.
- * @param order Where the lock is among the advice of a method. By default inside of
- * '@Async' and retries, and outside of '@Cacheable' and '@Transactional'.
- * @param redis How locks are kept in Redis.
+ * @param enabled Whether locks are set up. If not, annotated methods run without their
+ * locks.
+ * @param backend Store of the locks.
+ * @param waitTime Wait time of requests that have none of their own. Zero means one
+ * attempt.
+ * @param leaseTime Time after which the locks of a dead JVM expire. Leases are renewed
+ * while the lock is held. At least 1 second.
+ * @param pollInterval Polling interval used when release notifications are unavailable.
+ * @param localSlice Time for which threads of one JVM hand a lock over to each other
+ * without asking Redis. Zero switches that off.
+ * @param maxKeyBytes Longest key, in bytes of UTF-8.
+ * @param warnHeldAfter Hold time after which a warning is logged, with the stack that
+ * acquired the lock. Not set means never.
+ * @param order Order of the lock among a method's advice. By default inside '@Async' and
+ * retries, and outside '@Cacheable' and '@Transactional'.
+ * @param redis Locks in Redis.
  */
 @ConfigurationProperties("distributed-lock")
 public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Backend backend,
@@ -40,7 +40,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis) {
 
 	/**
-	 * Where locks are kept.
+	 * Store of the locks.
 	 */
 	public enum Backend {
 
@@ -57,34 +57,35 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	}
 
 	/**
-	 * How often who waits for a lock asks for it where no wake-ups arrive.
+	 * Polling interval used when release notifications are unavailable.
 	 *
-	 * @param min How long who waits pauses at first before it asks again, where no
-	 * wake-ups arrive.
-	 * @param max The longest of these pauses, each of which is twice that before.
+	 * @param min First pause between polls when release notifications are unavailable. At
+	 * least 1 millisecond.
+	 * @param max Longest pause between polls. Each pause is twice the one before. At most
+	 * 1 minute.
 	 */
 	public record PollInterval(@DefaultValue("50ms") Duration min, @DefaultValue("500ms") Duration max) {
 	}
 
 	/**
-	 * How locks are kept in Redis.
+	 * Locks in Redis.
 	 *
-	 * @param prefix What the names of the Redis keys begin with. Without braces, not with
-	 * a colon at its end, and not like a companion's, such as lock-waiters.
-	 * @param commandTimeout How long a command to Redis may take. Counts for the
-	 * connections of the locks only.
-	 * @param replicasToAck How many replicas have to have a lock before it counts as
-	 * acquired. Not in a cluster. Zero means that none is asked.
-	 * @param replicaAckTimeout How long the replicas may take for that. Less than the
-	 * command timeout.
-	 * @param atomicity What keeps others out between comparing a lock and changing it. By
-	 * default the first of lua, native and transaction that the server allows. With
-	 * 'best-effort', a command that comes late can change the lock of somebody else.
-	 * @param signals How those who wait learn that a lock is given back: with 'auto' by
-	 * publish and subscribe, and by polling where the server refuses it; with 'pubsub'
-	 * those who wait fail there; with 'none' by polling alone.
-	 * @param connectionFactory Name of the RedisConnectionFactory bean that leads to the
-	 * Redis of the locks. Needed only if there are several, none of them primary.
+	 * @param prefix Prefix of the names of the keys in Redis. It has no braces, does not
+	 * end with a colon, and is not like the name of a companion, such as lock-waiters.
+	 * @param commandTimeout Longest time of a command to Redis, on the connections of the
+	 * locks only.
+	 * @param replicasToAck Number of replicas that have to acknowledge a lock before it
+	 * counts as acquired. Not in a cluster. Zero means that none has to.
+	 * @param replicaAckTimeout Longest time of the acknowledgement by replicas. Shorter
+	 * than the command timeout.
+	 * @param atomicity How a lock is compared and changed in one step. By default the
+	 * first of lua, native and transaction that the server allows. With 'best-effort', a
+	 * delayed command can change the lock of another holder.
+	 * @param signals How waiters learn of a release: 'auto' by notification, and by
+	 * polling where the server refuses that; 'pubsub' by notification, or the request
+	 * fails; 'none' by polling.
+	 * @param connectionFactory Name of the RedisConnectionFactory bean that the locks
+	 * use. Needed only if there are several and none is primary.
 	 */
 	public record Redis(@DefaultValue("lock") String prefix, @DefaultValue("1s") Duration commandTimeout,
 			@DefaultValue("0") int replicasToAck, @DefaultValue("500ms") Duration replicaAckTimeout,

@@ -9,8 +9,12 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 // end::testing-plain[]
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 // tag::testing-plain[]
 
+// end::testing-plain[]
+import io.github.distributedlock.LockEvent;
+// tag::testing-plain[]
 import io.github.distributedlock.LockHandle;
 // end::testing-plain[]
 import io.github.distributedlock.LockLostException;
@@ -76,12 +80,18 @@ class ReportsTests {
 		Path first = this.directory.resolve("first");
 		Path second = this.directory.resolve("second");
 		Files.writeString(first, "1");
-		try (LockEngine here = LockEngine.builder(this.store).build()) {
+		List<LockEvent> events = new CopyOnWriteArrayList<>();
+		try (LockEngine here = LockEngine.builder(this.store).listener(events::add).build()) {
 			MergedReports merged = new MergedReports(here);
 			assertThatExceptionOfType(NoSuchFileException.class).isThrownBy(() -> merged.merge(List.of(first, second)));
 			Files.writeString(second, "2");
 			assertThat(merged.merge(List.of(first, second))).isEqualTo("12");
 		}
+		assertThat(events).filteredOn(LockEvent.Acquired.class::isInstance)
+			.hasSize(2)
+			.allSatisfy((event) -> assertThat(((LockEvent.Acquired) event).keys())
+				.containsExactlyInAnyOrder("file:" + first, "file:" + second));
+		assertThat(events).filteredOn(LockEvent.Released.class::isInstance).hasSize(4);
 	}
 
 	private static String keys() {
