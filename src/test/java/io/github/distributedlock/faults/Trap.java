@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.fixtures.Relay;
-import io.github.distributedlock.fixtures.Relay.Connection;
+import io.github.distributedlock.fixtures.RelayedConnection;
 import io.github.distributedlock.fixtures.RespMessage;
 
 /**
@@ -49,7 +49,7 @@ final class Trap implements Relay.Rule {
 
 	private interface Effect {
 
-		void on(Connection connection, RespMessage reply) throws IOException;
+		void on(RelayedConnection connection, RespMessage reply) throws IOException;
 
 	}
 
@@ -86,7 +86,7 @@ final class Trap implements Relay.Rule {
 	}
 
 	@Override
-	public boolean apply(RespMessage request, Connection connection) throws IOException, InterruptedException {
+	public boolean apply(RespMessage request, RelayedConnection connection) throws IOException, InterruptedException {
 		boolean caught = catches(request);
 		if (caught) {
 			Thread.sleep(this.delay.toMillis());

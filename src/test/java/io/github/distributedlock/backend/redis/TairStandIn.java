@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 
 import io.github.distributedlock.fixtures.Relay;
-import io.github.distributedlock.fixtures.Relay.Connection;
+import io.github.distributedlock.fixtures.RelayedConnection;
 import io.github.distributedlock.fixtures.RespMessage;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
@@ -54,7 +54,7 @@ final class TairStandIn implements AutoCloseable {
 		return new HostAndPort("localhost", this.relay.port());
 	}
 
-	private boolean compare(RespMessage request, Connection connection) throws IOException, InterruptedException {
+	private boolean compare(RespMessage request, RelayedConnection connection) throws IOException, InterruptedException {
 		boolean mine = COMMANDS.contains(request.command());
 		if (mine) {
 			connection.awaitReplies();
