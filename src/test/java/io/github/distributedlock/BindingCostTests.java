@@ -1,15 +1,14 @@
 package io.github.distributedlock;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.fixtures.StubHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -125,68 +124,20 @@ class BindingCostTests {
 		}
 	}
 
-	private final class Handle implements LockHandle {
-
-		private final List<String> keys;
-
-		private boolean closed;
+	private final class Handle extends StubHandle {
 
 		private Handle(String key) {
 			this(List.of(key));
 		}
 
 		private Handle(List<String> keys) {
-			this.keys = keys;
-		}
-
-		@Override
-		public List<String> keys() {
-			return this.keys;
-		}
-
-		@Override
-		public String owner() {
-			return "test";
-		}
-
-		@Override
-		public OptionalLong fencingToken() {
-			return OptionalLong.empty();
-		}
-
-		@Override
-		public boolean isHeld() {
-			return !this.closed;
+			super(keys);
 		}
 
 		@Override
 		public boolean isClosed() {
 			BindingCostTests.this.steps++;
-			return this.closed;
-		}
-
-		@Override
-		public Duration remaining() {
-			return Duration.ZERO;
-		}
-
-		@Override
-		public void checkHeld() {
-		}
-
-		@Override
-		public boolean extend(Duration lease) {
-			return false;
-		}
-
-		@Override
-		public LockHandle onLost(Runnable action) {
-			return this;
-		}
-
-		@Override
-		public void close() {
-			this.closed = true;
+			return super.isClosed();
 		}
 
 	}

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -17,6 +16,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.fixtures.StubHandle;
 
 /**
  * A lock that is free, or busy, or broken, as it is told, and writes down what happens.
@@ -83,9 +83,7 @@ class RecordingLock implements DistributedLock {
 		return this.busy ? Optional.empty() : Optional.of(new Handle(request));
 	}
 
-	private final class Handle implements LockHandle {
-
-		private final LockRequest request;
+	private final class Handle extends StubHandle {
 
 		private final CurrentLock binding;
 
@@ -96,7 +94,7 @@ class RecordingLock implements DistributedLock {
 		private volatile boolean lost;
 
 		private Handle(LockRequest request) {
-			this.request = request;
+			super(request.keys());
 			this.binding = CurrentLock.bind(this);
 			RecordingLock.this.open.add(this);
 		}
@@ -107,48 +105,16 @@ class RecordingLock implements DistributedLock {
 		}
 
 		@Override
-		public List<String> keys() {
-			return this.request.keys();
-		}
-
-		@Override
-		public String owner() {
-			return "test";
-		}
-
-		@Override
-		public OptionalLong fencingToken() {
-			return OptionalLong.empty();
-		}
-
-		@Override
 		public boolean isHeld() {
-			return !this.closed.get() && !this.lost;
-		}
-
-		@Override
-		public boolean isClosed() {
-			return this.closed.get();
-		}
-
-		@Override
-		public Duration remaining() {
-			return Duration.ZERO;
+			return super.isHeld() && !this.lost;
 		}
 
 		@Override
 		public void checkHeld() {
-			if (this.closed.get()) {
-				throw new IllegalStateException("closed: " + keys());
-			}
-			if (this.lost) {
+			if (!isClosed() && this.lost) {
 				throw new LockLostException("lost: " + keys(), keys(), LockEvent.Lost.Reason.TAKEN);
 			}
-		}
-
-		@Override
-		public boolean extend(Duration lease) {
-			throw new UnsupportedOperationException();
+			super.checkHeld();
 		}
 
 		@Override
@@ -160,6 +126,7 @@ class RecordingLock implements DistributedLock {
 		@Override
 		public void close() {
 			if (this.closed.compareAndSet(false, true)) {
+				super.close();
 				this.binding.close();
 				RecordingLock.this.open.remove(this);
 				RecordingLock.this.events.add("release");
@@ -173,7 +140,7 @@ class RecordingLock implements DistributedLock {
 		public CompletableFuture<Void> closeAsync() {
 			CompletableFuture<Void> released = RecordingLock.this.released;
 			if (released == null) {
-				return LockHandle.super.closeAsync();
+				return super.closeAsync();
 			}
 			RecordingLock.this.events.add("release begins");
 			return released;
