@@ -13,11 +13,8 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.engine.Lease.Moment;
 import io.github.distributedlock.engine.RunningCalls.Call;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.lease.LossHandler;
-import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,7 +56,7 @@ final class EngineHandle implements LockHandle {
 		this.lossActions = new LossActions(this.keys, parts.userCode(), parts.workers());
 		this.heldTooLong = parts.heldTooLong().watch(this.keys);
 		for (Hold hold : holds) {
-			hold.attach(this.lossActions);
+			hold.attach(this);
 		}
 		this.call = call;
 		this.binding = detached ? null : CurrentLock.bind(this);
@@ -164,6 +161,13 @@ final class EngineHandle implements LockHandle {
 		return this;
 	}
 
+	/**
+	 * Its lock is lost.
+	 */
+	void startLossActions() {
+		this.lossActions.start();
+	}
+
 	@Override
 	public void close() {
 		if (leave()) {
@@ -196,7 +200,7 @@ final class EngineHandle implements LockHandle {
 		}
 		this.heldTooLong.cancel();
 		for (Hold hold : this.holds) {
-			hold.detach(this.lossActions);
+			hold.detach(this);
 		}
 		return true;
 	}

@@ -6,9 +6,6 @@ import java.util.Queue;
 import java.util.concurrent.Executor;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.engine.lease.LossCallback;
-import io.github.distributedlock.engine.runtime.UserCode;
-import io.github.distributedlock.engine.runtime.Workers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Invariants: an action is taken from the queue before it is given to its executor, so
  * that it runs at most once. None waits for another.
  */
-final class LossActions implements LossCallback {
+final class LossActions {
 
 	/**
 	 * One of them.
@@ -65,8 +62,7 @@ final class LossActions implements LossCallback {
 	 * Lets each action run by its executor, without waiting for it. One for which there
 	 * is no thread keeps nobody else from being told.
 	 */
-	@Override
-	public void lost() {
+	void start() {
 		for (LossAction action = poll(); action != null; action = poll()) {
 			Runnable code = action.code();
 			Executor executor = action.executor();

@@ -14,9 +14,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
-import io.github.distributedlock.engine.runtime.FakeTime;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -27,79 +25,68 @@ import static org.assertj.core.api.Assertions.assertThat;
  * An engine on a fake clock and a scripted store, and other JVMs beside it: engines, or
  * bare owners, on the same store.
  */
-public abstract class EngineFixture {
+abstract class EngineFixture {
 
-	protected static final Duration LEASE = Duration.ofSeconds(30);
+	static final Duration LEASE = Duration.ofSeconds(30);
 
-	protected static final Duration PATIENCE = Patience.PATIENCE;
+	static final Duration PATIENCE = Patience.PATIENCE;
 
 	static {
 		Awaitility.setDefaultPollInterval(Duration.ofMillis(5));
 		Awaitility.setDefaultPollDelay(Duration.ZERO);
 	}
 
-	protected final FakeTime time = new FakeTime();
+	final FakeTime time = new FakeTime();
 
-	protected final InMemoryLockBackend store = new InMemoryLockBackend(this.time::nanoTime);
+	final InMemoryLockBackend store = new InMemoryLockBackend(this.time::nanoTime);
 
-	protected final ScriptedBackend backend = new ScriptedBackend(this.store);
+	final ScriptedBackend backend = new ScriptedBackend(this.store);
 
-	protected final List<LockEvent> events = new CopyOnWriteArrayList<>();
+	final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
-	protected final LockEngine engine = engine(this.backend, "us");
+	final LockEngine engine = engine(this.backend, "us");
 
 	private final List<Thread> threads = new ArrayList<>();
 
-	protected LockEngine engine(LockBackend backend, String application) {
+	LockEngine engine(io.github.distributedlock.backend.LockBackend backend, String application) {
 		LockEngineBuilder builder = LockEngine.builder(backend)
 			.application(application)
 			.leaseTime(LEASE)
 			.listener(this.events::add);
-		return build(builder);
-	}
-
-	protected LockEngine build(LockEngineBuilder settings) {
-		return new LockEngine(settings, this.time, this.time, () -> {
+		return new LockEngine(builder, this.time, this.time, () -> {
 		});
 	}
 
-	/**
-	 * Whether any key is held, waited for or withdrawn from in our engine.
-	 */
-	protected boolean hasQueues() {
-		return this.engine.hasQueues();
-	}
-
-	protected static LockRequest request(String key) {
+	static LockRequest request(String key) {
 		return LockRequest.of(key);
 	}
 
-	protected static LockRequest waiting(String key, Duration waitTime) {
+	static LockRequest waiting(String key, Duration waitTime) {
 		return LockRequest.of(key).waitTime(waitTime);
 	}
 
 	/**
 	 * By which name the store knows our engine.
 	 */
-	protected String instance() {
+	String instance() {
 		return this.backend.instance();
 	}
 
 	/**
 	 * Another JVM owns the key.
 	 */
-	protected void ownedElsewhere(String key, Duration lease) {
+	void ownedElsewhere(String key, Duration lease) {
 		assertThat(this.store.acquire(new Claim(key, "other#1:1", "other#1", lease)).acquired()).isTrue();
 	}
 
-	protected void releasedElsewhere(String key) {
+	void releasedElsewhere(String key) {
 		assertThat(this.store.release(key, "other#1:1")).isTrue();
 	}
 
 	/**
 	 * Whose value stands at the key, or {@code null}.
 	 */
-	protected String valueOf(String key) {
+	String valueOf(String key) {
 		Attempt attempt = this.store.acquire(new Claim(key, "probe#1:1", "probe#1", Duration.ofMillis(1)));
 		if (attempt.acquired()) {
 			this.store.park(key, "probe#1:1", Duration.ZERO);
@@ -112,7 +99,7 @@ public abstract class EngineFixture {
 	 * Runs something that may wait, on a thread of its own.
 	 * @return what comes of it, for which nobody waits longer than {@link #PATIENCE}
 	 */
-	protected <T> CompletableFuture<T> inThread(Supplier<T> action) {
+	<T> CompletableFuture<T> inThread(Supplier<T> action) {
 		CompletableFuture<T> future = new CompletableFuture<>();
 		Thread thread = new Thread(() -> {
 			try {
@@ -127,27 +114,27 @@ public abstract class EngineFixture {
 		return future.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 	}
 
-	protected CompletableFuture<LockHandle> acquiring(LockRequest request) {
+	CompletableFuture<LockHandle> acquiring(LockRequest request) {
 		int before = this.time.waiting();
 		CompletableFuture<LockHandle> acquiring = inThread(() -> this.engine.acquire(request));
 		Awaitility.await().until(() -> acquiring.isDone() || this.time.waiting() > before);
 		return acquiring;
 	}
 
-	protected Thread lastThread() {
+	Thread lastThread() {
 		return this.threads.get(this.threads.size() - 1);
 	}
 
-	protected void untilWaiting(int threads) {
+	void untilWaiting(int threads) {
 		Awaitility.await().until(() -> this.time.waiting() == threads);
 	}
 
-	protected <T extends LockEvent> List<T> events(Class<T> type) {
+	<T extends LockEvent> List<T> events(Class<T> type) {
 		return this.events.stream().filter(type::isInstance).map(type::cast).toList();
 	}
 
 	@AfterEach
-	protected void nothingIsLeftBehind() {
+	void nothingIsLeftBehind() {
 		CurrentLock.all().forEach(CurrentLock::unbind);
 		this.threads.forEach(Thread::interrupt);
 		Awaitility.await().until(() -> this.threads.stream().noneMatch(Thread::isAlive));

@@ -22,22 +22,22 @@ import io.github.distributedlock.backend.WakeListener;
  * A store that does what it does, but whose steps are noted, and go wrong where a test
  * says so.
  */
-public final class ScriptedBackend implements LockBackend {
+final class ScriptedBackend implements LockBackend {
 
 	/**
 	 * What happens to a step, instead of just carrying it out.
 	 */
-	public interface Fault {
+	interface Fault {
 
 		Object apply(Supplier<?> step);
 
 	}
 
-	public static final Fault LOST_REQUEST = (step) -> {
+	static final Fault LOST_REQUEST = (step) -> {
 		throw new LockBackendException("timed out", true, null);
 	};
 
-	public static final Fault LOST_REPLY = (step) -> {
+	static final Fault LOST_REPLY = (step) -> {
 		step.get();
 		throw new LockBackendException("timed out", true, null);
 	};
@@ -46,7 +46,7 @@ public final class ScriptedBackend implements LockBackend {
 		throw LockBackendException.refused("not allowed", false, null);
 	};
 
-	public static final Fault NOT_NOW = (step) -> {
+	static final Fault NOT_NOW = (step) -> {
 		throw LockBackendException.refused("out of memory", true, null);
 	};
 
@@ -76,58 +76,58 @@ public final class ScriptedBackend implements LockBackend {
 	/**
 	 * The steps so far, such as {@code acquire k}.
 	 */
-	public List<String> steps() {
+	List<String> steps() {
 		return this.steps;
 	}
 
-	public void forgetSteps() {
+	void forgetSteps() {
 		this.steps.clear();
 	}
 
 	/**
 	 * The next step of that name goes wrong; the one after the next with a further call.
 	 */
-	public void next(String step, Fault fault) {
+	void next(String step, Fault fault) {
 		this.faults.computeIfAbsent(step, (s) -> new ConcurrentLinkedQueue<>()).add(fault);
 	}
 
 	/**
 	 * Every step goes wrong until {@link #works()}.
 	 */
-	public void breaks(Fault fault) {
+	void breaks(Fault fault) {
 		this.always.put("", fault);
 	}
 
-	public void works() {
+	void works() {
 		this.always.clear();
 	}
 
 	/**
 	 * Wake-ups do not arrive, or do again.
 	 */
-	public void deaf(boolean deaf) {
+	void deaf(boolean deaf) {
 		this.deaf = deaf;
 	}
 
 	/**
 	 * Is one that can do neither shared nor fair locks.
 	 */
-	public void exclusiveOnly() {
+	void exclusiveOnly() {
 		this.exclusiveOnly = true;
 	}
 
-	public void onAcquire(Consumer<Claim> claims) {
+	void onAcquire(Consumer<Claim> claims) {
 		this.claims = claims;
 	}
 
 	/**
 	 * The engine's name.
 	 */
-	public String instance() {
+	String instance() {
 		return this.instance;
 	}
 
-	public WakeListener listener() {
+	WakeListener listener() {
 		return this.listener;
 	}
 

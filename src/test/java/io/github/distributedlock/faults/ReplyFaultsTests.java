@@ -2,6 +2,7 @@ package io.github.distributedlock.faults;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
@@ -26,45 +27,31 @@ class ReplyFaultsTests {
 	/** So long that what is cleaned up is told from what has run out. */
 	private static final Duration LONG_LEASE = Trial.LEASE.multipliedBy(10);
 
+	private static final Duration LATE = Trial.COMMAND_TIMEOUT.multipliedBy(3);
+
 	private static final Duration LONG_ENOUGH = Trial.COMMAND_TIMEOUT.multipliedBy(4);
 
 	@EachClient
 	void theReplyOfAnAcquireIsLost(Client client) throws Exception {
-		row("reply of acquire lost", client).run((trial) -> {
-			Trap trap = trial.set(Trap.loseReply(Step.ACQUIRE, FREE));
-			assertThat(acquired(trial, LONG_ENOUGH)).as("acquired by the next attempt").isTrue();
-			trap.awaitDone();
-		});
+		assertAcquired("reply of acquire lost", client, () -> Trap.loseReply(Step.ACQUIRE, FREE), LONG_ENOUGH);
 	}
 
 	@EachClient
 	void theReplyOfTheOnlyAttemptToAcquireIsLost(Client client) throws Exception {
-		row("reply of acquire lost, no time to ask again", client).run((trial) -> {
-			Trap trap = trial.set(Trap.loseReply(Step.ACQUIRE, FREE));
-			assertThat(acquired(trial, Duration.ZERO)).isFalse();
-			trap.awaitDone();
-			trial.measureOrphans(FREE);
-		});
+		assertNotAcquired("reply of acquire lost, no time to ask again", client,
+				() -> Trap.loseReply(Step.ACQUIRE, FREE));
 	}
 
 	@EachClient
 	void aProxyFailsAnAcquireThatWasCarriedOut(Client client) throws Exception {
-		row("proxy's error instead of the reply of acquire", client).run((trial) -> {
-			Trap trap = trial.set(Trap.failReply(Step.ACQUIRE, FREE));
-			assertThat(acquired(trial, Duration.ZERO)).isFalse();
-			trap.awaitDone();
-			trial.measureOrphans(FREE);
-		});
+		assertNotAcquired("proxy's error instead of the reply of acquire", client,
+				() -> Trap.failReply(Step.ACQUIRE, FREE));
 	}
 
 	@EachClient
 	void aProxyFailsAReleaseThatWasCarriedOut(Client client) throws Exception {
-		row("proxy's error instead of the reply of release", client).run((trial) -> {
-			Trap trap = trial.set(Trap.failReply(Step.RELEASE, FREE));
-			assertThat(acquired(trial, Duration.ZERO)).isTrue();
-			trap.awaitDone();
-			trial.measureOrphans(FREE);
-		});
+		assertAcquired("proxy's error instead of the reply of release", client,
+				() -> Trap.failReply(Step.RELEASE, FREE), Duration.ZERO);
 	}
 
 	@EachClient
@@ -75,32 +62,18 @@ class ReplyFaultsTests {
 
 	@EachClient
 	void theReplyOfAReleaseIsLost(Client client) throws Exception {
-		row("reply of release lost", client).run((trial) -> {
-			Trap trap = trial.set(Trap.loseReply(Step.RELEASE, FREE));
-			assertThat(acquired(trial, Duration.ZERO)).isTrue();
-			trap.awaitDone();
-			trial.measureOrphans(FREE);
-		});
+		assertAcquired("reply of release lost", client, () -> Trap.loseReply(Step.RELEASE, FREE), Duration.ZERO);
 	}
 
 	@EachClient
 	void anAcquireIsCarriedOutAfterItsCallerHasGivenUp(Client client) throws Exception {
-		row("acquire executed late", client).run((trial) -> {
-			Trap trap = trial.set(Trap.delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3)));
-			assertThat(acquired(trial, Duration.ZERO)).isFalse();
-			trap.awaitDone();
-			trial.measureOrphans(FREE);
-		});
+		assertNotAcquired("acquire executed late", client, () -> Trap.delay(Step.ACQUIRE, FREE, LATE));
 	}
 
 	@EachClient
 	void anAcquireIsCarriedOutAfterItsCallerHasGivenTheLockBack(Client client) throws Exception {
-		row("acquire executed late, after its caller's next attempt and release", client).run((trial) -> {
-			Trap trap = trial.set(Trap.delay(Step.ACQUIRE, FREE, Trial.COMMAND_TIMEOUT.multipliedBy(3)));
-			assertThat(acquired(trial, LONG_ENOUGH)).as("acquired by the next attempt").isTrue();
-			trap.awaitDone();
-			trial.measureOrphans(FREE);
-		});
+		assertAcquired("acquire executed late, after its caller's next attempt and release", client,
+				() -> Trap.delay(Step.ACQUIRE, FREE, LATE), LONG_ENOUGH);
 	}
 
 	@EachClient
@@ -123,12 +96,8 @@ class ReplyFaultsTests {
 
 	@EachClient
 	void theConnectionIsCutBeforeTheReplyOfARelease(Client client) throws Exception {
-		row("connection cut before the reply of release", client).run((trial) -> {
-			Trap trap = trial.set(Trap.cutReply(Step.RELEASE, FREE));
-			assertThat(acquired(trial, Duration.ZERO)).isTrue();
-			trap.awaitDone();
-			trial.measureOrphans(FREE);
-		});
+		assertAcquired("connection cut before the reply of release", client, () -> Trap.cutReply(Step.RELEASE, FREE),
+				Duration.ZERO);
 	}
 
 	@Test
@@ -137,6 +106,26 @@ class ReplyFaultsTests {
 			Trap trap = trial.set(Trap.cutReply(Step.ACQUIRE, FREE));
 			assertThat(acquired(trial, Duration.ZERO)).as("its own value recognised").isTrue();
 			assertThat(trap.repetitions()).as("sent again by the driver").isOne();
+			trial.measureOrphans(FREE);
+		});
+	}
+
+	/** The first attempt or, if there is time, one of the next gets the lock. */
+	private static void assertAcquired(String fault, Client client, Supplier<Trap> trap, Duration waitTime)
+			throws Exception {
+		assertCleanedUp(fault, client, trap, waitTime, true);
+	}
+
+	private static void assertNotAcquired(String fault, Client client, Supplier<Trap> trap) throws Exception {
+		assertCleanedUp(fault, client, trap, Duration.ZERO, false);
+	}
+
+	private static void assertCleanedUp(String fault, Client client, Supplier<Trap> trap, Duration waitTime,
+			boolean acquired) throws Exception {
+		row(fault, client).run((trial) -> {
+			Trap one = trial.set(trap.get());
+			assertThat(acquired(trial, waitTime)).as("acquired").isEqualTo(acquired);
+			one.awaitDone();
 			trial.measureOrphans(FREE);
 		});
 	}

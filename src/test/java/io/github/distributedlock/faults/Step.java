@@ -9,6 +9,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -93,6 +94,7 @@ enum Step {
 
 	private static String read(String resource) {
 		try (InputStream script = RedisLockBackend.class.getResourceAsStream("atomic/" + resource)) {
+			Objects.requireNonNull(script, () -> "The backend has no script " + resource);
 			return new String(script.readAllBytes(), StandardCharsets.UTF_8);
 		}
 		catch (IOException ex) {

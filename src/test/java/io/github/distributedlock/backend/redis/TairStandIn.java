@@ -54,7 +54,8 @@ final class TairStandIn implements AutoCloseable {
 		return new HostAndPort("localhost", this.relay.port());
 	}
 
-	private boolean compare(RespMessage request, RelayedConnection connection) throws IOException, InterruptedException {
+	private boolean compare(RespMessage request, RelayedConnection connection)
+			throws IOException, InterruptedException {
 		boolean mine = COMMANDS.contains(request.command());
 		if (mine) {
 			connection.awaitReplies();

@@ -1,0 +1,42 @@
+package io.github.distributedlock.engine;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+
+/**
+ * What a backend throws, in the terms of the API.
+ */
+final class Failures {
+
+	private Failures() {
+	}
+
+	/**
+	 * The exception as it is, or, for a backend that throws what it should not, wrapped
+	 * as one whose outcome is not known.
+	 */
+	static LockBackendException asBackendException(String step, String key, RuntimeException ex) {
+		return (ex instanceof LockBackendException known) ? known
+				: new LockBackendException(
+						"The lock store failed at '" + step + "' of lock '" + LockException.printable(key) + "': " + ex,
+						true, ex);
+	}
+
+	/**
+	 * The exception for a key of several whose turn came too late.
+	 */
+	static LockBackendException notAsked(String key, Wait wait) {
+		return new LockBackendException("Lock '" + LockException.printable(key)
+				+ "' was not asked for, since the waitTime of " + Text.of(wait.limit())
+				+ " was over after the other keys of the request. Choose a longer waitTime", true, null);
+	}
+
+	/**
+	 * The exception for a request that waited, but for a store that worked.
+	 */
+	static LockBackendException inAllThatTime(String key, Wait wait, LockBackendException last) {
+		return new LockBackendException("Lock '" + LockException.printable(key) + "' could not be acquired in "
+				+ Text.of(wait.waited()) + ", since the store failed: " + last.getMessage(), true, last);
+	}
+
+}
