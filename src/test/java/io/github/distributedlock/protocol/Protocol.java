@@ -11,7 +11,7 @@ import java.util.Set;
  * acquire.lua                                         Scripts.acquire
  * pass.lua                                            Scripts.pass
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
- * PlainSteps, Waiters, FencingCounter, GivingBack     PlainCommands, Places
+ * PlainSteps, WaitingList, FencingCounter, PlainReleasePlainCommands, Places
  * PlainRenewals                                       RenewalProtocol
  * LocalQueue, KeyQueue, QueueNode                     Jvm, Queue
  * KeyAcquirer, AcquireLoop                            RequestTransitions.ask, .pause, .giveUp

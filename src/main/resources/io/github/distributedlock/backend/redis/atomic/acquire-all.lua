@@ -1,11 +1,14 @@
--- All locks are the owner's, or none.
--- KEYS: locks. ARGV: owner, lease in ms. Answers whether they are.
+-- Needs nothing.
+--
+-- KEYS are locks. All of them are the owner's afterwards, or none. Answers whether they are.
+local OWNER, LEASE = unpack(ARGV)
+
 for _, lock in ipairs(KEYS) do
 	if redis.call('PTTL', lock) ~= -2 then -- It exists.
 		return 0
 	end
 end
 for _, lock in ipairs(KEYS) do
-	redis.call('SET', lock, ARGV[1], 'PX', ARGV[2])
+	redis.call('SET', lock, OWNER, 'PX', LEASE)
 end
 return 1

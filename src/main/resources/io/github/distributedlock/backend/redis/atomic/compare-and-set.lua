@@ -1,18 +1,21 @@
--- The lock gets another value, or is removed, if it has the expected one.
--- KEYS: lock. ARGV: expected value, time to live in ms, and the other value if it is not to be removed.
--- Answers whether it had that value.
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+-- Needs nothing.
+--
+-- A lock that has the expected value gets another one, or is removed if there is none. Answers whether it had it.
+local LOCK = KEYS[1]
+local EXPECTED, TIME_TO_LIVE, REPLACEMENT = unpack(ARGV) -- TIME_TO_LIVE: in ms.
+
+if redis.call('GET', LOCK) ~= EXPECTED then
 	return 0
 end
-if not ARGV[3] then
-	redis.call('DEL', KEYS[1])
+if not REPLACEMENT then
+	redis.call('DEL', LOCK)
 	return 1
 end
 -- One that stays what it is does not live shorter, however late this comes.
-if ARGV[3] == ARGV[1] and redis.call('PTTL', KEYS[1]) >= tonumber(ARGV[2]) then
+if REPLACEMENT == EXPECTED and redis.call('PTTL', LOCK) >= tonumber(TIME_TO_LIVE) then
 	return 1
 end
 -- A server that has no memory left still lets a script go on that has written.
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[2])
+redis.call('PEXPIRE', LOCK, TIME_TO_LIVE)
+redis.call('SET', LOCK, REPLACEMENT, 'PX', TIME_TO_LIVE)
 return 1

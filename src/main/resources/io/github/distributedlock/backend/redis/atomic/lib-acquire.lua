@@ -1,118 +1,125 @@
--- How a claim gets the lock, or becomes a waiter.
--- KEYS: lock, waiters, liveness, and the last fencing token if the owner is to get the next.
--- ARGV after those of lib-waiters.lua: owner, waiter, lease in ms, time to live of the waiters in ms ('0': do not
--- register), and that of the token.
+-- Needs lib-lock.lua and lib-waiters.lua.
+--
+-- How a claim gets a lock, or becomes a waiter.
 
-local OWNER, WAITER, LEASE = ARGV[5], ARGV[6], ARGV[7]
+-- lease, waitersTtl, fenceTtl: in ms; waitersTtl is '0' for a claim that does not register. fence: the key of the
+-- last fencing token, if the owner is to get the next.
+local function claimOf(owner, waiter, lease, waitersTtl, fence, fenceTtl)
+	return { owner = owner, waiter = waiter, lease = lease, waitersTtl = waitersTtl, fence = fence,
+		fenceTtl = fenceTtl }
+end
 
--- Never less than the time, so that it does not go back when the last one is lost. Exact up to 2^53. False if something
--- else than a token is in its place: one that is made up could be less than the last.
-local function nextToken()
-	local last = redis.call('GET', KEYS[4]) or '0'
+-- Answers the next token. It is never less than the time, so that it does not go back when the last one is lost. It
+-- is exact up to 2^53. Answers false if something else than a token is kept there: a new one could be less than the
+-- last.
+local function nextToken(claim)
+	local last = redis.call('GET', claim.fence) or '0'
 	if not string.match(last, '^%d+$') or tonumber(last) >= 2 ^ 53 then
 		return false
 	end
 	local token = exact(math.max(last + 1, micros()))
-	redis.call('SET', KEYS[4], token, 'PX', ARGV[9])
+	redis.call('SET', claim.fence, token, 'PX', claim.fenceTtl)
 	return token
 end
 
--- None of those who share a lock ever gets a shorter lease.
-local function join(value)
+-- A reader joins a lock that is free, shared or kept for it. None of those that share it ever gets a shorter lease.
+local function join(lock, value, claim)
 	if type(value) == 'string' then
-		redis.call('DEL', KEYS[1])
+		redis.call('DEL', lock)
 	end
-	local reader = 'shared:' .. OWNER
-	local before = value and redis.call('ZSCORE', KEYS[1], reader) or 0
-	redis.call('ZADD', KEYS[1], exact(math.max(before, millis() + LEASE)), reader)
-	lastsForAll()
+	local reader = 'shared:' .. claim.owner
+	local before = value and redis.call('ZSCORE', lock, reader) or 0
+	redis.call('ZADD', lock, exact(math.max(before, millis() + claim.lease)), reader)
+	lastsForAll(lock)
 end
 
--- The lock is the owner's, instead of the value. Answers 1, and the token; or 2 if there can be none.
-local function take(value)
+-- Makes the claim's owner the owner of a lock that has a value. Answers 1, and the token; or 2 if there can be none.
+local function take(queue, value, claim)
 	-- First what may be refused, so that a refusal leaves the lock alone.
-	local token = KEYS[4] and nextToken()
+	local token = claim.fence and nextToken(claim)
 	if token == false then
 		return { 2 }
 	end
-	unregister(WAITER)
-	if isReader(WAITER) then
-		join(value)
-	elseif value ~= OWNER then
-		redis.call('SET', KEYS[1], OWNER, 'PX', LEASE)
-	elseif redis.call('PTTL', KEYS[1]) < tonumber(LEASE) then
+	unregister(queue, claim.waiter)
+	if isReader(claim.waiter) then
+		join(queue.lock, value, claim)
+	elseif value ~= claim.owner then
+		redis.call('SET', queue.lock, claim.owner, 'PX', claim.lease)
+	elseif redis.call('PTTL', queue.lock) < tonumber(claim.lease) then
 		-- Its own, of an attempt whose answer got lost. It may have been extended since.
-		redis.call('PEXPIRE', KEYS[1], LEASE)
+		redis.call('PEXPIRE', queue.lock, claim.lease)
 	end
 	return { 1, token or nil }
 end
 
--- Whether somebody waits who wants the lock alone.
-local function writerWaits()
-	bury(WAITER)
+-- Answers whether a writer waits.
+local function writerWaits(queue, speaker)
+	bury(queue, speaker)
 	local place = 0
-	local waiter = oldest()
+	local waiter = oldest(queue)
 	while waiter and isReader(waiter) do
 		place = place + 1
-		waiter = redis.call('ZRANGE', KEYS[2], place, place)[1]
+		waiter = redis.call('ZRANGE', queue.waiters, place, place)[1]
 	end
 	return waiter
 end
 
--- Who came later is not let in before a writer that waits for readers to go. On a free lock nobody defers.
-local function mayRead(value)
+-- A reader that comes later is not let in before a writer that waits for readers to leave. A free lock is for whoever
+-- asks first.
+local function mayRead(queue, value, claim)
 	if type(value) ~= 'table' then
-		return not value or value == 'reserved:' .. WAITER
+		return not value or value == 'reserved:' .. claim.waiter
 	end
-	return redis.call('ZSCORE', KEYS[1], 'shared:' .. OWNER)
-			or redis.call('ZSCORE', KEYS[1], 'reserved:' .. instanceOf(WAITER))
-			or not writerWaits()
+	return redis.call('ZSCORE', queue.lock, 'shared:' .. claim.owner)
+			or redis.call('ZSCORE', queue.lock, 'reserved:' .. instanceOf(claim.waiter))
+			or not writerWaits(queue, claim.waiter)
 end
 
--- A ticket gets a free lock only if it is the first, or there is none.
-local function mayTake(value)
-	if isReader(WAITER) then
-		return mayRead(value)
-	elseif value == OWNER or value == 'reserved:' .. WAITER then
+-- A ticket gets a free lock only if it is the first ticket, or there is none.
+local function mayTake(queue, value, claim)
+	if isReader(claim.waiter) then
+		return mayRead(queue, value, claim)
+	elseif value == claim.owner or value == 'reserved:' .. claim.waiter then
 		return true
-	elseif value or not isTicket(WAITER) then
+	elseif value or not isTicket(claim.waiter) then
 		return not value
 	end
-	bury(WAITER)
-	local first = oldest()
-	return not first or first == WAITER
+	bury(queue, claim.waiter)
+	local first = oldest(queue)
+	return not first or first == claim.waiter
 end
 
--- What is reserved for a ticket that died since is free.
-local function lookPastTheDead()
-	local value = look()
+-- As look does; but a lock that is reserved for a ticket that has died since is free.
+local function lookPastTheDead(queue, speaker)
+	local value = look(queue.lock)
 	local ticket = type(value) == 'string' and string.match(value, '^reserved:(.*)')
-	if ticket and ticket ~= WAITER and isTicket(WAITER) and isTicket(ticket) and bury(WAITER)[lineOf(ticket)] then
-		redis.call('DEL', KEYS[1])
+	if ticket and ticket ~= speaker and isTicket(speaker) and isTicket(ticket)
+			and bury(queue, speaker)[lineOf(ticket)] then
+		redis.call('DEL', queue.lock)
 		return false
 	end
 	return value
 end
 
--- Answers as take does if it may be acquired; else 0, who has it, and for how long in ms.
-local function acquire()
-	local value = lookPastTheDead()
-	if mayTake(value) then
-		return take(value)
+-- Answers as take does if the lock may be acquired; else 0, its holder, and how long it still has it in ms.
+local function acquire(queue, claim)
+	local value = lookPastTheDead(queue, claim.waiter)
+	if mayTake(queue, value, claim) then
+		return take(queue, value, claim)
 	end
-	if ARGV[8] ~= '0' then
-		register(WAITER, ARGV[8])
+	if claim.waitersTtl ~= '0' then
+		register(queue, claim.waiter, claim.waitersTtl)
 	end
 	if not value then
 		-- Free, and others come first: the reservation for the first of them has run out.
-		wakeNext(WAITER)
-		value = look()
-		if not value or value == 'reserved:' .. WAITER then
-			return take(value)
+		reserveForNext(queue, claim.waiter)
+		value = look(queue.lock)
+		if not value or value == 'reserved:' .. claim.waiter then
+			return take(queue, value, claim)
 		end
 	end
 	if type(value) == 'table' then
 		value = string.gsub(value[1], '^shared:', '')
 	end
-	return { 0, value, redis.call('PTTL', KEYS[1]) }
+	return { 0, value, redis.call('PTTL', queue.lock) }
 end

@@ -1,9 +1,10 @@
--- A lock, as it stands in Redis: a string, which is its owner, or 'reserved:' and who it is kept for, or
--- 'parked:' and who left it; or a sorted set while it is shared, of 'shared:' and an owner, 'reserved:' and an
--- instance whose readers may come in, and 'parked:' and an owner, each with its expiry by the server's time in ms.
--- KEYS: lock.
+-- Needs nothing. What is said here of a lock holds for the key in which it is kept.
+--
+-- A lock is a string: its owner, or 'reserved:' and the waiter it is kept for, or 'parked:' and the owner that left
+-- it. While it is shared, it is a sorted set of 'shared:' and an owner, 'reserved:' and an instance whose readers may
+-- come in, and 'parked:' and an owner, each with its expiry by the server's time in ms.
 
--- As text, of which Lua's own conversion loses the last digits.
+-- A number as text. Lua's own conversion loses the last digits.
 local function exact(number)
 	return string.format('%.0f', number)
 end
@@ -21,41 +22,42 @@ local function millis()
 	return math.floor(micros() / 1000)
 end
 
--- Of a waiter or an owner.
+-- The instance of a waiter or an owner.
 local function instanceOf(name)
 	return string.match(name, '^shared:(.*)') or string.match(name, '^[^:]*')
 end
 
--- False if it is free, its value, or a table with one of those who share it. The dead of those are gone then.
-local function look()
-	local value = redis.pcall('GET', KEYS[1])
+-- Answers false if the lock is free, else its value, or a table with one of those that share it. Those of them that
+-- have run out are removed first.
+local function look(lock)
+	local value = redis.pcall('GET', lock)
 	if type(value) ~= 'table' then
 		return value
 	end
-	local first = redis.pcall('ZRANGE', KEYS[1], 0, 0)[1]
+	local first = redis.pcall('ZRANGE', lock, 0, 0)[1]
 	local kind = first and string.match(first, '^(%l+):')
 	if kind ~= 'shared' and kind ~= 'reserved' and kind ~= 'parked' then
-		return redis.call('GET', KEYS[1]) -- It is no lock: the same error, and nothing is changed.
+		return redis.call('GET', lock) -- It is no lock: the same error, and nothing is changed.
 	end
-	redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', exact(millis()))
-	local living = redis.call('ZRANGE', KEYS[1], 0, 0)
+	redis.call('ZREMRANGEBYSCORE', lock, '-inf', exact(millis()))
+	local living = redis.call('ZRANGE', lock, 0, 0)
 	return living[1] and living
 end
 
--- Lets a shared lock last as long as the last of those who share it. Answers whether anybody does.
-local function lastsForAll()
-	local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2]
+-- Lets a shared lock last as long as the last of those that share it. Answers whether there are any.
+local function lastsForAll(lock)
+	local last = redis.call('ZRANGE', lock, -1, -1, 'WITHSCORES')[2]
 	if last then
-		redis.call('PEXPIRE', KEYS[1], exact(last - millis()))
+		redis.call('PEXPIRE', lock, exact(last - millis()))
 	end
 	return last
 end
 
--- One reader goes, and what was kept for its instance with it. Answers whether it was there.
-local function leaves(owner)
-	if redis.call('ZREM', KEYS[1], 'shared:' .. owner) == 0 then
+-- A reader leaves a shared lock, and what was kept for its instance goes with it. Answers whether the reader had it.
+local function leaves(lock, owner)
+	if redis.call('ZREM', lock, 'shared:' .. owner) == 0 then
 		return false
 	end
-	redis.call('ZREM', KEYS[1], 'reserved:' .. instanceOf(owner))
+	redis.call('ZREM', lock, 'reserved:' .. instanceOf(owner))
 	return true
 end

@@ -1,14 +1,19 @@
--- A lock is left to run out under another value, so that no late renewal revives it.
--- KEYS: lock. ARGV: owner, and the rest of its time in ms. Answers whether the owner had it.
-local value = look()
-local parked = 'parked:' .. ARGV[1]
-if type(value) == 'table' and leaves(ARGV[1]) then
-	redis.call('ZADD', KEYS[1], exact(millis() + ARGV[2]), parked)
-	lastsForAll()
-elseif value == ARGV[1] then
+-- Needs lib-lock.lua.
+--
+-- A lock is left to run out under another value, so that no late renewal revives it. Answers whether the owner had
+-- it.
+local LOCK = KEYS[1]
+local OWNER, REST = unpack(ARGV) -- REST: in ms.
+
+local value = look(LOCK)
+local parked = 'parked:' .. OWNER
+if type(value) == 'table' and leaves(LOCK, OWNER) then
+	redis.call('ZADD', LOCK, exact(millis() + REST), parked)
+	lastsForAll(LOCK)
+elseif value == OWNER then
 	-- A server that has no memory left still lets a script go on that has written.
-	redis.call('PEXPIRE', KEYS[1], ARGV[2])
-	redis.call('SET', KEYS[1], parked, 'PX', ARGV[2])
+	redis.call('PEXPIRE', LOCK, REST)
+	redis.call('SET', LOCK, parked, 'PX', REST)
 else
 	return 0
 end

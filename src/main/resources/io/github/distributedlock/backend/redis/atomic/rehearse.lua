@@ -1,6 +1,7 @@
--- Each command of the scripts but PUBLISH, without an effect on keys that do not exist: what the server refuses of it is
--- known before there is a lock that could not be given back.
--- KEYS: those of a lock that nobody uses.
+-- Needs nothing.
+--
+-- Sends each command of the scripts but PUBLISH, on KEYS that do not exist and without an effect. So a command that
+-- the server refuses is known before there is a lock that could not be released.
 for _, name in ipairs(KEYS) do
 	redis.call('SET', name, '', 'XX', 'PX', 1)
 	redis.call('GET', name)

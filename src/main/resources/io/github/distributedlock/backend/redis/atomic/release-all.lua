@@ -1,14 +1,13 @@
--- Several locks are given back by one owner, each as release.lua does it.
--- KEYS: those of lib-waiters.lua, for each lock. ARGV after those of lib-waiters.lua: owner, and the user's key of each lock.
--- Answers for each whether the owner had it.
-local names = {}
-for i, name in ipairs(KEYS) do
-	names[i] = name
+-- Needs lib-lock.lua and lib-waiters.lua.
+--
+-- Several locks of one owner are released, each as release.lua does it. KEYS are those of release.lua of each lock.
+-- The user's key of each is in ARGV behind the other arguments. Answers for each whether the owner had it.
+local CHANNELS, RESERVATION, SKIP_DEAF, OWNER = unpack(ARGV, 2, 5)
+local OTHERS = 5 -- The number of arguments before the first user's key.
+
+local owned = {}
+for i = 1, #KEYS / 3 do
+	local lock, waiters, liveness = unpack(KEYS, 3 * i - 2, 3 * i)
+	owned[i] = release(queueOf(lock, waiters, liveness, ARGV[OTHERS + i], CHANNELS, RESERVATION, SKIP_DEAF), OWNER)
 end
-local answers = {}
-for i = 1, #names / 3 do
-	KEYS[1], KEYS[2], KEYS[3] = names[3 * i - 2], names[3 * i - 1], names[3 * i]
-	ARGV[1] = ARGV[5 + i]
-	answers[i] = giveBack(ARGV[5])
-end
-return answers
+return owned

@@ -1,7 +1,9 @@
--- Each lock that its owner still owns lasts at least the lease from now; none is shortened.
--- KEYS: locks. ARGV: owner and lease in ms of each, in order. Answers for each whether its owner owns it.
+-- Needs lib-lock.lua.
+--
+-- KEYS are locks; ARGV are the owner of each and its lease in ms, in order. Each lock that its owner still owns lasts
+-- at least the lease from now; none is shortened. Answers for each whether its owner owns it.
 
--- Before a command that needs memory one that does not: a server that has none left still lets a script go on.
+-- First a command that needs no memory: a server that has none left still lets a script go on that has written.
 local function lengthen(lock, lease)
 	redis.call('PEXPIRE', lock, math.max(redis.call('PTTL', lock), lease))
 end
@@ -18,20 +20,20 @@ local function renewReader(lock, owner, lease)
 end
 
 local owned = {}
-for i = 1, #KEYS do
-	local owner, lease = ARGV[2 * i - 1], tonumber(ARGV[2 * i])
-	local value = redis.pcall('GET', KEYS[i])
+for i, lock in ipairs(KEYS) do
+	local owner, lease = ARGV[2 * i - 1], ARGV[2 * i]
+	local value = redis.pcall('GET', lock)
 	owned[i] = 0
 	if value == owner then
-		if redis.call('PTTL', KEYS[i]) < lease then
-			redis.call('PEXPIRE', KEYS[i], ARGV[2 * i])
+		if redis.call('PTTL', lock) < tonumber(lease) then
+			redis.call('PEXPIRE', lock, lease)
 		end
 		owned[i] = 1
 	elseif type(value) == 'table' then
 		if not string.find(value.err, 'WRONGTYPE', 1, true) then
 			return value -- This concerns them all.
 		end
-		owned[i] = renewReader(KEYS[i], owner, lease)
+		owned[i] = renewReader(lock, owner, tonumber(lease))
 	end
 end
 return owned
