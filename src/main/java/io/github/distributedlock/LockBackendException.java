@@ -1,5 +1,6 @@
 package io.github.distributedlock;
 
+import java.util.Objects;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
@@ -12,59 +13,29 @@ public class LockBackendException extends LockException {
 
 	private final boolean retryable;
 
-	private final boolean refused;
+	private final boolean notCarriedOut;
 
 	private final String problem;
 
 	private final @Nullable String remedy;
 
-	/**
-	 * Creates the exception for a store that failed, so that nobody knows whether it
-	 * carried out what it was asked.
-	 * @param message what was tried and what came back, with the key and the remedy
-	 * @param retryable whether the same step may succeed a little later (a time-out, a
-	 * lost connection, a server that is loading), so that a request that may wait tries
-	 * again
-	 * @param cause the client's exception
-	 */
-	public LockBackendException(String message, boolean retryable, @Nullable Throwable cause) {
-		this(message, null, retryable, false, cause);
-	}
-
-	private LockBackendException(String problem, @Nullable String remedy, boolean retryable, boolean refused,
-			@Nullable Throwable cause) {
-		super((remedy != null) ? problem + " (" + remedy + ")" : problem, cause);
-		this.problem = problem;
-		this.remedy = remedy;
-		this.retryable = retryable;
-		this.refused = refused;
+	private LockBackendException(Builder builder) {
+		super((builder.remedy != null) ? builder.problem + " (" + builder.remedy + ")" : builder.problem,
+				builder.cause);
+		this.problem = builder.problem;
+		this.remedy = builder.remedy;
+		this.retryable = builder.retryable;
+		this.notCarriedOut = builder.notCarriedOut;
 	}
 
 	/**
-	 * The store has certainly not carried out what it was asked: it said so, or it could
-	 * not even be asked.
-	 * @param message what was tried and what came back, with the key and the remedy
-	 * @param retryable whether the same step may succeed a little later
-	 * @param cause the client's exception
-	 * @return the exception to throw
-	 */
-	public static LockBackendException refused(String message, boolean retryable, @Nullable Throwable cause) {
-		return new LockBackendException(message, null, retryable, true, cause);
-	}
-
-	/**
-	 * The store has certainly not carried out what it was asked, and it is known what to
-	 * do about it.
+	 * Begins the exception for a store that failed for good, so that it is not known
+	 * whether it carried out what it was asked.
 	 * @param problem what was tried and what came back, with the key
-	 * @param remedy what to do about it
-	 * @param retryable whether the same step may succeed a little later
-	 * @param cause the client's exception
-	 * @return the exception to throw; its message is the problem, and the remedy in
-	 * parentheses
+	 * @return what makes the exception
 	 */
-	public static LockBackendException refused(String problem, String remedy, boolean retryable,
-			@Nullable Throwable cause) {
-		return new LockBackendException(problem, remedy, retryable, true, cause);
+	public static Builder of(String problem) {
+		return new Builder(problem);
 	}
 
 	/**
@@ -76,16 +47,17 @@ public class LockBackendException extends LockException {
 	}
 
 	/**
-	 * Whether nothing was carried out, so that nothing has to be undone.
-	 * @return {@code false} if that is not known
+	 * Whether the outcome of the step is known: the store has certainly not carried it
+	 * out, so that nothing has to be undone.
+	 * @return {@code false} if it may have been carried out
 	 */
-	public boolean isRefused() {
-		return this.refused;
+	public boolean isNotCarriedOut() {
+		return this.notCarriedOut;
 	}
 
 	/**
 	 * What was tried and what came back.
-	 * @return the message without the {@linkplain #remedy() remedy}, if that is apart
+	 * @return the message without the {@linkplain #remedy() remedy}
 	 */
 	public String problem() {
 		return this.problem;
@@ -97,6 +69,78 @@ public class LockBackendException extends LockException {
 	 */
 	public Optional<String> remedy() {
 		return Optional.ofNullable(this.remedy);
+	}
+
+	/**
+	 * Makes an exception. Not safe for use by many threads.
+	 */
+	public static final class Builder {
+
+		private final String problem;
+
+		private @Nullable String remedy;
+
+		private boolean retryable;
+
+		private boolean notCarriedOut;
+
+		private @Nullable Throwable cause;
+
+		private Builder(String problem) {
+			this.problem = Objects.requireNonNull(problem, "problem");
+		}
+
+		/**
+		 * Says what to do about it. The message is the problem, then this in parentheses.
+		 * @param remedy what to do, {@code null} if it is not known
+		 * @return this builder
+		 */
+		public Builder remedy(@Nullable String remedy) {
+			this.remedy = remedy;
+			return this;
+		}
+
+		/**
+		 * Says whether the same step may succeed a little later (a time-out, a lost
+		 * connection, a server that is loading), so that a request that may wait tries
+		 * again; not by default.
+		 * @param retryable whether it may
+		 * @return this builder
+		 */
+		public Builder retryable(boolean retryable) {
+			this.retryable = retryable;
+			return this;
+		}
+
+		/**
+		 * Says whether the store has certainly not carried out what it was asked: it said
+		 * so, or it could not even be asked. Not known by default.
+		 * @param notCarriedOut whether that is certain
+		 * @return this builder
+		 */
+		public Builder notCarriedOut(boolean notCarriedOut) {
+			this.notCarriedOut = notCarriedOut;
+			return this;
+		}
+
+		/**
+		 * Says what led to it.
+		 * @param cause the client's exception
+		 * @return this builder
+		 */
+		public Builder cause(@Nullable Throwable cause) {
+			this.cause = cause;
+			return this;
+		}
+
+		/**
+		 * Makes the exception.
+		 * @return the exception to throw
+		 */
+		public LockBackendException build() {
+			return new LockBackendException(this);
+		}
+
 	}
 
 }

@@ -44,7 +44,7 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Null
 			store.accept(request);
 		}
 		catch (LockBackendException ex) {
-			if (ex.isRetryable() || !ex.isRefused()) {
+			if (ex.isRetryable() || !ex.isNotCarriedOut()) {
 				throw ex;
 			}
 			String attribute = request.fair() ? "fair" : "mode";

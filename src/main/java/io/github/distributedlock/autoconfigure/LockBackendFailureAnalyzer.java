@@ -8,7 +8,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.util.StringUtils;
 
 /**
- * Says what the store of the locks has refused, and what to do about it.
+ * Says what is wrong with the store of the locks, and what to do about it.
  */
 class LockBackendFailureAnalyzer extends AbstractFailureAnalyzer<LockBackendException> {
 

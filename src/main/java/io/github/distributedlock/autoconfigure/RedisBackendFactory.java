@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.github.distributedlock.DurationRange;
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Redis;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
@@ -79,14 +80,14 @@ final class RedisBackendFactory {
 			return unique;
 		}
 		if (this.candidates.isEmpty()) {
-			throw new LockBackendMissingException(
+			throw refusal(
 					"Locks are kept in Redis (distributed-lock.backend=redis),"
 							+ " but the application has no RedisConnectionFactory bean.",
 					"Let Spring Boot's Redis auto-configuration define one (do not exclude it, and set spring.data.redis.host),"
 							+ " or define a RedisConnectionFactory or a LockBackend bean yourself."
 							+ " For tests, and applications of a single JVM, set distributed-lock.backend=memory.");
 		}
-		throw new LockBackendMissingException(
+		throw refusal(
 				"The application has several RedisConnectionFactory beans, none of them primary: " + candidateNames()
 						+ ".",
 				"Name the one that leads to the Redis of the locks, for example " + NAME_PROPERTY + "="
@@ -97,11 +98,14 @@ final class RedisBackendFactory {
 		if (this.candidates.contains(name)) {
 			return this.beanFactory.getBean(name, RedisConnectionFactory.class);
 		}
-		throw new LockBackendMissingException(
-				"There is no RedisConnectionFactory bean '" + name + "', which " + NAME_PROPERTY + " names.",
+		throw refusal("There is no RedisConnectionFactory bean '" + name + "', which " + NAME_PROPERTY + " names.",
 				this.candidates.isEmpty()
 						? "Define that bean, or remove the property to use the one that Spring Boot defines."
 						: "Name one of " + candidateNames() + ", or define that bean.");
+	}
+
+	private static LockBackendException refusal(String problem, String remedy) {
+		return LockBackendException.of(problem).remedy(remedy).notCarriedOut(true).build();
 	}
 
 	private String candidateNames() {

@@ -53,7 +53,7 @@ final class StartUpCheck {
 				redis.atomicity();
 			}
 			catch (LockBackendException ex) {
-				if (ex.isRefused() && !ex.isRetryable()) {
+				if (ex.isNotCarriedOut() && !ex.isRetryable()) {
 					throw ex;
 				}
 				logger.warn("{}. The application starts, and its first lock asks again. Until Redis answers, a request"

@@ -35,11 +35,13 @@ final class SwitchedOffLock implements DistributedLock {
 	public LockHandle acquire(LockRequest request) {
 		Objects.requireNonNull(request, "request");
 		if (request.fenced()) {
-			throw LockBackendException.refused(
-					"Lock " + LockException.printable(request.keys())
-							+ " was requested as fenced, but locks are switched off"
-							+ " (distributed-lock.enabled=false), and only a store can give a fencing token",
-					"switch the locks on again, or do without the method until then", false, null);
+			throw LockBackendException
+				.of("Lock " + LockException.printable(request.keys())
+						+ " was requested as fenced, but locks are switched off"
+						+ " (distributed-lock.enabled=false), and only a store can give a fencing token")
+				.remedy("switch the locks on again, or do without the method until then")
+				.notCarriedOut(true)
+				.build();
 		}
 		return new Handle(request);
 	}

@@ -17,9 +17,9 @@ import io.github.distributedlock.LockMode;
  * <p>
  * Operations are called by many threads, may block for as long as the store's command
  * timeout, and throw {@link LockBackendException} for a store that failed or refused,
- * never for a key that is busy. Unless it is {@linkplain LockBackendException#isRefused()
- * a refusal}, the exception says nothing about whether the step was carried out; the
- * engine finds out. Nothing is retried here.
+ * never for a key that is busy. Unless it says that the step was
+ * {@linkplain LockBackendException#isNotCarriedOut() not carried out}, it may have been;
+ * the engine finds out. Nothing is retried here.
  */
 public interface LockBackend extends AutoCloseable {
 
@@ -56,10 +56,11 @@ public interface LockBackend extends AutoCloseable {
 	default void require(String key, LockMode mode, boolean fair) {
 		if (fair || mode != LockMode.EXCLUSIVE) {
 			throw LockBackendException
-				.refused(
-						"Lock '" + LockException.printable(key) + "' was requested as " + (fair ? "fair" : mode)
-								+ ", which " + getClass().getName() + " does not support. Request it without",
-						false, null);
+				.of("Lock '" + LockException.printable(key) + "' was requested as " + (fair ? "fair" : mode)
+						+ ", which " + getClass().getName() + " does not support")
+				.remedy("request it without")
+				.notCarriedOut(true)
+				.build();
 		}
 	}
 

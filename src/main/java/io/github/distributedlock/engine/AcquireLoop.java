@@ -160,7 +160,7 @@ final class AcquireLoop {
 															// alone.
 				this.node.failed(this.failure);
 			}
-			if (this.failure.isRefused()) {
+			if (this.failure.isNotCarriedOut()) {
 				this.unsettled = unsettledBefore;
 			}
 			if (!this.failure.isRetryable()) {
@@ -201,19 +201,22 @@ final class AcquireLoop {
 	private @Nullable Hold hold(Moment sent, OptionalLong fencingToken) {
 		if (this.options.fenced() && fencingToken.isEmpty()) {
 			this.unsettled = true;
-			throw new LockBackendException(
-					"Lock '" + LockException.printable(this.node.key) + "' was requested as fenced, but "
-							+ this.parts.backend.getClass().getName() + " gave no fencing token. Request it without",
-					false, null);
+			throw LockBackendException
+				.of("Lock '" + LockException.printable(this.node.key) + "' was requested as fenced, but "
+						+ this.parts.backend.getClass().getName() + " gave no fencing token")
+				.remedy("request it without")
+				.build();
 		}
 		Ownership ownership = new Ownership(this.node.waiter, this.claim.owner(), this.options, sent,
 				this.sliceStart.orElseGet(this.parts.time::nanoTime), this.unsettled, this.parts.time);
 		if (ownership.isOver()) {
 			this.unsettled = true;
-			this.failure = new LockBackendException(
-					"Lock '" + LockException.printable(this.node.key) + "' was granted, but the answer took"
-							+ " longer than the lease of " + Text.of(this.options.lease()) + ". Choose a longer lease",
-					true, null);
+			this.failure = LockBackendException
+				.of("Lock '" + LockException.printable(this.node.key) + "' was granted, but the answer took"
+						+ " longer than the lease of " + Text.of(this.options.lease()))
+				.remedy("choose a longer lease")
+				.retryable(true)
+				.build();
 			return null;
 		}
 		boolean unsettledBefore = this.unsettled;

@@ -55,7 +55,7 @@ final class Deferrals {
 	 */
 	void add(Hold hold, long rest, RuntimeException failure) {
 		LockBackendException known = Failures.asBackendException("release", hold.key, failure);
-		if (!known.isRefused()) {
+		if (!known.isNotCarriedOut()) {
 			this.silent.putIfAbsent(this.nodes.of(hold.key), failure);
 		}
 		this.causes.computeIfAbsent(cause(failure), (cause) -> {

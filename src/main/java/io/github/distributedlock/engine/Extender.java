@@ -88,7 +88,7 @@ final class Extender {
 		}
 		catch (RuntimeException ex) {
 			LockBackendException failure = Failures.asBackendException("extend", claim.key(), ex);
-			if (failure.isRefused()) {
+			if (failure.isNotCarriedOut()) {
 				hold.ownership.endExtension(hold);
 			}
 			throw failure;

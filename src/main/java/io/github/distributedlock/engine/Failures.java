@@ -17,26 +17,36 @@ final class Failures {
 	 */
 	static LockBackendException asBackendException(String step, String key, RuntimeException ex) {
 		return (ex instanceof LockBackendException known) ? known
-				: new LockBackendException(
-						"The lock store failed at '" + step + "' of lock '" + LockException.printable(key) + "': " + ex,
-						true, ex);
+				: LockBackendException
+					.of("The lock store failed at '" + step + "' of lock '" + LockException.printable(key) + "': " + ex)
+					.retryable(true)
+					.cause(ex)
+					.build();
 	}
 
 	/**
 	 * The exception for a key of several whose turn came too late.
 	 */
 	static LockBackendException notAsked(String key, Wait wait) {
-		return new LockBackendException("Lock '" + LockException.printable(key)
-				+ "' was not asked for, since the waitTime of " + Text.of(wait.limit())
-				+ " was over after the other keys of the request. Choose a longer waitTime", true, null);
+		return LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' was not asked for, since the waitTime of "
+					+ Text.of(wait.limit()) + " was over after the other keys of the request")
+			.remedy("choose a longer waitTime")
+			.retryable(true)
+			.build();
 	}
 
 	/**
 	 * The exception for a request that waited, but for a store that worked.
 	 */
 	static LockBackendException inAllThatTime(String key, Wait wait, LockBackendException last) {
-		return new LockBackendException("Lock '" + LockException.printable(key) + "' could not be acquired in "
-				+ Text.of(wait.waited()) + ", since the store failed: " + last.getMessage(), true, last);
+		return LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' could not be acquired in " + Text.of(wait.waited())
+					+ ", since the store failed: " + last.problem())
+			.remedy(last.remedy().orElse(null))
+			.retryable(true)
+			.cause(last)
+			.build();
 	}
 
 }

@@ -234,10 +234,11 @@ final class KeyAcquirer {
 			requireNoFailure(node.key, node.failure(), wait);
 		}
 		if (!granted && node.followsWithdrawal && !wait.isBusy()) {
-			throw new LockBackendException(
-					"Lock '" + LockException.printable(node.key) + "' could not be asked for: the store has not"
-							+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here",
-					true, null);
+			throw LockBackendException
+				.of("Lock '" + LockException.printable(node.key) + "' could not be asked for: the store has not"
+						+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here")
+				.retryable(true)
+				.build();
 		}
 		return granted && (patient || !wait.isOver());
 	}

@@ -77,10 +77,10 @@ final class Lifecycle {
 	 */
 	void require(int since, String key) {
 		if (!serves(since)) {
-			throw new LockBackendException(
-					"Lock '" + LockException.printable(key) + "' cannot be acquired: the lock engine is stopped"
-							+ " (the application is shutting down, or was stopped)",
-					false, null);
+			throw LockBackendException
+				.of("Lock '" + LockException.printable(key) + "' cannot be acquired: the lock engine is stopped"
+						+ " (the application is shutting down, or was stopped)")
+				.build();
 		}
 	}
 

@@ -81,7 +81,7 @@ final class MultiKeyAcquirer {
 		}
 		catch (RuntimeException ex) {
 			LockBackendException failure = Failures.asBackendException("acquire", claims.get(0).key(), ex);
-			answered = failure.isRefused();
+			answered = failure.isNotCarriedOut();
 			if (!failure.isRetryable() || (!answered && !wait.isAllowed())) {
 				throw failure;
 			}

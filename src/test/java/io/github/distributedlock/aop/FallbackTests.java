@@ -22,7 +22,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class FallbackTests {
 
-	private final LockBackendException down = new LockBackendException("down", true, null);
+	private final LockBackendException down = LockBackendException.of("down").retryable(true).build();
 
 	private LockContext context;
 

@@ -67,7 +67,7 @@ class SkipTests {
 
 	@Test
 	void failingStoreIsNotBusy() {
-		this.context.lock().failure = new LockBackendException("down", true, null);
+		this.context.lock().failure = LockBackendException.of("down").retryable(true).build();
 		assertThatThrownBy(this.service::run).isSameAs(this.context.lock().failure);
 	}
 

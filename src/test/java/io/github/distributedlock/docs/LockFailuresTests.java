@@ -29,7 +29,7 @@ class LockFailuresTests {
 
 	@Test
 	void aStoreThatIsDownIsUnavailable() throws Exception {
-		assertThat(handled(new LockBackendException("down", true, null)).getStatus()).isEqualTo(503);
+		assertThat(handled(LockBackendException.of("down").retryable(true).build()).getStatus()).isEqualTo(503);
 	}
 
 	/**

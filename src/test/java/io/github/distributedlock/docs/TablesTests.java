@@ -78,7 +78,8 @@ class TablesTests {
 		meters.onEvent(new LockEvent.Released("n", "k", "o", time));
 		meters.onEvent(new LockEvent.RenewedLate("n", "k", "o", time));
 		meters.onEvent(new LockEvent.Lost("n", "k", "o", LockEvent.Lost.Reason.TAKEN, time));
-		meters.onEvent(new LockEvent.ReleaseDeferred("n", "k", "o", new LockBackendException("down", true, null)));
+		meters.onEvent(
+				new LockEvent.ReleaseDeferred("n", "k", "o", LockBackendException.of("down").retryable(true).build()));
 		Map<String, String> ours = registry.getMeters()
 			.stream()
 			.collect(Collectors.toMap((meter) -> meter.getId().getName(), TablesTests::tagsOf));

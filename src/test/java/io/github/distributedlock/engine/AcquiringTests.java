@@ -233,7 +233,7 @@ class AcquiringTests extends EngineFixture {
 				return blocked.get();
 			});
 			Thread.currentThread().interrupt();
-			throw new LockBackendException("command interrupted", true, null);
+			throw LockBackendException.of("command interrupted").retryable(true).build();
 		});
 		CompletableFuture<LockHandle> interrupted = inThread(() -> this.engine.acquire("k"));
 		Awaitility.await().until(() -> this.backend.steps().contains("register k"));

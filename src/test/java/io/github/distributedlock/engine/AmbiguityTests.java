@@ -71,7 +71,7 @@ class AmbiguityTests extends EngineFixture {
 	void failureThatStaysButMayHaveBeenCarriedOutIsCleanedUp() {
 		this.backend.next("acquire", (step) -> {
 			step.get();
-			throw new LockBackendException("the answer cannot be read", false, null);
+			throw LockBackendException.of("the answer cannot be read").build();
 		});
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire("k"));
 		this.time.advance(Duration.ZERO);

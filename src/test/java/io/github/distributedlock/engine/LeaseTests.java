@@ -230,7 +230,7 @@ class LeaseTests extends EngineFixture {
 	void longestHoldIsTheReasonAlsoBetweenTwoMilliseconds() {
 		this.backend.next("renew", (step) -> {
 			this.time.pass(Duration.ofNanos(300_000));
-			throw new LockBackendException("down", true, null);
+			throw LockBackendException.of("down").retryable(true).build();
 		});
 		this.engine.acquire(request("k").maxHoldTime(Duration.ofSeconds(45)));
 		this.time.advance(Duration.ofSeconds(45));

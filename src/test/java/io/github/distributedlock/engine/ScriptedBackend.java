@@ -34,20 +34,20 @@ final class ScriptedBackend implements LockBackend {
 	}
 
 	static final Fault LOST_REQUEST = (step) -> {
-		throw new LockBackendException("timed out", true, null);
+		throw LockBackendException.of("timed out").retryable(true).build();
 	};
 
 	static final Fault LOST_REPLY = (step) -> {
 		step.get();
-		throw new LockBackendException("timed out", true, null);
+		throw LockBackendException.of("timed out").retryable(true).build();
 	};
 
 	static final Fault REFUSED = (step) -> {
-		throw LockBackendException.refused("not allowed", false, null);
+		throw LockBackendException.of("not allowed").notCarriedOut(true).build();
 	};
 
 	static final Fault NOT_NOW = (step) -> {
-		throw LockBackendException.refused("out of memory", true, null);
+		throw LockBackendException.of("out of memory").retryable(true).notCarriedOut(true).build();
 	};
 
 	private final List<String> steps = new CopyOnWriteArrayList<>();

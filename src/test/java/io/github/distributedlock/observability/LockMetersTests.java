@@ -41,8 +41,8 @@ class LockMetersTests {
 		this.meters.onEvent(new LockEvent.Lost("sale", "a", "owner", Reason.NOT_RENEWED, Duration.ofSeconds(30)));
 		this.meters.onEvent(new LockEvent.Lost("sale", "b", "owner", Reason.NOT_RENEWED, Duration.ofSeconds(30)));
 		this.meters.onEvent(new LockEvent.RenewedLate("sale", "a", "owner", Duration.ofSeconds(1)));
-		this.meters
-			.onEvent(new LockEvent.ReleaseDeferred("sale", "a", "owner", new LockBackendException("down", true, null)));
+		this.meters.onEvent(new LockEvent.ReleaseDeferred("sale", "a", "owner",
+				LockBackendException.of("down").retryable(true).build()));
 		assertThat(count("distributed.lock.lost", "reason", "not_renewed")).isEqualTo(2);
 		assertThat(count("distributed.lock.renewed.late")).isOne();
 		assertThat(count("distributed.lock.release.deferred")).isOne();

@@ -254,7 +254,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	private static <T> T certain(@Nullable T answer) {
 		if (answer == null) {
-			throw new LockBackendException("Redis gave no answer", true, null);
+			throw LockBackendException.of("Redis gave no answer").retryable(true).build();
 		}
 		return answer;
 	}

@@ -101,7 +101,7 @@ class BoundedCommandsTests {
 		this.backend = backend(client.connectTo(this.server.port()), TIMEOUT);
 		this.server.stop();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
-			.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out: %s", ex).isTrue());
+			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("certainly not carried out: %s", ex).isTrue());
 		this.server.start();
 		await().ignoreException(LockBackendException.class).until(() -> this.backend.acquire(claim("k")).acquired());
 	}
@@ -128,7 +128,7 @@ class BoundedCommandsTests {
 
 	private void assertCertainlyNotCarriedOut() {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
-			.satisfies((ex) -> assertThat(ex.isRefused()).as("certainly not carried out: %s", ex).isTrue())
+			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("certainly not carried out: %s", ex).isTrue())
 			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
 	}
 

@@ -73,7 +73,7 @@ class MasterReplicaTests {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim()))
 			.withMessageContaining("None of [redis://%s", replica)
 			.withMessageContaining("is a master")
-			.satisfies((ex) -> assertThat(ex.isRefused()).isTrue());
+			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isTrue());
 	}
 
 	@Test

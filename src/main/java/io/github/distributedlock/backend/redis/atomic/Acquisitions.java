@@ -89,7 +89,11 @@ public final class Acquisitions {
 			}
 			catch (LockBackendException ex) {
 				// The owner before has lost it, so this is no refusal.
-				throw new LockBackendException(String.valueOf(ex.getMessage()), ex.isRetryable(), ex);
+				throw LockBackendException.of(ex.problem())
+					.remedy(ex.remedy().orElse(null))
+					.retryable(ex.isRetryable())
+					.cause(ex)
+					.build();
 			}
 			return passing;
 		});

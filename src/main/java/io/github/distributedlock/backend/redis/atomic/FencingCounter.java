@@ -72,12 +72,13 @@ final class FencingCounter {
 	 * @return the exception to throw
 	 */
 	static LockBackendException unusable(KeyNames names, String key) {
-		return LockBackendException.refused(
-				"Lock '" + LockException.printable(key) + "' gets no fencing token: the Redis key '"
-						+ LockException.printable(KeyNames.text(names.fence(key)))
-						+ "' holds a string that is no token, which is a number below 2^53",
-				"remove or rename it, or choose another key prefix; tokens then begin at the server's time", false,
-				null);
+		return LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' gets no fencing token: the Redis key '"
+					+ LockException.printable(KeyNames.text(names.fence(key)))
+					+ "' holds a string that is no token, which is a number below 2^53")
+			.remedy("remove or rename it, or choose another key prefix; tokens then begin at the server's time")
+			.notCarriedOut(true)
+			.build();
 	}
 
 	private boolean replace(RedisConnection connection, byte[] name, @Nullable String last, String token) {

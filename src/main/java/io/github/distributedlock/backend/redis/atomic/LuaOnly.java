@@ -30,12 +30,13 @@ public final class LuaOnly {
 	}
 
 	public static LockBackendException refusal(String key, LockMode mode, boolean fair) {
-		return LockBackendException.refused(
-				"Lock '" + LockException.printable(key) + "' was requested as " + (fair ? "fair" : mode)
-						+ ", which takes scripts (Lua), and" + " those are not used on this server",
-				"allow EVALSHA and EVAL to the user of the connection, and leave distributed-lock.redis.atomicity at"
-						+ " auto or set it to lua",
-				false, null);
+		return LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' was requested as " + (fair ? "fair" : mode)
+					+ ", which takes scripts (Lua), and those are not used on this server")
+			.remedy("allow EVALSHA and EVAL to the user of the connection, and leave distributed-lock.redis.atomicity at"
+					+ " auto or set it to lua")
+			.notCarriedOut(true)
+			.build();
 	}
 
 }

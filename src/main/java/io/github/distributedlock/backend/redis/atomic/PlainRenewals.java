@@ -66,11 +66,14 @@ final class PlainRenewals {
 			return true;
 		}
 		if (isOwned(connection, claim, name)) {
-			throw LockBackendException.refused("Lock '" + LockException.printable(claim.key())
-					+ "' was not renewed, though its owner still has"
-					+ " it. With distributed-lock.redis.atomicity=best-effort it had less than "
-					+ BestEffortCompareAndSet.MARGIN_MILLIS + " ms to live, which is too little: choose a longer lease",
-					true, null);
+			throw LockBackendException
+				.of("Lock '" + LockException.printable(claim.key()) + "' was not renewed, though its owner still has"
+						+ " it. With distributed-lock.redis.atomicity=best-effort it had less than "
+						+ BestEffortCompareAndSet.MARGIN_MILLIS + " ms to live, which is too little")
+				.remedy("choose a longer lease")
+				.retryable(true)
+				.notCarriedOut(true)
+				.build();
 		}
 		return false;
 	}

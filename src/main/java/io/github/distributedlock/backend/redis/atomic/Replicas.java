@@ -70,12 +70,15 @@ public final class Replicas {
 			throw new UnfinishedException(ex);
 		}
 		if (acknowledged < this.count) {
-			String message = "Lock '" + LockException.printable(claim.key()) + "' was taken, but only " + acknowledged
+			String problem = "Lock '" + LockException.printable(claim.key()) + "' was taken, but only " + acknowledged
 					+ " of " + this.count + " replicas acknowledged it within " + this.timeoutMillis
-					+ " ms, so it was given back (check the replicas and their lag, or ask fewer:"
-					+ " distributed-lock.redis.replicas-to-ack)";
-			throw giveBack(connection, steps, claim) ? LockBackendException.refused(message, true, null)
-					: new LockBackendException(message, true, null);
+					+ " ms, so it was given back";
+			boolean givenBack = giveBack(connection, steps, claim);
+			throw LockBackendException.of(problem)
+				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
+				.retryable(true)
+				.notCarriedOut(givenBack)
+				.build();
 		}
 	}
 

@@ -49,7 +49,10 @@ public interface Steps {
 	 * @return whether they are acquired, {@code false} if one is busy
 	 */
 	default boolean acquireAll(RedisConnection connection, List<Claim> claims) {
-		throw LockBackendException.refused("Several locks take several steps here", true, null);
+		throw LockBackendException.of("Several locks take several steps here")
+			.retryable(true)
+			.notCarriedOut(true)
+			.build();
 	}
 
 	default List<Boolean> releaseAll(RedisConnection connection, List<String> keys, String owner) {

@@ -58,9 +58,12 @@ public final class UnansweredRenewals {
 		Long shortest = this.leases.get(claim.owner());
 		if (shortest != null && claim.lease().toMillis() > shortest) {
 			throw LockBackendException
-				.refused("Lock '" + LockException.printable(claim.key()) + "' cannot be renewed for "
+				.of("Lock '" + LockException.printable(claim.key()) + "' cannot be renewed for "
 						+ claim.lease().toMillis() + " ms: Redis has not answered to a renewal of it for " + shortest
-						+ " ms, which may still be carried out and shorten it. Ask for no more than that", false, null);
+						+ " ms, which may still be carried out and shorten it")
+				.remedy("ask for no more than that")
+				.notCarriedOut(true)
+				.build();
 		}
 		this.underWay.add(claim.owner());
 	}

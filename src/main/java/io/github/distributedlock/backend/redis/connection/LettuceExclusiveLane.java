@@ -88,7 +88,7 @@ final class LettuceExclusiveLane implements Lane {
 			return answer;
 		}
 		catch (LockBackendException ex) {
-			usable = ex.isRefused(); // Then all that was sent was answered.
+			usable = ex.isNotCarriedOut(); // Then all that was sent was answered.
 			throw ex;
 		}
 		finally {

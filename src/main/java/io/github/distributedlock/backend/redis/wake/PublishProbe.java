@@ -36,7 +36,7 @@ final class PublishProbe {
 		}
 		catch (RuntimeException ex) {
 			LockBackendException failure = RedisFailures.translate("publish", "wake-ups", ex);
-			if (RedisRefusal.isError(ex) || (failure.isRefused() && !failure.isRetryable())) {
+			if (RedisRefusal.isError(ex) || (failure.isNotCarriedOut() && !failure.isRetryable())) {
 				throw failure;
 			}
 		}

@@ -84,9 +84,13 @@ final class SubscriptionState {
 
 	private LockBackendException notAcknowledged(@Nullable Throwable cause) {
 		String reason = "the server has not acknowledged the subscription within " + this.timeout.toMillis() + " ms";
-		this.failure = new LockBackendException(reason, true, cause);
+		this.failure = LockBackendException.of(reason).retryable(true).cause(cause).build();
 		warn(reason, null);
-		return LockBackendException.refused("Redis was not asked, since " + reason, true, cause);
+		return LockBackendException.of("Redis was not asked, since " + reason)
+			.retryable(true)
+			.notCarriedOut(true)
+			.cause(cause)
+			.build();
 	}
 
 	/**
@@ -96,11 +100,14 @@ final class SubscriptionState {
 	void require() {
 		LockBackendException failure = this.failure;
 		if (this.required && !this.heard && failure != null) {
-			throw LockBackendException.refused(
-					"Redis was not asked, since wake-ups do not arrive, and polling instead is"
-							+ " not allowed (distributed-lock.redis.signals=pubsub): " + failure.getMessage()
-							+ ". Allow PUBLISH and SUBSCRIBE, or use distributed-lock.redis.signals=auto",
-					failure.isRetryable(), failure);
+			throw LockBackendException
+				.of("Redis was not asked, since wake-ups do not arrive, and polling instead is"
+						+ " not allowed (distributed-lock.redis.signals=pubsub): " + failure.problem())
+				.remedy("allow PUBLISH and SUBSCRIBE, or use distributed-lock.redis.signals=auto")
+				.retryable(failure.isRetryable())
+				.notCarriedOut(true)
+				.cause(failure)
+				.build();
 		}
 	}
 
@@ -128,8 +135,9 @@ final class SubscriptionState {
 		}
 		LockBackendException failure = (cause != null)
 				? RedisFailures.translate("subscribe to", "the wake-ups of this instance", cause)
-				: new LockBackendException("Redis ended the connection instead of acknowledging the subscription", true,
-						null);
+				: LockBackendException.of("Redis ended the connection instead of acknowledging the subscription")
+					.retryable(true)
+					.build();
 		this.failure = failure;
 		warn(String.valueOf(failure.getMessage()), cause);
 		this.first.complete(false);

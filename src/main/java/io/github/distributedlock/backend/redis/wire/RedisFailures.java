@@ -28,25 +28,40 @@ public final class RedisFailures {
 		}
 		if (failure instanceof UnfinishedException && failure.getCause() instanceof RuntimeException cause) {
 			LockBackendException rest = translate("finish to " + step, what, cause);
-			return new LockBackendException(String.valueOf(rest.getMessage()), rest.isRetryable(), failure);
+			return LockBackendException.of(rest.problem())
+				.remedy(rest.remedy().orElse(null))
+				.retryable(rest.isRetryable())
+				.cause(failure)
+				.build();
 		}
 		keepInterrupt(failure);
 		String begin = "Redis could not " + step + " " + what + ": ";
 		if (failure.getCause() instanceof NothingAllowedException nothing) {
-			return LockBackendException.refused(begin + nothing.getMessage(), nothing.remedy(), false, failure);
+			return LockBackendException.of(begin + nothing.getMessage())
+				.remedy(nothing.remedy())
+				.notCarriedOut(true)
+				.cause(failure)
+				.build();
 		}
 		RedisRefusal refusal = RedisRefusal.of(failure);
 		if (refusal != null) {
-			return LockBackendException.refused(begin + lastWord(failure), refusal.remedy(), refusal.passes(), failure);
+			return LockBackendException.of(begin + lastWord(failure))
+				.remedy(refusal.remedy())
+				.retryable(refusal.passes())
+				.notCarriedOut(true)
+				.cause(failure)
+				.build();
 		}
 		// No refusal: a time-out, a lost connection, a pool with nothing
 		// left. What the client itself refuses to do, it refuses again.
 		boolean retryable = failure instanceof DataAccessException
 				|| failure instanceof java.util.concurrent.CancellationException;
-		String remedy = remedy(failure, retryable);
-		String problem = begin + lastWord(failure);
-		return (failure instanceof UnsentException) ? LockBackendException.refused(problem, remedy, retryable, failure)
-				: new LockBackendException(problem + " (" + remedy + ")", retryable, failure);
+		return LockBackendException.of(begin + lastWord(failure))
+			.remedy(remedy(failure, retryable))
+			.retryable(retryable)
+			.notCarriedOut(failure instanceof UnsentException)
+			.cause(failure)
+			.build();
 	}
 
 	private static String remedy(RuntimeException failure, boolean retryable) {

@@ -36,12 +36,12 @@ class PlainRenewalsTests {
 			assertThat(backend.acquire(claim(20)).acquired()).isTrue();
 			admin.clientPause(60_000, ClientPauseMode.WRITE);
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.renew(List.of(claim(30))))
-				.satisfies((ex) -> assertThat(ex.isRefused()).isFalse());
+				.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isFalse());
 			admin.clientUnpause();
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.renew(List.of(claim(31))))
 				.withMessageContainingAll("Lock 'k' cannot be renewed for 31000 ms", "for 30000 ms",
-						"Ask for no more than that")
-				.satisfies((ex) -> assertThat(ex.isRefused()).isTrue());
+						"ask for no more than that")
+				.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isTrue());
 			assertThat(backend.renew(List.of(claim(30)))).containsExactly(true);
 			assertThat(admin.pttl("lock:{k}")).isGreaterThan(20_000);
 			assertThat(backend.release("k", "i:1")).isTrue();

@@ -26,7 +26,7 @@ class UnansweredRenewalsTests {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> renew("a", 30, true))
 			.withMessageContaining("'stock' cannot be renewed for 30000 ms")
 			.withMessageContaining("for 20000 ms")
-			.satisfies((failure) -> assertThat(failure.isRefused()).isTrue());
+			.satisfies((failure) -> assertThat(failure.isNotCarriedOut()).isTrue());
 		this.unanswered.forget("a");
 		renew("a", 30, true);
 	}

@@ -84,11 +84,11 @@ class LettuceExclusiveLaneTests {
 	void aConnectionIsKeptAfterARefusalAlone() {
 		Object first = channel();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((connection) -> {
-			throw LockBackendException.refused("all was answered", true, null);
+			throw LockBackendException.of("all was answered").retryable(true).notCarriedOut(true).build();
 		}));
 		assertThat(channel()).isSameAs(first);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((connection) -> {
-			throw new LockBackendException("something was not answered", true, null);
+			throw LockBackendException.of("something was not answered").retryable(true).build();
 		}));
 		assertThat(channel()).isNotSameAs(first);
 	}

@@ -79,7 +79,7 @@ class RedisFailuresTests {
 			"ASK 866 127.0.0.1:7001", "NOPERM User u has no permissions to run the 'set' command",
 			"EXECABORT Transaction discarded because of previous errors." })
 	void whatIsKnownToRefuseWasNotCarriedOut(String said) {
-		assertThat(translate(new InvalidDataAccessApiUsageException(said)).isRefused()).isTrue();
+		assertThat(translate(new InvalidDataAccessApiUsageException(said)).isNotCarriedOut()).isTrue();
 	}
 
 	@ParameterizedTest
@@ -89,7 +89,7 @@ class RedisFailuresTests {
 			"ERR timeout waiting for 'lock:{unknown command called from}'" })
 	void whatIsNotKnownToRefuseMayHaveBeenCarriedOut(String said) {
 		assertThat(translate(new InvalidDataAccessApiUsageException(said))).satisfies((failure) -> {
-			assertThat(failure.isRefused()).as("refused").isFalse();
+			assertThat(failure.isNotCarriedOut()).as("refused").isFalse();
 			assertThat(failure.isRetryable()).as("retryable").isTrue();
 		});
 	}

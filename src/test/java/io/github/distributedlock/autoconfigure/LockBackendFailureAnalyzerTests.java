@@ -14,10 +14,10 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link LockBackendMissingFailureAnalyzer}.
+ * Tests for {@link LockBackendFailureAnalyzer}.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class LockBackendMissingFailureAnalyzerTests {
+class LockBackendFailureAnalyzerTests {
 
 	@Test
 	void saysThatThereIsNoRedis(CapturedOutput output) {
