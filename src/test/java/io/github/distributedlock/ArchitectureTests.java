@@ -1,6 +1,5 @@
 package io.github.distributedlock;
 
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -31,6 +30,8 @@ class ArchitectureTests {
 
 	private static final String REDIS = "backend.redis.";
 
+	private static final String ENGINE = "engine.";
+
 	/**
 	 * What a package may use besides itself, by the names that follow the root's; the
 	 * root's own is empty. A backend is any {@code backend.*}.
@@ -45,7 +46,10 @@ class ArchitectureTests {
 			Map.entry(REDIS + "wake", Set.of("", "backend", REDIS + "connection", REDIS + "wire")), //
 			Map.entry(REDIS + "connection", Set.of("", REDIS + "wire")), //
 			Map.entry(REDIS + "wire", Set.of("", "backend")), //
-			Map.entry("engine", Set.of("", "backend")), //
+			Map.entry("engine", Set.of("", "backend", ENGINE + "queue", ENGINE + "lease", ENGINE + "runtime")), //
+			Map.entry(ENGINE + "queue", Set.of("", "backend", "engine", ENGINE + "lease", ENGINE + "runtime")), //
+			Map.entry(ENGINE + "lease", Set.of("", "backend", "engine", ENGINE + "queue", ENGINE + "runtime")), //
+			Map.entry(ENGINE + "runtime", Set.of("", "backend", "engine", ENGINE + "queue")), //
 			Map.entry("annotation", Set.of("")), //
 			Map.entry("aop", Set.of("", "annotation")), //
 			Map.entry("observability", Set.of("", "backend")));
@@ -55,7 +59,27 @@ class ArchitectureTests {
 
 	private static final Set<String> NAMES_THAT_SAY_NOTHING = Set.of("impl", "internal", "util", "common", "support");
 
-	private static final int MOST_PUBLIC_TYPES = 31;
+	/**
+	 * The types that users may use, by the names that follow the root's. All that is not
+	 * here may change with any version.
+	 */
+	private static final Set<String> API = Set.of( //
+			"CurrentLock", "DistributedLock", "LockBackendException", "LockDefinitionException", "LockEvent",
+			"LockException", "LockHandle", "LockInterruptedException", "LockListener", "LockLostException", "LockMode",
+			"LockNotAcquiredException", "LockRequest", "LockUpgradeException", "LockedCall", "LockedTask", //
+			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
+			"aop.DistributedLockAdvisor", //
+			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //
+			"backend.Attempt", "backend.Claim", "backend.LockBackend", "backend.Passing", "backend.WakeListener", //
+			"backend.memory.InMemoryLockBackend", //
+			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "atomic.Atomicity", REDIS + "wake.Signals", //
+			ENGINE + "LockEngine", ENGINE + "LockEngineBuilder");
+
+	/**
+	 * Those that other packages of the library need, beside the rooms of a package.
+	 */
+	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "aop.CommitGuard",
+			"observability.LockMeters");
 
 	// By location, since the tests share the root's name, and each line of Spring Boot
 	// has directories of its own.
@@ -107,17 +131,22 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void fewTypesArePublic() {
-		List<String> types = LIBRARY.stream()
+	void theApiIsListedByName() {
+		Set<String> expected = new TreeSet<>(API);
+		expected.addAll(FOR_NEIGHBOURS);
+		assertThat(LIBRARY.stream()
 			.filter((type) -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
-			// LockException counts with its kinds as one.
-			.filter((type) -> type.getRawSuperclass()
-				.filter((above) -> above.isAssignableTo(LockException.class))
-				.isEmpty())
-			.map(JavaClass::getName)
-			.sorted()
-			.toList();
-		assertThat(types).hasSizeLessThanOrEqualTo(MOST_PUBLIC_TYPES);
+			.filter((type) -> isApi(type) || !isRoom(type.getPackageName()))
+			.map((type) -> shortName(type.getName()))).containsExactlyInAnyOrderElementsOf(expected);
+	}
+
+	/**
+	 * A type that is public for its neighbours is used only inside of the package that
+	 * its own package is part of.
+	 */
+	@Test
+	void whatIsNoApiStaysInItsHouse() {
+		classes().should(useOnlyApiOfOtherHouses()).check(LIBRARY);
 	}
 
 	private static ArchCondition<JavaClass> useOnlyWhatTheirPackageMay() {
@@ -133,6 +162,42 @@ class ArchitectureTests {
 			}
 
 		};
+	}
+
+	private static ArchCondition<JavaClass> useOnlyApiOfOtherHouses() {
+		return new ArchCondition<>("use only API of other houses") {
+
+			@Override
+			public void check(JavaClass type, ConditionEvents events) {
+				for (Dependency dependency : type.getDirectDependenciesFromSelf()) {
+					JavaClass target = dependency.getTargetClass().getBaseComponentType();
+					if (isOurs(target.getPackageName()) && !isApi(target)
+							&& !isIn(house(target.getPackageName()), type.getPackageName())) {
+						events.add(SimpleConditionEvent.violated(dependency, dependency.getDescription()));
+					}
+				}
+			}
+
+		};
+	}
+
+	private static boolean isApi(JavaClass type) {
+		return API.contains(shortName(type.getName()).replaceFirst("\\$.*", ""));
+	}
+
+	/**
+	 * Whether a package is part of one that has an API for all of its parts.
+	 */
+	private static boolean isRoom(String packageName) {
+		return Stream.of(ENGINE, REDIS).anyMatch(shortName(packageName)::startsWith);
+	}
+
+	private static String house(String packageName) {
+		return packageName.equals(ROOT) ? ROOT : packageName.substring(0, packageName.lastIndexOf('.'));
+	}
+
+	private static boolean isIn(String house, String packageName) {
+		return packageName.equals(house) || packageName.startsWith(house + ".");
 	}
 
 	private static boolean isAllowed(Dependency dependency) {

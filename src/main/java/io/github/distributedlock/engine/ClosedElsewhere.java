@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.engine.runtime.UserCode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

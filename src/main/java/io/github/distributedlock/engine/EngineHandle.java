@@ -13,8 +13,11 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
-import io.github.distributedlock.engine.Lease.Moment;
 import io.github.distributedlock.engine.RunningCalls.Call;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +59,7 @@ final class EngineHandle implements LockHandle {
 		this.lossActions = new LossActions(this.keys, parts.userCode(), parts.workers());
 		this.heldTooLong = parts.heldTooLong().watch(this.keys);
 		for (Hold hold : holds) {
-			hold.attach(this);
+			hold.attach(this.lossActions);
 		}
 		this.call = call;
 		this.binding = detached ? null : CurrentLock.bind(this);
@@ -161,13 +164,6 @@ final class EngineHandle implements LockHandle {
 		return this;
 	}
 
-	/**
-	 * Its lock is lost.
-	 */
-	void startLossActions() {
-		this.lossActions.start();
-	}
-
 	@Override
 	public void close() {
 		if (leave()) {
@@ -200,7 +196,7 @@ final class EngineHandle implements LockHandle {
 		}
 		this.heldTooLong.cancel();
 		for (Hold hold : this.holds) {
-			hold.detach(this);
+			hold.detach(this.lossActions);
 		}
 		return true;
 	}

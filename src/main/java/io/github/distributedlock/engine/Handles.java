@@ -4,6 +4,14 @@ import java.util.List;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.engine.RunningCalls.Call;
+import io.github.distributedlock.engine.lease.BackgroundReleaser;
+import io.github.distributedlock.engine.lease.Extender;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Releaser;
+import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.runtime.UserCode;
+import io.github.distributedlock.engine.runtime.Workers;
 
 /**
  * Opens handles, with the parts that each of them needs.

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

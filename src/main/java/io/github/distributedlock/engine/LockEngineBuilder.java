@@ -10,6 +10,8 @@ import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.queue.PollInterval;
+import io.github.distributedlock.engine.runtime.EngineThreads;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -6,6 +6,9 @@ import java.util.Queue;
 import java.util.concurrent.Executor;
 
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.engine.lease.LossCallback;
+import io.github.distributedlock.engine.runtime.UserCode;
+import io.github.distributedlock.engine.runtime.Workers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Invariants: an action is taken from the queue before it is given to its executor, so
  * that it runs at most once. None waits for another.
  */
-final class LossActions {
+final class LossActions implements LossCallback {
 
 	/**
 	 * One of them.
@@ -62,7 +65,8 @@ final class LossActions {
 	 * Lets each action run by its executor, without waiting for it. One for which there
 	 * is no thread keeps nobody else from being told.
 	 */
-	void start() {
+	@Override
+	public void lost() {
 		for (LossAction action = poll(); action != null; action = poll()) {
 			Runnable code = action.code();
 			Executor executor = action.executor();

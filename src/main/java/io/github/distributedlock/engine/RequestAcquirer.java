@@ -8,6 +8,17 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockUpgradeException;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Releaser;
+import io.github.distributedlock.engine.queue.KeyAcquirer;
+import io.github.distributedlock.engine.queue.MultiKeyAcquirer;
+import io.github.distributedlock.engine.queue.Wait;
+import io.github.distributedlock.engine.runtime.Batches;
+import io.github.distributedlock.engine.runtime.Events;
+import io.github.distributedlock.engine.runtime.Instance;
+import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
 
 /**

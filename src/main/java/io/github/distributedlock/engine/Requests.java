@@ -9,6 +9,7 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.lease.HoldOptions;
 
 /**
  * Checks requests before anything is sent for them, and fills in the defaults.

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.engine.runtime.Workers;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import io.github.distributedlock.autoconfigure.DistributedLockProperties;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.queue.PollInterval;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.context.properties.bind.Binder;

@@ -14,7 +14,9 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.runtime.FakeTime;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -25,68 +27,79 @@ import static org.assertj.core.api.Assertions.assertThat;
  * An engine on a fake clock and a scripted store, and other JVMs beside it: engines, or
  * bare owners, on the same store.
  */
-abstract class EngineFixture {
+public abstract class EngineFixture {
 
-	static final Duration LEASE = Duration.ofSeconds(30);
+	protected static final Duration LEASE = Duration.ofSeconds(30);
 
-	static final Duration PATIENCE = Patience.PATIENCE;
+	protected static final Duration PATIENCE = Patience.PATIENCE;
 
 	static {
 		Awaitility.setDefaultPollInterval(Duration.ofMillis(5));
 		Awaitility.setDefaultPollDelay(Duration.ZERO);
 	}
 
-	final FakeTime time = new FakeTime();
+	protected final FakeTime time = new FakeTime();
 
-	final InMemoryLockBackend store = new InMemoryLockBackend(this.time::nanoTime);
+	protected final InMemoryLockBackend store = new InMemoryLockBackend(this.time::nanoTime);
 
-	final ScriptedBackend backend = new ScriptedBackend(this.store);
+	protected final ScriptedBackend backend = new ScriptedBackend(this.store);
 
-	final List<LockEvent> events = new CopyOnWriteArrayList<>();
+	protected final List<LockEvent> events = new CopyOnWriteArrayList<>();
 
-	final LockEngine engine = engine(this.backend, "us");
+	protected final LockEngine engine = engine(this.backend, "us");
 
 	private final List<Thread> threads = new ArrayList<>();
 
-	LockEngine engine(io.github.distributedlock.backend.LockBackend backend, String application) {
+	protected LockEngine engine(LockBackend backend, String application) {
 		LockEngineBuilder builder = LockEngine.builder(backend)
 			.application(application)
 			.leaseTime(LEASE)
 			.listener(this.events::add);
-		return new LockEngine(builder, this.time, this.time, () -> {
+		return build(builder);
+	}
+
+	protected LockEngine build(LockEngineBuilder settings) {
+		return new LockEngine(settings, this.time, this.time, () -> {
 		});
 	}
 
-	static LockRequest request(String key) {
+	/**
+	 * Whether any key is held, waited for or withdrawn from in our engine.
+	 */
+	protected boolean hasQueues() {
+		return this.engine.hasQueues();
+	}
+
+	protected static LockRequest request(String key) {
 		return LockRequest.of(key);
 	}
 
-	static LockRequest waiting(String key, Duration waitTime) {
+	protected static LockRequest waiting(String key, Duration waitTime) {
 		return LockRequest.of(key).waitTime(waitTime);
 	}
 
 	/**
 	 * By which name the store knows our engine.
 	 */
-	String instance() {
+	protected String instance() {
 		return this.backend.instance();
 	}
 
 	/**
 	 * Another JVM owns the key.
 	 */
-	void ownedElsewhere(String key, Duration lease) {
+	protected void ownedElsewhere(String key, Duration lease) {
 		assertThat(this.store.acquire(new Claim(key, "other#1:1", "other#1", lease)).acquired()).isTrue();
 	}
 
-	void releasedElsewhere(String key) {
+	protected void releasedElsewhere(String key) {
 		assertThat(this.store.release(key, "other#1:1")).isTrue();
 	}
 
 	/**
 	 * Whose value stands at the key, or {@code null}.
 	 */
-	String valueOf(String key) {
+	protected String valueOf(String key) {
 		Attempt attempt = this.store.acquire(new Claim(key, "probe#1:1", "probe#1", Duration.ofMillis(1)));
 		if (attempt.acquired()) {
 			this.store.park(key, "probe#1:1", Duration.ZERO);
@@ -99,7 +112,7 @@ abstract class EngineFixture {
 	 * Runs something that may wait, on a thread of its own.
 	 * @return what comes of it, for which nobody waits longer than {@link #PATIENCE}
 	 */
-	<T> CompletableFuture<T> inThread(Supplier<T> action) {
+	protected <T> CompletableFuture<T> inThread(Supplier<T> action) {
 		CompletableFuture<T> future = new CompletableFuture<>();
 		Thread thread = new Thread(() -> {
 			try {
@@ -114,27 +127,27 @@ abstract class EngineFixture {
 		return future.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 	}
 
-	CompletableFuture<LockHandle> acquiring(LockRequest request) {
+	protected CompletableFuture<LockHandle> acquiring(LockRequest request) {
 		int before = this.time.waiting();
 		CompletableFuture<LockHandle> acquiring = inThread(() -> this.engine.acquire(request));
 		Awaitility.await().until(() -> acquiring.isDone() || this.time.waiting() > before);
 		return acquiring;
 	}
 
-	Thread lastThread() {
+	protected Thread lastThread() {
 		return this.threads.get(this.threads.size() - 1);
 	}
 
-	void untilWaiting(int threads) {
+	protected void untilWaiting(int threads) {
 		Awaitility.await().until(() -> this.time.waiting() == threads);
 	}
 
-	<T extends LockEvent> List<T> events(Class<T> type) {
+	protected <T extends LockEvent> List<T> events(Class<T> type) {
 		return this.events.stream().filter(type::isInstance).map(type::cast).toList();
 	}
 
 	@AfterEach
-	void nothingIsLeftBehind() {
+	protected void nothingIsLeftBehind() {
 		CurrentLock.all().forEach(CurrentLock::unbind);
 		this.threads.forEach(Thread::interrupt);
 		Awaitility.await().until(() -> this.threads.stream().noneMatch(Thread::isAlive));

@@ -12,7 +12,27 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.Lease.Moment;
+import io.github.distributedlock.engine.lease.BackgroundReleaser;
+import io.github.distributedlock.engine.lease.Extender;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.lease.ReleasedKeys;
+import io.github.distributedlock.engine.lease.Releaser;
+import io.github.distributedlock.engine.lease.Sweeper;
+import io.github.distributedlock.engine.lease.Watchdog;
+import io.github.distributedlock.engine.queue.LocalQueue;
+import io.github.distributedlock.engine.queue.QueueKey;
+import io.github.distributedlock.engine.queue.QueueNode;
+import io.github.distributedlock.engine.runtime.Events;
+import io.github.distributedlock.engine.runtime.Instance;
+import io.github.distributedlock.engine.runtime.Nodes;
+import io.github.distributedlock.engine.runtime.SerialTasks;
+import io.github.distributedlock.engine.runtime.StillTime;
+import io.github.distributedlock.engine.runtime.UserCode;
+import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.AfterAll;
@@ -122,7 +142,7 @@ public class EngineHandleLincheckTests {
 		this.handle.close();
 		Interleavings.require(this.store.keys().size() + this.lossHandler.get() == 1, "did not end once");
 		Interleavings.require(this.queue.isEmpty(), "the node is not left");
-		Interleavings.require(this.hold.handles().isEmpty(), "a handle is left over");
+		Interleavings.require(this.hold.lossCallbacks().isEmpty(), "a handle is left over");
 	}
 
 	private LockHandle reentered() {

@@ -17,6 +17,9 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.runtime.FakeTime;
+import io.github.distributedlock.engine.runtime.Workers;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 

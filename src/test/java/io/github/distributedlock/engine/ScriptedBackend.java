@@ -22,22 +22,22 @@ import io.github.distributedlock.backend.WakeListener;
  * A store that does what it does, but whose steps are noted, and go wrong where a test
  * says so.
  */
-final class ScriptedBackend implements LockBackend {
+public final class ScriptedBackend implements LockBackend {
 
 	/**
 	 * What happens to a step, instead of just carrying it out.
 	 */
-	interface Fault {
+	public interface Fault {
 
 		Object apply(Supplier<?> step);
 
 	}
 
-	static final Fault LOST_REQUEST = (step) -> {
+	public static final Fault LOST_REQUEST = (step) -> {
 		throw LockBackendException.of("timed out").retryable(true).build();
 	};
 
-	static final Fault LOST_REPLY = (step) -> {
+	public static final Fault LOST_REPLY = (step) -> {
 		step.get();
 		throw LockBackendException.of("timed out").retryable(true).build();
 	};
@@ -46,7 +46,7 @@ final class ScriptedBackend implements LockBackend {
 		throw LockBackendException.of("not allowed").notCarriedOut(true).build();
 	};
 
-	static final Fault NOT_NOW = (step) -> {
+	public static final Fault NOT_NOW = (step) -> {
 		throw LockBackendException.of("out of memory").retryable(true).notCarriedOut(true).build();
 	};
 
@@ -76,58 +76,58 @@ final class ScriptedBackend implements LockBackend {
 	/**
 	 * The steps so far, such as {@code acquire k}.
 	 */
-	List<String> steps() {
+	public List<String> steps() {
 		return this.steps;
 	}
 
-	void forgetSteps() {
+	public void forgetSteps() {
 		this.steps.clear();
 	}
 
 	/**
 	 * The next step of that name goes wrong; the one after the next with a further call.
 	 */
-	void next(String step, Fault fault) {
+	public void next(String step, Fault fault) {
 		this.faults.computeIfAbsent(step, (s) -> new ConcurrentLinkedQueue<>()).add(fault);
 	}
 
 	/**
 	 * Every step goes wrong until {@link #works()}.
 	 */
-	void breaks(Fault fault) {
+	public void breaks(Fault fault) {
 		this.always.put("", fault);
 	}
 
-	void works() {
+	public void works() {
 		this.always.clear();
 	}
 
 	/**
 	 * Wake-ups do not arrive, or do again.
 	 */
-	void deaf(boolean deaf) {
+	public void deaf(boolean deaf) {
 		this.deaf = deaf;
 	}
 
 	/**
 	 * Is one that can do neither shared nor fair locks.
 	 */
-	void exclusiveOnly() {
+	public void exclusiveOnly() {
 		this.exclusiveOnly = true;
 	}
 
-	void onAcquire(Consumer<Claim> claims) {
+	public void onAcquire(Consumer<Claim> claims) {
 		this.claims = claims;
 	}
 
 	/**
 	 * The engine's name.
 	 */
-	String instance() {
+	public String instance() {
 		return this.instance;
 	}
 
-	WakeListener listener() {
+	public WakeListener listener() {
 		return this.listener;
 	}
 

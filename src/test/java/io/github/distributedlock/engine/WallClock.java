@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.github.distributedlock.engine.runtime.EngineThreads;
+import io.github.distributedlock.engine.runtime.EngineTime;
+
 /**
  * The wall clock of an engine that has all else of the real one. It can be set ahead,
  * which is what an engine sees of a machine that was suspended.

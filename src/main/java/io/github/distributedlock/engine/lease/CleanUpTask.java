@@ -1,0 +1,76 @@
+package io.github.distributedlock.engine.lease;
+
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One owner-checked release that the store may not have heard. Its schedule is confined
+ * to the sweep, but for a last try at the engine's end, after which nothing counts.
+ */
+final class CleanUpTask {
+
+	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+
+	final String key;
+
+	final String owner;
+
+	private final long restEnd;
+
+	/**
+	 * For how long it is repeated after the first answer.
+	 */
+	private final long settling;
+
+	private @Nullable Long end;
+
+	private long due;
+
+	private long pause = SHORTEST_PAUSE;
+
+	/**
+	 * Creates a task that is due now.
+	 * @param rest for how much longer the key is to block others, or 0
+	 * @param end when it need not be run any more, {@code null} if not known before the
+	 * first answer
+	 */
+	CleanUpTask(String key, String owner, long rest, long now, @Nullable Long end, long settling) {
+		this.key = key;
+		this.owner = owner;
+		this.restEnd = now + rest;
+		this.due = now;
+		this.end = end;
+		this.settling = settling;
+	}
+
+	/**
+	 * For how much longer the key is to block others, or 0.
+	 */
+	long restAt(long now) {
+		return Math.max(0, this.restEnd - now);
+	}
+
+	boolean isDone(long now) {
+		return this.end != null && now - this.end >= 0;
+	}
+
+	boolean isDue(long now) {
+		return now - this.due >= 0;
+	}
+
+	void answered(long now) {
+		if (this.end == null || this.settling == 0) {
+			this.end = now + this.settling;
+		}
+		postpone(now);
+	}
+
+	void postpone(long now) {
+		this.due = now + this.pause;
+		this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.github.distributedlock.engine.lease;
+
+import java.time.Duration;
+
+import io.github.distributedlock.engine.runtime.EngineTime;
+
+/**
+ * A lease that the store granted or renewed. Counts from before the command was sent, so
+ * it ends here before it ends there.
+ *
+ * @param sent when the command was sent
+ * @param nanos how long the lease is
+ */
+public record Lease(Moment sent, long nanos) {
+
+	private static final long LEAST_MARGIN = Duration.ofMillis(10).toNanos();
+
+	/**
+	 * How much earlier than the server we take it for run out: clocks differ in speed,
+	 * and the holder must learn of it before another can have the lock.
+	 */
+	long margin() {
+		return Math.max(LEAST_MARGIN, this.nanos / 100);
+	}
+
+	/**
+	 * What is left of it. If the wall clock ran ahead, the machine may have been
+	 * suspended, and the monotonic clock with it, but not the server's: then the wall
+	 * clock counts.
+	 */
+	public long left(Moment now) {
+		return left(isSuspect(now) ? now.wall() - this.sent.wall() : now.nanos() - this.sent.nanos());
+	}
+
+	/**
+	 * What is left of it by the monotonic clock alone.
+	 */
+	long monotonicLeft(Moment now) {
+		return left(now.nanos() - this.sent.nanos());
+	}
+
+	boolean isSuspect(Moment now) {
+		return (now.wall() - this.sent.wall()) - (now.nanos() - this.sent.nanos()) > margin();
+	}
+
+	/**
+	 * What is left of it on the server at most.
+	 */
+	long leftOnServer(Moment now) {
+		return monotonicLeft(now) + margin();
+	}
+
+	private long left(long elapsed) {
+		return this.nanos - margin() - elapsed;
+	}
+
+	/**
+	 * A point in time, on both clocks.
+	 */
+	public record Moment(long nanos, long wall) {
+
+		public static Moment now(EngineTime time) {
+			return new Moment(time.nanoTime(), time.wallNanos());
+		}
+
+	}
+
+}

@@ -1,0 +1,113 @@
+package io.github.distributedlock.engine.lease;
+
+import java.time.Duration;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.engine.queue.LocalQueue;
+import io.github.distributedlock.engine.runtime.Events;
+import io.github.distributedlock.engine.runtime.Text;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Declares keys lost, and tells everyone concerned.
+ */
+public final class LossHandler {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+
+	private final LocalQueue queue;
+
+	private final Events events;
+
+	private final Sweeper sweeper;
+
+	/**
+	 * Creates it.
+	 * @param events those that are told on other threads
+	 */
+	public LossHandler(LocalQueue queue, Sweeper sweeper, Events events) {
+		this.queue = queue;
+		this.sweeper = sweeper;
+		this.events = events;
+	}
+
+	/**
+	 * Whether the hold is certainly ours still; declares it lost if its lease is over.
+	 */
+	public boolean isStillHeld(Hold hold) {
+		return hold.isHeld() && isStillOwned(hold.ownership) && hold.isHeld();
+	}
+
+	/**
+	 * Whether the key is certainly ours still; declares it lost if its lease is over.
+	 */
+	public boolean isStillOwned(Ownership ownership) {
+		if (ownership.isOwned() && ownership.isOver()) {
+			declare(ownership, ownership.overReason());
+		}
+		return ownership.isOwned();
+	}
+
+	/**
+	 * Declares a key lost, unless it is lost or being released already.
+	 */
+	public void declare(Ownership ownership, Reason reason) {
+		if (ownership.lose(reason)) {
+			Hold loser = ownership.hold();
+			if (loser != null) {
+				this.queue.ended(loser);
+				tell(loser, reason);
+			}
+			else {
+				if (ownership.isUnsettled()) {
+					this.sweeper.cleanUp(ownership);
+				}
+				logger.warn("Lock '{}' of {} was lost while it was handed on: {}",
+						LockException.printable(ownership.key), ownership.owner, why(reason, ownership.options));
+			}
+		}
+	}
+
+	/**
+	 * Tells the last one to hold a key that it was not ours any more when it was to be
+	 * released.
+	 */
+	public void discoveredAtRelease(Ownership ownership) {
+		Hold last = ownership.hold();
+		if (last != null) {
+			tell(last, Reason.TAKEN);
+		}
+	}
+
+	private void tell(Hold hold, Reason reason) {
+		Duration held = hold.held();
+		hold.lossCallbacks().forEach(LossCallback::lost);
+		this.events.publish(new LockEvent.Lost(hold.options.name(), hold.key, hold.owner(), reason, held));
+		logger.warn("Lock '{}' of {} was lost after {}: {}", LockException.printable(hold.key), hold.owner(),
+				Text.of(held), why(reason, hold.options));
+	}
+
+	/**
+	 * What happened, and what to do about it.
+	 */
+	public static String why(Reason reason, HoldOptions options) {
+		return switch (reason) {
+			case LEASE_EXPIRED ->
+				"its fixed lease of " + Text.of(options.lease()) + " ran out before it was given back. Leave the"
+						+ " leaseTime empty to have the lease renewed for as long as it takes";
+			case MAX_HOLD_TIME -> "its maxHoldTime of " + Text.of(options.maxHold()) + " was reached";
+			case NOT_RENEWED -> "its lease of " + Text.of(options.lease())
+					+ " was not renewed in time: the store could not be reached, or"
+					+ " this JVM stood still. Look at the store, the network and long pauses, or choose a longer"
+					+ " lease";
+			case TAKEN ->
+				"the store says that the key is no longer ours. Was it deleted, evicted, or lost in a failover?";
+			case SHUTDOWN -> "the lock engine was closed while it was held; its lease is left to run out";
+		};
+	}
+
+}

@@ -1,0 +1,316 @@
+package io.github.distributedlock.engine.lease;
+
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.queue.QueueKey;
+import io.github.distributedlock.engine.runtime.EngineTime;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key that this JVM owns in the store under one owner token: for one hold or, handed on
+ * inside the JVM, for several, one after the other.
+ *
+ * <pre>
+ *            taken              given back
+ *   VACANT ──────────► HELD ──────────────────► RELEASING
+ *     │ ▲               │ │                         ▲
+ *     │ └───────────────┘ │ past the deadline,      │
+ *     │    handed on      │ not ours any more,      │
+ *     │                   ▼ engine stopped          │
+ *     ├────────────────► LOST                       │
+ *     └─────────────────────────────────────────────┘
+ *                 nobody wanted it
+ * </pre>
+ *
+ * Invariants: each change of state is one compare-and-set, and the last two are final. So
+ * at most one hold has it, a loss reaches the one that has it then, and who has handed it
+ * on can do nothing to it any more: it is not handed on before the store has answered
+ * every extension that its hold has asked for. What the store answers to a renewal counts
+ * only until the end. The lease ends here before the server may give the key to another,
+ * and its end only moves later.
+ */
+public final class Ownership {
+
+	private enum Stage {
+
+		VACANT, HELD, RELEASING, LOST
+
+	}
+
+	/**
+	 * One value for all, so that nobody sees a loss without its reason.
+	 *
+	 * @param hold who has it, or had it last
+	 * @param extensions how many extensions were sent and may be carried out yet
+	 */
+	private record State(Stage stage, @Nullable Hold hold, @Nullable Reason loss, int extensions) {
+
+		public boolean isOwned() {
+			return this.stage == Stage.VACANT || this.stage == Stage.HELD;
+		}
+
+		boolean isHeldBy(Hold hold) {
+			return this.stage == Stage.HELD && this.hold == hold;
+		}
+
+	}
+
+	private static final State NEW = new State(Stage.VACANT, null, null, 0);
+
+	final String key;
+
+	/**
+	 * As whom the request that acquired it waited.
+	 */
+	public final QueueKey waiter;
+
+	public final String owner;
+
+	/**
+	 * Those of the request that acquired it; they and those of later holds differ in
+	 * nothing that concerns the lease.
+	 */
+	public final HoldOptions options;
+
+	/**
+	 * Since when the key has been handed on in this JVM.
+	 */
+	public final long sliceStart;
+
+	private final boolean acquiredUnsettled;
+
+	private final EngineTime time;
+
+	private final long begin;
+
+	private final AtomicReference<State> state = new AtomicReference<>(NEW);
+
+	private volatile Lease lease;
+
+	/**
+	 * Creates one that is vacant.
+	 * @param sent when the command was sent by which it was acquired
+	 * @param unsettled whether an earlier one was never answered
+	 */
+	public Ownership(QueueKey waiter, String owner, HoldOptions options, Moment sent, long sliceStart,
+			boolean unsettled, EngineTime time) {
+		this.key = waiter.key();
+		this.waiter = waiter;
+		this.owner = owner;
+		this.options = options;
+		this.sliceStart = sliceStart;
+		this.acquiredUnsettled = unsettled;
+		this.time = time;
+		this.begin = sent.nanos();
+		this.lease = new Lease(sent, options.lease());
+	}
+
+	private State state() {
+		return Objects.requireNonNull(this.state.get());
+	}
+
+	/**
+	 * Whether it has not ended.
+	 */
+	public boolean isOwned() {
+		return state().isOwned();
+	}
+
+	boolean isLost() {
+		return state().stage() == Stage.LOST;
+	}
+
+	public boolean isVacant() {
+		return state().stage() == Stage.VACANT;
+	}
+
+	boolean isHeldBy(Hold hold) {
+		return state().isHeldBy(hold);
+	}
+
+	boolean isLostBy(Hold hold) {
+		State state = state();
+		return state.stage() == Stage.LOST && state.hold() == hold;
+	}
+
+	/**
+	 * Gives it to a hold.
+	 * @return {@code false} if it is not vacant any more
+	 */
+	public boolean take(Hold hold) {
+		State state = state();
+		return state.stage() == Stage.VACANT && this.state.compareAndSet(state, new State(Stage.HELD, hold, null, 0));
+	}
+
+	/**
+	 * Ends a hold, and keeps the key for the next one.
+	 * @return {@code false} if that hold does not have it any more, or an extension of it
+	 * may be carried out yet, which would then be one of the next hold
+	 */
+	public boolean vacate(Hold hold) {
+		State state = state();
+		return state.isHeldBy(hold) && state.extensions() == 0
+				&& this.state.compareAndSet(state, new State(Stage.VACANT, hold, null, 0));
+	}
+
+	/**
+	 * Ends it with a hold, to give the key back.
+	 * @return {@code false} if that hold does not have it any more
+	 */
+	public boolean beginRelease(Hold hold) {
+		return change(hold, (state) -> new State(Stage.RELEASING, hold, null, state.extensions()));
+	}
+
+	/**
+	 * To be called before an extension is sent: it counts until it is known to have ended
+	 * within the hold.
+	 * @return {@code false} if that hold does not have it any more
+	 */
+	boolean beginExtension(Hold hold) {
+		return change(hold, (state) -> new State(Stage.HELD, hold, null, state.extensions() + 1));
+	}
+
+	/**
+	 * An extension was carried out, or never will be.
+	 * @return {@code false} if that hold does not have it any more
+	 */
+	boolean endExtension(Hold hold) {
+		return change(hold, (state) -> new State(Stage.HELD, hold, null, state.extensions() - 1));
+	}
+
+	private boolean change(Hold hold, UnaryOperator<State> change) {
+		while (true) {
+			State state = state();
+			if (!state.isHeldBy(hold)) {
+				return false;
+			}
+			if (this.state.compareAndSet(state, change.apply(state))) {
+				return true;
+			}
+		}
+	}
+
+	/**
+	 * Ends it while nobody has it, to give the key back or to pass it on.
+	 * @return {@code false} if it is not vacant any more
+	 */
+	public boolean beginRelease() {
+		State state = state();
+		return state.stage() == Stage.VACANT
+				&& this.state.compareAndSet(state, new State(Stage.RELEASING, state.hold(), null, 0));
+	}
+
+	/**
+	 * Ends it by a loss. One that nobody has is not lost to a shutdown: who comes for it
+	 * gives it back. Nor is one that is about to be given back.
+	 * @return {@code false} if it had ended before
+	 */
+	boolean lose(Reason reason) {
+		while (true) {
+			State state = state();
+			if (!state.isOwned()) {
+				return false;
+			}
+			Hold loser = (state.stage() == Stage.HELD) ? state.hold() : null;
+			if (reason == Reason.SHUTDOWN && (loser == null || loser.isLeft())) {
+				return false;
+			}
+			if (this.state.compareAndSet(state, new State(Stage.LOST, loser, reason, state.extensions()))) {
+				return true;
+			}
+		}
+	}
+
+	/**
+	 * The hold that has it, has lost it, or had it last.
+	 */
+	@Nullable Hold hold() {
+		return state().hold();
+	}
+
+	/**
+	 * The name of the request that has it, or had it last.
+	 */
+	String name() {
+		Hold hold = hold();
+		return (hold != null) ? hold.options.name() : this.options.name();
+	}
+
+	/**
+	 * Whether it was lost to a shutdown, so that nothing may be deleted under its method.
+	 */
+	boolean isLeftToRunOut() {
+		return state().loss() == Reason.SHUTDOWN;
+	}
+
+	/**
+	 * Whether a command was sent for this owner that was never answered, or too late, so
+	 * that it may keep the key, or take it again, after this has ended.
+	 */
+	public boolean isUnsettled() {
+		return this.acquiredUnsettled || state().extensions() > 0;
+	}
+
+	/**
+	 * Why it was lost; if it was not, nobody has said anything but that it is gone.
+	 */
+	public Reason lossReason() {
+		Reason loss = state().loss();
+		return (loss != null) ? loss : Reason.TAKEN;
+	}
+
+	public Lease lease() {
+		return this.lease;
+	}
+
+	/**
+	 * The store has confirmed that the key is ours, for at least so long.
+	 */
+	synchronized void confirmed(Moment sent, long nanos) {
+		Lease confirmed = new Lease(sent, nanos);
+		Moment now = Moment.now(this.time);
+		if (confirmed.left(now) > this.lease.left(now)) {
+			this.lease = confirmed;
+		}
+	}
+
+	/**
+	 * Whether the lease has run out, so that it must be given up for lost.
+	 */
+	public boolean isOver() {
+		return lease().left(Moment.now(this.time)) <= 0;
+	}
+
+	/**
+	 * Why it is over, if nobody said that the key was taken.
+	 */
+	Reason overReason() {
+		if (!this.options.renewed()) {
+			return Reason.LEASE_EXPIRED;
+		}
+		// The last lease was asked for in whole milliseconds, and may end almost one
+		// early.
+		long early = lease().margin() + TimeUnit.MILLISECONDS.toNanos(1);
+		return (maxHoldLeft(this.time.nanoTime()) <= early) ? Reason.MAX_HOLD_TIME : Reason.NOT_RENEWED;
+	}
+
+	/**
+	 * For how long the key may still be held by the request's own limit.
+	 */
+	long maxHoldLeft(long now) {
+		return this.options.maxHold() - (now - this.begin);
+	}
+
+	/**
+	 * For how long at most the server keeps the key for us.
+	 */
+	long leftOnServer() {
+		return lease().leftOnServer(Moment.now(this.time));
+	}
+
+}

@@ -1,0 +1,243 @@
+package io.github.distributedlock.engine.lease;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.queue.LocalQueue;
+import io.github.distributedlock.engine.runtime.Batches;
+import io.github.distributedlock.engine.runtime.Events;
+import io.github.distributedlock.engine.runtime.Interrupts;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives holds back, or hands them on. Never fails the caller: what the store cannot be
+ * told now is left to the {@link Sweeper}.
+ */
+public final class Releaser {
+
+	private final LockBackend backend;
+
+	private final LocalQueue queue;
+
+	private final Watchdog watchdog;
+
+	private final LossHandler lossHandler;
+
+	private final Sweeper sweeper;
+
+	private final Events events;
+
+	private final BooleanSupplier handsOn;
+
+	/**
+	 * Creates it.
+	 * @param handsOn whether keys may be handed on inside this JVM: not while others have
+	 * to find them free, since nobody could tell us that they wait
+	 */
+	public Releaser(LockBackend backend, LocalQueue queue, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper,
+			Events events, BooleanSupplier handsOn) {
+		this.backend = backend;
+		this.queue = queue;
+		this.watchdog = watchdog;
+		this.lossHandler = lossHandler;
+		this.sweeper = sweeper;
+		this.events = events;
+		this.handsOn = handsOn;
+	}
+
+	/**
+	 * Gives back holds whose last handle was closed: many in one step where that is
+	 * possible, else the last one first, and each whatever happens to the one before.
+	 */
+	public void release(List<Hold> holds) {
+		end(holds, true);
+	}
+
+	/**
+	 * Gives back holds that nobody ever had a handle of.
+	 */
+	public void undo(List<Hold> holds) {
+		end(holds, false);
+	}
+
+	private void end(List<Hold> holds, boolean used) {
+		Deferrals deferrals = new Deferrals(this.backend, this.sweeper, this.events);
+		try {
+			eachBackwards(Batches.of(holds), (batch) -> {
+				if (batch.size() > 1 && isOneStep(batch, used)) {
+					endAtOnce(batch, used, deferrals);
+				}
+				else {
+					eachBackwards(batch, (hold) -> end(hold, used, deferrals));
+				}
+			});
+		}
+		finally {
+			deferrals.log();
+		}
+	}
+
+	// Not recursive: there may be thousands.
+	private static <T> void eachBackwards(List<T> all, Consumer<T> step) {
+		RuntimeException exception = null;
+		Error error = null;
+		for (int i = all.size() - 1; i >= 0; i--) {
+			try {
+				step.accept(all.get(i));
+			}
+			catch (RuntimeException ex) {
+				exception = ex;
+			}
+			catch (Error ex) {
+				error = ex;
+			}
+		}
+		if (error != null) {
+			throw error;
+		}
+		if (exception != null) {
+			throw exception;
+		}
+	}
+
+	private void end(Hold hold, boolean used, Deferrals deferrals) {
+		long rest = rest(hold, used);
+		LockEvent.Released event = event(hold, used);
+		if (this.lossHandler.isStillHeld(hold) && mayHandOn(hold, rest) && this.queue.handOn(hold)) {
+			publish(event);
+			return;
+		}
+		boolean told = false;
+		if (begin(hold)) {
+			try {
+				told = tell(hold, rest, deferrals);
+			}
+			finally {
+				this.queue.ended(hold);
+			}
+		}
+		cleanUp(hold.ownership);
+		if (told) {
+			publish(event);
+		}
+	}
+
+	private boolean mayHandOn(Hold hold, long rest) {
+		return rest == 0 && hold.options.handedOn() && this.handsOn.getAsBoolean();
+	}
+
+	private boolean isOneStep(List<Hold> holds, boolean used) {
+		String owner = holds.get(0).owner();
+		return holds.stream().allMatch((hold) -> hold.owner().equals(owner) && rest(hold, used) == 0)
+				&& this.backend.isOneStep(keys(holds));
+	}
+
+	private void endAtOnce(List<Hold> holds, boolean used, Deferrals deferrals) {
+		List<LockEvent.Released> told = new ArrayList<>();
+		List<Hold> ours = holds.stream().filter(this::begin).toList();
+		try {
+			if (!ours.isEmpty()) {
+				tell(ours, used, deferrals, told);
+			}
+		}
+		finally {
+			ours.forEach(this.queue::ended);
+		}
+		holds.forEach((hold) -> cleanUp(hold.ownership));
+		told.forEach(this::publish);
+	}
+
+	private boolean begin(Hold hold) {
+		boolean begun = this.lossHandler.isStillHeld(hold) && hold.ownership.beginRelease(hold);
+		if (begun) {
+			this.watchdog.unguard(hold.ownership);
+		}
+		return begun;
+	}
+
+	private void cleanUp(Ownership ownership) {
+		if (ownership.isUnsettled() && !ownership.isLeftToRunOut()) {
+			this.sweeper.cleanUp(ownership);
+		}
+	}
+
+	private boolean tell(Hold hold, long rest, Deferrals deferrals) {
+		RuntimeException failure = deferrals.silence(hold.key);
+		if (failure == null) {
+			try {
+				return isOwned(hold, Interrupts.deferredDuring(() -> tell(this.backend, hold.key, hold.owner(), rest)));
+			}
+			catch (RuntimeException ex) {
+				failure = ex;
+			}
+		}
+		deferrals.add(hold, rest, failure);
+		return false;
+	}
+
+	private void tell(List<Hold> holds, boolean used, Deferrals deferrals, List<LockEvent.Released> told) {
+		List<LockEvent.@Nullable Released> events = new ArrayList<>(holds.size());
+		holds.forEach((hold) -> events.add(event(hold, used)));
+		RuntimeException failure = deferrals.silence(holds.get(0).key);
+		if (failure == null) {
+			try {
+				List<Boolean> owned = Interrupts
+					.deferredDuring(() -> this.backend.releaseAll(keys(holds), holds.get(0).owner()));
+				for (int i = 0; i < holds.size(); i++) {
+					LockEvent.Released released = events.get(i);
+					if (isOwned(holds.get(i), owned.get(i)) && released != null) {
+						told.add(released);
+					}
+				}
+				return;
+			}
+			catch (RuntimeException ex) {
+				failure = ex;
+			}
+		}
+		for (Hold hold : holds) {
+			deferrals.add(hold, 0, failure);
+		}
+	}
+
+	private boolean isOwned(Hold hold, boolean answer) {
+		if (!answer) {
+			this.lossHandler.discoveredAtRelease(hold.ownership);
+		}
+		return answer;
+	}
+
+	private void publish(LockEvent.@Nullable Released event) {
+		if (event != null) {
+			this.events.publish(event);
+		}
+	}
+
+	private static long rest(Hold hold, boolean used) {
+		return used ? hold.rest() : 0;
+	}
+
+	private LockEvent.@Nullable Released event(Hold hold, boolean used) {
+		return (used && this.events.areHeard())
+				? new LockEvent.Released(hold.options.name(), hold.key, hold.owner(), hold.held()) : null;
+	}
+
+	private static List<String> keys(List<Hold> holds) {
+		return holds.stream().map((hold) -> hold.key).toList();
+	}
+
+	/**
+	 * Tells the store that the owner has given the key back.
+	 */
+	static boolean tell(LockBackend backend, String key, String owner, long rest) {
+		return (rest > 0) ? backend.park(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(rest) + 1))
+				: backend.release(key, owner);
+	}
+
+}

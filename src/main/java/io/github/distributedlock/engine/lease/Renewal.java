@@ -1,0 +1,115 @@
+package io.github.distributedlock.engine.lease;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.engine.lease.Lease.Moment;
+
+/**
+ * When a guarded ownership is to be renewed next. Written by one renewal round at a time.
+ */
+public final class Renewal {
+
+	private static final long SHORTEST_RETRY = TimeUnit.MILLISECONDS.toNanos(20);
+
+	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
+
+	final Ownership ownership;
+
+	private volatile boolean planned;
+
+	private volatile boolean underWay;
+
+	private volatile boolean retrying;
+
+	private volatile long at;
+
+	/**
+	 * How much earlier it may be, to share a command with others. Half of the time
+	 * between two renewals: then all locks of a node come to be renewed at the same time,
+	 * and stay so, however far apart they were acquired.
+	 */
+	private volatile long slack;
+
+	Renewal(Ownership ownership) {
+		this.ownership = ownership;
+		Lease first = ownership.lease();
+		plan(first.sent(), first.nanos());
+	}
+
+	/**
+	 * Plans the renewal after one that was sent then. The last one ended the lease
+	 * exactly where the longest hold ends, so that there is none after it.
+	 */
+	void plan(Moment sent, long nanos) {
+		this.at = sent.nanos() + this.ownership.options.lease() / 3;
+		this.slack = this.ownership.options.lease() / 6;
+		this.retrying = false;
+		this.planned = this.ownership.options.renewed() && nanos >= this.ownership.options.lease()
+				&& this.ownership.maxHoldLeft(sent.nanos()) > nanos;
+		this.underWay = false;
+	}
+
+	/**
+	 * Plans to try again soon, for the store failed.
+	 */
+	void retry(long now) {
+		this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.ownership.options.lease() / 20));
+		this.slack = 0;
+		this.retrying = true;
+		this.underWay = false;
+	}
+
+	void begin() {
+		this.underWay = true;
+	}
+
+	/**
+	 * Plans to try again soon what was begun and came to no end.
+	 */
+	void retryUnlessEnded(long now) {
+		if (this.underWay) {
+			retry(now);
+		}
+	}
+
+	boolean isPlanned() {
+		return this.planned;
+	}
+
+	/**
+	 * Whether to renew now: it is time, or the machine may have been suspended.
+	 */
+	boolean isDue(Moment now) {
+		return isPossible()
+				&& (this.at - now.nanos() <= 0 || (!this.retrying && this.ownership.lease().isSuspect(now)));
+	}
+
+	/**
+	 * Whether to renew now if another is due.
+	 */
+	boolean isNearlyDue(Moment now) {
+		return isPossible() && this.at - now.nanos() <= this.slack;
+	}
+
+	private boolean isPossible() {
+		return this.planned && !this.underWay;
+	}
+
+	/**
+	 * How long nothing needs to be done.
+	 */
+	long nanosToNextEvent(Moment now) {
+		long toDeadline = this.ownership.lease().monotonicLeft(now);
+		return isPossible() ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
+	}
+
+	/**
+	 * The lease to ask for: trimmed to end where the longest hold ends.
+	 */
+	Duration lease(Moment now) {
+		long nanos = Math.min(this.ownership.options.lease(), this.ownership.maxHoldLeft(now.nanos()));
+		return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
+	}
+
+}

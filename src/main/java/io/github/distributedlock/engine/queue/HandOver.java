@@ -1,0 +1,144 @@
+package io.github.distributedlock.engine.queue;
+
+import java.util.OptionalLong;
+
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.lease.Sweeper;
+import io.github.distributedlock.engine.lease.Watchdog;
+import io.github.distributedlock.engine.runtime.EngineTime;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What becomes of a key that a hold has handed on to the next turn of this JVM: a cohort
+ * lock, after Dice, Marathe and Shavit, <i>Lock Cohorting</i> (2012).
+ * <p>
+ * Within a slice of time it is taken as it is, without asking the store, if the lease
+ * suits the next request. Otherwise one command passes it on: within the slice to the
+ * next request under a token and a lease of its own; after it to the oldest of the others
+ * that wait in the store, behind which we are registered, or, if there is none, to the
+ * next request, which begins a new slice.
+ * <p>
+ * Invariant: whatever becomes of it begins with one change of its state, from vacant. Who
+ * does not manage that change does not touch it.
+ */
+public final class HandOver {
+
+	private final LockBackend backend;
+
+	private final Watchdog watchdog;
+
+	private final LossHandler lossHandler;
+
+	private final Sweeper sweeper;
+
+	private final EngineTime time;
+
+	private final long slice;
+
+	/**
+	 * Creates it.
+	 * @param slice for how long a key is handed on without asking who else waits
+	 */
+	public HandOver(LockBackend backend, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, EngineTime time,
+			long slice) {
+		this.backend = backend;
+		this.watchdog = watchdog;
+		this.lossHandler = lossHandler;
+		this.sweeper = sweeper;
+		this.time = time;
+		this.slice = slice;
+	}
+
+	/**
+	 * Takes a key without asking the store, if that is possible.
+	 */
+	@Nullable Hold take(Ownership ownership, @Nullable QueueNode node, HoldOptions options) {
+		Moment now = Moment.now(this.time);
+		long left = ownership.lease().left(now);
+		// Passing it on renews a lease that nobody managed to renew in time, and ends one
+		// that was extended for the hold before: if this JVM dies, others wait for it.
+		if (isSliceOver(ownership, now) || !options.sharesLeaseOf(ownership.options) || left < options.lease() / 2
+				|| left > options.lease()) {
+			return null;
+		}
+		Hold hold = new Hold(ownership, node, options, OptionalLong.empty(), this.time);
+		return ownership.take(hold) ? hold : null;
+	}
+
+	/**
+	 * Takes a key in order to pass it on.
+	 * @return {@code false} if somebody else has it
+	 */
+	boolean takeToPass(Ownership ownership) {
+		boolean taken = this.lossHandler.isStillOwned(ownership) && ownership.beginRelease();
+		if (taken) {
+			this.watchdog.unguard(ownership);
+		}
+		return taken;
+	}
+
+	/**
+	 * Passes a key on in the store that was taken for that.
+	 * @param yields whether others that wait in the store come first
+	 * @return the answer for the claim
+	 */
+	Attempt pass(Ownership ownership, Claim claim, boolean yields) {
+		boolean answered = false;
+		try {
+			Passing passing = this.backend.pass(ownership.owner, claim, yields);
+			answered = true;
+			if (!passing.owned()) {
+				this.lossHandler.discoveredAtRelease(ownership);
+			}
+			return passing.next();
+		}
+		finally {
+			end(ownership, answered);
+		}
+	}
+
+	/**
+	 * Gives a key back in the background that nobody here took.
+	 */
+	void abandon(Ownership ownership) {
+		if (ownership.beginRelease()) {
+			this.watchdog.unguard(ownership);
+			end(ownership, false);
+		}
+	}
+
+	/**
+	 * Gives a key back in the background that nobody here may have.
+	 */
+	void undo(Hold hold) {
+		hold.ownership.beginRelease(hold); // Or it is lost already, to the end of the
+											// engine.
+		this.watchdog.unguard(hold.ownership);
+		end(hold.ownership, false);
+	}
+
+	private void end(Ownership ownership, boolean answered) {
+		if (!answered) {
+			this.sweeper.release(ownership, 0);
+		}
+		if (ownership.isUnsettled()) {
+			this.sweeper.cleanUp(ownership);
+		}
+	}
+
+	/**
+	 * Whether others that wait in the store come first now.
+	 */
+	boolean isSliceOver(Ownership ownership, Moment now) {
+		return now.nanos() - ownership.sliceStart >= this.slice;
+	}
+
+}

@@ -1,0 +1,271 @@
+package io.github.distributedlock.engine.queue;
+
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.lease.Sweeper;
+import io.github.distributedlock.engine.lease.Watchdog;
+import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.runtime.Failures;
+import io.github.distributedlock.engine.runtime.Instance;
+import io.github.distributedlock.engine.runtime.Lifecycle;
+import io.github.distributedlock.engine.runtime.Text;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gets one key: queues up for it in this JVM, then talks to the store about it, all under
+ * one deadline.
+ */
+public final class KeyAcquirer {
+
+	/**
+	 * How long a request that may not wait lets a withdrawal take.
+	 */
+	private static final long LONGEST_WITHDRAWAL = TimeUnit.SECONDS.toNanos(1);
+
+	final LockBackend backend;
+
+	final Watchdog watchdog;
+
+	final Sweeper sweeper;
+
+	final Instance instance;
+
+	final Lifecycle lifecycle;
+
+	final EngineTime time;
+
+	final LockBackend.Listening listening;
+
+	final PollInterval pollInterval;
+
+	final HandOver handOver;
+
+	private final LocalQueue queue;
+
+	private final FairPollers fairPollers = new FairPollers();
+
+	private final String ours;
+
+	private final String reservedForOurs;
+
+	public KeyAcquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, HandOver handOver,
+			Instance instance, Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening,
+			PollInterval pollInterval) {
+		this.backend = backend;
+		this.queue = queue;
+		this.watchdog = watchdog;
+		this.sweeper = sweeper;
+		this.handOver = handOver;
+		this.instance = instance;
+		this.lifecycle = lifecycle;
+		this.time = time;
+		this.listening = listening;
+		this.pollInterval = pollInterval;
+		this.ours = instance.ownerPrefix();
+		this.reservedForOurs = LockBackend.RESERVED + this.ours;
+	}
+
+	/**
+	 * Acquires a key.
+	 * @return the hold, guarded, or {@code null} if the key was busy for as long as the
+	 * request may wait
+	 * @throws LockBackendException if the store failed
+	 * @throws InterruptedException if the thread was interrupted while it waited
+	 */
+	public @Nullable Hold acquire(String key, String owner, HoldOptions options, Wait wait)
+			throws InterruptedException {
+		int era = this.lifecycle.era();
+		this.lifecycle.require(era, key);
+		Claim claim = options.claim(key, owner, this.instance.id());
+		QueueKey waiter = new QueueKey(key, claim.waiter());
+		Hold borrowed = borrow(waiter, options, era);
+		if (borrowed != null) {
+			return borrowed;
+		}
+		QueueNode first = enter(waiter, options, wait.isAllowed() && wait.mayAsk());
+		if (first == null) {
+			requireNoFailure(key, this.queue.failure(waiter), wait);
+			wait.sawLocally(this.queue.holder(waiter));
+			return null;
+		}
+		AcquireLoop loop = new AcquireLoop(this, first, claim, options, wait, era);
+		Hold hold = null;
+		try {
+			if (awaitTurn(first, wait, era)) {
+				hold = loop.run();
+			}
+			else {
+				this.lifecycle.require(era, key);
+			}
+			return hold;
+		}
+		finally {
+			if (options.fair()) {
+				this.fairPollers.leave(first);
+			}
+			if (hold == null) {
+				abandon(loop.node());
+			}
+			else if (options.isShared()) {
+				// The next one shares it at once.
+				this.queue.leave(loop.node());
+			}
+		}
+	}
+
+	private @Nullable QueueNode enter(QueueKey waiter, HoldOptions options, boolean mayWait) {
+		if (options.isShared()) {
+			return QueueNode.beside(waiter);
+		}
+		QueueNode node = this.queue.enter(waiter, mayWait, options.handedOn());
+		if (node != null && options.fair()) {
+			this.fairPollers.join(node);
+		}
+		return node;
+	}
+
+	/**
+	 * Queues up after all.
+	 */
+	QueueNode queueUp(QueueKey waiter) {
+		return Objects.requireNonNull(this.queue.enter(waiter, true, false));
+	}
+
+	/**
+	 * Takes note of who has a key. If it is reserved for a fair request of this JVM, that
+	 * one's wake-up may have got lost, or nobody wants it any more. If it is owned by one
+	 * that still waits, that one has not heard of it.
+	 */
+	void sawHolder(String key, @Nullable String holder) {
+		if (holder == null) {
+			return;
+		}
+		if (holder.startsWith(this.reservedForOurs)) {
+			this.queue.wake(new QueueKey(key, holder.substring(LockBackend.RESERVED.length())));
+		}
+		else if (holder.startsWith(this.ours)) {
+			this.queue.wakeIfWaiting(new QueueKey(key, holder));
+		}
+	}
+
+	/**
+	 * Takes a key that was left to a thread which has not woken up yet.
+	 */
+	private @Nullable Hold borrow(QueueKey waiter, HoldOptions options, int era) {
+		Ownership left = options.handedOn() ? this.queue.lendable(waiter) : null;
+		Hold hold = (left != null) ? this.handOver.take(left, null, options) : null;
+		return (hold != null && keep(hold, era)) ? hold : null;
+	}
+
+	/**
+	 * Begins to hold what the store has given.
+	 * @return the hold, guarded, or {@code null} if the engine was stopped meanwhile
+	 */
+	@Nullable Hold begin(Ownership ownership, QueueNode node, HoldOptions options, OptionalLong fencingToken, int era) {
+		Hold hold = new Hold(ownership, node, options, fencingToken, this.time);
+		ownership.take(hold);
+		node.acquired(ownership.owner);
+		this.watchdog.guard(ownership);
+		return keep(hold, era) ? hold : null;
+	}
+
+	/**
+	 * Takes the turn of a key that nobody here holds or waits for, nor does the store
+	 * know of one who did.
+	 */
+	@Nullable QueueNode enterAlone(String key, Claim claim) {
+		QueueNode node = this.queue.enter(new QueueKey(key, claim.waiter()), false, false);
+		if (node != null && (node.isRegistered() || !node.granted.tryAcquire())) {
+			this.queue.leave(node);
+			return null;
+		}
+		return node;
+	}
+
+	void leave(QueueNode node) {
+		this.queue.leave(node);
+	}
+
+	/**
+	 * Gives a hold back unless the engine has served its request all the time.
+	 */
+	boolean keep(Hold hold, int era) {
+		if (this.lifecycle.serves(era)) {
+			return true;
+		}
+		this.handOver.undo(hold);
+		if (hold.node == null) {
+			this.queue.ended(hold);
+		}
+		return false;
+	}
+
+	private void abandon(QueueNode node) {
+		Ownership left = this.queue.abandon(node);
+		if (left != null) {
+			this.handOver.abandon(left);
+		}
+	}
+
+	/**
+	 * Waits for a turn, until the time is over. If there is only a withdrawal ahead,
+	 * which takes one command, a request that has asked for nothing yet lets it end: the
+	 * lock may be free.
+	 * @return {@code false} if the key was held or queued for here in all that time, or
+	 * is busy by the store's word
+	 * @throws LockBackendException if the store kept us waiting, or the engine was
+	 * stopped
+	 */
+	boolean awaitTurn(QueueNode node, Wait wait, int era) throws InterruptedException {
+		if (node.isCurrent() && node.granted.tryAcquire()) {
+			return true;
+		}
+		wait.sawLocally(this.queue.holder(node.waiter));
+		wait.begins(node.key);
+		boolean patient = node.followsWithdrawal && wait.mayBeLate();
+		boolean granted = awaitGrant(node, wait, patient);
+		while (granted && !node.isCurrent()) {
+			this.lifecycle.require(era, node.key);
+			granted = awaitGrant(node, wait, patient);
+		}
+		if (!granted) {
+			wait.sawLocally(this.queue.holder(node.waiter));
+		}
+		if (!granted || wait.isOver()) {
+			// Late, nobody waits for a second command of a store that fails.
+			requireNoFailure(node.key, node.failure(), wait);
+		}
+		if (!granted && node.followsWithdrawal && !wait.isBusy()) {
+			throw LockBackendException
+				.of("Lock '" + LockException.printable(node.key) + "' could not be asked for: the store has not"
+						+ " answered in " + Text.of(wait.waited()) + " that nobody waits for it here")
+				.retryable(true)
+				.build();
+		}
+		return granted && (patient || !wait.isOver());
+	}
+
+	private boolean awaitGrant(QueueNode node, Wait wait, boolean patient) throws InterruptedException {
+		long patience = patient ? Math.max(wait.left(), LONGEST_WITHDRAWAL) : wait.left();
+		return this.time.await(node.granted, patience);
+	}
+
+	/**
+	 * Who queues here while the store fails must not be told that the lock is busy.
+	 */
+	private static void requireNoFailure(String key, @Nullable LockBackendException failure, Wait wait) {
+		if (failure != null) {
+			throw Failures.inAllThatTime(key, wait, failure);
+		}
+	}
+
+}

@@ -1,0 +1,127 @@
+package io.github.distributedlock.engine.queue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.runtime.Failures;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gets several keys in one step, where the store can do that and nobody is in the way.
+ * Never waits: whoever does not get them so gets them one after the other.
+ */
+public final class MultiKeyAcquirer {
+
+	private final KeyAcquirer parts;
+
+	public MultiKeyAcquirer(KeyAcquirer parts) {
+		this.parts = parts;
+	}
+
+	/**
+	 * Acquires all keys or none.
+	 * @return a hold for each key, guarded, or {@code null} if they have to be got one by
+	 * one
+	 * @throws LockBackendException if the store refused it for good, or failed and there
+	 * is no time left to ask again
+	 */
+	public @Nullable List<Hold> acquire(List<String> keys, String owner, HoldOptions options, Wait wait) {
+		if (options.mode() != LockMode.EXCLUSIVE || options.fair() || !wait.mayAsk()
+				|| !this.parts.backend.isOneStep(keys)) {
+			return null;
+		}
+		int era = this.parts.lifecycle.era();
+		this.parts.lifecycle.require(era, keys.get(0));
+		List<Claim> claims = keys.stream().map((key) -> options.claim(key, owner, this.parts.instance.id())).toList();
+		List<QueueNode> nodes = new ArrayList<>(keys.size());
+		List<Hold> holds = new ArrayList<>(keys.size());
+		boolean acquired = false;
+		boolean complete = false;
+		try {
+			Moment sent = Moment.now(this.parts.time);
+			acquired = enter(claims, nodes) && ask(claims, wait);
+			complete = acquired && begin(nodes, owner, options, sent, era, holds);
+		}
+		finally {
+			if (!complete) {
+				if (acquired) {
+					cleanUp(claims);
+				}
+				holds.forEach(this.parts.handOver::undo);
+				nodes.forEach(this.parts::leave);
+			}
+		}
+		return complete ? holds : null;
+	}
+
+	private boolean enter(List<Claim> claims, List<QueueNode> nodes) {
+		for (Claim claim : claims) {
+			QueueNode node = this.parts.enterAlone(claim.key(), claim);
+			if (node == null) {
+				return false;
+			}
+			nodes.add(node);
+		}
+		return true;
+	}
+
+	private boolean ask(List<Claim> claims, Wait wait) {
+		boolean answered = false;
+		try {
+			wait.asking();
+			boolean acquired = this.parts.backend.acquireAll(claims);
+			answered = true;
+			wait.heard(acquired ? Attempt.ACQUIRED : Attempt.BUSY);
+			return acquired;
+		}
+		catch (RuntimeException ex) {
+			LockBackendException failure = Failures.asBackendException("acquire", claims.get(0).key(), ex);
+			answered = failure.isNotCarriedOut();
+			if (!failure.isRetryable() || (!answered && !wait.isAllowed())) {
+				throw failure;
+			}
+			if (wait.isAllowed() && wait.isOver()) {
+				throw Failures.inAllThatTime(claims.get(0).key(), wait, failure);
+			}
+			return false;
+		}
+		finally {
+			if (!answered) {
+				cleanUp(claims);
+			}
+		}
+	}
+
+	/**
+	 * Begins to hold what the store has given.
+	 * @return {@code false} if its answer came too late, or the engine was stopped
+	 */
+	private boolean begin(List<QueueNode> nodes, String owner, HoldOptions options, Moment sent, int era,
+			List<Hold> holds) {
+		for (QueueNode node : nodes) {
+			Ownership ownership = new Ownership(node.waiter, owner, options, sent, sent.nanos(), false,
+					this.parts.time);
+			Hold hold = ownership.isOver() ? null
+					: this.parts.begin(ownership, node, options, OptionalLong.empty(), era);
+			if (hold == null) {
+				return false;
+			}
+			holds.add(hold);
+		}
+		return true;
+	}
+
+	private void cleanUp(List<Claim> claims) {
+		claims.forEach((claim) -> this.parts.sweeper.cleanUp(claim.key(), claim.owner(), claim.lease().toNanos()));
+	}
+
+}

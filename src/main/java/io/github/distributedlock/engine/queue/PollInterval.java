@@ -1,0 +1,27 @@
+package io.github.distributedlock.engine.queue;
+
+import java.time.Duration;
+
+import io.github.distributedlock.DurationRange;
+
+/**
+ * How often who waits asks the store of its own accord while no wake-ups arrive: first
+ * after about the least, then less and less often, at last after about the greatest.
+ *
+ * @param min the least, from 1 millisecond
+ * @param max the greatest, to 1 minute
+ */
+public record PollInterval(Duration min, Duration max) {
+
+	public static final PollInterval DEFAULT = new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500));
+
+	public PollInterval {
+		DurationRange.EXCHANGE.check("The poll interval", min);
+		DurationRange.EXCHANGE.check("The poll interval", max);
+		if (max.compareTo(min) < 0) {
+			throw new IllegalArgumentException("The longest poll interval, " + max
+					+ ", is shorter than the shortest, which is " + min + ": make it at least as long");
+		}
+	}
+
+}

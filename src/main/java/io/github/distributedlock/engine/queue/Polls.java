@@ -1,0 +1,107 @@
+package io.github.distributedlock.engine.queue;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.runtime.EngineTime;
+
+/**
+ * When one request that waits asks the store of its own accord. Confined to the
+ * requesting thread.
+ * <p>
+ * When the lease ends of which the store told, since nobody tells then. While wake-ups
+ * arrive, in time for a reservation whose wake-up got lost. While they do not, a first
+ * time soon, and then less and less often up to the longest interval, since the longer a
+ * lock is held already, the longer it may be held yet. That may exceed the life of a
+ * reservation, since nobody is reserved a lock for who does not hear. Each pause is drawn
+ * at random, so that JVMs that began to wait together do not ask together.
+ */
+final class Polls {
+
+	/**
+	 * A wake-up that got lost costs at most this.
+	 */
+	static final long LONGEST = LockBackend.RESERVATION.toNanos();
+
+	/**
+	 * Who waits asks once more so long before its time is over, since its wake-up may
+	 * have got lost: if it polled in vain, or was to wait for less than a poll.
+	 */
+	private static final long LAST = TimeUnit.MILLISECONDS.toNanos(50);
+
+	/**
+	 * Who keeps a place asks so soon whether the one that the lock is reserved for was
+	 * found dead.
+	 */
+	private static final long SOON = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private final LockBackend.Listening listening;
+
+	private final boolean keepsPlace;
+
+	private final long min;
+
+	private final long max;
+
+	private final EngineTime time;
+
+	private final OthersLease lease = new OthersLease();
+
+	private long next;
+
+	/**
+	 * Creates them.
+	 * @param keepsPlace whether it has a place in the store that is lost if nobody asks
+	 * for longer than that, so that it asks so often whether it hears or not
+	 */
+	Polls(LockBackend.Listening listening, PollInterval interval, boolean keepsPlace, EngineTime time) {
+		this.listening = listening;
+		this.keepsPlace = keepsPlace;
+		this.time = time;
+		this.min = interval.min().toNanos();
+		this.max = interval.max().toNanos();
+		this.next = this.min;
+	}
+
+	/**
+	 * The store has said that the key is busy.
+	 */
+	void told(Attempt busy) {
+		this.lease.told(busy, this.time.nanoTime());
+	}
+
+	/**
+	 * For how long to pause now.
+	 * @param wait the request's, which knows what was last heard of the lock
+	 */
+	long pause(Wait wait) {
+		long left = wait.left();
+		long pause = (this.keepsPlace && wait.sawReserved()) ? random(SOON / 2, SOON) : pause();
+		pause = Math.min(pause, (left > LAST) ? left - LAST : left);
+		return Math.min(pause, this.lease.left(this.time.nanoTime()));
+	}
+
+	private long pause() {
+		if (this.keepsPlace || this.listening.hears()) {
+			restart();
+			return random(LONGEST * 24 / 25, LONGEST);
+		}
+		long least = this.next;
+		this.next = Math.min(2 * least, Math.max(this.min, this.max / 2));
+		return random(least, Math.min(2 * least, this.max));
+	}
+
+	/**
+	 * Begins with the shortest interval again, since something has changed.
+	 */
+	void restart() {
+		this.next = this.min;
+	}
+
+	private static long random(long least, long most) {
+		return ThreadLocalRandom.current().nextLong(least, most + 1);
+	}
+
+}

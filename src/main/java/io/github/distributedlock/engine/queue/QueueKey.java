@@ -1,0 +1,13 @@
+package io.github.distributedlock.engine.queue;
+
+/**
+ * Whom the store tells apart from all others that wait for a key: those of this JVM that
+ * want it alone, together; those that want to share it, together; each fair request by
+ * itself.
+ *
+ * @param key the key
+ * @param name as it is {@linkplain io.github.distributedlock.backend.Claim#waiter()
+ * registered}
+ */
+public record QueueKey(String key, String name) {
+}

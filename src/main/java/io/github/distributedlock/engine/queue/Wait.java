@@ -1,0 +1,149 @@
+package io.github.distributedlock.engine.queue;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.runtime.Text;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The patience of one request: one deadline for the local queue, the store and every
+ * retry. Confined to the requesting thread.
+ */
+public final class Wait {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+
+	private final EngineTime time;
+
+	private final long start;
+
+	private final long limit;
+
+	private boolean asked;
+
+	private boolean busy;
+
+	private boolean begun;
+
+	private @Nullable String holder;
+
+	public Wait(EngineTime time, Duration limit) {
+		this.time = time;
+		this.start = time.nanoTime();
+		this.limit = limit.toNanos();
+	}
+
+	/**
+	 * Whether the request may wait at all, or only make one attempt.
+	 */
+	public boolean isAllowed() {
+		return this.limit > 0;
+	}
+
+	boolean isOver() {
+		return left() <= 0;
+	}
+
+	/**
+	 * Whether another command may start. The first one may, however late it is, so that
+	 * nobody is told anything of a lock that was not asked for.
+	 */
+	boolean mayAsk() {
+		return mayBeLate() || !isOver();
+	}
+
+	/**
+	 * Whether the next command may start when the time is over.
+	 */
+	boolean mayBeLate() {
+		return !isAllowed() || !this.asked;
+	}
+
+	/**
+	 * To be called before a command is sent.
+	 */
+	void asking() {
+		this.asked = true;
+	}
+
+	/**
+	 * Whether the last thing that the store said is that a key is busy.
+	 */
+	boolean isBusy() {
+		return this.busy;
+	}
+
+	long left() {
+		return this.limit - (this.time.nanoTime() - this.start);
+	}
+
+	public Duration limit() {
+		return Duration.ofNanos(this.limit);
+	}
+
+	public Duration waited() {
+		return Duration.ofNanos(this.time.nanoTime() - this.start);
+	}
+
+	/**
+	 * Whether, when last heard of, the lock was held by nobody, but kept for another.
+	 */
+	boolean sawReserved() {
+		return this.holder != null && this.holder.startsWith(LockBackend.RESERVED);
+	}
+
+	/**
+	 * The owner token of the holder, when last heard of, without the forms that the value
+	 * of a key may have in the store.
+	 * @return the token, or {@code null} if nobody holds the key or it is not known
+	 */
+	public @Nullable String holder() {
+		String value = this.holder;
+		if (value == null || sawReserved()) {
+			return null;
+		}
+		return Stream.of(LockBackend.PARKED, Claim.SHARED)
+			.filter(value::startsWith)
+			.findFirst()
+			.map((form) -> value.substring(form.length()))
+			.orElse(value);
+	}
+
+	/**
+	 * The key is held or queued for in this JVM.
+	 */
+	void sawLocally(@Nullable String owner) {
+		if (owner != null) {
+			this.holder = owner;
+		}
+	}
+
+	/**
+	 * The request cannot have the key yet, and waits.
+	 */
+	void begins(String key) {
+		if (!this.begun && logger.isDebugEnabled()) {
+			logger.debug("Lock '{}' is waited for, at most for {}{}", LockException.printable(key), Text.of(limit()),
+					Text.heldBy(holder()));
+		}
+		this.begun = true;
+	}
+
+	/**
+	 * The store has answered.
+	 */
+	void heard(Attempt attempt) {
+		this.busy = !attempt.acquired();
+		this.holder = attempt.holder();
+	}
+
+}

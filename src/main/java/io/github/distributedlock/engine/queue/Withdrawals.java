@@ -1,0 +1,60 @@
+package io.github.distributedlock.engine.queue;
+
+import java.util.function.BiConsumer;
+
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.engine.runtime.Failures;
+import io.github.distributedlock.engine.runtime.Nodes;
+import io.github.distributedlock.engine.runtime.SerialTasks;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the store in the background that nobody here waits for a key any more, so that it
+ * passes on a wake-up that was meant for us. If the store cannot be told, the
+ * registration and the reservation run out by themselves.
+ */
+public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
+
+	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+
+	private final LockBackend backend;
+
+	private final Nodes nodes;
+
+	private final SerialTasks tasks;
+
+	/**
+	 * Creates it.
+	 * @param tasks those in which each node is a group
+	 */
+	public Withdrawals(LockBackend backend, SerialTasks tasks) {
+		this.backend = backend;
+		this.nodes = new Nodes(backend);
+		this.tasks = tasks;
+	}
+
+	@Override
+	public void accept(LocalQueue queue, QueueNode node) {
+		this.tasks.run(this.nodes.of(node.key), () -> {
+			if (!node.begin()) {
+				return;
+			}
+			try {
+				this.backend.withdraw(node.key, node.waiter.name());
+				node.answered();
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not withdraw from lock '{}'", LockException.printable(node.key), ex);
+				node.failed(Failures.asBackendException("withdraw", node.key, ex));
+			}
+			finally {
+				node.settled();
+				queue.leave(node);
+			}
+		});
+	}
+
+}

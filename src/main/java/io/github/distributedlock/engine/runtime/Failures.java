@@ -1,0 +1,53 @@
+package io.github.distributedlock.engine.runtime;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.engine.queue.Wait;
+
+/**
+ * What a backend throws, in the terms of the API.
+ */
+public final class Failures {
+
+	private Failures() {
+	}
+
+	/**
+	 * The exception as it is, or, for a backend that throws what it should not, wrapped
+	 * as one whose outcome is not known.
+	 */
+	public static LockBackendException asBackendException(String step, String key, RuntimeException ex) {
+		return (ex instanceof LockBackendException known) ? known
+				: LockBackendException
+					.of("The lock store failed at '" + step + "' of lock '" + LockException.printable(key) + "': " + ex)
+					.retryable(true)
+					.cause(ex)
+					.build();
+	}
+
+	/**
+	 * The exception for a key of several whose turn came too late.
+	 */
+	public static LockBackendException notAsked(String key, Wait wait) {
+		return LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' was not asked for, since the waitTime of "
+					+ Text.of(wait.limit()) + " was over after the other keys of the request")
+			.remedy("choose a longer waitTime")
+			.retryable(true)
+			.build();
+	}
+
+	/**
+	 * The exception for a request that waited, but for a store that worked.
+	 */
+	public static LockBackendException inAllThatTime(String key, Wait wait, LockBackendException last) {
+		return LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' could not be acquired in " + Text.of(wait.waited())
+					+ ", since the store failed: " + last.problem())
+			.remedy(last.remedy().orElse(null))
+			.retryable(true)
+			.cause(last)
+			.build();
+	}
+
+}

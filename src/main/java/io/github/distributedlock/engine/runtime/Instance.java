@@ -1,0 +1,71 @@
+package io.github.distributedlock.engine.runtime;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.security.SecureRandom;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.github.distributedlock.backend.Claim;
+
+/**
+ * Who we are to the store: {@code app@host/pid#random}, so that a person who looks at a
+ * lock can tell who holds it. The random part is made at run time: neither a restart with
+ * the same pid nor a native image may repeat it.
+ */
+public final class Instance {
+
+	private final String id;
+
+	private final AtomicLong acquisitions = new AtomicLong();
+
+	public Instance(String application) {
+		this.id = plain(application) + "@" + plain(host()) + "/" + ProcessHandle.current().pid() + "#"
+				+ Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE, Character.MAX_RADIX);
+	}
+
+	public String id() {
+		return this.id;
+	}
+
+	/**
+	 * A token that no other acquisition has.
+	 */
+	public String nextOwner() {
+		return ownerPrefix() + this.acquisitions.incrementAndGet();
+	}
+
+	/**
+	 * What all our tokens begin with.
+	 */
+	public String ownerPrefix() {
+		return this.id + ":";
+	}
+
+	/**
+	 * Whether a waiter is one of ours: this instance, its readers, or one of its tickets.
+	 */
+	public boolean isWaiter(String waiter) {
+		return waiter.equals(this.id) || waiter.equals(Claim.SHARED + this.id) || waiter.startsWith(ownerPrefix());
+	}
+
+	/**
+	 * Without our separators, so that a name cannot look like a reservation.
+	 */
+	private static String plain(String name) {
+		return name.replaceAll("[^A-Za-z0-9._-]", "-");
+	}
+
+	private static String host() {
+		String name = System.getenv("HOSTNAME");
+		if (name != null && !name.isBlank()) {
+			return name;
+		}
+		try {
+			return InetAddress.getLocalHost().getHostName();
+		}
+		catch (UnknownHostException ex) {
+			return "unknown";
+		}
+	}
+
+}

@@ -1,0 +1,91 @@
+package io.github.distributedlock.engine.runtime;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+
+/**
+ * Whether the engine is open, stopped or closed for ever.
+ * <p>
+ * Invariants: each stop begins a new era, so that who was waiting before it notices even
+ * if the engine has been started again meanwhile. Odd eras are open, the others stopped;
+ * nothing follows the last one. Whoever is inside a lock is served in all of them but the
+ * last: it must be able to end what it has begun.
+ */
+public final class Lifecycle {
+
+	private static final int CLOSED = 0;
+
+	private final AtomicInteger era = new AtomicInteger(1);
+
+	private final BooleanSupplier insideLock;
+
+	/**
+	 * Creates it, open.
+	 * @param insideLock whether the calling thread is inside a lock
+	 */
+	public Lifecycle(BooleanSupplier insideLock) {
+		this.insideLock = insideLock;
+	}
+
+	public boolean isRunning() {
+		return isOpen(this.era.get());
+	}
+
+	public void start() {
+		if (this.era.updateAndGet((now) -> (isOpen(now) || now == CLOSED) ? now : now + 1) == CLOSED) {
+			throw new IllegalStateException("The lock engine is closed and cannot be started again: nothing would renew"
+					+ " its locks. Build a new one");
+		}
+	}
+
+	/**
+	 * Stops.
+	 * @return whether it was running
+	 */
+	public boolean stop() {
+		return isOpen(this.era.getAndUpdate((now) -> isOpen(now) ? now + 1 : now));
+	}
+
+	/**
+	 * Closes.
+	 * @return whether it was not closed before
+	 */
+	public boolean close() {
+		return this.era.getAndSet(CLOSED) != CLOSED;
+	}
+
+	/**
+	 * The present era, for {@link #require}.
+	 */
+	public int era() {
+		return this.era.get();
+	}
+
+	/**
+	 * Whether a request of the calling thread is served that was made in that era.
+	 */
+	public boolean serves(int since) {
+		int now = this.era.get();
+		return (now == since && isOpen(now)) || (now != CLOSED && this.insideLock.getAsBoolean());
+	}
+
+	/**
+	 * Fails unless a request of the calling thread is served that was made in that era.
+	 */
+	public void require(int since, String key) {
+		if (!serves(since)) {
+			throw LockBackendException
+				.of("Lock '" + LockException.printable(key) + "' cannot be acquired: the lock engine is stopped"
+						+ " (the application is shutting down, or was stopped)")
+				.build();
+		}
+	}
+
+	private static boolean isOpen(int era) {
+		return (era & 1) == 1;
+	}
+
+}

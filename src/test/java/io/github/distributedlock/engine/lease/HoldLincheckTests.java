@@ -1,0 +1,135 @@
+package io.github.distributedlock.engine.lease;
+
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.queue.QueueKey;
+import io.github.distributedlock.engine.queue.QueueNode;
+import io.github.distributedlock.engine.runtime.StillTime;
+import io.github.distributedlock.fixtures.Interleavings;
+import org.jetbrains.lincheck.datastructures.BooleanGen;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Whatever is done to a hold at the same time, it looks as if it had been done one after
+ * the other: it ends once, by the last handle, by being handed on, or by a loss with its
+ * reason, is not re-entered after the last handle, and its lease only gets longer.
+ */
+@Tag("model")
+@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
+												// others may want.
+@Param(name = "thread", gen = ThreadIdGen.class)
+@Param(name = "shutdown", gen = BooleanGen.class)
+@Param(name = "first", gen = BooleanGen.class)
+@Param(name = "seconds", gen = IntGen.class, conf = "20:50")
+public class HoldLincheckTests {
+
+	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));
+
+	private static final Moment START = new Moment(0, 0);
+
+	private final StillTime time = new StillTime();
+
+	private final Ownership ownership = new Ownership(new QueueKey("k", "us"), "us", OPTIONS, START, 0, false,
+			this.time);
+
+	private final Hold hold = hold();
+
+	/**
+	 * The one that it is handed on to.
+	 */
+	private final Hold next = hold();
+
+	/**
+	 * How often each thread has entered. The first two share the hold from the start.
+	 */
+	private final int[] entries = { 0, 1, 1, 0 };
+
+	public HoldLincheckTests() {
+		this.ownership.take(this.hold);
+		this.hold.reenter();
+	}
+
+	@Test
+	void stepsAreAtomic() {
+		Interleavings.of(3, 3).check(HoldLincheckTests.class);
+	}
+
+	private Hold hold() {
+		return new Hold(this.ownership, new QueueNode(new QueueKey("k", "us"), false), OPTIONS, OptionalLong.empty(),
+				this.time);
+	}
+
+	@Operation
+	public boolean beginRelease(@Param(name = "first") boolean first) {
+		return this.ownership.beginRelease(first ? this.hold : this.next);
+	}
+
+	@Operation
+	public boolean vacate() {
+		return this.ownership.vacate(this.hold);
+	}
+
+	@Operation
+	public boolean take() {
+		return this.ownership.take(this.next);
+	}
+
+	@Operation
+	public boolean abandon() {
+		return this.ownership.beginRelease();
+	}
+
+	@Operation
+	public boolean lose(@Param(name = "shutdown") boolean shutdown) {
+		return this.ownership.lose(shutdown ? Reason.SHUTDOWN : Reason.NOT_RENEWED);
+	}
+
+	@Operation
+	public String state(@Param(name = "first") boolean first) {
+		Hold hold = first ? this.hold : this.next;
+		return hold.isHeld() ? "held" : hold.isLost() ? "lost: " + this.ownership.lossReason() : "not its own";
+	}
+
+	@Operation
+	public boolean isLeftToRunOut() {
+		return this.ownership.isLeftToRunOut();
+	}
+
+	@Operation
+	public boolean reenter(@Param(name = "thread") int thread) {
+		boolean reentered = this.hold.reenter();
+		this.entries[thread] += reentered ? 1 : 0;
+		return reentered;
+	}
+
+	@Operation
+	public boolean exit(@Param(name = "thread") int thread) {
+		if (this.entries[thread] == 0) {
+			return false;
+		}
+		this.entries[thread]--;
+		return this.hold.exit();
+	}
+
+	@Operation
+	public void confirmed(@Param(name = "seconds") int seconds) {
+		this.ownership.confirmed(START, TimeUnit.SECONDS.toNanos(seconds));
+	}
+
+	@Operation
+	public long lease() {
+		return this.hold.lease().nanos();
+	}
+
+}
