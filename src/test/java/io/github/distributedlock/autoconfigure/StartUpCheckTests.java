@@ -65,7 +65,7 @@ class StartUpCheckTests {
 			String report = FailedStart.report(output, OnRedis.class, PATIENT,
 					"spring.data.redis.port=" + server.port(), "spring.data.redis.client-type=" + client);
 			assertThat(report).containsSubsequence("Description:", "Redis could not keep locks: Redis 6.2.",
-					" allows nothing that changes a lock only if it still belongs to who changes it",
+					" offers no atomic compare-and-change operation",
 					"    lua: NOPERM this user has no permissions to run the 'evalsha' command",
 					"    native (DELEX), native (DELIFEQ), native (SET IFEQ): ERR syntax error",
 					"    native (TAIR): ERR unknown command `CAS`" + System.lineSeparator(),

@@ -124,7 +124,7 @@ public final class RedisLockBackend implements LockBackend {
 			return;
 		}
 		Atomicity asked = this.settings.atomicity();
-		// Whoever asks for another one by name need not ask the server.
+		// If another way is asked for by name, the server need not be asked.
 		if ((asked != Atomicity.AUTO && asked != Atomicity.LUA) || atomicity() != Atomicity.LUA) {
 			throw LuaOnly.refusal(key, mode, fair);
 		}
@@ -164,7 +164,7 @@ public final class RedisLockBackend implements LockBackend {
 	@Override
 	public void withdraw(String key, String waiter) {
 		if (this.settings.signals() == Signals.NONE && !WaitingList.isTicket(waiter)) {
-			return; // Nobody else is registered, nor is anything reserved.
+			return; // No instance is registered, nor is anything reserved.
 		}
 		run("withdraw from", key, (steps, connection) -> {
 			steps.withdraw(connection, key, waiter);

@@ -108,7 +108,7 @@ public final class RedisLockSettings {
 	}
 
 	/**
-	 * Sets how those who wait learn that a lock is given back; {@link Signals#AUTO} by
+	 * Sets how waiting requests learn that a lock was released; {@link Signals#AUTO} by
 	 * default. The same for all that share the locks, since an instance that polls gets a
 	 * lock only while it is not reserved for one that is notified.
 	 * @param signals the way
@@ -160,7 +160,7 @@ public final class RedisLockSettings {
 	}
 
 	/**
-	 * How those who wait learn that a lock is given back.
+	 * How waiting requests learn that a lock was released.
 	 * @return the way
 	 */
 	public Signals signals() {

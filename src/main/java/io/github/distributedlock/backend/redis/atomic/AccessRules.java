@@ -79,7 +79,7 @@ final class AccessRules {
 		return "Either allow one of these to the user of the connection, or use " + newer + ":"
 				+ rule(Atomicity.TRANSACTION) + rule(Atomicity.LUA) + end
 				+ "Or do without: with distributed-lock.redis.atomicity=best-effort a command that comes late can take"
-				+ " away the lock of somebody else.";
+				+ " away the lock of another owner.";
 	}
 
 }

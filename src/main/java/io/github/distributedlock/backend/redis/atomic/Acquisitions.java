@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
- * The steps that may make somebody an owner, each of which ends with the word of the
- * replicas, if they are to be asked.
+ * The steps that may acquire a lock. Each ends with the acknowledgement of the replicas,
+ * if they are to be asked.
  */
 public final class Acquisitions {
 
@@ -60,7 +60,7 @@ public final class Acquisitions {
 			// It has taken long enough, and no client sent it again, so it is not us.
 			return Attempt.BUSY;
 		}
-		// Tells who holds it, and fails if it is no lock at all. It is us if the client
+		// Tells the holder, and fails if it is no lock at all. It is us if the client
 		// sent the command again after it had lost the first answer.
 		try {
 			String holder = Values.get(connection, name);

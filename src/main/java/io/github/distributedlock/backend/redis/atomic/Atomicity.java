@@ -1,8 +1,8 @@
 package io.github.distributedlock.backend.redis.atomic;
 
 /**
- * How a lock is changed only if it is what it is thought to be, so that nobody can give
- * back or renew another's.
+ * How a lock is changed only if it is what it is thought to be, so that no owner can
+ * release or renew the lock of another.
  */
 public enum Atomicity {
 
@@ -31,7 +31,7 @@ public enum Atomicity {
 
 	/**
 	 * Compares, then changes, only while there is some time left. Not atomic: a command
-	 * that is held up for longer than that can take away somebody else's lock. Never
+	 * that is held up for longer than that can take away the lock of another owner. Never
 	 * chosen but by this name, and not in a cluster, whose clients send commands again,
 	 * nor by a connection factory that is not Spring Data's own.
 	 */

@@ -13,8 +13,8 @@ import org.springframework.data.redis.connection.RedisConnection;
  * @param description it, in a word or two for the log
  * @param steps the steps
  * @param lanes the connections that they need
- * @param trial sends all that its steps send but for wake-ups, on a key that nobody uses,
- * without an effect, and fails if the server refuses anything
+ * @param trial sends all that its steps send but for wake-ups, on a key that is not in
+ * use, without an effect, and fails if the server refuses anything
  */
 public record AtomicityCandidate(Atomicity atomicity, String description, Steps steps, Lanes lanes,
 		BiConsumer<RedisConnection, String> trial) {

@@ -27,11 +27,11 @@ import org.springframework.data.redis.connection.RedisConnection;
  * the server refuses what it used to allow: its access list was changed, or another
  * version has taken over.
  * <p>
- * States: not chosen; chosen, until a refusal makes another the better one. Whoever needs
- * it while it is being chosen waits, at most as long as for a connection; who was not
- * refused goes on with the one of before.
+ * States: not chosen; chosen, until a refusal makes another the better one. A step that
+ * needs it while it is being chosen waits, at most as long as for a connection; a step
+ * that was not refused goes on with the one of before.
  * <p>
- * Invariants: nobody is told that there is no other unless that was asked after the
+ * Invariants: a refused step fails only if the server was asked for another way after the
  * refusal. Asking that was in vain is not done again for a while, however many are
  * refused.
  */
@@ -196,8 +196,8 @@ public final class AtomicitySelector {
 	private NothingAllowedException nothing(AtomicityProbe probe) {
 		String answers = probe.answers().collect(Collectors.joining(AccessRules.NEW_LINE));
 		NothingAllowedException nothing = new NothingAllowedException(
-				probe.server() + " allows nothing that changes a lock only if it still belongs to who changes it,"
-						+ " and without that no lock is safe. Tried, and answered:" + AccessRules.NEW_LINE + answers,
+				probe.server() + " offers no atomic compare-and-change operation, and without one no lock is safe."
+						+ " Tried, and answered:" + AccessRules.NEW_LINE + answers,
 				new AccessRules(this.names, this.rights).waysOut(this.atomicity, this.connections.exclusive() == null));
 		this.nothing = nothing;
 		this.inVainAt = System.nanoTime();

@@ -11,10 +11,10 @@ import org.springframework.data.redis.connection.RedisStringCommands.SetOption;
 import org.springframework.data.redis.core.types.Expiration;
 
 /**
- * Compares, and then sets. Not atomic: if the key runs out and somebody else gets it
- * before the second command arrives, that one's lock is changed. So it leaves alone what
- * has not got some time to live, and a command that comes later than that is what is left
- * of the risk.
+ * Compares, and then sets. Not atomic: if the key runs out and another owner gets it
+ * before the second command arrives, the lock of that owner is changed. So it leaves
+ * alone what has not got some time to live, and a command that comes later than that is
+ * what is left of the risk.
  */
 public final class BestEffortCompareAndSet implements CompareAndSet {
 

@@ -11,9 +11,9 @@ import org.springframework.data.redis.connection.RedisZSetCommands.ZAddArgs;
 import org.springframework.data.redis.core.types.Expiration;
 
 /**
- * All that steps of plain commands send but for wake-ups, on the names of a key that
- * nobody uses: what the server refuses of it is known before there is a lock that could
- * not be given back. Scripts have theirs in {@code rehearse.lua}.
+ * All that steps of plain commands send but for wake-ups, on the names of a key that is
+ * not in use. So a command that the server refuses is known before there is a lock that
+ * could not be released. Scripts have theirs in {@code rehearse.lua}.
  * <p>
  * Invariant: whatever becomes of it, no key exists afterwards.
  */
@@ -33,7 +33,7 @@ final class CommandTrial {
 	/**
 	 * Sends them.
 	 * @param connection the connection
-	 * @param key a key that nobody uses
+	 * @param key a key that is not in use
 	 */
 	void run(RedisConnection connection, String key) {
 		for (byte[] name : List.of(this.names.lock(key), this.names.fence(key))) {

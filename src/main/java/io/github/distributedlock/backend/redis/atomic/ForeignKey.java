@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
- * Finds which of a lock's keys is of a type that somebody else has given it. A server
- * that refuses a step of several keys does not say.
+ * Finds which of a lock's keys is of a foreign type: something else than a lock is kept
+ * there. A server that refuses a step of several keys does not say.
  */
 public final class ForeignKey {
 

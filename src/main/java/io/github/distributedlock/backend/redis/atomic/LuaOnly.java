@@ -7,7 +7,7 @@ import io.github.distributedlock.backend.Claim;
 
 /**
  * What several commands one after another cannot do: keep readers and writers apart, and
- * keep an order. Whoever could come in between would break it.
+ * keep an order. Another client could come in between.
  */
 public final class LuaOnly {
 

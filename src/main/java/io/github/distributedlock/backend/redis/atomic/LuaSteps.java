@@ -165,9 +165,9 @@ final class LuaSteps implements Steps {
 		giveUp(this.withdraw, connection, key, waiter);
 	}
 
-	private boolean giveUp(LuaScript script, RedisConnection connection, String key, String who) {
+	private boolean giveUp(LuaScript script, RedisConnection connection, String key, String name) {
 		Long owned = script.run(connection, 3, this.names.lock(key), this.names.waiters(key), this.names.liveness(key),
-				KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf, KeyNames.bytes(who));
+				KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf, KeyNames.bytes(name));
 		return isTrue(owned);
 	}
 
@@ -216,7 +216,7 @@ final class LuaSteps implements Steps {
 	/**
 	 * Sends all that scripts send but for wake-ups, and what a lock needs besides.
 	 * @param connection the connection
-	 * @param key a key that nobody uses
+	 * @param key a key that is not in use
 	 */
 	void rehearse(RedisConnection connection, String key) {
 		byte[] lock = this.names.lock(key);

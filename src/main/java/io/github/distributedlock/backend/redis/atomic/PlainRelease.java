@@ -13,7 +13,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * One lock that is given back by plain commands: to the oldest waiter that can hear, or
- * to nobody.
+ * to none.
  * <p>
  * A waiter is only looked at before the lock is reserved for it. So if this ends in
  * between, for whatever reason, it still waits. If it waits no more once the lock is
@@ -44,7 +44,7 @@ final class PlainRelease {
 	/**
 	 * Begins to give back.
 	 * @param swap how to change the lock
-	 * @param waiters who waits
+	 * @param waiters the waiters
 	 * @param connection the connection
 	 * @param key the user's key
 	 * @param name the name of the lock in Redis
@@ -78,7 +78,7 @@ final class PlainRelease {
 			if (!this.owned) {
 				throw ex;
 			}
-			// It is given back, and who is not woken polls.
+			// It is given back, and a waiter that is not woken polls.
 			logger.debug("Could not wake the waiters of lock '{}'", LockException.printable(this.key), ex);
 		}
 		return this.owned;
@@ -112,7 +112,8 @@ final class PlainRelease {
 				: Values.setIfAbsent(this.connection, this.name, reservation, millis);
 	}
 
-	// Not over when it is free: who registered meanwhile may not have seen that.
+	// Not over when it is free: a waiter that registered meanwhile may not have seen
+	// that.
 	private boolean free() {
 		if (this.current == null) {
 			return true;
@@ -130,7 +131,7 @@ final class PlainRelease {
 	}
 
 	// It is not what it was thought to be. If its time was over, it is free. Else it is
-	// somebody else's; or still ours, but must not be touched so near to its end.
+	// another owner's; or still ours, but must not be touched so near to its end.
 	private boolean isSettled() {
 		String found = (this.current != null) ? Values.get(this.connection, this.name) : "";
 		this.owned |= found != null && found.equals(this.value);

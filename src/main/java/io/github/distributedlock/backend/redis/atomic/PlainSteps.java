@@ -22,9 +22,9 @@ import org.springframework.data.redis.connection.RedisConnection;
  * Steps of several plain commands around one that compares and sets. Whatever else other
  * clients do in between, only that one and {@code SET NX} give a lock or take it away.
  * <p>
- * Invariants: who registers asks for the lock once more afterwards, and who gives it back
- * looks for waiters once more afterwards, so that one of them sees the other. A lock is
- * reserved for a waiter before that one is told, and before it loses its place.
+ * Invariants: a registration is followed by one more attempt to acquire, and a release by
+ * one more look for waiters, so that one of the two sees the other. A lock is reserved
+ * for a waiter before the waiter is notified, and before it loses its place.
  */
 public final class PlainSteps implements Steps {
 

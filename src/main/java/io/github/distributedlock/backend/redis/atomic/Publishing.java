@@ -1,13 +1,13 @@
 package io.github.distributedlock.backend.redis.atomic;
 
 /**
- * Whether a waiter is told that a lock is reserved for it, and what the number of those
- * who heard means.
+ * Whether a waiter is notified when a lock is reserved for it, and what the number of
+ * receivers means.
  */
 public enum Publishing {
 
 	/**
-	 * Nobody is told, since everybody polls.
+	 * No waiter is notified, since all of them poll.
 	 */
 	NOTHING,
 
@@ -18,7 +18,7 @@ public enum Publishing {
 	IN_CLUSTER,
 
 	/**
-	 * Who did not hear is not there.
+	 * A waiter that did not hear is gone.
 	 */
 	ON_ONE_SERVER
 

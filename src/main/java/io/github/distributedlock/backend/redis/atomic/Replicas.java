@@ -53,8 +53,8 @@ public final class Replicas {
 
 	/**
 	 * Waits until enough replicas have what was acquired.
-	 * @param connection the connection on which it was acquired, and which nobody else
-	 * uses meanwhile
+	 * @param connection the connection on which it was acquired, and which no other
+	 * thread uses meanwhile
 	 * @param steps how to give it back
 	 * @param claim what was acquired
 	 * @throws LockBackendException if they are too few

@@ -12,9 +12,9 @@ import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * The steps of {@link io.github.distributedlock.backend.LockBackend}, on a connection.
- * How each is made so that no other client can come between what must be one is the
- * business of who implements it. All of them keep the same data in the same way, so that
- * JVMs that do it differently share locks.
+ * How each is made so that no other client can come between what must be one is up to the
+ * implementation. All of them keep the same data in the same way, so that JVMs that do it
+ * differently share locks.
  */
 public interface Steps {
 
@@ -33,7 +33,7 @@ public interface Steps {
 	 * Passes a key on inside its JVM.
 	 * @param connection the connection
 	 * @param owner the owner so far
-	 * @param next who is to be the owner
+	 * @param next the claim of the next owner
 	 * @param yields whether waiters come first
 	 * @param registers whether the next one is to wait if it does not get the key
 	 * @return the answer, {@code null} if there was none

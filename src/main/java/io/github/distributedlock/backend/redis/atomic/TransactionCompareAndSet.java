@@ -12,16 +12,16 @@ import org.springframework.dao.OptimisticLockingFailureException;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
- * Compares, and sets in a transaction that the server carries out only if nobody has
- * touched the key since before the comparison (WATCH). Needs a connection that nobody
- * else uses meanwhile, and that does not reconnect, which would forget what is watched.
+ * Compares, and sets in a transaction that the server carries out only if no client has
+ * touched the key since before the comparison (WATCH). Needs a connection that no other
+ * thread uses meanwhile, and that does not reconnect, which would forget what is watched.
  */
 final class TransactionCompareAndSet implements CompareAndSet {
 
 	private static final byte[] PX = KeyNames.bytes("PX");
 
 	/**
-	 * Whoever touches the key without changing its value is we ourselves, renewing it.
+	 * What touches the key without changing its value is a renewal of our own.
 	 */
 	private static final int ATTEMPTS = 10;
 

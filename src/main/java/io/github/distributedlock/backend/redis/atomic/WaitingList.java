@@ -15,7 +15,7 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.zset.Tuple;
 
 /**
- * Who waits for a key, oldest first, by plain commands. Among them may be readers and
+ * The waiters of a key, oldest first, by plain commands. Among them may be readers and
  * tickets of JVMs that use scripts.
  */
 public final class WaitingList {
@@ -48,8 +48,8 @@ public final class WaitingList {
 
 	/**
 	 * Registers an instance behind those that wait. One that waits keeps its place. Two
-	 * that come at the same time may share a place, which nobody could tell from one
-	 * after the other.
+	 * that come at the same time may share a place: no one can tell that from one after
+	 * the other.
 	 */
 	void add(RedisConnection connection, String key, String instance) {
 		byte[] name = this.names.waiters(key);
@@ -68,9 +68,9 @@ public final class WaitingList {
 	}
 
 	/**
-	 * Finds who waits for longest.
-	 * @return nobody, too, if something else is in the place of the waiters: a lock can
-	 * be given back all the same
+	 * Finds the oldest waiter.
+	 * @return it; {@code null} if none waits, or if something else is kept in the place
+	 * of the waiters: a lock can be released all the same
 	 */
 	@Nullable String oldest(RedisConnection connection, String key) {
 		try {
@@ -99,7 +99,8 @@ public final class WaitingList {
 			return this.publishing != Publishing.ON_ONE_SERVER || heard == null || heard > 0;
 		}
 		catch (RuntimeException ex) {
-			// Tells nothing about who hears; and who is not woken polls.
+			// This says nothing about the receivers; and a waiter that is not woken
+			// polls.
 			logger.debug("Could not wake {} for lock '{}'", LockException.printable(waiter),
 					LockException.printable(key), ex);
 			return true;

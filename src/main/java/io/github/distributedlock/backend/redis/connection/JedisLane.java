@@ -24,8 +24,8 @@ import org.springframework.data.redis.connection.RedisConnection;
  * A server that went away leaves a pool full of dead connections, each of which would
  * fail one command, since testing them would cost a command each time. So the first that
  * fails makes a new, empty pool. The old one is closed only when the next takes its
- * place, at least one command timeout later: closing a pool interrupts whoever waits for
- * it. Until then its idle connections end by themselves.
+ * place, at least one command timeout later: closing a pool interrupts the threads that
+ * wait for it. Until then its idle connections end by themselves.
  * <p>
  * A broken connection is given back in the background: the pool makes another in its
  * place at once, on the thread that gives it back, and a server that does not answer

@@ -22,8 +22,8 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
  * The nodes of a cluster, and a pool of connections to each, for Jedis to send commands
  * by.
  * <p>
- * A node that does not answer costs those who ask it one command timeout, and nobody else
- * anything. What Jedis would do about it on the caller's thread is done in the
+ * A node that does not answer costs its callers one command timeout, and callers of other
+ * nodes nothing. What Jedis would do about it on the caller's thread is done in the
  * background, as each of it may cost another: a broken connection is given back, in whose
  * place the pool makes a new one; the idle ones of its node are closed, being as dead
  * after a restart; and the cluster is asked where its slots are now, at most once each

@@ -16,7 +16,7 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
  * Puts Spring Data's connection around each pooled one once, and not each time that it is
  * borrowed: that takes some forty objects, more than the command itself.
  * <p>
- * Invariant: only who has borrowed a connection uses what is around it.
+ * Invariant: what is around a connection is used only by the thread that has borrowed it.
  */
 final class JedisPooledFactory extends JedisConnectionFactory {
 

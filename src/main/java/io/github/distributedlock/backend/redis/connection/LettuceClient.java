@@ -106,7 +106,8 @@ final class LettuceClient {
 						: null;
 	}
 
-	// Who reads from replicas may have been told of one, and Lettuce finds the others.
+	// An application that reads from replicas may name one of them alone; Lettuce finds
+	// the others.
 	private boolean looksForMaster() {
 		return this.server instanceof RedisStaticMasterReplicaConfiguration
 				|| (this.server instanceof RedisStandaloneConfiguration
@@ -124,7 +125,7 @@ final class LettuceClient {
 
 	// A connection that reconnects sends again what was under way, and a SET NX that had
 	// succeeded would answer that the lock is busy. So ours do not; lanes open new ones.
-	// In a cluster nobody could: see LettuceClusterLane.
+	// In a cluster that is impossible: see LettuceClusterLane.
 	private ClientOptions options(ClientOptions application) {
 		SocketOptions socket = application.getSocketOptions().mutate().connectTimeout(this.timeout).build();
 		return application.mutate().autoReconnect(this.application.isClusterAware()).socketOptions(socket).build();

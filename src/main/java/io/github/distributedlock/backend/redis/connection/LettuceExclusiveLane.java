@@ -27,7 +27,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvid
  * <p>
  * Waiting for a free connection, opening one and the commands together take one command
  * timeout, but the commands have no less than a quarter of it. A connection on which a
- * command failed is closed. One that was opened is idle first, for whoever is quicker.
+ * command failed is closed. A new one is idle first, for the thread that is quickest.
  */
 final class LettuceExclusiveLane implements Lane {
 

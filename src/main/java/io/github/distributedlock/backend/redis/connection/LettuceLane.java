@@ -20,12 +20,13 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * One Lettuce connection that all threads share, as Lettuce multiplexes commands.
  * <p>
- * It does not reconnect by itself. Who finds it closed has another opened, and has what
- * that leaves of one command timeout for the command, but no less than a quarter.
+ * It does not reconnect by itself. A thread that finds it closed has another one opened.
+ * The command then has what that leaves of one command timeout, but no less than a
+ * quarter.
  * <p>
- * Nobody closes a connection that is open, unless a command on it got no answer in a
- * whole command timeout, as nothing else tells a connection that was dropped silently, or
- * the server says that it is no master any more. Who opens the next closes that one.
+ * An open connection is not closed, unless a command on it got no answer in a whole
+ * command timeout, as nothing else tells a connection that was dropped silently, or the
+ * server says that it is no master any more. The opening of the next one closes it.
  * Answers come in order, so the others' commands on it wait behind the one that timed
  * out. A cluster connection is left alone.
  */
@@ -101,8 +102,8 @@ final class LettuceLane implements Lane {
 	}
 
 	/**
-	 * Spring Data's connection has no state of its own as long as nobody begins a
-	 * transaction, a pipeline or a subscription, so threads may share it.
+	 * Spring Data's connection has no state of its own as long as no transaction,
+	 * pipeline or subscription begins on it, so threads may share it.
 	 *
 	 * @param connection the connection
 	 * @param channel what is under it, if its end can be seen; a cluster connection takes

@@ -31,7 +31,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvid
  * master of a single one.
  * <p>
  * Lettuce's own connection to such a list cannot subscribe, asks for the roles but once,
- * and looks open when that to the master is closed, so that nobody would open another.
+ * and looks open when the one to the master is closed, so that no other would be opened.
  */
 final class LettuceMasterFactory extends LettuceConnectionFactory {
 
@@ -165,8 +165,8 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 
 		@Override
 		public <T extends StatefulConnection<?, ?>> CompletionStage<T> getConnectionAsync(Class<T> type) {
-			// By the thread that asks: the common pool may have one only, which somebody
-			// blocks.
+			// By the thread that asks: the common pool may have but one thread, which may
+			// be blocked.
 			return CompletableFuture.supplyAsync(() -> getConnection(type), Runnable::run);
 		}
 

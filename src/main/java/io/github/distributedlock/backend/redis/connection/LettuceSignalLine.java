@@ -16,8 +16,8 @@ import org.springframework.data.redis.connection.Subscription;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Subscriptions on Lettuce, where subscribing returns at once and somebody has to see to
- * it that the connection still stands.
+ * Subscriptions on Lettuce, where subscribing returns at once, so a thread of ours has to
+ * watch whether the connection still stands.
  */
 final class LettuceSignalLine implements SignalLine {
 

@@ -16,14 +16,14 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
- * Opens something in the background, for all who want it at the same time, so that nobody
+ * Opens something in the background, for all that want it at the same time, so that none
  * waits for it longer than a command may take, less the quarter that the command itself
  * needs: behind Sentinels that do not answer it takes several times that. Only the very
  * first may take longer, since a JVM that has just started has the client to load.
  * <p>
  * Invariants: at most one opening is under way. What comes of it is kept by the opener,
- * whether or not anybody still waits. No opening but the first is waited for longer, and
- * that one by nobody once its time is over, however it ends.
+ * even if no thread waits any more. No opening but the first is waited for longer, and
+ * not even that one once its time is over, however it ends.
  *
  * @param <T> the type of what is opened
  */
@@ -111,7 +111,7 @@ public final class Opening<T> {
 		return opening;
 	}
 
-	// Over before anybody is told, so that who asks again then gets another.
+	// Over before any caller is told, so that one that asks again then gets another.
 	private T open() {
 		try {
 			return this.opener.get();

@@ -71,7 +71,7 @@ public interface RawCommands {
 	/**
 	 * Sends a command in a transaction, and not at all if the server refuses to begin
 	 * one: outside of it nothing would keep others out.
-	 * @param connection a connection that nobody else uses
+	 * @param connection a connection that no other thread uses
 	 * @return the answer to the command, none or {@code null} if the transaction was
 	 * aborted
 	 */

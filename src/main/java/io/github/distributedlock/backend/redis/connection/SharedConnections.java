@@ -26,7 +26,7 @@ final class SharedConnections implements Lane, SignalLine {
 
 	static OwnConnections of(RedisConnectionFactory factory) {
 		SharedConnections shared = new SharedConnections(factory);
-		// Whether it is a cluster cannot be asked, so nobody is taken for deaf.
+		// Whether it is a cluster cannot be asked, so no waiter counts as deaf.
 		// Nor does it promise that WATCH and EXEC go by the same connection: Redisson
 		// takes
 		// one from its pool for each, and answers for a transaction that was aborted.

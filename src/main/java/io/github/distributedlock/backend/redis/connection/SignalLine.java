@@ -18,7 +18,7 @@ public interface SignalLine {
 	 * @param connection the connection
 	 * @param listener the listener, which is also told of the acknowledgement
 	 * @param channel the channel
-	 * @param over whether nobody wants it any more
+	 * @param over whether the subscription is to end
 	 */
 	void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over);
 

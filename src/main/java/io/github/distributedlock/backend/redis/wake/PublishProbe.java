@@ -8,15 +8,15 @@ import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
- * Asks whether wake-ups may be published: who subscribes without that is never woken, but
- * reserved locks that it does not know of, each for half a second. Who is to wake us is
- * taken to be allowed what we are.
+ * Asks whether wake-ups may be published. An instance that subscribed where they may not
+ * be would never be woken, but locks would be reserved for it, each for half a second.
+ * The other instances count as allowed what this one is.
  */
 final class PublishProbe {
 
 	private static final byte[] NOTHING = {};
 
-	/** Nobody listens to it. */
+	/** No instance listens to it. */
 	private final byte[] channel;
 
 	PublishProbe(String channel) {
@@ -25,8 +25,8 @@ final class PublishProbe {
 
 	/**
 	 * Asks.
-	 * @param connection a connection that nobody else uses, since some proxies end it for
-	 * this
+	 * @param connection a connection that no other thread uses, since some proxies end it
+	 * for this
 	 * @throws LockBackendException if the server refuses it, or answers with an error
 	 * that may mean that. Any other failure is left for the subscription to find out.
 	 */

@@ -1,7 +1,7 @@
 package io.github.distributedlock.backend.redis.wake;
 
 /**
- * How those who wait learn that a lock is given back.
+ * How waiting requests learn that a lock was released.
  */
 public enum Signals {
 

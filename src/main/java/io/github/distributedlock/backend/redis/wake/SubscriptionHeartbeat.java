@@ -2,7 +2,7 @@ package io.github.distributedlock.backend.redis.wake;
 
 /**
  * Tells whether a subscription still hears. A connection that was dropped silently does
- * not end by itself, and sends nothing that could fail. So while somebody waits, the
+ * not end by itself, and sends nothing that could fail. So while a request waits, the
  * server is asked now and then for one more acknowledgement.
  * <p>
  * States: resting; asked, until the answer comes or the time for it is over.

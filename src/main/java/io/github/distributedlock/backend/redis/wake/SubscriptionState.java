@@ -18,15 +18,17 @@ import org.slf4j.LoggerFactory;
  * <p>
  * States: not known yet; they arrive; they were lost, and will be back soon; they do not
  * arrive, for a reason. Known from the first acknowledgement or failure on, and when the
- * time for it is over. Who registers waits until it is known, at most one command
- * timeout, which then is all that the step may take: it fails, and the next sends. Nobody
- * waits again after that.
+ * time for it is over. A registration waits until it is known, at most one command
+ * timeout. That then is all that the step may take: it fails, and the next one sends. No
+ * registration waits again after that.
  */
 final class SubscriptionState {
 
 	private static final Logger logger = LoggerFactory.getLogger(WakeSubscription.class);
 
-	/** Whether somebody waited for the acknowledgement and got it; else it was late. */
+	/**
+	 * Whether a registration waited for the acknowledgement and got it; else it was late.
+	 */
 	private final CompletableFuture<Boolean> first = new CompletableFuture<>();
 
 	private final AtomicBoolean warned = new AtomicBoolean();
@@ -42,7 +44,7 @@ final class SubscriptionState {
 	/**
 	 * Creates it, not known yet.
 	 * @param timeout how long the first acknowledgement may take
-	 * @param required whether nobody may wait if they do not arrive
+	 * @param required whether requests must not wait if they do not arrive
 	 */
 	SubscriptionState(Duration timeout, boolean required) {
 		this.timeout = timeout;
@@ -63,7 +65,7 @@ final class SubscriptionState {
 
 	/**
 	 * Waits until it is known.
-	 * @throws LockBackendException if that takes too long, also for those who came a
+	 * @throws LockBackendException if that takes too long, also for those that came a
 	 * little later: they have waited for almost as long
 	 */
 	void await() {
@@ -113,7 +115,7 @@ final class SubscriptionState {
 
 	/**
 	 * The server has acknowledged the subscription.
-	 * @return whether somebody has waited for it
+	 * @return whether a registration has waited for it
 	 */
 	boolean acknowledged() {
 		this.failure = null;
@@ -145,7 +147,7 @@ final class SubscriptionState {
 	}
 
 	/**
-	 * Nobody wants to know any more.
+	 * The subscription is closed.
 	 */
 	void over() {
 		this.heard = false;
@@ -155,7 +157,7 @@ final class SubscriptionState {
 	// Once for each time that it is lost, however often it fails until it is back.
 	private void warn(String reason, @Nullable Throwable cause) {
 		if (this.warned.compareAndSet(false, true)) {
-			logger.warn("Wake-ups of locks do not arrive, so who waits {}: {}", this.required ? "fails" : "polls",
+			logger.warn("Wake-ups of locks do not arrive, so waiting requests {}: {}", this.required ? "fail" : "poll",
 					reason);
 		}
 		logger.debug("Subscription failed", cause);

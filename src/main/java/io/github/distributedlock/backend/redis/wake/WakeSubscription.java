@@ -25,8 +25,8 @@ import org.springframework.data.redis.connection.SubscriptionListener;
  * The subscription of one instance to its wake-ups.
  * <p>
  * States: not begun; begun, with one thread that subscribes, and again whenever the
- * subscription is lost, until it is closed. Who registers first begins it and waits until
- * it is known what the instance {@linkplain SubscriptionState hears}. Each
+ * subscription is lost, until it is closed. The first registration begins it and waits
+ * until it is known what the instance {@linkplain SubscriptionState hears}. Each
  * acknowledgement but one that was waited for is reported as a resubscription.
  */
 final class WakeSubscription implements LockBackend.Listening, MessageListener, SubscriptionListener {
@@ -75,7 +75,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	}
 
 	/**
-	 * To be called by who is to register.
+	 * To be called before each registration.
 	 * @throws LockBackendException if wake-ups cannot be had and are required, or if it
 	 * was waited for them in vain
 	 */

@@ -57,7 +57,7 @@ public final class WakeSubscriptions {
 		WakeSubscription subscription = new WakeSubscription(this.line, this.channels + instance, this.timeout,
 				required, listener, (closed) -> this.subscriptions.remove(instance, closed));
 		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
-			throw new IllegalStateException("Somebody listens for '" + instance + "' already");
+			throw new IllegalStateException("A listener for the instance '" + instance + "' exists already");
 		}
 		return subscription;
 	}
@@ -73,7 +73,7 @@ public final class WakeSubscriptions {
 		}
 		WakeSubscription subscription = this.subscriptions.get(instance);
 		if (subscription == null) {
-			return true; // Somebody else is to hear for it.
+			return true; // Another backend hears for it.
 		}
 		subscription.ensureBegun();
 		return subscription.hears();

@@ -87,7 +87,8 @@ class SignalsTests {
 		this.backend.release("k", holder.owner());
 		assertThat(this.admin.exists("lock:{k}")).as("reserved").isFalse();
 		assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).as("the poll finds it").isTrue();
-		assertThat(output.toString().split("Wake-ups of locks do not arrive, so who waits polls", -1)).as("warnings")
+		assertThat(output.toString().split("Wake-ups of locks do not arrive, so waiting requests poll", -1))
+			.as("warnings")
 			.hasSize(2);
 		assertThat(output).contains("ACL SETUSER");
 		assertThat(this.ear.resubscriptions()).isZero();
@@ -104,7 +105,7 @@ class SignalsTests {
 			this.backend.acquireOrRegister(claim("k", "b"));
 			assertThat(this.listening.hears()).as("hears").isFalse();
 			assertThat(this.admin.exists("lock-waiters:{k}")).as("registered").isFalse();
-			assertThat(output).contains("Wake-ups of locks do not arrive, so who waits polls");
+			assertThat(output).contains("Wake-ups of locks do not arrive, so waiting requests poll");
 			proxy.removeRules();
 			await("it tries again").until(() -> this.ear.resubscriptions() == 1);
 			assertThat(this.listening.hears()).as("hears").isTrue();
@@ -141,7 +142,7 @@ class SignalsTests {
 				.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("refused").isTrue())
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
 		}
-		assertThat(output).contains("so who waits fails");
+		assertThat(output).contains("so waiting requests fail");
 	}
 
 	@ParameterizedTest
