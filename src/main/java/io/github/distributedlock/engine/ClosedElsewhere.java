@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ClosedElsewhere {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private static final Logger logger = LoggerFactory.getLogger(ClosedElsewhere.class);
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 

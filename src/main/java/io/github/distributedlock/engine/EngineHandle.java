@@ -69,7 +69,7 @@ final class EngineHandle implements LockHandle {
 	}
 
 	private static List<String> keys(List<Hold> holds) {
-		return (holds.size() == 1) ? List.of(holds.get(0).key) : holds.stream().map((hold) -> hold.key).toList();
+		return (holds.size() == 1) ? List.of(holds.get(0).key()) : holds.stream().map((hold) -> hold.key()).toList();
 	}
 
 	/**
@@ -99,7 +99,7 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public OptionalLong fencingToken() {
-		return (this.holds.size() == 1) ? this.holds.get(0).fencingToken : OptionalLong.empty();
+		return (this.holds.size() == 1) ? this.holds.get(0).fencingToken() : OptionalLong.empty();
 	}
 
 	@Override
@@ -128,9 +128,9 @@ final class EngineHandle implements LockHandle {
 		for (Hold hold : this.holds) {
 			if (!this.parts.lossHandler().isStillHeld(hold)) {
 				throw new LockLostException(
-						"Lock '" + LockException.printable(hold.key) + "' of " + hold.owner() + " was lost: "
-								+ LossHandler.why(hold.ownership.lossReason(), hold.options),
-						this.keys, hold.ownership.lossReason());
+						"Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost: "
+								+ LossHandler.why(hold.ownership().lossReason(), hold.options()),
+						this.keys, hold.ownership().lossReason());
 			}
 		}
 	}

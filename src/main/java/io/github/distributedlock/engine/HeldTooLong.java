@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 final class HeldTooLong {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private static final Logger logger = LoggerFactory.getLogger(HeldTooLong.class);
 
 	private static final EngineTime.Alarm NONE = () -> {
 	};

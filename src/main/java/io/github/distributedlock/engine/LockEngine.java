@@ -103,14 +103,13 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		SerialTasks nodeTasks = new SerialTasks(workers::background);
 		this.queue = new LocalQueue(new Withdrawals(backend, nodeTasks));
 		this.sweeper = new Sweeper(backend, time, workers);
-		this.lossHandler = new LossHandler(this.queue, this.sweeper, eventsElsewhere);
+		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere);
 		RenewalRound round = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
 		this.watchdog = new Watchdog(backend, round, this.lossHandler, time, workers);
 		this.listening = backend.listen(instance.id(), new WakeUps(this.queue, instance));
 		BooleanSupplier handsOn = settings.localSlice.isZero() ? () -> false : () -> !this.listening.isDeaf();
-		Releaser releaser = new Releaser(backend, this.queue, this.watchdog, this.lossHandler, this.sweeper,
-				this.events, handsOn);
-		Releaser releaserElsewhere = new Releaser(backend, this.queue, this.watchdog, this.lossHandler, this.sweeper,
+		Releaser releaser = new Releaser(backend, this.watchdog, this.lossHandler, this.sweeper, this.events, handsOn);
+		Releaser releaserElsewhere = new Releaser(backend, this.watchdog, this.lossHandler, this.sweeper,
 				eventsElsewhere, handsOn);
 		this.backgroundReleaser = new BackgroundReleaser(releaserElsewhere, new Nodes(backend), nodeTasks, workers);
 		HandOver handOver = new HandOver(backend, this.watchdog, this.lossHandler, this.sweeper, time,

@@ -186,13 +186,13 @@ final class RequestAcquirer {
 	}
 
 	private static void requireHonoured(HoldOptions options, Hold outer) {
-		if (options.fenced() && outer.fencingToken.isEmpty()) {
+		if (options.fenced() && outer.fencingToken().isEmpty()) {
 			throw new IllegalArgumentException(
-					"Lock '" + LockException.printable(outer.key) + "' was requested as fenced, but this thread holds"
+					"Lock '" + LockException.printable(outer.key()) + "' was requested as fenced, but this thread holds"
 							+ " it without a fencing token already. Request the outer lock as fenced, too");
 		}
-		if (outer.options.isShared() && !options.isShared()) {
-			throw new LockUpgradeException("Lock '" + LockException.printable(outer.key)
+		if (outer.options().isShared() && !options.isShared()) {
+			throw new LockUpgradeException("Lock '" + LockException.printable(outer.key())
 					+ "' was requested as EXCLUSIVE, but this thread"
 					+ " holds it as SHARED already, and would wait for itself. Request the outer lock as EXCLUSIVE,"
 					+ " or give it back first");
@@ -200,10 +200,10 @@ final class RequestAcquirer {
 		long left = outer.longest();
 		if (options.minHold() > left) {
 			throw new IllegalArgumentException(
-					"Lock '" + LockException.printable(outer.key) + "' was requested with a minHoldTime of "
+					"Lock '" + LockException.printable(outer.key()) + "' was requested with a minHoldTime of "
 							+ Text.of(options.minHold()) + ", but this thread holds it already, with a "
-							+ (outer.options.renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Text.of(left)
-							+ ". Request the outer lock with a longer one, or give it back first");
+							+ (outer.options().renewed() ? "maxHoldTime" : "leaseTime") + " that ends in "
+							+ Text.of(left) + ". Request the outer lock with a longer one, or give it back first");
 		}
 	}
 

@@ -17,15 +17,13 @@ import io.github.distributedlock.engine.lease.Extender;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.LonePlace;
 import io.github.distributedlock.engine.lease.LossHandler;
 import io.github.distributedlock.engine.lease.Ownership;
 import io.github.distributedlock.engine.lease.ReleasedKeys;
 import io.github.distributedlock.engine.lease.Releaser;
 import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.lease.Watchdog;
-import io.github.distributedlock.engine.queue.LocalQueue;
-import io.github.distributedlock.engine.queue.QueueKey;
-import io.github.distributedlock.engine.queue.QueueNode;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Instance;
 import io.github.distributedlock.engine.runtime.Nodes;
@@ -61,8 +59,7 @@ public class EngineHandleLincheckTests {
 
 	private final AtomicInteger lossHandler = new AtomicInteger();
 
-	private final LocalQueue queue = new LocalQueue((queue, node) -> {
-	});
+	private final LonePlace place = new LonePlace();
 
 	private final Queue<AtomicInteger> actions = new ConcurrentLinkedQueue<>();
 
@@ -82,12 +79,13 @@ public class EngineHandleLincheckTests {
 
 	@BeforeAll
 	static void noWarnings() {
-		LoggingSystem.get(LockEngine.class.getClassLoader()).setLogLevel(LockEngine.class.getName(), LogLevel.OFF);
+		LoggingSystem.get(LockEngine.class.getClassLoader())
+			.setLogLevel(LockEngine.class.getPackageName(), LogLevel.OFF);
 	}
 
 	@AfterAll
 	static void warnings() {
-		LoggingSystem.get(LockEngine.class.getClassLoader()).setLogLevel(LockEngine.class.getName(), null);
+		LoggingSystem.get(LockEngine.class.getClassLoader()).setLogLevel(LockEngine.class.getPackageName(), null);
 	}
 
 	@Test
@@ -103,7 +101,7 @@ public class EngineHandleLincheckTests {
 
 	@Operation
 	public void lose() {
-		this.handles.lossHandler().declare(this.hold.ownership, Reason.TAKEN);
+		this.handles.lossHandler().declare(this.hold.ownership(), Reason.TAKEN);
 	}
 
 	@Operation
@@ -141,7 +139,7 @@ public class EngineHandleLincheckTests {
 		this.inner.close();
 		this.handle.close();
 		Interleavings.require(this.store.keys().size() + this.lossHandler.get() == 1, "did not end once");
-		Interleavings.require(this.queue.isEmpty(), "the node is not left");
+		Interleavings.require(this.place.isLeft(), "the place is not left");
 		Interleavings.require(this.hold.lossCallbacks().isEmpty(), "a handle is left over");
 	}
 
@@ -153,10 +151,10 @@ public class EngineHandleLincheckTests {
 	private Handles handles() {
 		Events events = Events.here(List.of(this::count));
 		Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
-		LossHandler lossHandler = new LossHandler(this.queue, sweeper, events);
+		LossHandler lossHandler = new LossHandler(sweeper, events);
 		Watchdog watchdog = new Watchdog(this.store, (due) -> {
 		}, lossHandler, this.time, this.time);
-		Releaser releaser = new Releaser(this.store, this.queue, watchdog, lossHandler, sweeper, events, () -> false);
+		Releaser releaser = new Releaser(this.store, watchdog, lossHandler, sweeper, events, () -> false);
 		BackgroundReleaser backgroundReleaser = new BackgroundReleaser(releaser, new Nodes(this.store),
 				new SerialTasks(this.time::background), this.time);
 		return new Handles(lossHandler, releaser, backgroundReleaser,
@@ -172,10 +170,8 @@ public class EngineHandleLincheckTests {
 
 	private Hold hold() {
 		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));
-		QueueNode node = this.queue.enter(new QueueKey("k", "us"), true, false);
-		Ownership ownership = new Ownership(new QueueKey("k", "us"), "us", options, new Moment(0, 0), 0, false,
-				this.time);
-		Hold hold = new Hold(ownership, node, options, OptionalLong.empty(), this.time);
+		Ownership ownership = new Ownership("k", "us", options, new Moment(0, 0), 0, false, this.time);
+		Hold hold = new Hold(ownership, this.place, options, OptionalLong.empty(), this.time);
 		ownership.take(hold);
 		return hold;
 	}

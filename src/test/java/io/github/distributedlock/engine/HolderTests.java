@@ -69,7 +69,7 @@ class HolderTests extends EngineFixture {
 
 	@Test
 	void eachStepIsALineOfTheLog() {
-		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
+		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class.getPackageName());
 		ListAppender<ILoggingEvent> lines = new ListAppender<>();
 		lines.start();
 		Level before = logger.getLevel();

@@ -38,7 +38,7 @@ class ManyKeysTests extends EngineFixture {
 
 	private static final int SMALL_STACK = 256 * 1024;
 
-	private final Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
+	private final Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class.getPackageName());
 
 	private final ListAppender<ILoggingEvent> log = new ListAppender<>();
 

@@ -95,7 +95,7 @@ class UserCodeTests extends EngineFixture {
 
 	@Test
 	void logThatThrowsAtEachStepCostsNobodyTheHandle() {
-		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
+		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class.getPackageName());
 		Level level = logger.getLevel();
 		logger.setLevel(Level.DEBUG);
 		try {
@@ -119,7 +119,7 @@ class UserCodeTests extends EngineFixture {
 	 * was told not to ignore exceptions.
 	 */
 	private static void withBrokenLog(Runnable action) {
-		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class);
+		Logger logger = (Logger) LoggerFactory.getLogger(LockEngine.class.getPackageName());
 		Thread here = Thread.currentThread();
 		Appender<ILoggingEvent> broken = new AppenderBase<>() {
 

@@ -60,7 +60,8 @@ public final class BackgroundReleaser {
 		CompletableFuture<Void> released = new CompletableFuture<>();
 		this.unfinished.add(released);
 		Map<Object, List<Hold>> byNode = holds.stream()
-			.collect(Collectors.groupingBy((hold) -> this.nodes.of(hold.key), LinkedHashMap::new, Collectors.toList()));
+			.collect(Collectors.groupingBy((hold) -> this.nodes.of(hold.key()), LinkedHashMap::new,
+					Collectors.toList()));
 		AtomicInteger nodesLeft = new AtomicInteger(byNode.size());
 		byNode.forEach((node, some) -> run(node, () -> {
 			try {

@@ -10,7 +10,6 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Nodes;
@@ -26,7 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Deferrals {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private static final Logger logger = LoggerFactory.getLogger(Deferrals.class);
 
 	private final Nodes nodes;
 
@@ -59,16 +58,17 @@ final class Deferrals {
 	 * @param rest for how much longer the key is to block others, or 0
 	 */
 	void add(Hold hold, long rest, RuntimeException failure) {
-		LockBackendException known = Failures.asBackendException("release", hold.key, failure);
+		LockBackendException known = Failures.asBackendException("release", hold.key(), failure);
 		if (!known.isNotCarriedOut()) {
-			this.silent.putIfAbsent(this.nodes.of(hold.key), failure);
+			this.silent.putIfAbsent(this.nodes.of(hold.key()), failure);
 		}
 		this.causes.computeIfAbsent(cause(failure), (cause) -> {
-			logger.debug("Could not release lock '{}' of {}", LockException.printable(hold.key), hold.owner(), failure);
+			logger.debug("Could not release lock '{}' of {}", LockException.printable(hold.key()), hold.owner(),
+					failure);
 			return new ArrayList<>(1);
 		}).add(hold);
-		this.sweeper.release(hold.ownership, rest);
-		this.events.publish(new LockEvent.ReleaseDeferred(hold.options.name(), hold.key, hold.owner(), known));
+		this.sweeper.release(hold.ownership(), rest);
+		this.events.publish(new LockEvent.ReleaseDeferred(hold.options().name(), hold.key(), hold.owner(), known));
 	}
 
 	/**
@@ -79,8 +79,8 @@ final class Deferrals {
 			Hold first = holds.get(0);
 			String more = (holds.size() > 1) ? " and " + (holds.size() - 1) + " more" : "";
 			logger.warn("Could not release lock '{}'{} of {}, trying again until the lease has run out in {}: {}",
-					LockException.printable(first.key), more, first.owner(), Text.of(first.ownership.leftOnServer()),
-					cause);
+					LockException.printable(first.key()), more, first.owner(),
+					Text.of(first.ownership().leftOnServer()), cause);
 		});
 	}
 

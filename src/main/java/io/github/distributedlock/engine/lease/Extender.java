@@ -53,25 +53,26 @@ public final class Extender {
 
 	private boolean extend(Hold hold, Duration lease) {
 		Moment sent = Moment.now(this.time);
-		if (hold.ownership.maxHoldLeft(sent.nanos()) < lease.toNanos()) {
-			throw new IllegalArgumentException("Lock '" + LockException.printable(hold.key) + "' cannot be extended by "
-					+ Text.of(lease) + ": that is past its maxHoldTime of " + Text.of(hold.options.maxHold()));
+		if (hold.ownership().maxHoldLeft(sent.nanos()) < lease.toNanos()) {
+			throw new IllegalArgumentException(
+					"Lock '" + LockException.printable(hold.key()) + "' cannot be extended by " + Text.of(lease)
+							+ ": that is past its maxHoldTime of " + Text.of(hold.options().maxHold()));
 		}
 		if (!this.lossHandler.isStillHeld(hold) || hold.lease().left(sent) >= lease.toNanos()) {
 			return hold.isHeld();
 		}
 		Duration asked = atLeastAsRenewed(hold, lease, sent);
-		Claim claim = new Claim(hold.key, hold.owner(), this.instance.id(), asked);
+		Claim claim = new Claim(hold.key(), hold.owner(), this.instance.id(), asked);
 		// The key may stay ours for so long without our hearing of it.
-		if (!hold.ownership.beginExtension(hold)) {
+		if (!hold.ownership().beginExtension(hold)) {
 			return false;
 		}
 		if (!Interrupts.deferredDuring(() -> ask(claim, hold))) {
-			this.lossHandler.declare(hold.ownership, Reason.TAKEN);
+			this.lossHandler.declare(hold.ownership(), Reason.TAKEN);
 			return false;
 		}
-		hold.ownership.confirmed(sent, asked.toMillis() * 1_000_000);
-		return this.lossHandler.isStillHeld(hold) && hold.ownership.endExtension(hold);
+		hold.ownership().confirmed(sent, asked.toMillis() * 1_000_000);
+		return this.lossHandler.isStillHeld(hold) && hold.ownership().endExtension(hold);
 	}
 
 	/**
@@ -80,10 +81,10 @@ public final class Extender {
 	 * still be carried out after them.
 	 */
 	private static Duration atLeastAsRenewed(Hold hold, Duration lease, Moment now) {
-		if (!hold.options.renewed()) {
+		if (!hold.options().renewed()) {
 			return lease;
 		}
-		long renewed = Math.min(hold.options.lease(), hold.ownership.maxHoldLeft(now.nanos()));
+		long renewed = Math.min(hold.options().lease(), hold.ownership().maxHoldLeft(now.nanos()));
 		return Duration.ofMillis(Math.max(lease.toMillis(), TimeUnit.NANOSECONDS.toMillis(renewed)));
 	}
 
@@ -94,7 +95,7 @@ public final class Extender {
 		catch (RuntimeException ex) {
 			LockBackendException failure = Failures.asBackendException("extend", claim.key(), ex);
 			if (failure.isNotCarriedOut()) {
-				hold.ownership.endExtension(hold);
+				hold.ownership().endExtension(hold);
 			}
 			throw failure;
 		}

@@ -8,7 +8,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.distributedlock.engine.queue.QueueNode;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
 
@@ -21,19 +20,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Hold {
 
-	public final String key;
+	private final HoldOptions options;
 
-	public final HoldOptions options;
+	private final Ownership ownership;
 
-	public final Ownership ownership;
+	private final QueuePlace place;
 
-	/**
-	 * Its place in the queue of the key, which ends with it; {@code null} if it has
-	 * borrowed the key from the one whose turn it is.
-	 */
-	public final @Nullable QueueNode node;
-
-	public final OptionalLong fencingToken;
+	private final OptionalLong fencingToken;
 
 	private final EngineTime time;
 
@@ -55,12 +48,15 @@ public final class Hold {
 
 	private volatile boolean expireOnClose;
 
-	public Hold(Ownership ownership, @Nullable QueueNode node, HoldOptions options, OptionalLong fencingToken,
+	/**
+	 * Creates one that has not taken its key yet.
+	 * @param place its place in the local queue, which it gives up when it ends
+	 */
+	public Hold(Ownership ownership, QueuePlace place, HoldOptions options, OptionalLong fencingToken,
 			EngineTime time) {
-		this.key = ownership.key;
 		this.options = options;
 		this.ownership = ownership;
-		this.node = node;
+		this.place = place;
 		this.fencingToken = fencingToken;
 		this.time = time;
 		this.acquired = time.nanoTime();
@@ -68,8 +64,39 @@ public final class Hold {
 		this.expireOnClose = options.expireOnClose();
 	}
 
+	public String key() {
+		return this.ownership.key();
+	}
+
 	public String owner() {
-		return this.ownership.owner;
+		return this.ownership.owner();
+	}
+
+	public HoldOptions options() {
+		return this.options;
+	}
+
+	public Ownership ownership() {
+		return this.ownership;
+	}
+
+	public OptionalLong fencingToken() {
+		return this.fencingToken;
+	}
+
+	/**
+	 * Leaves the key to the next local request.
+	 * @return {@code false} if there is none that may have it, or it is lost
+	 */
+	boolean handOn() {
+		return this.place.handOn(this);
+	}
+
+	/**
+	 * Gives up its place in the local queue, since it has ended.
+	 */
+	public void leavePlace() {
+		this.place.leave();
 	}
 
 	boolean isHeld() {

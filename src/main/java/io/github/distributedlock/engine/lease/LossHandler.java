@@ -5,8 +5,6 @@ import java.time.Duration;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.engine.LockEngine;
-import io.github.distributedlock.engine.queue.LocalQueue;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Text;
 import org.slf4j.Logger;
@@ -17,9 +15,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class LossHandler {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
-
-	private final LocalQueue queue;
+	private static final Logger logger = LoggerFactory.getLogger(LossHandler.class);
 
 	private final Events events;
 
@@ -29,8 +25,7 @@ public final class LossHandler {
 	 * Creates it.
 	 * @param events those that are told on other threads
 	 */
-	public LossHandler(LocalQueue queue, Sweeper sweeper, Events events) {
-		this.queue = queue;
+	public LossHandler(Sweeper sweeper, Events events) {
 		this.sweeper = sweeper;
 		this.events = events;
 	}
@@ -39,7 +34,7 @@ public final class LossHandler {
 	 * Whether the hold is certainly ours still; declares it lost if its lease is over.
 	 */
 	public boolean isStillHeld(Hold hold) {
-		return hold.isHeld() && isStillOwned(hold.ownership) && hold.isHeld();
+		return hold.isHeld() && isStillOwned(hold.ownership()) && hold.isHeld();
 	}
 
 	/**
@@ -59,7 +54,7 @@ public final class LossHandler {
 		if (ownership.lose(reason)) {
 			Hold loser = ownership.hold();
 			if (loser != null) {
-				this.queue.ended(loser);
+				loser.leavePlace();
 				tell(loser, reason);
 			}
 			else {
@@ -67,7 +62,7 @@ public final class LossHandler {
 					this.sweeper.cleanUp(ownership);
 				}
 				logger.warn("Lock '{}' of {} was lost while it was handed on: {}",
-						LockException.printable(ownership.key), ownership.owner, why(reason, ownership.options));
+						LockException.printable(ownership.key()), ownership.owner(), why(reason, ownership.options()));
 			}
 		}
 	}
@@ -86,9 +81,9 @@ public final class LossHandler {
 	private void tell(Hold hold, Reason reason) {
 		Duration held = hold.held();
 		hold.lossCallbacks().forEach(LossCallback::lost);
-		this.events.publish(new LockEvent.Lost(hold.options.name(), hold.key, hold.owner(), reason, held));
-		logger.warn("Lock '{}' of {} was lost after {}: {}", LockException.printable(hold.key), hold.owner(),
-				Text.of(held), why(reason, hold.options));
+		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
+		logger.warn("Lock '{}' of {} was lost after {}: {}", LockException.printable(hold.key()), hold.owner(),
+				Text.of(held), why(reason, hold.options()));
 	}
 
 	/**

@@ -7,7 +7,6 @@ import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.queue.QueueKey;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
 
@@ -62,25 +61,13 @@ public final class Ownership {
 
 	private static final State NEW = new State(Stage.VACANT, null, null, 0);
 
-	final String key;
+	private final String key;
 
-	/**
-	 * As whom the request that acquired it waited.
-	 */
-	public final QueueKey waiter;
+	private final String owner;
 
-	public final String owner;
+	private final HoldOptions options;
 
-	/**
-	 * Those of the request that acquired it; they and those of later holds differ in
-	 * nothing that concerns the lease.
-	 */
-	public final HoldOptions options;
-
-	/**
-	 * Since when the key has been handed on in this JVM.
-	 */
-	public final long sliceStart;
+	private final long sliceStart;
 
 	private final boolean acquiredUnsettled;
 
@@ -97,10 +84,9 @@ public final class Ownership {
 	 * @param sent when the command was sent by which it was acquired
 	 * @param unsettled whether an earlier one was never answered
 	 */
-	public Ownership(QueueKey waiter, String owner, HoldOptions options, Moment sent, long sliceStart,
-			boolean unsettled, EngineTime time) {
-		this.key = waiter.key();
-		this.waiter = waiter;
+	public Ownership(String key, String owner, HoldOptions options, Moment sent, long sliceStart, boolean unsettled,
+			EngineTime time) {
+		this.key = key;
 		this.owner = owner;
 		this.options = options;
 		this.sliceStart = sliceStart;
@@ -108,6 +94,29 @@ public final class Ownership {
 		this.time = time;
 		this.begin = sent.nanos();
 		this.lease = new Lease(sent, options.lease());
+	}
+
+	public String key() {
+		return this.key;
+	}
+
+	public String owner() {
+		return this.owner;
+	}
+
+	/**
+	 * Those of the request that acquired it. Those of later holds differ in nothing that
+	 * concerns the lease.
+	 */
+	public HoldOptions options() {
+		return this.options;
+	}
+
+	/**
+	 * Since when the key has been handed on in this JVM.
+	 */
+	public long sliceStart() {
+		return this.sliceStart;
 	}
 
 	private State state() {
@@ -238,7 +247,7 @@ public final class Ownership {
 	 */
 	String name() {
 		Hold hold = hold();
-		return (hold != null) ? hold.options.name() : this.options.name();
+		return (hold != null) ? hold.options().name() : this.options.name();
 	}
 
 	/**

@@ -1,15 +1,12 @@
 package io.github.distributedlock.engine.lease;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.queue.LocalQueue;
 import io.github.distributedlock.engine.runtime.Batches;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Interrupts;
@@ -22,8 +19,6 @@ import org.jspecify.annotations.Nullable;
 public final class Releaser {
 
 	private final LockBackend backend;
-
-	private final LocalQueue queue;
 
 	private final Watchdog watchdog;
 
@@ -40,10 +35,9 @@ public final class Releaser {
 	 * @param handsOn whether keys may be handed on inside this JVM: not while others have
 	 * to find them free, since nobody could tell us that they wait
 	 */
-	public Releaser(LockBackend backend, LocalQueue queue, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper,
-			Events events, BooleanSupplier handsOn) {
+	public Releaser(LockBackend backend, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, Events events,
+			BooleanSupplier handsOn) {
 		this.backend = backend;
-		this.queue = queue;
 		this.watchdog = watchdog;
 		this.lossHandler = lossHandler;
 		this.sweeper = sweeper;
@@ -109,7 +103,7 @@ public final class Releaser {
 	private void end(Hold hold, boolean used, Deferrals deferrals) {
 		long rest = rest(hold, used);
 		LockEvent.Released event = event(hold, used);
-		if (this.lossHandler.isStillHeld(hold) && mayHandOn(hold, rest) && this.queue.handOn(hold)) {
+		if (this.lossHandler.isStillHeld(hold) && mayHandOn(hold, rest) && hold.handOn()) {
 			publish(event);
 			return;
 		}
@@ -119,17 +113,17 @@ public final class Releaser {
 				told = tell(hold, rest, deferrals);
 			}
 			finally {
-				this.queue.ended(hold);
+				hold.leavePlace();
 			}
 		}
-		cleanUp(hold.ownership);
+		cleanUp(hold.ownership());
 		if (told) {
 			publish(event);
 		}
 	}
 
 	private boolean mayHandOn(Hold hold, long rest) {
-		return rest == 0 && hold.options.handedOn() && this.handsOn.getAsBoolean();
+		return rest == 0 && hold.options().handedOn() && this.handsOn.getAsBoolean();
 	}
 
 	private boolean isOneStep(List<Hold> holds, boolean used) {
@@ -147,16 +141,16 @@ public final class Releaser {
 			}
 		}
 		finally {
-			ours.forEach(this.queue::ended);
+			ours.forEach(Hold::leavePlace);
 		}
-		holds.forEach((hold) -> cleanUp(hold.ownership));
+		holds.forEach((hold) -> cleanUp(hold.ownership()));
 		told.forEach(this::publish);
 	}
 
 	private boolean begin(Hold hold) {
-		boolean begun = this.lossHandler.isStillHeld(hold) && hold.ownership.beginRelease(hold);
+		boolean begun = this.lossHandler.isStillHeld(hold) && hold.ownership().beginRelease(hold);
 		if (begun) {
-			this.watchdog.unguard(hold.ownership);
+			this.watchdog.unguard(hold.ownership());
 		}
 		return begun;
 	}
@@ -168,10 +162,11 @@ public final class Releaser {
 	}
 
 	private boolean tell(Hold hold, long rest, Deferrals deferrals) {
-		RuntimeException failure = deferrals.silence(hold.key);
+		RuntimeException failure = deferrals.silence(hold.key());
 		if (failure == null) {
 			try {
-				return isOwned(hold, Interrupts.deferredDuring(() -> tell(this.backend, hold.key, hold.owner(), rest)));
+				return isOwned(hold, Interrupts
+					.deferredDuring(() -> CleanUpTask.release(this.backend, hold.key(), hold.owner(), rest)));
 			}
 			catch (RuntimeException ex) {
 				failure = ex;
@@ -184,7 +179,7 @@ public final class Releaser {
 	private void tell(List<Hold> holds, boolean used, Deferrals deferrals, List<LockEvent.Released> told) {
 		List<LockEvent.@Nullable Released> events = new ArrayList<>(holds.size());
 		holds.forEach((hold) -> events.add(event(hold, used)));
-		RuntimeException failure = deferrals.silence(holds.get(0).key);
+		RuntimeException failure = deferrals.silence(holds.get(0).key());
 		if (failure == null) {
 			try {
 				List<Boolean> owned = Interrupts
@@ -208,7 +203,7 @@ public final class Releaser {
 
 	private boolean isOwned(Hold hold, boolean answer) {
 		if (!answer) {
-			this.lossHandler.discoveredAtRelease(hold.ownership);
+			this.lossHandler.discoveredAtRelease(hold.ownership());
 		}
 		return answer;
 	}
@@ -225,19 +220,11 @@ public final class Releaser {
 
 	private LockEvent.@Nullable Released event(Hold hold, boolean used) {
 		return (used && this.events.areHeard())
-				? new LockEvent.Released(hold.options.name(), hold.key, hold.owner(), hold.held()) : null;
+				? new LockEvent.Released(hold.options().name(), hold.key(), hold.owner(), hold.held()) : null;
 	}
 
 	private static List<String> keys(List<Hold> holds) {
-		return holds.stream().map((hold) -> hold.key).toList();
-	}
-
-	/**
-	 * Tells the store that the owner has given the key back.
-	 */
-	static boolean tell(LockBackend backend, String key, String owner, long rest) {
-		return (rest > 0) ? backend.park(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(rest) + 1))
-				: backend.release(key, owner);
+		return holds.stream().map((hold) -> hold.key()).toList();
 	}
 
 }

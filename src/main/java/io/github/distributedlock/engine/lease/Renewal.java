@@ -42,10 +42,10 @@ public final class Renewal {
 	 * exactly where the longest hold ends, so that there is none after it.
 	 */
 	void plan(Moment sent, long nanos) {
-		this.at = sent.nanos() + this.ownership.options.lease() / 3;
-		this.slack = this.ownership.options.lease() / 6;
+		this.at = sent.nanos() + this.ownership.options().lease() / 3;
+		this.slack = this.ownership.options().lease() / 6;
 		this.retrying = false;
-		this.planned = this.ownership.options.renewed() && nanos >= this.ownership.options.lease()
+		this.planned = this.ownership.options().renewed() && nanos >= this.ownership.options().lease()
 				&& this.ownership.maxHoldLeft(sent.nanos()) > nanos;
 		this.underWay = false;
 	}
@@ -54,7 +54,7 @@ public final class Renewal {
 	 * Plans to try again soon, for the store failed.
 	 */
 	void retry(long now) {
-		this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.ownership.options.lease() / 20));
+		this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.ownership.options().lease() / 20));
 		this.slack = 0;
 		this.retrying = true;
 		this.underWay = false;
@@ -108,7 +108,7 @@ public final class Renewal {
 	 * The lease to ask for: trimmed to end where the longest hold ends.
 	 */
 	Duration lease(Moment now) {
-		long nanos = Math.min(this.ownership.options.lease(), this.ownership.maxHoldLeft(now.nanos()));
+		long nanos = Math.min(this.ownership.options().lease(), this.ownership.maxHoldLeft(now.nanos()));
 		return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
 	}
 

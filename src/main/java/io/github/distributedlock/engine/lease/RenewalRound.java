@@ -9,7 +9,6 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.Batches;
 import io.github.distributedlock.engine.runtime.EngineTime;
@@ -23,7 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RenewalRound implements Consumer<List<Renewal>> {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private static final Logger logger = LoggerFactory.getLogger(RenewalRound.class);
 
 	private final LockBackend backend;
 
@@ -64,7 +63,7 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 			Ownership ownership = renewal.ownership;
 			if (ownership.isOwned()) {
 				renewals.add(renewal);
-				claims.add(new Claim(ownership.key, ownership.owner, this.instance.id(), renewal.lease(sent)));
+				claims.add(new Claim(ownership.key(), ownership.owner(), this.instance.id(), renewal.lease(sent)));
 			}
 		}
 		if (claims.isEmpty()) {
@@ -91,8 +90,8 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 			long left = ownership.lease().left(Moment.now(this.time));
 			ownership.confirmed(sent, lease.toNanos());
 			renewal.plan(sent, lease.toNanos());
-			if (left < ownership.options.lease() / 6) {
-				this.events.publish(new LockEvent.RenewedLate(ownership.name(), ownership.key, ownership.owner,
+			if (left < ownership.options().lease() / 6) {
+				this.events.publish(new LockEvent.RenewedLate(ownership.name(), ownership.key(), ownership.owner(),
 						Duration.ofNanos(left)));
 			}
 		}

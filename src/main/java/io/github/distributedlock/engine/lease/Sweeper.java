@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.Undo;
@@ -28,7 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Sweeper {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private static final Logger logger = LoggerFactory.getLogger(Sweeper.class);
 
 	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -67,7 +66,7 @@ public final class Sweeper {
 	 */
 	public void release(Ownership ownership, long rest) {
 		long now = this.time.nanoTime();
-		add(new CleanUpTask(ownership.key, ownership.owner, rest, now, now + ownership.leftOnServer(), 0));
+		add(new CleanUpTask(ownership.key(), ownership.owner(), rest, now, now + ownership.leftOnServer(), 0));
 	}
 
 	/**
@@ -82,7 +81,7 @@ public final class Sweeper {
 	 * Undoes what was sent for an ownership and never answered, once it has ended.
 	 */
 	public void cleanUp(Ownership ownership) {
-		cleanUp(ownership.key, ownership.owner, ownership.options.lease());
+		cleanUp(ownership.key(), ownership.owner(), ownership.options().lease());
 	}
 
 	/**
@@ -157,7 +156,7 @@ public final class Sweeper {
 
 	private boolean run(CleanUpTask task) {
 		try {
-			Releaser.tell(this.backend, task.key, task.owner, task.restAt(this.time.nanoTime()));
+			task.run(this.backend, this.time.nanoTime());
 			task.answered(this.time.nanoTime());
 			return true;
 		}

@@ -170,7 +170,7 @@ public final class Watchdog {
 			else {
 				boolean isDue = renewal.isDue(now);
 				if (isDue || renewal.isNearlyDue(now)) {
-					Object node = this.nodes.of(ownership.key);
+					Object node = this.nodes.of(ownership.key());
 					due.computeIfAbsent(node, (first) -> new ArrayList<>()).add(renewal);
 					if (isDue) {
 						nodes.add(node);

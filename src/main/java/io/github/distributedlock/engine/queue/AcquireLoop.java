@@ -97,11 +97,11 @@ final class AcquireLoop {
 				this.parts.lifecycle.require(this.era, this.node.key);
 			}
 			if (hold == null && this.failure != null) {
-				throw this.wait.isAllowed() ? Failures.inAllThatTime(this.node.key, this.wait, this.failure)
+				throw this.wait.isAllowed() ? Failures.inAllThatTime(this.node.key, this.wait.waited(), this.failure)
 						: this.failure;
 			}
 			if (hold == null && !this.wait.isBusy()) {
-				throw Failures.notAsked(this.node.key, this.wait);
+				throw Failures.notAsked(this.node.key, this.wait.limit());
 			}
 			return hold;
 		}
@@ -121,7 +121,7 @@ final class AcquireLoop {
 		while (left != null && left.isOwned() && !this.wait.isOver()) {
 			Hold hold = this.parts.handOver.take(left, this.node, this.options);
 			if (hold != null) {
-				this.node.acquired(left.owner);
+				this.node.acquired(left.owner());
 				return this.parts.keep(hold, this.era) ? hold : null;
 			}
 			if (this.parts.handOver.takeToPass(left)) {
@@ -193,7 +193,7 @@ final class AcquireLoop {
 			this.passing = null;
 			this.node.registering();
 			boolean yields = this.parts.handOver.isSliceOver(passing, sent);
-			this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart);
+			this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
 			return this.parts.handOver.pass(passing, this.claim, yields);
 		}
 		if (registers) {
@@ -212,7 +212,7 @@ final class AcquireLoop {
 				.remedy("request it without")
 				.build();
 		}
-		Ownership ownership = new Ownership(this.node.waiter, this.claim.owner(), this.options, sent,
+		Ownership ownership = new Ownership(this.node.key, this.claim.owner(), this.options, sent,
 				this.sliceStart.orElseGet(this.parts.time::nanoTime), this.unsettled, this.parts.time);
 		if (ownership.isOver()) {
 			this.unsettled = true;
@@ -242,7 +242,7 @@ final class AcquireLoop {
 		this.wait.begins(this.node.key);
 		if (this.outOfTurn) {
 			this.outOfTurn = false;
-			this.node = this.parts.queueUp(this.node.waiter);
+			this.node = this.parts.queueUp(this.node.queueKey);
 			return this.parts.awaitTurn(this.node, this.wait, this.era);
 		}
 		if (this.failure != null) {

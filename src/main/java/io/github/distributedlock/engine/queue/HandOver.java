@@ -11,6 +11,7 @@ import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.lease.LossHandler;
 import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.lease.QueuePlace;
 import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.lease.Watchdog;
 import io.github.distributedlock.engine.runtime.EngineTime;
@@ -60,16 +61,16 @@ public final class HandOver {
 	/**
 	 * Takes a key without asking the store, if that is possible.
 	 */
-	@Nullable Hold take(Ownership ownership, @Nullable QueueNode node, HoldOptions options) {
+	@Nullable Hold take(Ownership ownership, QueuePlace place, HoldOptions options) {
 		Moment now = Moment.now(this.time);
 		long left = ownership.lease().left(now);
 		// Passing it on renews a lease that nobody managed to renew in time, and ends one
 		// that was extended for the hold before: if this JVM dies, others wait for it.
-		if (isSliceOver(ownership, now) || !options.sharesLeaseOf(ownership.options) || left < options.lease() / 2
+		if (isSliceOver(ownership, now) || !options.sharesLeaseOf(ownership.options()) || left < options.lease() / 2
 				|| left > options.lease()) {
 			return null;
 		}
-		Hold hold = new Hold(ownership, node, options, OptionalLong.empty(), this.time);
+		Hold hold = new Hold(ownership, place, options, OptionalLong.empty(), this.time);
 		return ownership.take(hold) ? hold : null;
 	}
 
@@ -93,7 +94,7 @@ public final class HandOver {
 	Attempt pass(Ownership ownership, Claim claim, boolean yields) {
 		boolean answered = false;
 		try {
-			Passing passing = this.backend.pass(ownership.owner, claim, yields);
+			Passing passing = this.backend.pass(ownership.owner(), claim, yields);
 			answered = true;
 			if (!passing.owned()) {
 				this.lossHandler.discoveredAtRelease(ownership);
@@ -119,10 +120,10 @@ public final class HandOver {
 	 * Gives a key back in the background that nobody here may have.
 	 */
 	void undo(Hold hold) {
-		hold.ownership.beginRelease(hold); // Or it is lost already, to the end of the
-											// engine.
-		this.watchdog.unguard(hold.ownership);
-		end(hold.ownership, false);
+		hold.ownership().beginRelease(hold); // Or it is lost already, to the end of the
+												// engine.
+		this.watchdog.unguard(hold.ownership());
+		end(hold.ownership(), false);
 	}
 
 	private void end(Ownership ownership, boolean answered) {
@@ -138,7 +139,7 @@ public final class HandOver {
 	 * Whether others that wait in the store come first now.
 	 */
 	boolean isSliceOver(Ownership ownership, Moment now) {
-		return now.nanos() - ownership.sliceStart >= this.slice;
+		return now.nanos() - ownership.sliceStart() >= this.slice;
 	}
 
 }

@@ -86,15 +86,15 @@ public final class KeyAcquirer {
 		int era = this.lifecycle.era();
 		this.lifecycle.require(era, key);
 		Claim claim = options.claim(key, owner, this.instance.id());
-		QueueKey waiter = new QueueKey(key, claim.waiter());
-		Hold borrowed = borrow(waiter, options, era);
+		QueueKey queueKey = new QueueKey(key, claim.waiter());
+		Hold borrowed = borrow(queueKey, options, era);
 		if (borrowed != null) {
 			return borrowed;
 		}
-		QueueNode first = enter(waiter, options, wait.isAllowed() && wait.mayAsk());
+		QueueNode first = enter(queueKey, options, wait.isAllowed() && wait.mayAsk());
 		if (first == null) {
-			requireNoFailure(key, this.queue.failure(waiter), wait);
-			wait.sawLocally(this.queue.holder(waiter));
+			requireNoFailure(key, this.queue.failure(queueKey), wait);
+			wait.sawLocally(this.queue.holder(queueKey));
 			return null;
 		}
 		AcquireLoop loop = new AcquireLoop(this, first, claim, options, wait, era);
@@ -122,11 +122,11 @@ public final class KeyAcquirer {
 		}
 	}
 
-	private @Nullable QueueNode enter(QueueKey waiter, HoldOptions options, boolean mayWait) {
+	private @Nullable QueueNode enter(QueueKey queueKey, HoldOptions options, boolean mayWait) {
 		if (options.isShared()) {
-			return QueueNode.beside(waiter);
+			return QueueNode.beside(this.queue, queueKey);
 		}
-		QueueNode node = this.queue.enter(waiter, mayWait, options.handedOn());
+		QueueNode node = this.queue.enter(queueKey, mayWait, options.handedOn());
 		if (node != null && options.fair()) {
 			this.fairPollers.join(node);
 		}
@@ -136,8 +136,8 @@ public final class KeyAcquirer {
 	/**
 	 * Queues up after all.
 	 */
-	QueueNode queueUp(QueueKey waiter) {
-		return Objects.requireNonNull(this.queue.enter(waiter, true, false));
+	QueueNode queueUp(QueueKey queueKey) {
+		return Objects.requireNonNull(this.queue.enter(queueKey, true, false));
 	}
 
 	/**
@@ -160,9 +160,9 @@ public final class KeyAcquirer {
 	/**
 	 * Takes a key that was left to a thread which has not woken up yet.
 	 */
-	private @Nullable Hold borrow(QueueKey waiter, HoldOptions options, int era) {
-		Ownership left = options.handedOn() ? this.queue.lendable(waiter) : null;
-		Hold hold = (left != null) ? this.handOver.take(left, null, options) : null;
+	private @Nullable Hold borrow(QueueKey queueKey, HoldOptions options, int era) {
+		Loan loan = options.handedOn() ? this.queue.borrow(queueKey) : null;
+		Hold hold = (loan != null) ? this.handOver.take(loan.ownership(), loan, options) : null;
 		return (hold != null && keep(hold, era)) ? hold : null;
 	}
 
@@ -173,7 +173,7 @@ public final class KeyAcquirer {
 	@Nullable Hold begin(Ownership ownership, QueueNode node, HoldOptions options, OptionalLong fencingToken, int era) {
 		Hold hold = new Hold(ownership, node, options, fencingToken, this.time);
 		ownership.take(hold);
-		node.acquired(ownership.owner);
+		node.acquired(ownership.owner());
 		this.watchdog.guard(ownership);
 		return keep(hold, era) ? hold : null;
 	}
@@ -203,9 +203,7 @@ public final class KeyAcquirer {
 			return true;
 		}
 		this.handOver.undo(hold);
-		if (hold.node == null) {
-			this.queue.ended(hold);
-		}
+		hold.leavePlace();
 		return false;
 	}
 
@@ -229,7 +227,7 @@ public final class KeyAcquirer {
 		if (node.isCurrent() && node.granted.tryAcquire()) {
 			return true;
 		}
-		wait.sawLocally(this.queue.holder(node.waiter));
+		wait.sawLocally(this.queue.holder(node.queueKey));
 		wait.begins(node.key);
 		boolean patient = node.followsWithdrawal && wait.mayBeLate();
 		boolean granted = awaitGrant(node, wait, patient);
@@ -238,7 +236,7 @@ public final class KeyAcquirer {
 			granted = awaitGrant(node, wait, patient);
 		}
 		if (!granted) {
-			wait.sawLocally(this.queue.holder(node.waiter));
+			wait.sawLocally(this.queue.holder(node.queueKey));
 		}
 		if (!granted || wait.isOver()) {
 			// Late, nobody waits for a second command of a store that fails.
@@ -264,7 +262,7 @@ public final class KeyAcquirer {
 	 */
 	private static void requireNoFailure(String key, @Nullable LockBackendException failure, Wait wait) {
 		if (failure != null) {
-			throw Failures.inAllThatTime(key, wait, failure);
+			throw Failures.inAllThatTime(key, wait.waited(), failure);
 		}
 	}
 

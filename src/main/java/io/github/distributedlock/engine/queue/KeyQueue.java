@@ -75,7 +75,7 @@ final class KeyQueue {
 			if (!this.registered && this.wakeUps.availablePermits() == 0) {
 				return false;
 			}
-			next = new QueueNode(this.current.waiter, true);
+			next = this.current.withdrawal();
 			next.join(this);
 		}
 		this.current = next;

@@ -55,9 +55,9 @@ public final class LocalQueue {
 	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
 	 * one end that has, which takes one command: the lock may be free.
 	 */
-	public @Nullable QueueNode enter(QueueKey waiter, boolean mayWait, boolean inherits) {
-		QueueNode node = new QueueNode(waiter, false, inherits);
-		this.queues.compute(waiter, (same, queue) -> {
+	public @Nullable QueueNode enter(QueueKey queueKey, boolean mayWait, boolean inherits) {
+		QueueNode node = new QueueNode(this, queueKey, false, inherits);
+		this.queues.compute(queueKey, (same, queue) -> {
 			if (queue == null) {
 				return new KeyQueue(node);
 			}
@@ -78,7 +78,7 @@ public final class LocalQueue {
 	 * Gives up a place. Only the first call has an effect.
 	 */
 	void leave(QueueNode node) {
-		startWithdrawal(this.queues.computeIfPresent(node.waiter, (same, queue) -> {
+		startWithdrawal(this.queues.computeIfPresent(node.queueKey, (same, queue) -> {
 			if (queue.current != node) {
 				queue.waiting.remove(node);
 				return queue;
@@ -88,21 +88,21 @@ public final class LocalQueue {
 	}
 
 	/**
-	 * Gives up a place whose hold has ended, and leaves the key to the next one; or gives
-	 * a borrowed key back to the current one.
+	 * Gives up the place of a hold, and leaves the key to the next one.
 	 * @return {@code false} if there is none that may have it, or the hold has lost it
 	 */
-	public boolean handOn(Hold hold) {
-		QueueNode node = hold.node;
-		if (node != null && !node.hasFollowers()) {
-			return false;
-		}
-		return (node == null) ? giveBack(hold) : handOn(node, hold.ownership, () -> hold.ownership.vacate(hold));
+	boolean handOn(QueueNode node, Hold hold) {
+		return node.hasFollowers() && handOn(node, hold.ownership(), () -> hold.ownership().vacate(hold));
 	}
 
-	private boolean giveBack(Hold borrower) {
-		return step(borrower.ownership.waiter, (queue) -> {
-			boolean done = queue.current.inherited() == borrower.ownership && borrower.ownership.vacate(borrower);
+	/**
+	 * Takes back a key that was lent.
+	 * @return {@code false} if the request that it was left to has gone, or the borrower
+	 * has lost it
+	 */
+	boolean giveBack(Loan loan, Hold borrower) {
+		return step(loan.key(), (queue) -> {
+			boolean done = queue.current.inherited() == loan.ownership() && loan.ownership().vacate(borrower);
 			if (done) {
 				queue.current.inheritanceChanged();
 			}
@@ -111,24 +111,20 @@ public final class LocalQueue {
 	}
 
 	/**
-	 * A hold has ended, and has left the key to nobody here.
+	 * A key that was lent is left to no local request.
 	 */
-	public void ended(Hold hold) {
-		QueueNode node = hold.node;
-		if (node != null) {
-			leave(node);
-		}
-		else {
-			ifPresent(hold.ownership.waiter, (queue) -> queue.current.inheritanceChanged());
-		}
+	void loanEnded(Loan loan) {
+		ifPresent(loan.key(), (queue) -> queue.current.inheritanceChanged());
 	}
 
 	/**
-	 * The key that was left to the current turn, as long as it may be borrowed.
+	 * Borrows the key that was left to the current request of a queue.
+	 * @return {@code null} if there is none, or it may not be borrowed
 	 */
-	@Nullable Ownership lendable(QueueKey waiter) {
-		KeyQueue queue = this.queues.get(waiter);
-		return (queue != null) ? queue.current.lendable() : null;
+	@Nullable Loan borrow(QueueKey queueKey) {
+		KeyQueue queue = this.queues.get(queueKey);
+		Ownership lendable = (queue != null) ? queue.current.lendable() : null;
+		return (lendable != null) ? new Loan(this, queueKey, lendable) : null;
 	}
 
 	/**
@@ -138,7 +134,7 @@ public final class LocalQueue {
 	 */
 	@Nullable Ownership abandon(QueueNode node) {
 		// It may still be left one until it is gone.
-		step(node.waiter, (queue) -> queue.current != node && queue.waiting.remove(node));
+		step(node.queueKey, (queue) -> queue.current != node && queue.waiting.remove(node));
 		Ownership left = node.inherited();
 		boolean handedOn = left != null && handOn(node, left, left::isOwned);
 		leave(node);
@@ -146,12 +142,12 @@ public final class LocalQueue {
 	}
 
 	private boolean handOn(QueueNode node, Ownership ownership, BooleanSupplier vacated) {
-		return step(node.waiter, (queue) -> queue.current == node && queue.handOn(ownership, vacated));
+		return step(node.queueKey, (queue) -> queue.current == node && queue.handOn(ownership, vacated));
 	}
 
-	private boolean step(QueueKey waiter, Predicate<KeyQueue> step) {
+	private boolean step(QueueKey queueKey, Predicate<KeyQueue> step) {
 		AtomicBoolean done = new AtomicBoolean();
-		this.queues.computeIfPresent(waiter, (same, queue) -> {
+		this.queues.computeIfPresent(queueKey, (same, queue) -> {
 			done.set(step.test(queue));
 			return queue;
 		});
@@ -161,10 +157,10 @@ public final class LocalQueue {
 	/**
 	 * The store has woken one that waited for a key.
 	 */
-	void wake(QueueKey waiter) {
-		startWithdrawal(this.queues.compute(waiter, (same, queue) -> {
+	void wake(QueueKey queueKey) {
+		startWithdrawal(this.queues.compute(queueKey, (same, queue) -> {
 			if (queue == null) {
-				return new KeyQueue(new QueueNode(waiter, true));
+				return new KeyQueue(new QueueNode(this, queueKey, true, false));
 			}
 			queue.wake();
 			return queue;
@@ -174,15 +170,15 @@ public final class LocalQueue {
 	/**
 	 * Wakes one that waits, if it does.
 	 */
-	void wakeIfWaiting(QueueKey waiter) {
-		ifPresent(waiter, KeyQueue::wake);
+	void wakeIfWaiting(QueueKey queueKey) {
+		ifPresent(queueKey, KeyQueue::wake);
 	}
 
 	/**
 	 * Lets every current turn ask the store once more.
 	 */
 	void wakeAll() {
-		this.queues.keySet().forEach((waiter) -> ifPresent(waiter, KeyQueue::wake));
+		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, KeyQueue::wake));
 	}
 
 	/**
@@ -190,22 +186,22 @@ public final class LocalQueue {
 	 * served all the same asks the store once more.
 	 */
 	public void recallAll() {
-		this.queues.keySet().forEach((waiter) -> ifPresent(waiter, KeyQueue::recall));
+		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, KeyQueue::recall));
 	}
 
 	/**
 	 * What the store's last answer about a key was, if it was a failure.
 	 */
-	@Nullable LockBackendException failure(QueueKey waiter) {
-		KeyQueue queue = this.queues.get(waiter);
+	@Nullable LockBackendException failure(QueueKey queueKey) {
+		KeyQueue queue = this.queues.get(queueKey);
 		return (queue != null) ? queue.failure : null;
 	}
 
 	/**
 	 * The owner token of the hold that others queue up behind.
 	 */
-	@Nullable String holder(QueueKey waiter) {
-		KeyQueue queue = this.queues.get(waiter);
+	@Nullable String holder(QueueKey queueKey) {
+		KeyQueue queue = this.queues.get(queueKey);
 		return (queue != null) ? queue.current.owner : null;
 	}
 
@@ -213,8 +209,8 @@ public final class LocalQueue {
 		return this.queues.isEmpty();
 	}
 
-	private void ifPresent(QueueKey waiter, Consumer<KeyQueue> action) {
-		this.queues.computeIfPresent(waiter, (same, queue) -> {
+	private void ifPresent(QueueKey queueKey, Consumer<KeyQueue> action) {
+		this.queues.computeIfPresent(queueKey, (same, queue) -> {
 			action.accept(queue);
 			return queue;
 		});

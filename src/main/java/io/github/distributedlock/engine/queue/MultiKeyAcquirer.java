@@ -90,7 +90,7 @@ public final class MultiKeyAcquirer {
 				throw failure;
 			}
 			if (wait.isAllowed() && wait.isOver()) {
-				throw Failures.inAllThatTime(claims.get(0).key(), wait, failure);
+				throw Failures.inAllThatTime(claims.get(0).key(), wait.waited(), failure);
 			}
 			return false;
 		}
@@ -108,8 +108,7 @@ public final class MultiKeyAcquirer {
 	private boolean begin(List<QueueNode> nodes, String owner, HoldOptions options, Moment sent, int era,
 			List<Hold> holds) {
 		for (QueueNode node : nodes) {
-			Ownership ownership = new Ownership(node.waiter, owner, options, sent, sent.nanos(), false,
-					this.parts.time);
+			Ownership ownership = new Ownership(node.key, owner, options, sent, sent.nanos(), false, this.parts.time);
 			Hold hold = ownership.isOver() ? null
 					: this.parts.begin(ownership, node, options, OptionalLong.empty(), era);
 			if (hold == null) {

@@ -6,8 +6,8 @@ package io.github.distributedlock.engine.queue;
  * itself.
  *
  * @param key the key
- * @param name as it is {@linkplain io.github.distributedlock.backend.Claim#waiter()
+ * @param waiter as it is {@linkplain io.github.distributedlock.backend.Claim#waiter()
  * registered}
  */
-public record QueueKey(String key, String name) {
+public record QueueKey(String key, String waiter) {
 }

@@ -5,7 +5,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.lease.QueuePlace;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * One request's place in the queue of its key. While it is the current one it may talk to
  * the store about the key; it stays current for as long as the lock is held.
  */
-public final class QueueNode {
+final class QueueNode implements QueuePlace {
 
 	/**
 	 * So many others get ahead of one that is waking up. As many as one that runs manages
@@ -21,12 +23,11 @@ public final class QueueNode {
 	 */
 	static final int MOST_LOANS = 16;
 
+	private final LocalQueue localQueue;
+
 	final String key;
 
-	/**
-	 * By which name the store knows it while it waits.
-	 */
-	final QueueKey waiter;
+	final QueueKey queueKey;
 
 	/**
 	 * Whether it only tells the store that nobody here waits any more.
@@ -70,22 +71,36 @@ public final class QueueNode {
 	 */
 	private volatile int loans;
 
-	public QueueNode(QueueKey waiter, boolean withdrawal) {
-		this(waiter, withdrawal, false);
-	}
-
-	public QueueNode(QueueKey waiter, boolean withdrawal, boolean inherits) {
-		this.key = waiter.key();
-		this.waiter = waiter;
+	QueueNode(LocalQueue localQueue, QueueKey queueKey, boolean withdrawal, boolean inherits) {
+		this.localQueue = localQueue;
+		this.key = queueKey.key();
+		this.queueKey = queueKey;
 		this.withdrawal = withdrawal;
 		this.inherits = inherits;
 	}
 
 	/**
-	 * A turn in no queue, beside those that wait for theirs.
+	 * A node in no queue, for a request that asks out of turn.
 	 */
-	static QueueNode beside(QueueKey waiter) {
-		return new KeyQueue(new QueueNode(waiter, false)).current;
+	static QueueNode beside(LocalQueue localQueue, QueueKey queueKey) {
+		return new KeyQueue(new QueueNode(localQueue, queueKey, false, false)).current;
+	}
+
+	/**
+	 * One that comes after it, and only tells the store that nobody waits any more.
+	 */
+	QueueNode withdrawal() {
+		return new QueueNode(this.localQueue, this.queueKey, true, false);
+	}
+
+	@Override
+	public boolean handOn(Hold hold) {
+		return this.localQueue.handOn(this, hold);
+	}
+
+	@Override
+	public void leave() {
+		this.localQueue.leave(this);
 	}
 
 	void inherit(Ownership ownership) {

@@ -7,7 +7,6 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Wait {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private static final Logger logger = LoggerFactory.getLogger(Wait.class);
 
 	private final EngineTime time;
 

@@ -4,7 +4,6 @@ import java.util.function.BiConsumer;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.SerialTasks;
@@ -18,7 +17,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private static final Logger logger = LoggerFactory.getLogger(Withdrawals.class);
 
 	private final LockBackend backend;
 
@@ -43,7 +42,7 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 				return;
 			}
 			try {
-				this.backend.withdraw(node.key, node.waiter.name());
+				this.backend.withdraw(node.key, node.queueKey.waiter());
 				node.answered();
 			}
 			catch (RuntimeException ex) {

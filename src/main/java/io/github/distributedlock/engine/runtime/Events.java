@@ -6,7 +6,6 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockListener;
-import io.github.distributedlock.engine.LockEngine;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +23,7 @@ public final class Events {
 
 	}
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private static final Logger logger = LoggerFactory.getLogger(Events.class);
 
 	private final List<LockListener> listeners;
 

@@ -1,8 +1,9 @@
 package io.github.distributedlock.engine.runtime;
 
+import java.time.Duration;
+
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.engine.queue.Wait;
 
 /**
  * What a backend throws, in the terms of the API.
@@ -28,10 +29,10 @@ public final class Failures {
 	/**
 	 * The exception for a key of several whose turn came too late.
 	 */
-	public static LockBackendException notAsked(String key, Wait wait) {
+	public static LockBackendException notAsked(String key, Duration waitTime) {
 		return LockBackendException
 			.of("Lock '" + LockException.printable(key) + "' was not asked for, since the waitTime of "
-					+ Text.of(wait.limit()) + " was over after the other keys of the request")
+					+ Text.of(waitTime) + " was over after the other keys of the request")
 			.remedy("choose a longer waitTime")
 			.retryable(true)
 			.build();
@@ -40,9 +41,9 @@ public final class Failures {
 	/**
 	 * The exception for a request that waited, but for a store that worked.
 	 */
-	public static LockBackendException inAllThatTime(String key, Wait wait, LockBackendException last) {
+	public static LockBackendException inAllThatTime(String key, Duration waited, LockBackendException last) {
 		return LockBackendException
-			.of("Lock '" + LockException.printable(key) + "' could not be acquired in " + Text.of(wait.waited())
+			.of("Lock '" + LockException.printable(key) + "' could not be acquired in " + Text.of(waited)
 					+ ", since the store failed: " + last.problem())
 			.remedy(last.remedy().orElse(null))
 			.retryable(true)

@@ -3,7 +3,6 @@ package io.github.distributedlock.engine.runtime;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.engine.LockEngine;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,7 +17,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class UserCode {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockEngine.class);
+	private static final Logger logger = LoggerFactory.getLogger(UserCode.class);
 
 	private static final Duration LONG = Duration.ofSeconds(10);
 

@@ -7,8 +7,6 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.queue.QueueKey;
-import io.github.distributedlock.engine.queue.QueueNode;
 import io.github.distributedlock.engine.runtime.StillTime;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
@@ -40,8 +38,7 @@ public class HoldLincheckTests {
 
 	private final StillTime time = new StillTime();
 
-	private final Ownership ownership = new Ownership(new QueueKey("k", "us"), "us", OPTIONS, START, 0, false,
-			this.time);
+	private final Ownership ownership = new Ownership("k", "us", OPTIONS, START, 0, false, this.time);
 
 	private final Hold hold = hold();
 
@@ -66,8 +63,7 @@ public class HoldLincheckTests {
 	}
 
 	private Hold hold() {
-		return new Hold(this.ownership, new QueueNode(new QueueKey("k", "us"), false), OPTIONS, OptionalLong.empty(),
-				this.time);
+		return new Hold(this.ownership, new LonePlace(), OPTIONS, OptionalLong.empty(), this.time);
 	}
 
 	@Operation

@@ -9,8 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.queue.LocalQueue;
-import io.github.distributedlock.engine.queue.QueueKey;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.StillTime;
 import io.github.distributedlock.fixtures.Interleavings;
@@ -42,8 +40,8 @@ public class WatchdogLincheckTests {
 	private final AtomicBoolean renewing = new AtomicBoolean();
 
 	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew,
-			new LossHandler(new LocalQueue((queue, node) -> {
-			}), new Sweeper(new ReleasedKeys(), this.time, this.time), Events.here(List.of())), this.time, this.time);
+			new LossHandler(new Sweeper(new ReleasedKeys(), this.time, this.time), Events.here(List.of())), this.time,
+			this.time);
 
 	@Test
 	void everyGuardedHoldHasAnAlarm() {
@@ -57,9 +55,8 @@ public class WatchdogLincheckTests {
 	@Operation
 	public void guard(@Param(name = "due") boolean due) {
 		long sent = due ? -LEASE / 3 : 0;
-		Ownership ownership = new Ownership(new QueueKey("k", "us"), "us",
-				HoldOptions.of(LockRequest.of("k"), Duration.ofNanos(LEASE)), new Moment(sent, sent), sent, false,
-				this.time);
+		Ownership ownership = new Ownership("k", "us", HoldOptions.of(LockRequest.of("k"), Duration.ofNanos(LEASE)),
+				new Moment(sent, sent), sent, false, this.time);
 		this.watchdog.guard(ownership);
 		this.ownerships.add(ownership);
 		run();

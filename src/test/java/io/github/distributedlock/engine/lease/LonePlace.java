@@ -1,0 +1,28 @@
+package io.github.distributedlock.engine.lease;
+
+/**
+ * A place in a queue where nobody else waits.
+ */
+public final class LonePlace implements QueuePlace {
+
+	private volatile boolean left;
+
+	@Override
+	public boolean handOn(Hold hold) {
+		return false;
+	}
+
+	@Override
+	public void leave() {
+		this.left = true;
+	}
+
+	/**
+	 * Whether its hold has given it up.
+	 * @return whether it has
+	 */
+	public boolean isLeft() {
+		return this.left;
+	}
+
+}
