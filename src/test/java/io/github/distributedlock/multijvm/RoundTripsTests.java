@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * How many commands each step takes in each way to keep it atomic is what the documents
@@ -72,7 +73,9 @@ class RoundTripsTests {
 			backend.pass(next.owner(), mine, false);
 			counted.put("give it back to one who waits",
 					count(commands, () -> backend.release(mine.key(), mine.owner())));
-			assertThat(backend.acquireOrRegister(other).acquired()).isTrue();
+			// Best effort leaves alone what is too near to its end, as the reservation
+			// may be.
+			await("it is acquired").until(() -> backend.acquireOrRegister(other).acquired());
 			counted.put("give it back", count(commands, () -> backend.release(other.key(), other.owner())));
 			counted.put("take it with a fencing token", count(commands, () -> backend.acquire(fenced(mine))));
 			backend.release(mine.key(), mine.owner());
