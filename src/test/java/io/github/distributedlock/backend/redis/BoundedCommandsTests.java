@@ -11,11 +11,9 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -43,6 +41,9 @@ import static org.awaitility.Awaitility.await;
 class BoundedCommandsTests {
 
 	@RegisterExtension
+	final TestRedis redis = new TestRedis();
+
+	@RegisterExtension
 	static final OwnThreads THREADS = new OwnThreads();
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
@@ -51,32 +52,15 @@ class BoundedCommandsTests {
 
 	private static final String LIST = "list";
 
-	private RedisServers.Server server;
-
-	private Jedis admin;
-
 	private RedisLockBackend backend;
-
-	@BeforeEach
-	void startServer() {
-		this.server = RedisServers.start(RedisServers.EMBEDDED);
-		this.admin = this.server.admin();
-	}
-
-	@AfterEach
-	void stopServer() {
-		this.backend.close();
-		this.admin.close();
-		this.server.close();
-	}
 
 	@ParameterizedTest
 	@EnumSource
 	void aStepGivesUpOnAServerThatNeverAnswersAndIsNotSentAgain(Client client) {
-		this.backend = backend(client.connectTo(this.server.port()), TIMEOUT);
+		this.backend = backend(client.connectTo(this.redis.port()), TIMEOUT);
 		await().ignoreException(LockBackendException.class).until(() -> !this.backend.release("warm", "nobody"));
-		this.admin.configResetStat();
-		this.server.pause();
+		this.redis.admin().configResetStat();
+		this.redis.server().pause();
 		for (int i = 0; i < 3; i++) {
 			fails(() -> this.backend.acquire(claim("k")));
 		}
@@ -86,11 +70,11 @@ class BoundedCommandsTests {
 	@ParameterizedTest
 	@EnumSource
 	void aSubscriptionThatIsNotAcknowledgedIsAllThatAStepWaitsFor(Client client) {
-		this.backend = backend(client.connectTo(this.server.port()), TIMEOUT);
+		this.backend = backend(client.connectTo(this.redis.port()), TIMEOUT);
 		await().ignoreException(LockBackendException.class).until(() -> !this.backend.release("warm", "nobody"));
 		this.backend.listen("a", new Ear());
-		this.admin.configResetStat();
-		this.server.pause();
+		this.redis.admin().configResetStat();
+		this.redis.server().pause();
 		fails(() -> this.backend.acquireOrRegister(claim("k")));
 		assertThat(sentMeanwhile("evalsha") + sentMeanwhile("eval")).as("sent, and waited for, after that").isZero();
 	}
@@ -98,21 +82,20 @@ class BoundedCommandsTests {
 	@ParameterizedTest
 	@EnumSource
 	void aServerThatIsDownHasCertainlyDoneNothing(Client client) {
-		this.backend = backend(client.connectTo(this.server.port()), TIMEOUT);
-		this.server.stop();
+		this.backend = backend(client.connectTo(this.redis.port()), TIMEOUT);
+		this.redis.server().stop();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
 			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("certainly not carried out: %s", ex).isTrue());
-		this.server.start();
+		this.redis.server().start();
 		await().ignoreException(LockBackendException.class).until(() -> this.backend.acquire(claim("k")).acquired());
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void sentinelsThatAreDownHaveCertainlyDoneNothing(Client client) {
-		this.server.stop();
+		this.redis.server().stop();
 		this.backend = backend(
-				client
-					.connectTo(new RedisSentinelConfiguration().master("m").sentinel("localhost", this.server.port())),
+				client.connectTo(new RedisSentinelConfiguration().master("m").sentinel("localhost", this.redis.port())),
 				TIMEOUT);
 		assertCertainlyNotCarriedOut();
 	}
@@ -120,8 +103,8 @@ class BoundedCommandsTests {
 	@ParameterizedTest
 	@EnumSource
 	void aClusterThatIsDownHasCertainlyDoneNothing(Client client) {
-		this.server.stop();
-		this.backend = backend(client.connectTo(new RedisClusterConfiguration(List.of(this.server.toString()))),
+		this.redis.server().stop();
+		this.backend = backend(client.connectTo(new RedisClusterConfiguration(List.of(this.redis.server().toString()))),
 				TIMEOUT);
 		assertCertainlyNotCarriedOut();
 	}
@@ -180,13 +163,13 @@ class BoundedCommandsTests {
 				connection.listCommands().bLPop((int) ENDLESS.toSeconds(), LIST.getBytes(StandardCharsets.UTF_8));
 			}
 		});
-		await().until(() -> this.admin.info("clients").contains("blocked_clients:1"));
+		await().until(() -> this.redis.admin().info("clients").contains("blocked_clients:1"));
 		return slow;
 	}
 
 	private void end(CompletableFuture<?> slow) {
 		assertThat(slow).isNotDone();
-		this.admin.rpush(LIST, "end");
+		this.redis.admin().rpush(LIST, "end");
 		Patience.get(slow, "the end of the slow command");
 	}
 
@@ -210,11 +193,12 @@ class BoundedCommandsTests {
 
 	// The server carries out what was sent to it, once it goes on, whoever still listens.
 	private long sentMeanwhile(String command) {
-		this.server.resume();
-		try (Jedis last = this.server.admin()) {
+		this.redis.server().resume();
+		try (Jedis last = this.redis.server().admin()) {
 			last.ping();
 		}
-		return this.admin.info("commandstats")
+		return this.redis.admin()
+			.info("commandstats")
 			.lines()
 			.filter((line) -> line.startsWith("cmdstat_" + command + ":calls="))
 			.mapToLong((line) -> Long.parseLong(line.replaceAll("^\\w+:calls=(\\d+),.*", "$1")))
@@ -226,11 +210,11 @@ class BoundedCommandsTests {
 	}
 
 	private RedisLockBackend backend(RedisConnectionFactory application, Duration timeout) {
-		return new RedisLockBackend(application, RedisLockSettings.defaults().commandTimeout(timeout));
+		return this.redis.backend(application, RedisLockSettings.defaults().commandTimeout(timeout));
 	}
 
 	private RedisStandaloneConfiguration address() {
-		return new RedisStandaloneConfiguration("localhost", this.server.port());
+		return new RedisStandaloneConfiguration("localhost", this.redis.port());
 	}
 
 	private static Claim claim(String key) {

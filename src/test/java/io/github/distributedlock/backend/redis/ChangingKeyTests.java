@@ -20,17 +20,15 @@ import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.Values;
 import io.github.distributedlock.fixtures.Client;
-import io.github.distributedlock.fixtures.RedisServers;
-import org.junit.jupiter.api.AfterAll;
+import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.Jedis;
 import redis.clients.jedis.params.SetParams;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -46,6 +44,9 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  */
 class ChangingKeyTests {
 
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
 	private static final KeyNames NAMES = new KeyNames("lock");
 
 	private static final String KEY = "k";
@@ -55,10 +56,6 @@ class ChangingKeyTests {
 	private static final Claim CLAIM = new Claim(KEY, "me:1", "me", Duration.ofSeconds(30));
 
 	private static final int MOST_COMMANDS = 12;
-
-	private static RedisServers.Server server;
-
-	private Jedis admin;
 
 	private JedisConnectionFactory factory;
 
@@ -71,21 +68,9 @@ class ChangingKeyTests {
 
 	}
 
-	@BeforeAll
-	static void startServer() {
-		server = RedisServers.start(RedisServers.EMBEDDED);
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
-
 	@BeforeEach
 	void connect() {
-		this.admin = server.admin();
-		this.admin.flushAll();
-		this.factory = (JedisConnectionFactory) Client.JEDIS.connectTo(server.port());
+		this.factory = (JedisConnectionFactory) Client.JEDIS.connectTo(redis.port());
 		this.factory.afterPropertiesSet();
 		this.factory.start();
 		this.connection = this.factory.getConnection();
@@ -95,7 +80,6 @@ class ChangingKeyTests {
 	void close() {
 		this.connection.close();
 		this.factory.destroy();
-		this.admin.close();
 	}
 
 	static Stream<Arguments> changes() {
@@ -131,12 +115,12 @@ class ChangingKeyTests {
 	@EnumSource(names = { "OTHERS", "READERS" })
 	void whatIsNoLockIsToldInTheEnd(Value before) {
 		set(before);
-		this.admin.del(LOCK);
+		redis.admin().del(LOCK);
 		if (before == Value.READERS) {
-			this.admin.zadd(LOCK, 1, "somebody's");
+			redis.admin().zadd(LOCK, 1, "somebody's");
 		}
 		else {
-			this.admin.rpush(LOCK, "somebody's");
+			redis.admin().rpush(LOCK, "somebody's");
 		}
 		assertThatException().isThrownBy(() -> steps().acquireOrRegister(this.connection, CLAIM))
 			.satisfies((ex) -> assertThat(RedisRefusal.of(ex)).isEqualTo(RedisRefusal.WRONGTYPE));
@@ -171,16 +155,16 @@ class ChangingKeyTests {
 	}
 
 	private void set(Value value) {
-		this.admin.del(LOCK);
+		redis.admin().del(LOCK);
 		switch (value) {
 			case NOTHING -> {
 			}
-			case OTHERS -> this.admin.set(LOCK, "other:1", SetParams.setParams().px(30_000));
+			case OTHERS -> redis.admin().set(LOCK, "other:1", SetParams.setParams().px(30_000));
 			case RESERVED ->
-				this.admin.set(LOCK, LockBackend.RESERVED + CLAIM.instance(), SetParams.setParams().px(30_000));
-			case OWN -> this.admin.set(LOCK, CLAIM.owner(), SetParams.setParams().px(30_000));
-			case READERS -> this.admin.zadd(LOCK, Long.MAX_VALUE / 4096, "shared:other:1");
-			case PLACE -> this.admin.zadd(LOCK, Long.MAX_VALUE / 4096, "reserved:other");
+				redis.admin().set(LOCK, LockBackend.RESERVED + CLAIM.instance(), SetParams.setParams().px(30_000));
+			case OWN -> redis.admin().set(LOCK, CLAIM.owner(), SetParams.setParams().px(30_000));
+			case READERS -> redis.admin().zadd(LOCK, Long.MAX_VALUE / 4096, "shared:other:1");
+			case PLACE -> redis.admin().zadd(LOCK, Long.MAX_VALUE / 4096, "reserved:other");
 		}
 	}
 

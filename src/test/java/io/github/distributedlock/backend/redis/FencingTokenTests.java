@@ -6,12 +6,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
-import io.github.distributedlock.fixtures.RedisServers;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import io.github.distributedlock.fixtures.TestRedis;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -21,28 +19,14 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class FencingTokenTests {
 
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
 	private static final String FENCE = "lock-fence:{k}";
 
 	private final AtomicInteger owners = new AtomicInteger();
 
-	private RedisServers.Server server;
-
-	private Jedis admin;
-
 	private RedisLockBackend backend;
-
-	@BeforeEach
-	void connect() {
-		this.server = RedisServers.shared(RedisServers.EMBEDDED);
-		this.admin = this.server.admin();
-		this.admin.flushAll();
-	}
-
-	@AfterEach
-	void close() {
-		this.backend.close();
-		this.admin.close();
-	}
 
 	@ParameterizedTest
 	@EnumSource
@@ -51,8 +35,8 @@ class FencingTokenTests {
 		long before = serverMicros();
 		long token = nextToken();
 		assertThat(token).isBetween(before, serverMicros());
-		assertThat(this.admin.get(FENCE)).isEqualTo(String.valueOf(token));
-		assertThat(this.admin.pttl(FENCE)).isBetween(Duration.ofHours(23).toMillis(), Duration.ofDays(1).toMillis());
+		assertThat(redis.admin().get(FENCE)).isEqualTo(String.valueOf(token));
+		assertThat(redis.admin().pttl(FENCE)).isBetween(Duration.ofHours(23).toMillis(), Duration.ofDays(1).toMillis());
 	}
 
 	@ParameterizedTest
@@ -60,9 +44,9 @@ class FencingTokenTests {
 	void itDoesNotGoBackWhenTheServerLosesItsData(Client client) {
 		open(client);
 		long before = nextToken();
-		this.admin.flushAll();
+		redis.admin().flushAll();
 		assertThat(nextToken()).isGreaterThan(before);
-		this.admin.del(FENCE);
+		redis.admin().del(FENCE);
 		assertThat(nextToken()).isGreaterThan(before);
 	}
 
@@ -73,7 +57,7 @@ class FencingTokenTests {
 		// As if given when the clock was an hour ahead; odd, so that a lost digit is
 		// seen.
 		long ahead = serverMicros() + Duration.ofHours(1).toNanos() / 1000 | 1;
-		this.admin.set(FENCE, String.valueOf(ahead));
+		redis.admin().set(FENCE, String.valueOf(ahead));
 		assertThat(nextToken()).isEqualTo(ahead + 1);
 		assertThat(nextToken()).isEqualTo(ahead + 2);
 	}
@@ -82,12 +66,12 @@ class FencingTokenTests {
 	@EnumSource
 	void aForeignTypeInItsPlaceIsAnErrorAndLeavesTheLockFree(Client client) {
 		open(client);
-		this.admin.rpush(FENCE, "something else");
+		redis.admin().rpush(FENCE, "something else");
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(this::nextToken)
 			.withMessageContaining("WRONGTYPE")
 			.withMessageContaining(FENCE)
 			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("nothing was carried out").isTrue());
-		assertThat(this.admin.exists("lock:{k}")).as("locked by nobody who knows").isFalse();
+		assertThat(redis.admin().exists("lock:{k}")).as("locked by nobody who knows").isFalse();
 	}
 
 	private long nextToken() {
@@ -99,12 +83,12 @@ class FencingTokenTests {
 	}
 
 	private long serverMicros() {
-		var time = this.admin.time();
+		var time = redis.admin().time();
 		return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
 	}
 
 	private void open(Client client) {
-		this.backend = new RedisLockBackend(client.connectTo(this.server.port()));
+		this.backend = redis.backend(client);
 	}
 
 }

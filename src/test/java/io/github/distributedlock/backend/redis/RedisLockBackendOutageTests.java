@@ -20,17 +20,17 @@ import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.Relay;
+import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientPauseMode;
+import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -49,6 +49,9 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 @Tag("thorough")
 class RedisLockBackendOutageTests {
 
+	@RegisterExtension
+	final TestRedis redis = new TestRedis();
+
 	/** Of commands that get no answer. */
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
@@ -56,28 +59,15 @@ class RedisLockBackendOutageTests {
 
 	private final AtomicInteger tokens = new AtomicInteger();
 
-	private RedisServers.Server server;
-
 	private RedisLockBackend backend;
-
-	@BeforeEach
-	void startServer() {
-		this.server = RedisServers.start(RedisServers.EMBEDDED);
-	}
-
-	@AfterEach
-	void stopServer() {
-		this.backend.close();
-		this.server.close();
-	}
 
 	@ParameterizedTest
 	@EnumSource
 	void nothingIsSentBeforeTheFirstUse(Client client) {
-		this.server.stop();
+		this.redis.server().stop();
 		open(client, Patience.COMMAND);
 		this.backend.listen("a", new Ear()).close();
-		this.server.start();
+		this.redis.server().start();
 		assertThat(this.backend.acquire(claim("k")).acquired()).isTrue();
 	}
 
@@ -85,12 +75,12 @@ class RedisLockBackendOutageTests {
 	@EnumSource
 	void aServerThatIsDownIsAnErrorThatPasses(Client client) {
 		open(client, Patience.COMMAND);
-		this.server.stop();
+		this.redis.server().stop();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
 			.withMessageContaining("Redis could not acquire lock 'k'")
 			.withMessageContaining("check that the server can be reached")
 			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
-		this.server.start();
+		this.redis.server().start();
 		assertThat(this.backend.acquire(claim("k")).acquired()).isTrue();
 	}
 
@@ -99,8 +89,8 @@ class RedisLockBackendOutageTests {
 	void aRestartedServerCostsAtMostOneCommand(Client client) throws Exception {
 		open(client, Patience.COMMAND);
 		useManyConnections(client);
-		this.server.stop();
-		this.server.start();
+		this.redis.server().stop();
+		this.redis.server().start();
 		int failures = 0;
 		for (int i = 0; i < 20; i++) {
 			try {
@@ -119,19 +109,18 @@ class RedisLockBackendOutageTests {
 	void aServerThatNeverAnswersIsGivenUp(Client client) {
 		open(client);
 		warmUp();
-		try (Jedis admin = this.server.admin()) {
-			admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
-				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
-			admin.clientUnpause();
-		}
+		Jedis admin = this.redis.admin();
+		admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim("k")))
+			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable: %s", ex).isTrue());
+		admin.clientUnpause();
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void aConnectionThatIsDroppedSilentlyCostsAtMostOneCommand(Client client) throws Exception {
-		try (Relay relay = new Relay(this.server.port())) {
-			this.backend = new RedisLockBackend(client.connectTo(relay.port()),
+		try (Relay relay = new Relay(this.redis.port())) {
+			this.backend = this.redis.backend(client.connectTo(relay.port()),
 					RedisLockSettings.defaults().commandTimeout(TIMEOUT.multipliedBy(5)));
 			warmUp();
 			relay.silence();
@@ -147,7 +136,7 @@ class RedisLockBackendOutageTests {
 	@Test
 	void whoWaitsForAnExhaustedPoolDoesNotWaitUntilAConnectionIsGivenBack() throws Exception {
 		open(Client.JEDIS);
-		OwnConnections connections = OwnConnections.derive(Client.JEDIS.connectTo(this.server.port()),
+		OwnConnections connections = OwnConnections.derive(Client.JEDIS.connectTo(this.redis.port()),
 				TIMEOUT.multipliedBy(3));
 		Lane lane = connections.shared().commands();
 		lane.run(RedisConnection::ping);
@@ -180,15 +169,14 @@ class RedisLockBackendOutageTests {
 			.customize((builder) -> builder.socketTimeoutMillis((int) ENDLESS))
 			.readTimeout(Duration.ofMillis(ENDLESS))
 			.build();
-		this.backend = new RedisLockBackend(
-				new JedisConnectionFactory(new RedisStandaloneConfiguration("localhost", this.server.port()), patient),
+		this.backend = this.redis.backend(
+				new JedisConnectionFactory(new RedisStandaloneConfiguration("localhost", this.redis.port()), patient),
 				RedisLockSettings.defaults().commandTimeout(TIMEOUT));
-		try (Jedis admin = this.server.admin()) {
-			admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
-			assertTimeoutPreemptively(Patience.PATIENCE, () -> assertThatExceptionOfType(LockBackendException.class)
-				.isThrownBy(() -> this.backend.acquire(claim("k"))));
-			admin.clientUnpause();
-		}
+		Jedis admin = this.redis.admin();
+		admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
+		assertTimeoutPreemptively(Patience.PATIENCE, () -> assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.backend.acquire(claim("k"))));
+		admin.clientUnpause();
 	}
 
 	@ParameterizedTest
@@ -197,13 +185,13 @@ class RedisLockBackendOutageTests {
 		open(client, Patience.COMMAND);
 		warmUp();
 		ExecutorService executor = Executors.newSingleThreadExecutor();
-		try (Jedis admin = this.server.admin()) {
+		Jedis admin = this.redis.admin();
+		try {
 			admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
 			Claim claim = claim("k");
 			Future<?> attempt = executor.submit(() -> this.backend.acquire(claim));
 			await().until(() -> admin.clientList().matches("(?s).*flags=b .*cmd=set .*"));
-			admin.clientKill(new ClientKillParams().type(redis.clients.jedis.args.ClientType.NORMAL)
-				.skipMe(ClientKillParams.SkipMe.YES));
+			admin.clientKill(new ClientKillParams().type(ClientType.NORMAL).skipMe(ClientKillParams.SkipMe.YES));
 			assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> Patience.get(attempt, "its failure"))
 				.withCauseInstanceOf(LockBackendException.class);
 			admin.clientUnpause();
@@ -238,23 +226,22 @@ class RedisLockBackendOutageTests {
 		warmUp();
 		AtomicReference<Object> outcome = new AtomicReference<>();
 		AtomicBoolean flag = new AtomicBoolean();
-		try (Jedis admin = this.server.admin()) {
-			admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
-			Thread thread = new Thread(() -> {
-				try {
-					outcome.set(this.backend.acquire(claim("k")));
-				}
-				catch (LockBackendException ex) {
-					outcome.set(ex);
-				}
-				flag.set(Thread.currentThread().isInterrupted());
-			});
-			thread.start();
-			await().until(() -> admin.clientList().matches("(?s).*flags=b .*cmd=set .*"));
-			thread.interrupt();
-			Patience.join(thread);
-			admin.clientUnpause();
-		}
+		Jedis admin = this.redis.admin();
+		admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
+		Thread thread = new Thread(() -> {
+			try {
+				outcome.set(this.backend.acquire(claim("k")));
+			}
+			catch (LockBackendException ex) {
+				outcome.set(ex);
+			}
+			flag.set(Thread.currentThread().isInterrupted());
+		});
+		thread.start();
+		await().until(() -> admin.clientList().matches("(?s).*flags=b .*cmd=set .*"));
+		thread.interrupt();
+		Patience.join(thread);
+		admin.clientUnpause();
 		assertThat(outcome.get()).isInstanceOf(LockBackendException.class);
 		assertThat(((LockBackendException) outcome.get()).isRetryable()).as("retryable").isTrue();
 		assertThat(flag).as("interrupt flag").isTrue();
@@ -270,8 +257,7 @@ class RedisLockBackendOutageTests {
 	}
 
 	private void open(Client client, Duration timeout) {
-		this.backend = new RedisLockBackend(client.connectTo(this.server.port()),
-				RedisLockSettings.defaults().commandTimeout(timeout));
+		this.backend = this.redis.backend(client, RedisLockSettings.defaults().commandTimeout(timeout));
 	}
 
 	// Commands that are held up make one connection each, on a client that pools.
@@ -279,17 +265,16 @@ class RedisLockBackendOutageTests {
 		warmUp();
 		ExecutorService executor = Executors.newFixedThreadPool(8);
 		List<Future<?>> attempts = new ArrayList<>();
-		try (Jedis admin = this.server.admin()) {
-			admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
-			for (int i = 0; i < 8; i++) {
-				attempts.add(executor.submit(() -> this.backend.acquire(claim("before"))));
-			}
-			await().until(() -> admin.clientList().lines().filter((line) -> line.contains("flags=b")).count(),
-					Predicate.isEqual((client == Client.JEDIS) ? 8L : 1L));
-			admin.clientUnpause();
-			for (Future<?> attempt : attempts) {
-				Patience.get(attempt, "the answer");
-			}
+		Jedis admin = this.redis.admin();
+		admin.clientPause(ENDLESS, ClientPauseMode.WRITE);
+		for (int i = 0; i < 8; i++) {
+			attempts.add(executor.submit(() -> this.backend.acquire(claim("before"))));
+		}
+		await().until(() -> admin.clientList().lines().filter((line) -> line.contains("flags=b")).count(),
+				Predicate.isEqual((client == Client.JEDIS) ? 8L : 1L));
+		admin.clientUnpause();
+		for (Future<?> attempt : attempts) {
+			Patience.get(attempt, "the answer");
 		}
 		executor.shutdown();
 	}

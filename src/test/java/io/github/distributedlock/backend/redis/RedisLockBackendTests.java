@@ -1,7 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,13 +14,11 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -43,46 +40,19 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class RedisLockBackendTests {
 
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
 	private static final Pattern CALLS = Pattern.compile("cmdstat_(\\S+):calls=(\\d+)");
 
-	private static RedisServers.Server server;
-
-	private final List<AutoCloseable> open = new ArrayList<>();
-
 	private final AtomicInteger tokens = new AtomicInteger();
-
-	private Jedis admin;
-
-	@BeforeAll
-	static void startServer() {
-		server = RedisServers.start(RedisServers.EMBEDDED);
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
-
-	@BeforeEach
-	void connect() {
-		this.admin = server.admin();
-		this.admin.flushAll();
-		this.open.add(this.admin);
-	}
-
-	@AfterEach
-	void close() throws Exception {
-		for (AutoCloseable closeable : this.open) {
-			closeable.close();
-		}
-	}
 
 	@ParameterizedTest
 	@EnumSource
 	void anUncontendedCycleIsTwoCommands(Client client) {
-		LockBackend backend = backend(client);
+		LockBackend backend = redis.backend(client);
 		cycle(backend);
-		this.admin.configResetStat();
+		redis.admin().configResetStat();
 		for (int i = 0; i < 5; i++) {
 			cycle(backend);
 		}
@@ -93,30 +63,30 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void aLockIsWhatTheManualSays(Client client) {
-		LockBackend backend = backend(client);
+		LockBackend backend = redis.backend(client);
 		Claim holder = claim("stock:1", "a");
 		backend.acquire(holder);
 		backend.acquireOrRegister(claim("stock:1", "b"));
-		assertThat(this.admin.keys("*")).containsExactlyInAnyOrder("lock:{stock:1}", "lock-waiters:{stock:1}",
+		assertThat(redis.admin().keys("*")).containsExactlyInAnyOrder("lock:{stock:1}", "lock-waiters:{stock:1}",
 				"lock-alive:{stock:1}");
-		assertThat(this.admin.get("lock:{stock:1}")).isEqualTo(holder.owner());
-		assertThat(this.admin.pttl("lock:{stock:1}")).as("lease").isBetween(20_000L, 30_000L);
+		assertThat(redis.admin().get("lock:{stock:1}")).isEqualTo(holder.owner());
+		assertThat(redis.admin().pttl("lock:{stock:1}")).as("lease").isBetween(20_000L, 30_000L);
 		assertThat(List.of("lock-waiters:{stock:1}", "lock-alive:{stock:1}")).as("expire by themselves")
-			.allSatisfy((name) -> assertThat(this.admin.pttl(name)).isBetween(1L, 10_000L));
-		List<String> time = this.admin.time();
+			.allSatisfy((name) -> assertThat(redis.admin().pttl(name)).isBetween(1L, 10_000L));
+		List<String> time = redis.admin().time();
 		double now = Double.parseDouble(time.get(0)) * 1e6 + Double.parseDouble(time.get(1));
-		assertThat(this.admin.zscore("lock-waiters:{stock:1}", "b")).as("microseconds of the server")
+		assertThat(redis.admin().zscore("lock-waiters:{stock:1}", "b")).as("microseconds of the server")
 			.isBetween(now - 10e6, now);
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void scriptsAreSentAgainAfterAFlush(Client client) {
-		LockBackend backend = backend(client);
+		LockBackend backend = redis.backend(client);
 		cycle(backend);
-		this.admin.scriptFlush();
+		redis.admin().scriptFlush();
 		cycle(backend);
-		this.admin.configResetStat();
+		redis.admin().configResetStat();
 		cycle(backend);
 		assertThat(clientCommands()).as("the script is kept again").contains("evalsha=1").doesNotContain("eval=1");
 	}
@@ -124,8 +94,8 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void aKeyOfAForeignTypeIsAnErrorThatNamesIt(Client client) {
-		LockBackend backend = backend(client);
-		this.admin.rpush("lock:{mine}", "something else");
+		LockBackend backend = redis.backend(client);
+		redis.admin().rpush("lock:{mine}", "something else");
 		Claim claim = claim("mine", "a");
 		for (Function<LockBackend, Object> step : List.<Function<LockBackend, Object>>of((it) -> it.acquire(claim),
 				(it) -> it.acquireOrRegister(claim), (it) -> it.release("mine", claim.owner()),
@@ -137,46 +107,46 @@ class RedisLockBackendTests {
 				.withMessageContaining("remove or rename it, or choose another key prefix")
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
 		}
-		assertThat(this.admin.lrange("lock:{mine}", 0, -1)).as("left alone").containsExactly("something else");
+		assertThat(redis.admin().lrange("lock:{mine}", 0, -1)).as("left alone").containsExactly("something else");
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void aKeyOfAForeignTypeHarmsNoOtherRenewal(Client client) {
-		LockBackend backend = backend(client);
+		LockBackend backend = redis.backend(client);
 		Claim good = claim("good", "a");
 		backend.acquire(good);
-		this.admin.rpush("lock:{bad}", "something else");
+		redis.admin().rpush("lock:{bad}", "something else");
 		assertThat(backend.renew(List.of(claim("bad", "a"), good))).containsExactly(false, true);
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void aForeignKeyInPlaceOfTheWaitersDoesNotKeepTheLock(Client client) {
-		LockBackend backend = backend(client);
+		LockBackend backend = redis.backend(client);
 		Claim claim = claim("k", "a");
 		backend.acquire(claim);
-		this.admin.set("lock-waiters:{k}", "something else");
+		redis.admin().set("lock-waiters:{k}", "something else");
 		assertThat(backend.release("k", claim.owner())).isTrue();
-		assertThat(this.admin.exists("lock:{k}")).as("still locked").isFalse();
+		assertThat(redis.admin().exists("lock:{k}")).as("still locked").isFalse();
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void aForeignKeyInPlaceOfTheWaitersIsRefusedBeforeAnythingIsWritten(Client client) {
-		LockBackend backend = backend(client);
-		this.admin.set("lock-waiters:{k}", "something else");
+		LockBackend backend = redis.backend(client);
+		redis.admin().set("lock-waiters:{k}", "something else");
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> backend.acquireOrRegister(claim("k", "a")))
 			.withMessageContaining("WRONGTYPE");
-		assertThat(this.admin.exists("lock:{k}")).as("locked by nobody who knows").isFalse();
+		assertThat(redis.admin().exists("lock:{k}")).as("locked by nobody who knows").isFalse();
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void aServerThatIsOutOfMemoryStillServesThoseWhoHaveALock(Client client) {
 		try (RedisServers.Server full = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = full.admin()) {
-			LockBackend backend = opened(patient(client.connectTo(full.port())));
+			LockBackend backend = patient(client.connectTo(full.port()));
 			Claim parked = claim("parked", "a");
 			Claim released = claim("released", "a");
 			backend.acquire(parked);
@@ -197,13 +167,13 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void withPublishDeniedTheLockIsReservedAllTheSame(Client client) {
-		LockBackend backend = backend(client);
+		LockBackend backend = redis.backend(client);
 		Claim holder = claim("k", "a");
 		backend.listen("b", new Ear());
 		backend.acquire(holder);
 		backend.acquireOrRegister(claim("k", "b"));
 		assertThat(restricted(client, "-publish").release("k", holder.owner())).isTrue();
-		assertThat(this.admin.get("lock:{k}")).isEqualTo("reserved:b");
+		assertThat(redis.admin().get("lock:{k}")).isEqualTo("reserved:b");
 		assertThat(backend.acquireOrRegister(claim("k", "b")).acquired()).as("the poll finds it").isTrue();
 	}
 
@@ -224,26 +194,26 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void theServersCredentialsAndDatabaseAreThoseOfTheApplication(Client client) {
-		this.admin.aclSetUser("app", "on", ">secret", "+@all", "~*", "&*");
-		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", server.port());
+		redis.admin().aclSetUser("app", "on", ">secret", "+@all", "~*", "&*");
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", redis.port());
 		configuration.setUsername("app");
 		configuration.setPassword("secret");
 		configuration.setDatabase(3);
-		LockBackend backend = opened(patient(client.connectTo(configuration)));
+		LockBackend backend = patient(client.connectTo(configuration));
 		backend.acquire(claim("k", "a"));
 		backend.renew(List.of(claim("k", "a")));
-		assertThat(this.admin.clientList()).contains("user=app");
-		this.admin.select(3);
-		assertThat(this.admin.exists("lock:{k}")).as("in database 3").isTrue();
+		assertThat(redis.admin().clientList()).contains("user=app");
+		redis.admin().select(3);
+		assertThat(redis.admin().exists("lock:{k}")).as("in database 3").isTrue();
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void aWrongPasswordIsAnErrorThatStays(Client client) {
-		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", server.port());
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", redis.port());
 		configuration.setUsername("nobody");
 		configuration.setPassword("wrong");
-		LockBackend backend = opened(patient(client.connectTo(configuration)));
+		LockBackend backend = patient(client.connectTo(configuration));
 		// Lettuce sometimes sees the end of the connection before it has read the
 		// refusal.
 		await().untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
@@ -255,14 +225,14 @@ class RedisLockBackendTests {
 	@Test
 	void aFactoryOfAnotherKindIsUsedAsItIsWithAWarning(CapturedOutput output) {
 		JedisConnectionFactory jedis = new JedisConnectionFactory(
-				new RedisStandaloneConfiguration("localhost", server.port()));
+				new RedisStandaloneConfiguration("localhost", redis.port()));
 		jedis.afterPropertiesSet();
 		jedis.start();
-		this.open.add(jedis::destroy);
+		redis.closing(jedis::destroy);
 		RedisConnectionFactory other = (RedisConnectionFactory) java.lang.reflect.Proxy.newProxyInstance(
 				getClass().getClassLoader(), new Class<?>[] { RedisConnectionFactory.class },
 				(proxy, method, arguments) -> method.invoke(jedis, arguments));
-		LockBackend backend = opened(new RedisLockBackend(other));
+		LockBackend backend = redis.backend(other, RedisLockSettings.defaults());
 		assertThat(output).contains("its own command timeout holds instead of 1000 ms");
 		cycle(backend);
 		assertThat(backend.renew(List.of(claim("k", "a")))).containsExactly(false);
@@ -280,23 +250,23 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void renewalsHaveAConnectionOfTheirOwn(Client client) {
-		LockBackend backend = backend(client);
-		long others = this.admin.clientList().lines().count();
+		LockBackend backend = redis.backend(client);
+		long others = redis.admin().clientList().lines().count();
 		cycle(backend);
 		cycle(backend);
-		assertThat(this.admin.clientList().lines().count()).as("after commands").isEqualTo(others + 1);
+		assertThat(redis.admin().clientList().lines().count()).as("after commands").isEqualTo(others + 1);
 		backend.renew(List.of(claim("k", "a")));
 		await("a connection for renewals, which none waits for")
-			.until(() -> this.admin.clientList().lines().count() == others + 2);
+			.until(() -> redis.admin().clientList().lines().count() == others + 2);
 		backend.renew(List.of(claim("k", "a")));
 		cycle(backend);
-		assertThat(this.admin.clientList().lines().count()).as("after another renewal").isEqualTo(others + 2);
+		assertThat(redis.admin().clientList().lines().count()).as("after another renewal").isEqualTo(others + 2);
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void afterCloseNothingOpensConnectionsAgain(Client client) {
-		LockBackend backend = backend(client);
+		LockBackend backend = redis.backend(client);
 		cycle(backend);
 		backend.close();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("k", "a")))
@@ -314,25 +284,16 @@ class RedisLockBackendTests {
 
 	private LockBackend restricted(Client client, String rule) {
 		String user = "u" + UUID.randomUUID();
-		this.admin.aclSetUser(user, "on", "nopass", "+@all", "~*", "&*", rule);
-		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", server.port());
+		redis.admin().aclSetUser(user, "on", "nopass", "+@all", "~*", "&*", rule);
+		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", redis.port());
 		configuration.setUsername(user);
 		configuration.setPassword("any");
-		return opened(patient(client.connectTo(configuration)));
-	}
-
-	private LockBackend backend(Client client) {
-		return opened(patient(client.connectTo(server.port())));
+		return patient(client.connectTo(configuration));
 	}
 
 	// What is tested here must not depend on how busy the machine is.
 	private static LockBackend patient(RedisConnectionFactory factory) {
-		return new RedisLockBackend(factory, RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
-	}
-
-	private LockBackend opened(LockBackend backend) {
-		this.open.add(backend);
-		return backend;
+		return redis.backend(factory, RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
 	}
 
 	private void cycle(LockBackend backend) {
@@ -346,7 +307,7 @@ class RedisLockBackendTests {
 	}
 
 	private List<String> clientCommands() {
-		return CALLS.matcher(this.admin.info("commandstats"))
+		return CALLS.matcher(redis.admin().info("commandstats"))
 			.results()
 			.map((MatchResult match) -> match.group(1) + "=" + match.group(2))
 			.filter((calls) -> !calls.startsWith("info") && !calls.startsWith("config"))

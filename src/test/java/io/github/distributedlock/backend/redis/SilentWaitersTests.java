@@ -8,15 +8,11 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.Client;
-import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import redis.clients.jedis.Jedis;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,6 +22,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class SilentWaitersTests {
 
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
 	private static final String KEY = "k";
 
 	private static final String LOCK = "lock:{k}";
@@ -34,38 +33,15 @@ class SilentWaitersTests {
 
 	private static final String LIVENESS = "lock-alive:{k}";
 
-	private static RedisServers.Server server;
-
 	private final AtomicInteger tokens = new AtomicInteger();
-
-	private Jedis admin;
 
 	private LockBackend backend;
 
-	@BeforeAll
-	static void startServer() {
-		server = RedisServers.start(RedisServers.EMBEDDED);
-	}
-
-	@AfterAll
-	static void stopServer() {
-		server.close();
-	}
-
 	@BeforeEach
 	void connect() {
-		this.admin = server.admin();
-		this.admin.flushAll();
-		this.backend = new RedisLockBackend(Client.LETTUCE.connectTo(server.port()),
-				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
+		this.backend = redis.backend(Client.LETTUCE);
 		this.backend.listen("living", new Ear());
 		this.backend.listen("other", new Ear());
-	}
-
-	@AfterEach
-	void close() {
-		this.backend.close();
-		this.admin.close();
 	}
 
 	@Test
@@ -93,7 +69,7 @@ class SilentWaitersTests {
 		assertThat(this.backend.acquire(reader("living")).acquired()).as("the server may have stood still").isFalse();
 		pass(1_000);
 		assertThat(this.backend.acquire(reader("living")).acquired()).isTrue();
-		assertThat(this.admin.exists(WAITERS, LIVENESS)).as("what was left").isZero();
+		assertThat(redis.admin().exists(WAITERS, LIVENESS)).as("what was left").isZero();
 	}
 
 	@Test
@@ -110,7 +86,7 @@ class SilentWaitersTests {
 			assertThat(this.backend.acquireOrRegister(second).acquired()).as("before the first").isFalse();
 			assertThat(this.backend.acquireOrRegister(third).acquired()).as("before the first").isFalse();
 		}
-		assertThat(this.admin.zrange(WAITERS, 0, -1)).containsExactly(first.owner(), second.owner(), third.owner());
+		assertThat(redis.admin().zrange(WAITERS, 0, -1)).containsExactly(first.owner(), second.owner(), third.owner());
 	}
 
 	private void reservedForADeadTicket() {
@@ -135,11 +111,12 @@ class SilentWaitersTests {
 	}
 
 	private void pass(long millis) {
-		this.admin.zrangeWithScores(LIVENESS, 0, -1)
-			.forEach((line) -> this.admin.zadd(LIVENESS, line.getScore() - millis, line.getElement()));
-		if ("string".equals(this.admin.type(LOCK)) && this.admin.get(LOCK).startsWith(LockBackend.RESERVED)
+		redis.admin()
+			.zrangeWithScores(LIVENESS, 0, -1)
+			.forEach((line) -> redis.admin().zadd(LIVENESS, line.getScore() - millis, line.getElement()));
+		if ("string".equals(redis.admin().type(LOCK)) && redis.admin().get(LOCK).startsWith(LockBackend.RESERVED)
 				&& millis >= LockBackend.RESERVATION.toMillis()) {
-			this.admin.del(LOCK);
+			redis.admin().del(LOCK);
 		}
 	}
 

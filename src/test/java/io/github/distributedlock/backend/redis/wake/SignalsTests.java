@@ -13,17 +13,15 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.Relay;
+import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.Jedis;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -39,30 +37,16 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class SignalsTests {
 
+	@RegisterExtension
+	final TestRedis redis = new TestRedis();
+
 	private final AtomicInteger tokens = new AtomicInteger();
 
 	private final Ear ear = new Ear();
 
-	private RedisServers.Server server;
-
-	private Jedis admin;
-
 	private RedisLockBackend backend;
 
 	private LockBackend.Listening listening;
-
-	@BeforeEach
-	void startServer() {
-		this.server = RedisServers.start(RedisServers.EMBEDDED);
-		this.admin = this.server.admin();
-	}
-
-	@AfterEach
-	void stopServer() {
-		this.backend.close();
-		this.admin.close();
-		this.server.close();
-	}
 
 	static Stream<Arguments> refusals() {
 		return Stream.of(Client.values())
@@ -75,17 +59,17 @@ class SignalsTests {
 	@ParameterizedTest
 	@MethodSource("refusals")
 	void autoPollsWhereItIsRefusedAndTheLogSaysSoOnce(Client client, String[] rules, CapturedOutput output) {
-		this.admin.aclSetUser("default", rules);
-		open(client, this.server.port(), Signals.AUTO);
+		this.redis.admin().aclSetUser("default", rules);
+		open(client, this.redis.port(), Signals.AUTO);
 		Claim holder = claim("k", "a");
 		this.backend.acquire(holder);
 		for (int i = 0; i < 3; i++) {
 			assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
 		}
 		assertThat(this.listening.hears()).as("hears").isFalse();
-		assertThat(this.admin.exists("lock-waiters:{k}")).as("registered").isFalse();
+		assertThat(this.redis.admin().exists("lock-waiters:{k}")).as("registered").isFalse();
 		this.backend.release("k", holder.owner());
-		assertThat(this.admin.exists("lock:{k}")).as("reserved").isFalse();
+		assertThat(this.redis.admin().exists("lock:{k}")).as("reserved").isFalse();
 		assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).as("the poll finds it").isTrue();
 		assertThat(output.toString().split("Wake-ups of locks do not arrive, so waiting requests poll", -1))
 			.as("warnings")
@@ -97,14 +81,14 @@ class SignalsTests {
 	@ParameterizedTest
 	@EnumSource
 	void autoPollsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Client client, CapturedOutput output) {
-		try (Relay proxy = new Relay(this.server.port())) {
+		try (Relay proxy = new Relay(this.redis.port())) {
 			proxy.forbid("SUBSCRIBE");
 			open(client, proxy.port(), Signals.AUTO);
 			Claim holder = claim("k", "a");
 			this.backend.acquire(holder);
 			this.backend.acquireOrRegister(claim("k", "b"));
 			assertThat(this.listening.hears()).as("hears").isFalse();
-			assertThat(this.admin.exists("lock-waiters:{k}")).as("registered").isFalse();
+			assertThat(this.redis.admin().exists("lock-waiters:{k}")).as("registered").isFalse();
 			assertThat(output).contains("Wake-ups of locks do not arrive, so waiting requests poll");
 			proxy.removeRules();
 			await("it tries again").until(() -> this.ear.resubscriptions() == 1);
@@ -118,20 +102,20 @@ class SignalsTests {
 	@ParameterizedTest
 	@EnumSource
 	void whoPollsRecognisesItsOwnTokenAndItsReservation(Client client) {
-		this.admin.aclSetUser("default", "-subscribe");
-		open(client, this.server.port(), Signals.AUTO);
+		this.redis.admin().aclSetUser("default", "-subscribe");
+		open(client, this.redis.port(), Signals.AUTO);
 		Claim unheard = claim("mine", "b");
 		this.backend.acquire(unheard);
 		assertThat(this.backend.acquireOrRegister(unheard).acquired()).as("its own").isTrue();
-		this.admin.set("lock:{kept}", "reserved:b");
+		this.redis.admin().set("lock:{kept}", "reserved:b");
 		assertThat(this.backend.acquireOrRegister(claim("kept", "b")).acquired()).as("reserved for it").isTrue();
 	}
 
 	@ParameterizedTest
 	@MethodSource("refusals")
 	void pubsubFailsWhereItIsRefused(Client client, String[] rules, CapturedOutput output) {
-		this.admin.aclSetUser("default", rules);
-		open(client, this.server.port(), Signals.PUBSUB);
+		this.redis.admin().aclSetUser("default", rules);
+		open(client, this.redis.port(), Signals.PUBSUB);
 		assertThat(this.backend.acquire(claim("k", "a")).acquired()).as("nobody has to wait").isTrue();
 		for (int i = 0; i < 2; i++) {
 			assertThatExceptionOfType(LockBackendException.class)
@@ -148,7 +132,7 @@ class SignalsTests {
 	@ParameterizedTest
 	@EnumSource
 	void pubsubFailsBehindAProxyThatCutsOffWhoSubscribesUntilItNoLongerDoes(Client client) {
-		try (Relay proxy = new Relay(this.server.port())) {
+		try (Relay proxy = new Relay(this.redis.port())) {
 			proxy.forbid("SUBSCRIBE");
 			open(client, proxy.port(), Signals.PUBSUB);
 			this.backend.acquire(claim("k", "a"));
@@ -159,31 +143,31 @@ class SignalsTests {
 			proxy.removeRules();
 			await("it tries again").until(() -> this.ear.resubscriptions() == 1);
 			assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
-			assertThat(this.admin.zrange("lock-waiters:{k}", 0, -1)).containsExactly("b");
+			assertThat(this.redis.admin().zrange("lock-waiters:{k}", 0, -1)).containsExactly("b");
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void noneNeitherSubscribesNorRegistersAndSaysNothing(Client client, CapturedOutput output) {
-		open(client, this.server.port(), Signals.NONE);
+		open(client, this.redis.port(), Signals.NONE);
 		Claim holder = claim("k", "a");
 		this.backend.acquire(holder);
 		this.backend.acquireOrRegister(claim("k", "b"));
 		this.backend.acquireOrRegister(claim("k", "nobody"));
 		assertThat(this.listening.hears()).as("hears").isFalse();
-		assertThat(this.admin.exists("lock-waiters:{k}")).as("registered").isFalse();
+		assertThat(this.redis.admin().exists("lock-waiters:{k}")).as("registered").isFalse();
 		this.backend.withdraw("k", "b");
 		this.backend.release("k", holder.owner());
 		assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
-		assertThat(this.admin.info("commandstats")).doesNotContain("cmdstat_subscribe", "cmdstat_publish");
+		assertThat(this.redis.admin().info("commandstats")).doesNotContain("cmdstat_subscribe", "cmdstat_publish");
 		assertThat(output).doesNotContain("Wake-ups");
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void ticketsKeepTheirOrderWithoutThem(Client client) {
-		open(client, this.server.port(), Signals.NONE);
+		open(client, this.redis.port(), Signals.NONE);
 		Claim holder = claim("k", "a");
 		this.backend.acquire(holder);
 		List<Claim> tickets = Stream.of("c", "b", "b").map((instance) -> fair("k", instance)).toList();
@@ -194,8 +178,8 @@ class SignalsTests {
 		await().until(() -> this.backend.acquireOrRegister(tickets.get(0)).acquired());
 		this.backend.release("k", tickets.get(0).owner());
 		await().until(() -> this.backend.acquireOrRegister(tickets.get(2)).acquired());
-		assertThat(this.admin.exists("lock-waiters:{k}", "lock-alive:{k}")).as("left").isZero();
-		assertThat(this.admin.info("commandstats")).as("commands").doesNotContain("cmdstat_publish");
+		assertThat(this.redis.admin().exists("lock-waiters:{k}", "lock-alive:{k}")).as("left").isZero();
+		assertThat(this.redis.admin().info("commandstats")).as("commands").doesNotContain("cmdstat_publish");
 	}
 
 	private Claim fair(String key, String instance) {
@@ -204,7 +188,7 @@ class SignalsTests {
 	}
 
 	private void open(Client client, int port, Signals signals) {
-		this.backend = new RedisLockBackend(client.connectTo(port),
+		this.backend = this.redis.backend(client.connectTo(port),
 				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND).signals(signals));
 		this.listening = this.backend.listen("b", this.ear);
 	}

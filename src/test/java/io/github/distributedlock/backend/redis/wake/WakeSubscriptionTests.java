@@ -11,15 +11,13 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.Relay;
+import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import redis.clients.jedis.Jedis;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 
@@ -32,28 +30,14 @@ import static org.awaitility.Awaitility.await;
 @Tag("failover")
 class WakeSubscriptionTests {
 
+	@RegisterExtension
+	final TestRedis redis = new TestRedis();
+
 	private final AtomicInteger tokens = new AtomicInteger();
 
 	private final Ear ear = new Ear();
 
-	private RedisServers.Server server;
-
-	private Jedis admin;
-
 	private RedisLockBackend backend;
-
-	@BeforeEach
-	void startServer() {
-		this.server = RedisServers.start(RedisServers.EMBEDDED);
-		this.admin = this.server.admin();
-	}
-
-	@AfterEach
-	void stopServer() {
-		this.backend.close();
-		this.admin.close();
-		this.server.close();
-	}
 
 	@ParameterizedTest
 	@EnumSource
@@ -61,9 +45,9 @@ class WakeSubscriptionTests {
 		open(client);
 		this.backend.listen("b", this.ear);
 		this.backend.acquire(claim("k", "a"));
-		assertThat(this.admin.pubsubChannels()).as("channels before the first registration").isEmpty();
+		assertThat(this.redis.admin().pubsubChannels()).as("channels before the first registration").isEmpty();
 		this.backend.acquireOrRegister(claim("k", "b"));
-		assertThat(this.admin.pubsubChannels()).containsExactly("lock-wake:b");
+		assertThat(this.redis.admin().pubsubChannels()).containsExactly("lock-wake:b");
 		assertThat(this.ear.resubscriptions()).as("the first one is no resubscription").isZero();
 	}
 
@@ -74,7 +58,7 @@ class WakeSubscriptionTests {
 		this.backend.listen("b", this.ear);
 		this.backend.acquireOrRegister(claim("warm", "b"));
 		for (int round = 1; round <= 3; round++) {
-			this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
+			this.redis.admin().clientKill(new ClientKillParams().type(ClientType.PUBSUB));
 			int expected = round;
 			await().until(() -> this.ear.resubscriptions() == expected);
 			wakes("k" + round);
@@ -87,8 +71,8 @@ class WakeSubscriptionTests {
 		open(client);
 		this.backend.listen("b", this.ear);
 		this.backend.acquireOrRegister(claim("warm", "b"));
-		this.server.stop();
-		this.server.start();
+		this.redis.server().stop();
+		this.redis.server().start();
 		await().until(() -> this.ear.resubscriptions() == 1);
 		// The connection for commands was lost as well.
 		await().ignoreExceptions().until(() -> this.backend.acquire(claim("other", "a")).acquired());
@@ -98,8 +82,8 @@ class WakeSubscriptionTests {
 	@ParameterizedTest
 	@EnumSource
 	void isRenewedAfterItsConnectionWasDroppedSilently(Client client) throws Exception {
-		try (Relay relay = new Relay(this.server.port())) {
-			this.backend = new RedisLockBackend(client.connectTo(relay.port()),
+		try (Relay relay = new Relay(this.redis.port())) {
+			this.backend = this.redis.backend(client.connectTo(relay.port()),
 					RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(1)));
 			this.backend.listen("b", this.ear);
 			this.backend.acquireOrRegister(claim("mine", "b"));
@@ -119,8 +103,8 @@ class WakeSubscriptionTests {
 	@ParameterizedTest
 	@EnumSource
 	void isReportedAsRenewedAlsoIfItWasLostBeforeItCouldTellThatItHears(Client client) throws Exception {
-		try (Relay relay = new Relay(this.server.port())) {
-			this.backend = new RedisLockBackend(client.connectTo(relay.port()));
+		try (Relay relay = new Relay(this.redis.port())) {
+			this.backend = this.redis.backend(client.connectTo(relay.port()), RedisLockSettings.defaults());
 			this.backend.listen("b", this.ear);
 			this.backend.acquireOrRegister(claim("mine", "b"));
 			relay.silenceSubscriptions();
@@ -136,14 +120,13 @@ class WakeSubscriptionTests {
 	@ParameterizedTest
 	@EnumSource
 	void isNotRenewedAsLongAsItHears(Client client) {
-		this.backend = new RedisLockBackend(client.connectTo(this.server.port()),
-				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(2)));
+		this.backend = this.redis.backend(client, RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(2)));
 		this.backend.listen("b", this.ear);
 		this.backend.acquire(claim("k", "a"));
-		this.admin.configResetStat();
+		this.redis.admin().configResetStat();
 		await().ignoreExceptions().until(() -> {
 			this.backend.acquireOrRegister(claim("k", "b"));
-			return this.admin.info("commandstats").contains("cmdstat_subscribe:calls=3");
+			return this.redis.admin().info("commandstats").contains("cmdstat_subscribe:calls=3");
 		});
 		assertThat(this.ear.resubscriptions()).isZero();
 	}
@@ -156,12 +139,12 @@ class WakeSubscriptionTests {
 		this.backend.acquire(claim("k", "a"));
 		this.backend.acquireOrRegister(claim("k", "b"));
 		assertThat(listening.hears()).as("hears").isTrue();
-		this.admin.aclSetUser("default", "-subscribe");
-		this.admin.clientKill(new ClientKillParams().type(ClientType.PUBSUB));
+		this.redis.admin().aclSetUser("default", "-subscribe");
+		this.redis.admin().clientKill(new ClientKillParams().type(ClientType.PUBSUB));
 		await().until(() -> !listening.hears());
 		this.backend.acquireOrRegister(claim("k", "b"));
 		this.backend.acquireOrRegister(claim("k", "c"));
-		assertThat(this.admin.zrange("lock-waiters:{k}", 0, -1)).containsExactly("b", "c");
+		assertThat(this.redis.admin().zrange("lock-waiters:{k}", 0, -1)).containsExactly("b", "c");
 	}
 
 	@ParameterizedTest
@@ -198,12 +181,12 @@ class WakeSubscriptionTests {
 		LockBackend.Listening listening = this.backend.listen("b", this.ear);
 		this.backend.acquireOrRegister(claim("k", "b"));
 		listening.close();
-		await().until(() -> this.admin.pubsubChannels().isEmpty());
+		await().until(() -> this.redis.admin().pubsubChannels().isEmpty());
 		awaitNoThread();
 		this.backend.listen("b", this.ear);
 		wakes("again");
 		this.backend.close();
-		await("no connection is left but the test's").until(() -> this.admin.clientList().lines().count() == 1);
+		await("no connection is left but the test's").until(() -> this.redis.admin().clientList().lines().count() == 1);
 	}
 
 	@ParameterizedTest
@@ -220,7 +203,7 @@ class WakeSubscriptionTests {
 			listening.close();
 			Patience.join(registering);
 		}
-		await().until(() -> this.admin.pubsubChannels().isEmpty());
+		await().until(() -> this.redis.admin().pubsubChannels().isEmpty());
 		awaitNoThread();
 	}
 
@@ -230,7 +213,7 @@ class WakeSubscriptionTests {
 		}
 		if (stage > 1) {
 			await().pollInterval(Duration.ofMillis(1))
-				.until(() -> !registering.isAlive() || !this.admin.pubsubChannels().isEmpty());
+				.until(() -> !registering.isAlive() || !this.redis.admin().pubsubChannels().isEmpty());
 		}
 	}
 
@@ -255,8 +238,7 @@ class WakeSubscriptionTests {
 
 	private void open(Client client) {
 		// The first one loads the client, which takes its time on a busy machine.
-		this.backend = new RedisLockBackend(client.connectTo(this.server.port()),
-				RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
+		this.backend = this.redis.backend(client);
 	}
 
 	private Claim claim(String key, String instance) {
