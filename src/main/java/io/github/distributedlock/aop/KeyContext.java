@@ -19,6 +19,11 @@ import org.springframework.expression.TypedValue;
 /**
  * One call as expressions see it. Only the root and the variables belong to the call; the
  * rest, which caches what it learns by reflection, is shared by all calls.
+ * <p>
+ * Not a {@code MethodBasedEvaluationContext}: it keeps a context of its own for each
+ * call, copies the arguments into it under three names each, and answers null for a name
+ * that no parameter has, which would be one key for all. Here such a name is refused when
+ * the annotation is read.
  */
 final class KeyContext implements EvaluationContext {
 

@@ -28,6 +28,11 @@ import org.springframework.data.redis.connection.SubscriptionListener;
  * subscription is lost, until it is closed. The first registration begins it and waits
  * until it is known what the instance {@linkplain SubscriptionState hears}. Each
  * acknowledgement but one that was waited for is reported as a resubscription.
+ * <p>
+ * Not a {@code RedisMessageListenerContainer}: a lock may be reserved for an instance
+ * only as long as its subscription is known to stand. The container does not say whether
+ * it does, does not notice a connection that was dropped silently, and begins anew after
+ * 5 seconds, during which locks would be reserved in vain.
  */
 final class WakeSubscription implements LockBackend.Listening, MessageListener, SubscriptionListener {
 
