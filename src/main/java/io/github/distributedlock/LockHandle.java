@@ -121,11 +121,33 @@ public interface LockHandle extends AutoCloseable {
 	}
 
 	/**
+	 * Gives the lock back as {@link #close()} does, and says whether it was held until
+	 * now: whether everything that was done under it was done by its only holder. For one
+	 * that re-entered the lock, which stays held, that is said of the moment of the call.
+	 * <p>
+	 * Only the first call of this, {@link #close()} and {@link #closeAsync()} has an
+	 * effect. On a handle that is closed already nothing happens, and {@code false} says
+	 * that it was not held until this call: take the answer from the first one.
+	 * <p>
+	 * What is not of this library may inherit this method, which asks {@link #isHeld()}
+	 * and then calls {@link #close()}.
+	 * @return {@code false} if the lock, or that of one of several keys, was lost before,
+	 * or the handle was closed. {@code true} also if the store could not be told now: it
+	 * was held, and the release is retried in the background
+	 */
+	default boolean release() {
+		boolean held = isHeld();
+		close();
+		return held;
+	}
+
+	/**
 	 * Gives the lock back. Only the first call has an effect; from any thread; a no-op
 	 * for the store after a loss. If it is still bound to another thread, which is logged
 	 * once as a warning, it ceases to be current there as well. Never throws for a store
 	 * that is down: the release is then retried in the background until the lease has run
 	 * out.
+	 * @see #release()
 	 */
 	@Override
 	void close();
@@ -133,7 +155,7 @@ public interface LockHandle extends AutoCloseable {
 	/**
 	 * Gives the lock back as {@link #close()} does, but on a thread of the library, for a
 	 * thread that must not block, such as an event loop. The handle is closed when this
-	 * returns. Only the first call of the two has an effect; the future of a later one is
+	 * returns. Only the first call of either has an effect; the future of a later one is
 	 * complete already.
 	 * <p>
 	 * What is not of this library may inherit this method, which calls {@link #close()}

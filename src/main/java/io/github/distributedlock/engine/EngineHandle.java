@@ -165,15 +165,21 @@ final class EngineHandle implements LockHandle {
 	}
 
 	@Override
-	public void close() {
-		if (leave()) {
-			try {
-				this.parts.releaser().release(ended());
-			}
-			finally {
-				this.call.end();
-			}
+	public boolean release() {
+		if (!leave()) {
+			return false;
 		}
+		try {
+			return giveBack();
+		}
+		finally {
+			this.call.end();
+		}
+	}
+
+	@Override
+	public void close() {
+		release();
 	}
 
 	@Override
@@ -199,6 +205,17 @@ final class EngineHandle implements LockHandle {
 			hold.detach(this.lossActions);
 		}
 		return true;
+	}
+
+	/**
+	 * Leaves the holds, and gives back those of which it was the last handle.
+	 * @return whether all were held until now
+	 */
+	private boolean giveBack() {
+		List<Hold> ended = ended();
+		boolean othersAreHeld = ended.size() == this.holds.size()
+				|| this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.parts.lossHandler()::isStillHeld);
+		return this.parts.releaser().release(ended) && othersAreHeld;
 	}
 
 	/**

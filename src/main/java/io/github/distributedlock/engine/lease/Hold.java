@@ -159,7 +159,7 @@ public final class Hold {
 	/**
 	 * Whether the last handle is closed, so that it is about to be given back.
 	 */
-	boolean isLeft() {
+	public boolean isLeft() {
 		return this.entries.get() == 0;
 	}
 

@@ -3,7 +3,7 @@ package io.github.distributedlock.engine.lease;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.backend.LockBackend;
@@ -17,6 +17,15 @@ import org.jspecify.annotations.Nullable;
  * told now is left to the {@link Sweeper}.
  */
 public final class Releaser {
+
+	/**
+	 * What has become of a hold that was to be given back.
+	 */
+	private enum Outcome {
+
+		RELEASED, DEFERRED, LOST
+
+	}
 
 	private final LockBackend backend;
 
@@ -48,9 +57,10 @@ public final class Releaser {
 	/**
 	 * Gives back holds whose last handle was closed: many in one step where that is
 	 * possible, else the last one first, and each whatever happens to the one before.
+	 * @return whether all were held until now, as far as the store could be told
 	 */
-	public void release(List<Hold> holds) {
-		end(holds, true);
+	public boolean release(List<Hold> holds) {
+		return end(holds, true);
 	}
 
 	/**
@@ -60,30 +70,25 @@ public final class Releaser {
 		end(holds, false);
 	}
 
-	private void end(List<Hold> holds, boolean used) {
+	private boolean end(List<Hold> holds, boolean used) {
 		Deferrals deferrals = new Deferrals(this.backend, this.sweeper, this.events);
 		try {
-			eachBackwards(Batches.of(holds), (batch) -> {
-				if (batch.size() > 1 && isOneStep(batch, used)) {
-					endAtOnce(batch, used, deferrals);
-				}
-				else {
-					eachBackwards(batch, (hold) -> end(hold, used, deferrals));
-				}
-			});
+			return eachBackwards(Batches.of(holds), (batch) -> (batch.size() > 1 && isOneStep(batch, used))
+					? endAtOnce(batch, used, deferrals) : eachBackwards(batch, (hold) -> end(hold, used, deferrals)));
 		}
 		finally {
 			deferrals.log();
 		}
 	}
 
-	// Not recursive: there may be thousands.
-	private static <T> void eachBackwards(List<T> all, Consumer<T> step) {
+	// Not recursive: there may be thousands. None is left out because of another.
+	private static <T> boolean eachBackwards(List<T> all, Predicate<T> step) {
+		boolean held = true;
 		RuntimeException exception = null;
 		Error error = null;
 		for (int i = all.size() - 1; i >= 0; i--) {
 			try {
-				step.accept(all.get(i));
+				held &= step.test(all.get(i));
 			}
 			catch (RuntimeException ex) {
 				exception = ex;
@@ -98,28 +103,30 @@ public final class Releaser {
 		if (exception != null) {
 			throw exception;
 		}
+		return held;
 	}
 
-	private void end(Hold hold, boolean used, Deferrals deferrals) {
+	private boolean end(Hold hold, boolean used, Deferrals deferrals) {
 		long rest = rest(hold, used);
 		LockEvent.Released event = event(hold, used);
 		if (this.lossHandler.isStillHeld(hold) && mayHandOn(hold, rest) && hold.handOn()) {
 			publish(event);
-			return;
+			return true;
 		}
-		boolean told = false;
+		Outcome outcome = Outcome.LOST;
 		if (begin(hold)) {
 			try {
-				told = tell(hold, rest, deferrals);
+				outcome = tell(hold, rest, deferrals);
 			}
 			finally {
 				hold.leavePlace();
 			}
 		}
 		cleanUp(hold.ownership());
-		if (told) {
+		if (outcome == Outcome.RELEASED) {
 			publish(event);
 		}
+		return outcome != Outcome.LOST;
 	}
 
 	private boolean mayHandOn(Hold hold, long rest) {
@@ -132,12 +139,13 @@ public final class Releaser {
 				&& this.backend.isOneStep(keys(holds));
 	}
 
-	private void endAtOnce(List<Hold> holds, boolean used, Deferrals deferrals) {
+	private boolean endAtOnce(List<Hold> holds, boolean used, Deferrals deferrals) {
+		boolean held = false;
 		List<LockEvent.Released> told = new ArrayList<>();
 		List<Hold> ours = holds.stream().filter(this::begin).toList();
 		try {
 			if (!ours.isEmpty()) {
-				tell(ours, used, deferrals, told);
+				held = tell(ours, used, deferrals, told);
 			}
 		}
 		finally {
@@ -145,6 +153,7 @@ public final class Releaser {
 		}
 		holds.forEach((hold) -> cleanUp(hold.ownership()));
 		told.forEach(this::publish);
+		return held && ours.size() == holds.size();
 	}
 
 	private boolean begin(Hold hold) {
@@ -161,22 +170,23 @@ public final class Releaser {
 		}
 	}
 
-	private boolean tell(Hold hold, long rest, Deferrals deferrals) {
+	private Outcome tell(Hold hold, long rest, Deferrals deferrals) {
 		RuntimeException failure = deferrals.silence(hold.key());
 		if (failure == null) {
 			try {
-				return isOwned(hold, Interrupts
-					.deferredDuring(() -> CleanUpTask.release(this.backend, hold.key(), hold.owner(), rest)));
+				boolean owned = Interrupts
+					.deferredDuring(() -> CleanUpTask.release(this.backend, hold.key(), hold.owner(), rest));
+				return isOwned(hold, owned) ? Outcome.RELEASED : Outcome.LOST;
 			}
 			catch (RuntimeException ex) {
 				failure = ex;
 			}
 		}
 		deferrals.add(hold, rest, failure);
-		return false;
+		return Outcome.DEFERRED;
 	}
 
-	private void tell(List<Hold> holds, boolean used, Deferrals deferrals, List<LockEvent.Released> told) {
+	private boolean tell(List<Hold> holds, boolean used, Deferrals deferrals, List<LockEvent.Released> told) {
 		List<LockEvent.@Nullable Released> events = new ArrayList<>(holds.size());
 		holds.forEach((hold) -> events.add(event(hold, used)));
 		RuntimeException failure = deferrals.silence(holds.get(0).key());
@@ -190,7 +200,7 @@ public final class Releaser {
 						told.add(released);
 					}
 				}
-				return;
+				return !owned.contains(false);
 			}
 			catch (RuntimeException ex) {
 				failure = ex;
@@ -199,6 +209,7 @@ public final class Releaser {
 		for (Hold hold : holds) {
 			deferrals.add(hold, 0, failure);
 		}
+		return true;
 	}
 
 	private boolean isOwned(Hold hold, boolean answer) {

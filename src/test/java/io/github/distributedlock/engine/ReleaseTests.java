@@ -1,0 +1,136 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.fixtures.StubHandle;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * {@code release} says whether the lock was held until then.
+ */
+class ReleaseTests extends EngineFixture {
+
+	@Test
+	void heldUntilNow() {
+		LockHandle handle = this.engine.acquire("k");
+		assertThat(handle.release()).isTrue();
+		assertThat(handle.isClosed()).isTrue();
+		assertThat(LockHandle.current()).isEmpty();
+		assertThat(valueOf("k")).isNull();
+	}
+
+	@Test
+	void onlyTheFirstCallSaysSo() {
+		LockHandle released = this.engine.acquire("k");
+		assertThat(released.release()).isTrue();
+		this.backend.forgetSteps();
+		assertThat(released.release()).as("a second time").isFalse();
+		LockHandle closed = this.engine.acquire("k");
+		closed.close();
+		this.backend.forgetSteps();
+		assertThat(closed.release()).as("after close").isFalse();
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
+	void lostBecauseItsLeaseRanOut() {
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(LEASE));
+		this.time.advance(LEASE);
+		assertThat(handle.release()).isFalse();
+	}
+
+	@Test
+	void lostSinceTheStoreSaysSo() {
+		LockHandle handle = this.engine.acquire("k");
+		this.store.release("k", handle.owner());
+		assertThat(handle.isHeld()).as("as far as is known here").isTrue();
+		assertThat(handle.release()).isFalse();
+		assertThat(events(LockEvent.Lost.class)).hasSize(1);
+	}
+
+	@Test
+	void lostWithTheEngine() {
+		LockHandle handle = this.engine.acquire("k");
+		this.engine.close();
+		assertThat(handle.release()).isFalse();
+	}
+
+	@Test
+	void heldThoughTheStoreCannotBeTold() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		assertThat(handle.release()).isTrue();
+		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(1);
+	}
+
+	@Test
+	void handedOnInsideTheJvm() {
+		LockHandle handle = this.engine.acquire("k");
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", Duration.ofMinutes(1)));
+		this.backend.forgetSteps();
+		assertThat(handle.release()).isTrue();
+		assertThat(this.backend.steps()).doesNotContain("release k");
+		assertThat(next.join().release()).isTrue();
+	}
+
+	@Test
+	void innerHandleSpeaksOfTheLockThatStaysHeld() {
+		LockHandle outer = this.engine.acquire("k");
+		assertThat(this.engine.acquire("k").release()).isTrue();
+		LockHandle inner = this.engine.acquire("k");
+		this.store.release("k", outer.owner());
+		this.time.advance(LEASE.dividedBy(3));
+		assertThat(outer.isHeld()).as("the renewal has noticed").isFalse();
+		assertThat(inner.release()).isFalse();
+		assertThat(outer.release()).isFalse();
+	}
+
+	@Test
+	void oneOfSeveralWasLost() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("a", "b", "c"));
+		this.store.release("b", handle.owner());
+		assertThat(handle.release()).isFalse();
+		assertThat(valueOf("a")).isNull();
+		assertThat(valueOf("c")).isNull();
+		assertThat(this.engine.acquire(LockRequest.of("a", "b", "c")).release()).isTrue();
+	}
+
+	@Test
+	void oneOfSeveralThatAreGivenBackInOneStepWasLost() {
+		LockRequest joint = LockRequest.of("joint-a", "joint-b");
+		LockHandle lost = this.engine.acquire(joint);
+		this.store.release("joint-b", lost.owner());
+		assertThat(lost.release()).isFalse();
+		assertThat(this.engine.acquire(joint).release()).isTrue();
+		LockHandle deferred = this.engine.acquire(joint);
+		this.backend.next("release-all", ScriptedBackend.LOST_REQUEST);
+		assertThat(deferred.release()).isTrue();
+	}
+
+	@Test
+	void oneOfSeveralStaysHeldByAnOuterHandle() {
+		LockHandle outer = this.engine.acquire("a");
+		assertThat(this.engine.acquire(LockRequest.of("a", "b")).release()).isTrue();
+		LockHandle inner = this.engine.acquire(LockRequest.of("a", "b"));
+		this.store.release("a", outer.owner());
+		this.time.advance(LEASE.dividedBy(3));
+		assertThat(inner.release()).isFalse();
+		assertThat(outer.release()).isFalse();
+	}
+
+	@Test
+	void handleThatIsNotOfThisLibraryInheritsIt() {
+		LockHandle handle = new StubHandle(List.of("k"));
+		assertThat(handle.release()).isTrue();
+		assertThat(handle.isClosed()).isTrue();
+		assertThat(handle.release()).isFalse();
+	}
+
+}
