@@ -73,7 +73,9 @@ class ArchitectureTests {
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //
-			"backend.Attempt", "backend.Claim", "backend.LockBackend", "backend.Passing", "backend.WakeListener", //
+			"backend.Attempt", "backend.Claim", "backend.Holder", "backend.LockBackend", "backend.LockFeature", //
+			"backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.Passing", "backend.ReleaseListener", //
+			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
 			"backend.memory.InMemoryLockBackend", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "atomic.Atomicity", REDIS + "wake.Signals", //
 			ENGINE + "LockEngine", ENGINE + "LockEngineBuilder");

@@ -69,7 +69,7 @@ final class StartUpCheck {
 		DistributedLockAdvisor found = this.advisor.get();
 		try {
 			if (found != null) {
-				found.require((request) -> this.backend.require(request.keys().get(0), request.mode(), request.fair()));
+				found.require(this.backend::checkSupport);
 			}
 		}
 		catch (LockBackendException ex) {

@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
  * The store's answer to one attempt to acquire a key.
  *
  * @param acquired whether the claim's owner has the key now
- * @param holder if not: whose value stands there, where the store said so
+ * @param holder if not: the one in whose favour the key is busy, where the store said so
  * @param left if not: when so much time is over, the key is free, unless its lease is
  * renewed or it changes hands; {@code null} where the store did not say so
  * @param fencingToken the token of a claim that was acquired and is fenced
  */
-public record Attempt(boolean acquired, @Nullable String holder, @Nullable Duration left, OptionalLong fencingToken) {
+public record Attempt(boolean acquired, @Nullable Holder holder, @Nullable Duration left, OptionalLong fencingToken) {
 
 	/**
 	 * The claim's owner has the key.
@@ -37,22 +37,22 @@ public record Attempt(boolean acquired, @Nullable String holder, @Nullable Durat
 
 	/**
 	 * Somebody else has the key.
-	 * @param holder the value that stands there: an owner token, or {@code reserved:} or
-	 * {@code parked:} with one
+	 * @param holder the one in whose favour the key is busy, {@code null} if that is not
+	 * known
 	 * @return the answer
 	 */
-	public static Attempt busy(@Nullable String holder) {
+	public static Attempt busy(@Nullable Holder holder) {
 		return busy(holder, null);
 	}
 
 	/**
 	 * Somebody else has the key.
-	 * @param holder the value that stands there
+	 * @param holder the one in whose favour the key is busy
 	 * @param left in how long the key is free if nothing else happens, {@code null} if
 	 * that is not known
 	 * @return the answer
 	 */
-	public static Attempt busy(@Nullable String holder, @Nullable Duration left) {
+	public static Attempt busy(@Nullable Holder holder, @Nullable Duration left) {
 		return new Attempt(false, holder, left, OptionalLong.empty());
 	}
 

@@ -1,67 +1,187 @@
 package io.github.distributedlock.backend;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import io.github.distributedlock.LockMode;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What is asked of the store to become, or to stay, the owner of a key.
- *
- * @param key the user's key
- * @param owner the owner token, unique for each acquisition; begins with the instance and
- * a colon
- * @param instance the JVM that asks, as it {@linkplain LockBackend#listen listens}; has
- * no colon and no space
- * @param lease for how long, from the moment at which the store carries it out; whole
- * milliseconds
- * @param fenced whether the owner is to get a fencing token with the key: a number
- * greater than all that the key's owners got before. The time in microseconds is one,
- * where it is; so a store that forgets the last one still does not go back.
- * @param mode who may own the key together
- * @param fair whether it has a place of its own among those that wait, and never gets
- * ahead of who came before
+ * A request to a store to make somebody the owner of a key, or to let the owner stay so.
+ * <p>
+ * Immutable, with withers: what is not said is that the key is wanted alone, without a
+ * fencing token, and not in strict order of arrival.
  */
-public record Claim(String key, String owner, String instance, Duration lease, boolean fenced, LockMode mode,
-		boolean fair) {
+public final class Claim {
 
-	/**
-	 * What the name of an instance's registration as a reader begins with.
-	 */
-	public static final String SHARED = "shared:";
+	private final String key;
 
-	/**
-	 * Claims a key alone, without a fencing token, and waits for it as an instance.
-	 * @param key the user's key
-	 * @param owner the owner token
-	 * @param instance the JVM that asks
-	 * @param lease for how long
-	 */
-	public Claim(String key, String owner, String instance, Duration lease) {
-		this(key, owner, instance, lease, false, LockMode.EXCLUSIVE, false);
+	private final String owner;
+
+	private final String instance;
+
+	private final Duration lease;
+
+	private final LockMode mode;
+
+	private final boolean fair;
+
+	private final boolean fenced;
+
+	private Claim(String key, String owner, String instance, Duration lease, LockMode mode, boolean fair,
+			boolean fenced) {
+		this.key = Objects.requireNonNull(key, "key");
+		this.owner = Objects.requireNonNull(owner, "owner");
+		this.instance = Objects.requireNonNull(instance, "instance");
+		this.lease = Objects.requireNonNull(lease, "lease");
+		this.mode = Objects.requireNonNull(mode, "mode");
+		this.fair = fair;
+		this.fenced = fenced;
 	}
 
 	/**
-	 * Claims a key alone, and waits for it as an instance.
+	 * Claims a key for one owner alone.
 	 * @param key the user's key
-	 * @param owner the owner token
-	 * @param instance the JVM that asks
-	 * @param lease for how long
-	 * @param fenced whether the owner is to get a fencing token
+	 * @param owner the owner token, unique for each acquisition; begins with the instance
+	 * and a colon
+	 * @param instance the engine that asks; has no colon and no space
+	 * @param lease for how long, counted by the store from the moment at which it carries
+	 * the claim out; whole milliseconds
+	 * @return the claim
 	 */
-	public Claim(String key, String owner, String instance, Duration lease, boolean fenced) {
-		this(key, owner, instance, lease, fenced, LockMode.EXCLUSIVE, false);
+	public static Claim of(String key, String owner, String instance, Duration lease) {
+		return new Claim(key, owner, instance, lease, LockMode.EXCLUSIVE, false, false);
 	}
 
 	/**
-	 * Who is registered if this has to wait: the owner itself if it is fair; otherwise
-	 * its instance, whose readers are another waiter than its writers.
-	 * @return the name of the waiter
+	 * The instance in whose name an owner token was made.
+	 * @param owner the owner token
+	 * @return what it begins with, up to the first colon
 	 */
-	public String waiter() {
-		if (this.fair) {
-			return this.owner;
-		}
-		return (this.mode == LockMode.SHARED) ? SHARED + this.instance : this.instance;
+	public static String instanceOf(String owner) {
+		return owner.split(":", 2)[0];
+	}
+
+	/**
+	 * Claims the key for another time.
+	 * @param lease for how long
+	 * @return the claim with that lease
+	 */
+	public Claim lease(Duration lease) {
+		return new Claim(this.key, this.owner, this.instance, lease, this.mode, this.fair, this.fenced);
+	}
+
+	/**
+	 * Claims the key alone, or together with others. Anything but
+	 * {@link LockMode#EXCLUSIVE} only of a store with {@link LockFeature#SHARED}.
+	 * @param mode the mode
+	 * @return the claim in that mode
+	 */
+	public Claim mode(LockMode mode) {
+		return new Claim(this.key, this.owner, this.instance, this.lease, mode, this.fair, this.fenced);
+	}
+
+	/**
+	 * Gives the claim a place of its own among those that wait, so that it never gets
+	 * ahead of one that came before. Only of a store with {@link LockFeature#FAIR}.
+	 * @param fair whether to do so
+	 * @return the claim with such a place, or without
+	 */
+	public Claim fair(boolean fair) {
+		return new Claim(this.key, this.owner, this.instance, this.lease, this.mode, fair, this.fenced);
+	}
+
+	/**
+	 * Asks for a fencing token: a number greater than all that owners of the key got
+	 * before. Only of a store with {@link LockFeature#FENCING}.
+	 * @param fenced whether to do so
+	 * @return the claim with a token, or without
+	 */
+	public Claim fenced(boolean fenced) {
+		return new Claim(this.key, this.owner, this.instance, this.lease, this.mode, this.fair, fenced);
+	}
+
+	/**
+	 * The user's key.
+	 * @return the key
+	 */
+	public String key() {
+		return this.key;
+	}
+
+	/**
+	 * The owner token.
+	 * @return the token
+	 */
+	public String owner() {
+		return this.owner;
+	}
+
+	/**
+	 * The engine that asks.
+	 * @return its name
+	 */
+	public String instance() {
+		return this.instance;
+	}
+
+	/**
+	 * For how long the key is claimed.
+	 * @return the time, in whole milliseconds
+	 */
+	public Duration lease() {
+		return this.lease;
+	}
+
+	/**
+	 * Who may own the key together.
+	 * @return the mode
+	 */
+	public LockMode mode() {
+		return this.mode;
+	}
+
+	/**
+	 * Whether it has a place of its own among those that wait.
+	 * @return {@code true} if it has
+	 */
+	public boolean fair() {
+		return this.fair;
+	}
+
+	/**
+	 * Whether the owner is to get a fencing token.
+	 * @return {@code true} if it is
+	 */
+	public boolean fenced() {
+		return this.fenced;
+	}
+
+	/**
+	 * The waiter that is registered if this has to wait.
+	 * @return the owner itself if the claim is fair, otherwise its instance, whose
+	 * readers are another waiter than its writers
+	 */
+	public Waiter waiter() {
+		return new Waiter(this.instance, this.mode, this.fair ? this.owner : null);
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return other instanceof Claim claim && this.key.equals(claim.key) && this.owner.equals(claim.owner)
+				&& this.instance.equals(claim.instance) && this.lease.equals(claim.lease) && this.mode == claim.mode
+				&& this.fair == claim.fair && this.fenced == claim.fenced;
+	}
+
+	@Override
+	public int hashCode() {
+		return Objects.hash(this.key, this.owner, this.lease);
+	}
+
+	@Override
+	public String toString() {
+		return "Claim[key=" + this.key + ", owner=" + this.owner + ", lease=" + this.lease + ", mode=" + this.mode
+				+ (this.fair ? ", fair" : "") + (this.fenced ? ", fenced" : "") + "]";
 	}
 
 }

@@ -6,7 +6,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
@@ -19,6 +18,7 @@ import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.BackgroundReleaser;
 import io.github.distributedlock.engine.lease.Extender;
@@ -41,6 +41,7 @@ import io.github.distributedlock.engine.runtime.Instance;
 import io.github.distributedlock.engine.runtime.Lifecycle;
 import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.SerialTasks;
+import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.engine.runtime.Text;
 import io.github.distributedlock.engine.runtime.UserCode;
 import io.github.distributedlock.engine.runtime.Workers;
@@ -84,7 +85,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Handles handles;
 
-	private final LockBackend.Listening listening;
+	private final Listening listening;
 
 	private final Runnable endThreads;
 
@@ -92,6 +93,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	LockEngine(LockEngineBuilder settings, EngineTime time, Workers workers, Runnable endThreads) {
 		LockBackend backend = settings.backend;
+		Store store = new Store(backend);
 		Instance instance = new Instance(settings.application);
 		this.requests = new Requests(settings);
 		this.time = time;
@@ -101,20 +103,20 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.events = Events.here(settings.listeners);
 		Events eventsElsewhere = this.events.elsewhere(workers, userCode);
 		SerialTasks nodeTasks = new SerialTasks(workers::background);
-		this.queue = new LocalQueue(new Withdrawals(backend, nodeTasks));
+		this.queue = new LocalQueue(new Withdrawals(store, nodeTasks));
 		this.sweeper = new Sweeper(backend, time, workers);
 		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere);
 		RenewalRound round = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
 		this.watchdog = new Watchdog(backend, round, this.lossHandler, time, workers);
-		this.listening = backend.listen(instance.id(), new WakeUps(this.queue, instance));
-		BooleanSupplier handsOn = settings.localSlice.isZero() ? () -> false : () -> !this.listening.isDeaf();
-		Releaser releaser = new Releaser(backend, this.watchdog, this.lossHandler, this.sweeper, this.events, handsOn);
-		Releaser releaserElsewhere = new Releaser(backend, this.watchdog, this.lossHandler, this.sweeper,
-				eventsElsewhere, handsOn);
+		this.listening = store.listen(instance.id(), new WakeUps(this.queue, instance));
+		boolean handsOn = !settings.localSlice.isZero();
+		Releaser releaser = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, this.events, handsOn);
+		Releaser releaserElsewhere = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, eventsElsewhere,
+				handsOn);
 		this.backgroundReleaser = new BackgroundReleaser(releaserElsewhere, new Nodes(backend), nodeTasks, workers);
-		HandOver handOver = new HandOver(backend, this.watchdog, this.lossHandler, this.sweeper, time,
+		HandOver handOver = new HandOver(store, this.watchdog, this.lossHandler, this.sweeper, time,
 				settings.localSlice.toNanos());
-		KeyAcquirer acquirer = new KeyAcquirer(backend, this.queue, this.watchdog, this.sweeper, handOver, instance,
+		KeyAcquirer acquirer = new KeyAcquirer(store, this.queue, this.watchdog, this.sweeper, handOver, instance,
 				this.lifecycle, time, this.listening, settings.pollInterval);
 		this.holds = new RequestAcquirer(instance, acquirer, releaser, this.lossHandler, this.events);
 		this.handles = new Handles(this.lossHandler, releaser, this.backgroundReleaser,

@@ -53,8 +53,8 @@ final class Requests {
 
 	HoldOptions options(LockRequest request) {
 		boolean shared = request.mode() == LockMode.SHARED;
-		if (shared || request.fair()) {
-			request.keys().forEach((key) -> this.backend.require(key, request.mode(), request.fair()));
+		if (shared || request.fair() || request.fenced()) {
+			this.backend.checkSupport(request);
 		}
 		return HoldOptions.of(request, this.leaseTime);
 	}

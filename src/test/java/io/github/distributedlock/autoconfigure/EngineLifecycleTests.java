@@ -9,6 +9,8 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.ReleaseNotifications;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import org.junit.jupiter.api.Test;
 import org.mockito.InOrder;
 
@@ -25,6 +27,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.withSettings;
 
 /**
  * Tests for {@link EngineLifecycle}, and for the end of the beans.
@@ -79,9 +82,9 @@ class EngineLifecycleTests {
 
 	@Test
 	void endsTheEngineBeforeTheBackend() {
-		LockBackend backend = mock();
-		LockBackend.Listening listening = mock();
-		given(backend.listen(any(), any())).willReturn(listening);
+		LockBackend backend = mock(withSettings().extraInterfaces(ReleaseNotifications.class));
+		Listening listening = mock();
+		given(((ReleaseNotifications) backend).listen(any(), any())).willReturn(listening);
 		Contexts.withoutRedis().withBean("own", LockBackend.class, () -> backend).run((context) -> {
 			context.close();
 			InOrder order = inOrder(listening, backend);

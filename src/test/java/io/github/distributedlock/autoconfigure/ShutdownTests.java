@@ -131,7 +131,7 @@ class ShutdownTests {
 	}
 
 	private boolean isFree(String key) {
-		return this.store.acquire(new Claim(key, "probe#1:1", "probe#1", Duration.ofMinutes(1))).acquired();
+		return this.store.acquire(Claim.of(key, "probe#1:1", "probe#1", Duration.ofMinutes(1))).acquired();
 	}
 
 	private static boolean isStopped(DistributedLock lock) {

@@ -12,6 +12,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Holder;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +28,7 @@ class AcquiringTests extends EngineFixture {
 	void uncontendedCycleIsTwoCommands() {
 		this.engine.acquire("k").close();
 		assertThat(this.backend.steps()).containsExactly("acquire k", "release k");
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -278,7 +279,7 @@ class AcquiringTests extends EngineFixture {
 		assertThat(Thread.currentThread().isInterrupted()).isTrue();
 		handle.close();
 		assertThat(Thread.interrupted()).isTrue();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -295,7 +296,7 @@ class AcquiringTests extends EngineFixture {
 		try (LockHandle handle = this.engine.acquire("k")) {
 			first = handle.owner();
 			assertThat(first).matches("us@[A-Za-z0-9._-]+/" + ProcessHandle.current().pid() + "#[0-9a-z]+:1");
-			assertThat(valueOf("k")).isEqualTo(first);
+			assertThat(holderOf("k")).isEqualTo(Holder.owner(first));
 		}
 		try (LockHandle handle = this.engine.acquire("k")) {
 			assertThat(handle.owner()).isNotEqualTo(first).endsWith(":2");
@@ -306,8 +307,8 @@ class AcquiringTests extends EngineFixture {
 	void severalKeysAreSortedDeduplicatedAndUnderOneOwner() {
 		LockHandle handle = this.engine.acquire(LockRequest.of("b", "a", "b"));
 		assertThat(handle.keys()).containsExactly("a", "b");
-		assertThat(valueOf("a")).isEqualTo(handle.owner());
-		assertThat(valueOf("b")).isEqualTo(handle.owner());
+		assertThat(holderOf("a")).isEqualTo(Holder.owner(handle.owner()));
+		assertThat(holderOf("b")).isEqualTo(Holder.owner(handle.owner()));
 		assertThat(this.backend.steps()).containsExactly("acquire a", "acquire b");
 		handle.close();
 		assertThat(this.backend.steps().subList(2, 4)).containsExactly("release b", "release a");
@@ -317,8 +318,8 @@ class AcquiringTests extends EngineFixture {
 	void severalKeysAreAllOrNone() {
 		ownedElsewhere("b", LEASE);
 		assertThat(this.engine.tryAcquire(LockRequest.of("a", "b", "c"))).isEmpty();
-		assertThat(valueOf("a")).isNull();
-		assertThat(valueOf("c")).isNull();
+		assertThat(holderOf("a")).isNull();
+		assertThat(holderOf("c")).isNull();
 		assertThat(this.backend.steps()).containsExactly("acquire a", "acquire b", "release a");
 	}
 
@@ -335,7 +336,7 @@ class AcquiringTests extends EngineFixture {
 			.withThrowableThat()
 			.havingCause()
 			.isInstanceOf(LockNotAcquiredException.class);
-		assertThat(valueOf("a")).isNull();
+		assertThat(holderOf("a")).isNull();
 	}
 
 	@Test

@@ -8,6 +8,7 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -26,16 +27,16 @@ class AmbiguityTests extends EngineFixture {
 		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", Duration.ofSeconds(2)));
 		this.time.advance(Duration.ofMillis(25));
 		LockHandle handle = succeeded(acquiring);
-		assertThat(valueOf("k")).isEqualTo(handle.owner());
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(handle.owner()));
 	}
 
 	@Test
 	void acquireWhoseReplyWasLostIsCleanedUpIfItIsGivenUp() {
 		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire("k"));
-		assertThat(valueOf("k")).isNotNull();
+		assertThat(holderOf("k")).isNotNull();
 		this.time.advance(Duration.ZERO);
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -47,7 +48,7 @@ class AmbiguityTests extends EngineFixture {
 		this.time.advance(Duration.ofSeconds(20));
 		assertThat(this.store.acquire(late[0]).acquired()).isTrue();
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(valueOf("k")).as("an orphan lasts a second").isNull();
+		assertThat(holderOf("k")).as("an orphan lasts a second").isNull();
 		this.time.advance(Duration.ofSeconds(10));
 		this.backend.forgetSteps();
 		this.time.advance(Duration.ofMinutes(5));
@@ -75,7 +76,7 @@ class AmbiguityTests extends EngineFixture {
 		});
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire("k"));
 		this.time.advance(Duration.ZERO);
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -138,7 +139,7 @@ class AmbiguityTests extends EngineFixture {
 		handle.close();
 		assertThat(this.store.acquire(late[0]).acquired()).isTrue();
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -155,7 +156,7 @@ class AmbiguityTests extends EngineFixture {
 		handle.close();
 		assertThat(this.store.acquire(late[0]).acquired()).isTrue();
 		this.time.advance(Duration.ofMillis(500));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -163,9 +164,9 @@ class AmbiguityTests extends EngineFixture {
 		LockHandle handle = this.engine.acquire("k");
 		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
 		handle.close();
-		assertThat(valueOf("k")).isNotNull();
+		assertThat(holderOf("k")).isNotNull();
 		this.engine.close();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -183,10 +184,10 @@ class AmbiguityTests extends EngineFixture {
 		handle.close();
 		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(1);
 		this.time.advance(Duration.ofSeconds(5));
-		assertThat(valueOf("k")).isNotNull();
+		assertThat(holderOf("k")).isNotNull();
 		this.backend.works();
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 		this.backend.forgetSteps();
 		this.time.advance(Duration.ofMinutes(1));
 		assertThat(this.backend.steps()).isEmpty();
@@ -253,7 +254,7 @@ class AmbiguityTests extends EngineFixture {
 		}), this.time, this.time, () -> {
 		});
 		other.acquire("k").close();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	private static LockHandle succeeded(CompletableFuture<LockHandle> acquiring) {

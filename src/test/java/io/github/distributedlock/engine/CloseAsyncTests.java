@@ -58,7 +58,7 @@ class CloseAsyncTests extends EngineFixture {
 		assertThat(released).isCompletedWithValue(null);
 		assertThat(this.threads.get(0)).startsWith("lock-background-");
 		assertThat(this.threads.get(1)).startsWith("lock-callback-");
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -79,7 +79,7 @@ class CloseAsyncTests extends EngineFixture {
 		await(blocked, "all continuations block");
 		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
 		assertThat(this.real.acquire("down").closeAsync()).as("a release").succeedsWithin(PATIENCE);
-		Awaitility.await("a clean-up").atMost(PATIENCE).until(() -> valueOf("down") == null);
+		Awaitility.await("a clean-up").atMost(PATIENCE).until(() -> holderOf("down") == null);
 		this.backend.forgetSteps();
 		Awaitility.await("a renewal").atMost(PATIENCE).until(() -> this.backend.steps().contains("renew renewed"));
 		renewed.close();
@@ -152,7 +152,7 @@ class CloseAsyncTests extends EngineFixture {
 		assertThat(released).isNotDone();
 		engine.close();
 		assertThat(released).isCompletedWithValue(null);
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 		assertThat(events(LockEvent.Lost.class)).isEmpty();
 	}
 
@@ -164,7 +164,7 @@ class CloseAsyncTests extends EngineFixture {
 		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(1);
 		this.backend.works();
 		this.time.advance(Duration.ofSeconds(2));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -186,7 +186,7 @@ class CloseAsyncTests extends EngineFixture {
 		assertThat(outer.isHeld()).isTrue();
 		assertThat(this.backend.steps()).containsExactly("acquire k");
 		outer.closeAsync();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test

@@ -39,7 +39,7 @@ class DetachedTests extends EngineFixture {
 		assertThat(onPooledThread(() -> this.engine.tryAcquire("k"))).isEmpty();
 		assertThat(handle.isHeld()).isTrue();
 		handle.close();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 		assertThat(onPooledThread(() -> this.engine.tryAcquire("k"))).isPresent();
 	}
 

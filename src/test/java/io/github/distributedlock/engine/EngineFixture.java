@@ -14,6 +14,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.runtime.FakeTime;
@@ -89,7 +90,7 @@ public abstract class EngineFixture {
 	 * Another JVM owns the key.
 	 */
 	protected void ownedElsewhere(String key, Duration lease) {
-		assertThat(this.store.acquire(new Claim(key, "other#1:1", "other#1", lease)).acquired()).isTrue();
+		assertThat(this.store.acquire(Claim.of(key, "other#1:1", "other#1", lease)).acquired()).isTrue();
 	}
 
 	protected void releasedElsewhere(String key) {
@@ -97,15 +98,15 @@ public abstract class EngineFixture {
 	}
 
 	/**
-	 * Whose value stands at the key, or {@code null}.
+	 * In whose favour the key is busy, whatever the mode, or {@code null}.
 	 */
-	protected String valueOf(String key) {
-		Attempt attempt = this.store.acquire(new Claim(key, "probe#1:1", "probe#1", Duration.ofMillis(1)));
+	protected Holder holderOf(String key) {
+		Attempt attempt = this.store.acquire(Claim.of(key, "probe#1:1", "probe#1", Duration.ofMillis(1)));
 		if (attempt.acquired()) {
-			this.store.park(key, "probe#1:1", Duration.ZERO);
+			this.store.leaveToExpire(key, "probe#1:1", Duration.ZERO);
 			return null;
 		}
-		return attempt.holder();
+		return attempt.holder().in(null);
 	}
 
 	/**

@@ -29,6 +29,7 @@ import io.github.distributedlock.engine.runtime.Instance;
 import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.SerialTasks;
 import io.github.distributedlock.engine.runtime.StillTime;
+import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.engine.runtime.UserCode;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -154,7 +155,7 @@ public class EngineHandleLincheckTests {
 		LossHandler lossHandler = new LossHandler(sweeper, events);
 		Watchdog watchdog = new Watchdog(this.store, (due) -> {
 		}, lossHandler, this.time, this.time);
-		Releaser releaser = new Releaser(this.store, watchdog, lossHandler, sweeper, events, () -> false);
+		Releaser releaser = new Releaser(new Store(this.store), watchdog, lossHandler, sweeper, events, false);
 		BackgroundReleaser backgroundReleaser = new BackgroundReleaser(releaser, new Nodes(this.store),
 				new SerialTasks(this.time::background), this.time);
 		return new Handles(lossHandler, releaser, backgroundReleaser,

@@ -68,7 +68,7 @@ class FencingTests extends EngineFixture {
 			.withMessage("Lock 'k' was requested as fenced, but this thread holds it without a fencing token already."
 					+ " Request the outer lock as fenced, too");
 		outer.close();
-		assertThat(valueOf("k")).as("not re-entered, so released").isNull();
+		assertThat(holderOf("k")).as("not re-entered, so released").isNull();
 		assertThat(this.engine.acquire(FENCED).fencingToken()).isPresent();
 	}
 
@@ -110,7 +110,7 @@ class FencingTests extends EngineFixture {
 			.withMessageContaining("Lock 'k' was requested as fenced, but")
 			.withMessageContaining("ScriptedBackend gave no fencing token");
 		this.time.advance(Duration.ZERO);
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 		this.backend.next("acquire", (step) -> Attempt.BUSY);
 		this.backend.next("register", (step) -> Attempt.ACQUIRED);
 		CompletableFuture<LockHandle> acquiring = inThread(() -> this.engine.acquire(FENCED));

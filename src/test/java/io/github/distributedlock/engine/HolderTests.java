@@ -14,7 +14,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -47,7 +47,7 @@ class HolderTests extends EngineFixture {
 	void isTheOwnerOfALockThatRunsOut() {
 		LockHandle handle = engine(this.store, "other").acquire(request("k").minHoldTime(SECOND));
 		handle.close();
-		assertThat(valueOf("k")).startsWith(LockBackend.PARKED);
+		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);
 		assertThat(holderOfBusy("k")).isEqualTo(handle.owner());
 	}
 
@@ -61,9 +61,9 @@ class HolderTests extends EngineFixture {
 	void isNobodyWhileALockIsKeptForTheNext() {
 		ownedElsewhere("k", LEASE);
 		this.store.listen("third#1", new Ear());
-		this.store.acquireOrRegister(new Claim("k", "third#1:1", "third#1", LEASE));
+		this.store.acquireOrRegister(Claim.of("k", "third#1:1", "third#1", LEASE));
 		releasedElsewhere("k");
-		assertThat(valueOf("k")).startsWith(LockBackend.RESERVED);
+		assertThat(holderOf("k").isReservation()).isTrue();
 		assertThat(holderOfBusy("k")).isNull();
 	}
 

@@ -15,6 +15,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Holder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -87,7 +88,7 @@ class ManyKeysTests extends EngineFixture {
 	void areParkedIfTheyHaveToRest() throws Exception {
 		LockHandle handle = this.engine.acquire(many("joint-").minHoldTime(Duration.ofSeconds(1)));
 		closeOnASmallStack(handle);
-		assertThat(this.backend.steps()).filteredOn((step) -> step.startsWith("park ")).hasSize(MANY);
+		assertThat(this.backend.steps()).filteredOn((step) -> step.startsWith("expire ")).hasSize(MANY);
 		this.time.advance(Duration.ofSeconds(2));
 		assertAllFree("joint-");
 	}
@@ -126,7 +127,7 @@ class ManyKeysTests extends EngineFixture {
 		assertThat(this.backend.steps()).containsExactly("release node-2:d", "release node-1:c");
 		assertThat(warnings()).hasSize(1);
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(List.of("node-1:a", "node-1:b", "node-1:c")).extracting(this::valueOf).containsOnlyNulls();
+		assertThat(List.of("node-1:a", "node-1:b", "node-1:c")).extracting(this::holderOf).containsOnlyNulls();
 	}
 
 	@Test
@@ -157,7 +158,7 @@ class ManyKeysTests extends EngineFixture {
 	}
 
 	private void assertAllFree(String prefix) {
-		assertThat(many(prefix).keys()).extracting((Function<String, String>) this::valueOf).containsOnlyNulls();
+		assertThat(many(prefix).keys()).extracting((Function<String, Holder>) this::holderOf).containsOnlyNulls();
 		assertThat(this.engine.hasQueues()).isFalse();
 	}
 

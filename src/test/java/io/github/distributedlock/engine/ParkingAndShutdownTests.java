@@ -5,8 +5,8 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -23,11 +23,11 @@ class ParkingAndShutdownTests extends EngineFixture {
 		LockHandle handle = this.engine.acquire(request("k").minHoldTime(Duration.ofMinutes(1)));
 		this.time.advance(Duration.ofSeconds(1));
 		handle.close();
-		assertThat(valueOf("k")).isEqualTo("parked:" + handle.owner());
+		assertThat(holderOf("k")).isEqualTo(Holder.expiring(handle.owner()));
 		this.time.advance(Duration.ofSeconds(58));
-		assertThat(valueOf("k")).isNotNull();
+		assertThat(holderOf("k")).isNotNull();
 		this.time.advance(Duration.ofMillis(1100));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -35,7 +35,7 @@ class ParkingAndShutdownTests extends EngineFixture {
 		LockHandle handle = this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(2)));
 		this.time.advance(Duration.ofSeconds(2));
 		handle.close();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 		assertThat(this.backend.steps()).endsWith("release k");
 	}
 
@@ -44,30 +44,30 @@ class ParkingAndShutdownTests extends EngineFixture {
 		LockHandle handle = this.engine.acquire(request("k").expireOnClose(true));
 		this.time.advance(Duration.ofSeconds(5));
 		handle.close();
-		assertThat(valueOf("k")).startsWith("parked:");
+		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);
 		this.time.advance(Duration.ofSeconds(24));
-		assertThat(valueOf("k")).isNotNull();
+		assertThat(holderOf("k")).isNotNull();
 		this.time.advance(Duration.ofSeconds(2));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
 	void lateRenewalDoesNotReviveAParkedLock() {
 		LockHandle handle = this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(2)));
 		handle.close();
-		assertThat(this.store.renew(java.util.List.of(new Claim("k", handle.owner(), "us", LEASE))))
+		assertThat(this.store.renew(java.util.List.of(Claim.of("k", handle.owner(), "us", LEASE))))
 			.containsExactly(false);
 		this.time.advance(Duration.ofMillis(2100));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
 	void parkedLockThatTheStoreDidNotHearOfIsParkedLater() {
 		LockHandle handle = this.engine.acquire(request("k").minHoldTime(Duration.ofMinutes(1)));
-		this.backend.next("park", ScriptedBackend.LOST_REQUEST);
+		this.backend.next("expire", ScriptedBackend.LOST_REQUEST);
 		handle.close();
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(valueOf("k")).startsWith("parked:");
+		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);
 	}
 
 	@Test
@@ -111,10 +111,10 @@ class ParkingAndShutdownTests extends EngineFixture {
 	void closedEngineListensNoLonger() {
 		ownedElsewhere("k", LEASE);
 		String us = this.engine.acquire("probe").owner().replaceAll(":\\d+$", "");
-		this.store.acquireOrRegister(new Claim("k", us + ":77", us, LEASE));
+		this.store.acquireOrRegister(Claim.of("k", us + ":77", us, LEASE));
 		this.engine.close();
 		releasedElsewhere("k");
-		assertThat(valueOf("k")).as("reserved for nobody").isNull();
+		assertThat(holderOf("k")).as("reserved for nobody").isNull();
 	}
 
 	@Test
@@ -164,7 +164,7 @@ class ParkingAndShutdownTests extends EngineFixture {
 		});
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire("k"));
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test

@@ -10,6 +10,7 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Holder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -44,9 +45,9 @@ class ReentrancyTests extends EngineFixture {
 		LockHandle inner = this.engine.acquire("k");
 		outer.close();
 		assertThat(inner.isHeld()).isTrue();
-		assertThat(valueOf("k")).isNotNull();
+		assertThat(holderOf("k")).isNotNull();
 		inner.close();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -65,9 +66,9 @@ class ReentrancyTests extends EngineFixture {
 		this.time.advance(Duration.ofSeconds(5));
 		this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(3))).close();
 		outer.close();
-		assertThat(valueOf("k")).startsWith("parked:");
+		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);
 		this.time.advance(Duration.ofMillis(3100));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -76,9 +77,9 @@ class ReentrancyTests extends EngineFixture {
 		this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(1))).close();
 		outer.close();
 		this.time.advance(Duration.ofMillis(4900));
-		assertThat(valueOf("k")).startsWith("parked:");
+		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);
 		this.time.advance(Duration.ofMillis(200));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@ParameterizedTest
@@ -96,9 +97,9 @@ class ReentrancyTests extends EngineFixture {
 		assertThat(this.backend.steps()).isEmpty();
 		this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(8))).close();
 		outer.close();
-		assertThat(valueOf("k")).startsWith("parked:");
+		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);
 		this.time.advance(Duration.ofMillis(7900));
-		assertThat(valueOf("k")).isNotNull();
+		assertThat(holderOf("k")).isNotNull();
 	}
 
 	static Stream<Arguments> minHoldTimeThatTheOuterLockCannotKeepIsRefusedBeforeItEnters() {
@@ -113,7 +114,7 @@ class ReentrancyTests extends EngineFixture {
 		LockHandle outer = this.engine.acquire("k");
 		assertThat(this.engine.tryAcquire(LockRequest.of("a", "k").minHoldTime(LEASE).expireOnClose(true))).isEmpty();
 		outer.close();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@ParameterizedTest
@@ -124,11 +125,11 @@ class ReentrancyTests extends EngineFixture {
 		this.engine.acquire(inner.expireOnClose(true)).close();
 		assertThat(outer.isHeld()).isTrue();
 		outer.close();
-		assertThat(valueOf("k")).startsWith("parked:");
+		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);
 		this.time.advance(LEASE.minusSeconds(1));
-		assertThat(valueOf("k")).isNotNull();
+		assertThat(holderOf("k")).isNotNull();
 		this.time.advance(Duration.ofSeconds(2));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test

@@ -23,7 +23,7 @@ class ReleaseTests extends EngineFixture {
 		assertThat(handle.release()).isTrue();
 		assertThat(handle.isClosed()).isTrue();
 		assertThat(LockHandle.current()).isEmpty();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -97,8 +97,8 @@ class ReleaseTests extends EngineFixture {
 		LockHandle handle = this.engine.acquire(LockRequest.of("a", "b", "c"));
 		this.store.release("b", handle.owner());
 		assertThat(handle.release()).isFalse();
-		assertThat(valueOf("a")).isNull();
-		assertThat(valueOf("c")).isNull();
+		assertThat(holderOf("a")).isNull();
+		assertThat(holderOf("c")).isNull();
 		assertThat(this.engine.acquire(LockRequest.of("a", "b", "c")).release()).isTrue();
 	}
 

@@ -53,7 +53,7 @@ class RobustnessTests extends EngineFixture {
 		assertThat(handle.extend(HOUR)).isFalse();
 		handle.close();
 		this.time.advance(Duration.ofSeconds(2));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -64,7 +64,7 @@ class RobustnessTests extends EngineFixture {
 		this.time.advance(Duration.ofSeconds(2));
 		handle.close();
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -77,7 +77,7 @@ class RobustnessTests extends EngineFixture {
 		this.time.advance(Duration.ofSeconds(10));
 		this.backend.works();
 		this.time.advance(Duration.ofSeconds(5));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -96,7 +96,7 @@ class RobustnessTests extends EngineFixture {
 		late.get().get();
 		this.time.advance(Duration.ofSeconds(2));
 		assertThat(acquiring.join().isHeld()).isTrue();
-		assertThat(this.store.acquire(new Claim("k", "other#1:9", "other#1", LEASE)).acquired()).as("two holders")
+		assertThat(this.store.acquire(Claim.of("k", "other#1:9", "other#1", LEASE)).acquired()).as("two holders")
 			.isFalse();
 	}
 
@@ -105,9 +105,9 @@ class RobustnessTests extends EngineFixture {
 		ownedElsewhere("b", LEASE);
 		LockRequest both = LockRequest.of("a", "b");
 		assertThat(this.engine.tryAcquire(both.minHoldTime(Duration.ofMinutes(1)))).isEmpty();
-		assertThat(valueOf("a")).isNull();
+		assertThat(holderOf("a")).isNull();
 		assertThat(this.engine.tryAcquire(both.expireOnClose(true))).isEmpty();
-		assertThat(valueOf("a")).isNull();
+		assertThat(holderOf("a")).isNull();
 		assertThat(events(LockEvent.Released.class)).as("nobody had it").isEmpty();
 	}
 
@@ -117,7 +117,7 @@ class RobustnessTests extends EngineFixture {
 		LockHandle outer = this.engine.acquire("a");
 		assertThat(this.engine.tryAcquire(LockRequest.of("a", "b").minHoldTime(Duration.ofMinutes(1)))).isEmpty();
 		outer.close();
-		assertThat(valueOf("a")).isNull();
+		assertThat(holderOf("a")).isNull();
 	}
 
 	@Test
@@ -128,7 +128,7 @@ class RobustnessTests extends EngineFixture {
 		this.time.advance(Duration.ofSeconds(25));
 		this.backend.works();
 		this.time.advance(Duration.ofSeconds(6));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -229,7 +229,7 @@ class RobustnessTests extends EngineFixture {
 			.matches(LockBackendException::isRetryable);
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(this.backend.steps()).startsWith("acquire a", "release a").doesNotContain("acquire b");
-		assertThat(valueOf("a")).isNull();
+		assertThat(holderOf("a")).isNull();
 	}
 
 	@Test
@@ -373,7 +373,7 @@ class RobustnessTests extends EngineFixture {
 		});
 		ignoringErrors(() -> this.engine.tryAcquire("k"));
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 		assertThat(this.engine.hasQueues()).isFalse();
 	}
 
@@ -384,9 +384,9 @@ class RobustnessTests extends EngineFixture {
 			throw new NoClassDefFoundError("test");
 		});
 		ignoringErrors(handle::close);
-		assertThat(valueOf("a")).isNull();
+		assertThat(holderOf("a")).isNull();
 		this.time.advance(LEASE);
-		assertThat(valueOf("b")).as("is not renewed").isNull();
+		assertThat(holderOf("b")).as("is not renewed").isNull();
 	}
 
 	@Test
@@ -397,7 +397,7 @@ class RobustnessTests extends EngineFixture {
 		this.time.advance(Duration.ofSeconds(1));
 		shortOfThreads.acquire("other");
 		this.time.advance(Duration.ofMinutes(1));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -426,7 +426,7 @@ class RobustnessTests extends EngineFixture {
 		this.noWorker.set(true);
 		this.noCallback.set(true);
 		assertThat(handle.closeAsync()).isCompleted();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -437,7 +437,7 @@ class RobustnessTests extends EngineFixture {
 		this.noWorker.set(true);
 		ignoringErrors(() -> this.time.advance(Duration.ofSeconds(1)));
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -11,18 +12,26 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.MultiKeyLocks;
+import io.github.distributedlock.backend.OneStepHandOver;
 import io.github.distributedlock.backend.Passing;
-import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotifications;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.WaiterQueue;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 
 /**
  * A store that does what it does, but whose steps are noted, and go wrong where a test
  * says so.
  */
-public final class ScriptedBackend implements LockBackend {
+public final class ScriptedBackend
+		implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks {
 
 	/**
 	 * What happens to a step, instead of just carrying it out.
@@ -56,11 +65,11 @@ public final class ScriptedBackend implements LockBackend {
 
 	private final Map<String, Fault> always = new ConcurrentHashMap<>();
 
-	private final LockBackend delegate;
+	private final InMemoryLockBackend delegate;
 
 	private volatile String instance;
 
-	private volatile WakeListener listener;
+	private volatile ReleaseListener listener;
 
 	private volatile boolean deaf;
 
@@ -69,7 +78,7 @@ public final class ScriptedBackend implements LockBackend {
 	private volatile Consumer<Claim> claims = (claim) -> {
 	};
 
-	ScriptedBackend(LockBackend delegate) {
+	ScriptedBackend(InMemoryLockBackend delegate) {
 		this.delegate = delegate;
 	}
 
@@ -127,7 +136,7 @@ public final class ScriptedBackend implements LockBackend {
 		return this.instance;
 	}
 
-	public WakeListener listener() {
+	public ReleaseListener listener() {
 		return this.listener;
 	}
 
@@ -141,11 +150,18 @@ public final class ScriptedBackend implements LockBackend {
 	}
 
 	@Override
-	public void require(String key, LockMode mode, boolean fair) {
-		if (this.exclusiveOnly) {
-			LockBackend.super.require(key, mode, fair);
-		}
-		this.delegate.require(key, mode, fair);
+	public Set<LockFeature> features() {
+		return this.exclusiveOnly ? Set.of() : this.delegate.features();
+	}
+
+	@Override
+	public Duration reservation() {
+		return this.delegate.reservation();
+	}
+
+	@Override
+	public boolean keepsPlacesOf(String instance) {
+		return !this.deaf;
 	}
 
 	@Override
@@ -172,7 +188,7 @@ public final class ScriptedBackend implements LockBackend {
 	}
 
 	@Override
-	public void withdraw(String key, String waiter) {
+	public void withdraw(String key, Waiter waiter) {
 		step("withdraw", key, () -> {
 			this.delegate.withdraw(key, waiter);
 			return true;
@@ -191,7 +207,7 @@ public final class ScriptedBackend implements LockBackend {
 	}
 
 	@Override
-	public boolean isOneStep(List<String> keys) {
+	public boolean coversInOneStep(List<String> keys) {
 		return keys.stream().allMatch((key) -> key.startsWith("joint-"));
 	}
 
@@ -213,12 +229,12 @@ public final class ScriptedBackend implements LockBackend {
 	}
 
 	@Override
-	public boolean park(String key, String owner, Duration rest) {
-		return step("park", key, () -> this.delegate.park(key, owner, rest));
+	public boolean leaveToExpire(String key, String owner, Duration rest) {
+		return step("expire", key, () -> this.delegate.leaveToExpire(key, owner, rest));
 	}
 
 	@Override
-	public Listening listen(String instance, WakeListener listener) {
+	public Listening listen(String instance, ReleaseListener listener) {
 		this.instance = instance;
 		this.listener = listener;
 		Listening listening = this.delegate.listen(instance, listener);
@@ -227,11 +243,6 @@ public final class ScriptedBackend implements LockBackend {
 			@Override
 			public boolean hears() {
 				return !ScriptedBackend.this.deaf;
-			}
-
-			@Override
-			public boolean isDeaf() {
-				return ScriptedBackend.this.deaf;
 			}
 
 			@Override

@@ -8,6 +8,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Holder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -30,11 +31,11 @@ class SeveralKeysTests extends EngineFixture {
 	void areAcquiredAndGivenBackInOneStepEach() {
 		LockHandle handle = this.engine.acquire(BOTH);
 		assertThat(handle.isHeld()).isTrue();
-		assertThat(List.of(valueOf(A), valueOf(B))).containsOnly(handle.owner());
+		assertThat(List.of(holderOf(A), holderOf(B))).containsOnly(Holder.owner(handle.owner()));
 		handle.close();
 		assertThat(this.backend.steps()).containsExactly("acquire-all 2", "release-all 2");
-		assertThat(valueOf(A)).isNull();
-		assertThat(valueOf(B)).isNull();
+		assertThat(holderOf(A)).isNull();
+		assertThat(holderOf(B)).isNull();
 		assertThat(events(LockEvent.Acquired.class)).hasSize(1);
 		assertThat(events(LockEvent.Released.class)).hasSize(2);
 		assertThat(this.engine.hasQueues()).isFalse();
@@ -83,7 +84,7 @@ class SeveralKeysTests extends EngineFixture {
 			return both.isDone();
 		});
 		assertThat(both.join().isHeld()).isTrue();
-		assertThat(List.of(valueOf(A), valueOf(B))).containsOnly(both.join().owner());
+		assertThat(List.of(holderOf(A), holderOf(B))).containsOnly(Holder.owner(both.join().owner()));
 	}
 
 	@Test
@@ -121,7 +122,7 @@ class SeveralKeysTests extends EngineFixture {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.tryAcquire(BOTH));
 		assertThat(this.backend.steps()).startsWith("acquire-all 2").doesNotContain("acquire " + A);
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(List.of(A, B)).extracting(this::valueOf).containsOnlyNulls();
+		assertThat(List.of(A, B)).extracting(this::holderOf).containsOnlyNulls();
 	}
 
 	@Test
@@ -139,8 +140,8 @@ class SeveralKeysTests extends EngineFixture {
 		handle.close();
 		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(2);
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(valueOf(A)).isNull();
-		assertThat(valueOf(B)).isNull();
+		assertThat(holderOf(A)).isNull();
+		assertThat(holderOf(B)).isNull();
 	}
 
 	@Test
@@ -161,8 +162,8 @@ class SeveralKeysTests extends EngineFixture {
 		});
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire(BOTH));
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(valueOf(A)).isNull();
-		assertThat(valueOf(B)).isNull();
+		assertThat(holderOf(A)).isNull();
+		assertThat(holderOf(B)).isNull();
 	}
 
 }

@@ -156,7 +156,7 @@ class SharedTests extends EngineFixture {
 	@Test
 	void minHoldTimeOfAReaderKeepsWritersOutAndReadersIn() {
 		this.engine.acquire(shared("k").minHoldTime(Duration.ofSeconds(3))).close();
-		assertThat(this.backend.steps()).containsExactly("acquire k", "park k");
+		assertThat(this.backend.steps()).containsExactly("acquire k", "expire k");
 		assertThat(this.third.tryAcquire("k")).isEmpty();
 		assertThat(this.third.tryAcquire(shared("k"))).isPresent().get().satisfies(LockHandle::close);
 		this.time.advance(Duration.ofMillis(3100));
@@ -237,7 +237,7 @@ class SharedTests extends EngineFixture {
 		assertThat(reader).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> !this.engine.hasQueues());
 		releasedElsewhere("k");
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -268,9 +268,9 @@ class SharedTests extends EngineFixture {
 	@Test
 	void whatTheStoreCannotDoIsRefusedBeforeAnyIo() {
 		this.backend.exclusiveOnly();
-		for (LockRequest request : List.of(shared("k"), request("k").fair(true))) {
+		for (LockRequest request : List.of(shared("k"), request("k").fair(true), request("k").fenced(true))) {
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire(request))
-				.withMessageContaining("Lock 'k' was requested as");
+				.withMessageContaining("Lock [k] was requested as");
 		}
 		assertThat(this.backend.steps()).isEmpty();
 		assertThat(this.engine.tryAcquire("k")).isPresent();

@@ -47,8 +47,8 @@ class UserCodeTests extends EngineFixture {
 			assertThat(handle.isHeld()).isTrue();
 			assertThat(engine(this.heard::add).tryAcquire("k")).isEmpty();
 		}
-		assertThat(valueOf("k")).isNull();
-		this.store.acquire(new io.github.distributedlock.backend.Claim("k", "other#1:1", "other#1", LEASE));
+		assertThat(holderOf("k")).isNull();
+		this.store.acquire(io.github.distributedlock.backend.Claim.of("k", "other#1:1", "other#1", LEASE));
 		assertThat(engine.tryAcquire("k")).isEmpty();
 		assertThat(this.heard).extracting((event) -> event.getClass().getSimpleName())
 			.containsExactly("Acquired", "NotAcquired", "Released", "NotAcquired");
@@ -90,7 +90,7 @@ class UserCodeTests extends EngineFixture {
 	@Test
 	void logThatThrowsCostsNobodyTheHandle() {
 		withBrokenLog(() -> engine(new Thrower(new IllegalStateException("mine"))).acquire("k").close());
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -104,14 +104,14 @@ class UserCodeTests extends EngineFixture {
 		finally {
 			logger.setLevel(level);
 		}
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
 	void logThatThrowsKeepsNoHandleFromBeingClosedElsewhere() {
 		LockHandle handle = inThread(() -> this.engine.acquire("k")).join();
 		withBrokenLog(handle::close);
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	/**

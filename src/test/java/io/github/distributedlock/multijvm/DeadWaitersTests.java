@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
@@ -48,8 +48,8 @@ class DeadWaitersTests {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
 				RedisLockBackend others = Client.LETTUCE.backend(server.port())) {
 			takesItBehindTheDead(client, server, () -> {
-				List<LockBackend.Listening> dead = register(others);
-				dead.forEach(LockBackend.Listening::close);
+				List<Listening> dead = register(others);
+				dead.forEach(Listening::close);
 			});
 		}
 	}
@@ -74,11 +74,11 @@ class DeadWaitersTests {
 		}
 	}
 
-	private static List<LockBackend.Listening> register(RedisLockBackend backend) {
+	private static List<Listening> register(RedisLockBackend backend) {
 		return IntStream.range(0, DEAD).mapToObj((number) -> {
 			String instance = "dead#" + number;
-			LockBackend.Listening listening = backend.listen(instance, new Ear());
-			assertThat(backend.acquireOrRegister(new Claim(KEY, instance + ":1", instance, Duration.ofSeconds(30)))
+			Listening listening = backend.listen(instance, new Ear());
+			assertThat(backend.acquireOrRegister(Claim.of(KEY, instance + ":1", instance, Duration.ofSeconds(30)))
 				.acquired()).isFalse();
 			return listening;
 		}).toList();

@@ -7,7 +7,6 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
@@ -69,7 +68,7 @@ class ManyKeysOnServerTests {
 				LockEngine engine = LockEngine.builder(backend).leaseTime(LONG).build()) {
 			engine.acquire(REQUEST.minHoldTime(LONG)).close();
 			List<String> values = admin.mget(admin.keys("*").toArray(String[]::new));
-			assertThat(values).hasSize(MANY).allMatch((value) -> value.startsWith(LockBackend.PARKED));
+			assertThat(values).hasSize(MANY).allMatch((value) -> value.startsWith("parked:"));
 		}
 	}
 

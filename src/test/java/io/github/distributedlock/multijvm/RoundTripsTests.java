@@ -68,7 +68,7 @@ class RoundTripsTests {
 			counted.put("take a lock", count(commands, () -> backend.acquire(mine)));
 			counted.put("find it busy and wait for it", count(commands, () -> backend.acquireOrRegister(other)));
 			counted.put("renew it", count(commands, () -> backend.renew(List.of(longer(mine)))));
-			Claim next = new Claim(mine.key(), "mine:2", "mine", mine.lease());
+			Claim next = Claim.of(mine.key(), "mine:2", "mine", mine.lease());
 			counted.put("pass it on inside the JVM", count(commands, () -> backend.pass(mine.owner(), next, false)));
 			backend.pass(next.owner(), mine, false);
 			counted.put("give it back to one who waits",
@@ -90,7 +90,7 @@ class RoundTripsTests {
 		backend.acquire(fenced(first));
 		backend.acquireOrRegister(second);
 		backend.renew(List.of(longer(first)));
-		backend.pass(first.owner(), new Claim(first.key(), "mine:2", "mine", first.lease()), false);
+		backend.pass(first.owner(), Claim.of(first.key(), "mine:2", "mine", first.lease()), false);
 		backend.pass("mine:2", first, false);
 		backend.release(first.key(), first.owner());
 		backend.acquireOrRegister(second);
@@ -115,15 +115,15 @@ class RoundTripsTests {
 	}
 
 	private static Claim claim(String instance) {
-		return new Claim("round-trips", instance + ":1", instance, Duration.ofSeconds(20));
+		return Claim.of("round-trips", instance + ":1", instance, Duration.ofSeconds(20));
 	}
 
 	private static Claim longer(Claim claim) {
-		return new Claim(claim.key(), claim.owner(), claim.instance(), claim.lease().multipliedBy(2));
+		return Claim.of(claim.key(), claim.owner(), claim.instance(), claim.lease().multipliedBy(2));
 	}
 
 	private static Claim fenced(Claim claim) {
-		return new Claim(claim.key(), claim.owner(), claim.instance(), claim.lease(), true);
+		return Claim.of(claim.key(), claim.owner(), claim.instance(), claim.lease()).fenced(true);
 	}
 
 }

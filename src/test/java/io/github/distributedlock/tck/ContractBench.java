@@ -3,19 +3,28 @@ package io.github.distributedlock.tck;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.WaiterQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * What the contract tests are written with.
@@ -56,9 +65,17 @@ abstract class ContractBench {
 	 */
 	protected abstract LockBackend backend(String store);
 
+	/**
+	 * How long a test waits at most for what must come.
+	 * @return the time, a minute unless said otherwise
+	 */
+	protected Duration patience() {
+		return Duration.ofMinutes(1);
+	}
+
 	@AfterEach
 	void closeBackends() {
-		this.open.get().forEach((watch) -> watch.backend().close());
+		this.open.get().forEach((watch) -> watch.subject().close());
 		this.open.remove();
 	}
 
@@ -69,25 +86,32 @@ abstract class ContractBench {
 		return this.open.get().stream().anyMatch(StandstillWatch::stoodStill);
 	}
 
-	LockBackend open(String store) {
+	/**
+	 * Opens the store.
+	 * @param needed what the test is about; without it the test is skipped
+	 */
+	Subject open(String store, LockFeature... needed) {
 		StandstillWatch watch = new StandstillWatch(backend(store));
 		this.open.get().add(watch);
-		LockBackend backend = watch.backend();
+		Subject backend = watch.subject();
+		for (LockFeature feature : needed) {
+			assumeTrue(backend.features().contains(feature), () -> "Skipped: the store does not offer " + feature);
+		}
 		// Connects, at the expense of nobody's lease.
 		backend.renew(List.of(claim(key(), "nobody")));
 		watch.begin();
 		return backend;
 	}
 
-	static Ear listen(LockBackend backend, String instance) {
-		Ear ear = new Ear();
+	Ear listen(Subject backend, String instance) {
+		Ear ear = new Ear(patience());
 		backend.listen(instance, ear);
 		return ear;
 	}
 
-	Claim held(LockBackend backend, String key, String instance) {
+	Claim held(Subject backend, String key, String instance) {
 		Claim claim = claim(key, instance);
-		assertThat(backend.acquire(claim).acquired()).as("acquired %s", key).isTrue();
+		assertTrue(backend.acquire(claim).acquired(), String.format("acquired %s", key));
 		return claim;
 	}
 
@@ -96,11 +120,11 @@ abstract class ContractBench {
 	}
 
 	Claim claim(String key, String instance, Duration lease) {
-		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, lease);
+		return Claim.of(key, instance + ":" + this.tokens.incrementAndGet(), instance, lease);
 	}
 
 	Claim fair(String key, String instance) {
-		return claim(claim(key, instance), LockMode.EXCLUSIVE, true);
+		return claim(key, instance).fair(true);
 	}
 
 	Claim reader(String key, String instance) {
@@ -108,24 +132,76 @@ abstract class ContractBench {
 	}
 
 	Claim reader(String key, String instance, Duration lease) {
-		return claim(claim(key, instance, lease), LockMode.SHARED, false);
+		return claim(key, instance, lease).mode(LockMode.SHARED);
 	}
 
-	private static Claim claim(Claim plain, LockMode mode, boolean fair) {
-		return new Claim(plain.key(), plain.owner(), plain.instance(), plain.lease(), false, mode, fair);
+	/**
+	 * As the engine asks that has asked before.
+	 */
+	static Attempt askAgain(Subject backend, Claim claim) {
+		return backend.adds(WaiterQueue.class) ? backend.acquireOrRegister(claim) : backend.acquire(claim);
+	}
+
+	/**
+	 * A store that says who is in the way, and in which mode, says this.
+	 */
+	static void tells(Holder expected, Attempt busy) {
+		Holder holder = busy.holder();
+		if (holder != null) {
+			assertEquals(expected.name(), holder.name());
+			assertEquals(expected.state(), holder.state());
+		}
 	}
 
 	// At once, unless the reservation has run out.
-	static void acquired(LockBackend backend, Claim claim) {
-		await().until(() -> backend.acquireOrRegister(claim).acquired());
+	void acquired(Subject backend, Claim claim) {
+		eventually("acquired", () -> askAgain(backend, claim).acquired());
 	}
 
 	// Well beyond the short lease that must not count. Asked of the owner: one who tries
 	// to acquire would keep the key busy himself once it is free.
-	void staysOwned(LockBackend backend, Claim claim) {
-		Claim probe = new Claim(claim.key(), claim.owner(), claim.instance(), Duration.ofMillis(1));
-		Duration beyond = RENEWABLE.plusMillis(200);
-		await().during(beyond).until(() -> backend.renew(List.of(probe)).get(0));
+	void staysOwned(Subject backend, Claim claim) {
+		Claim probe = claim.lease(Duration.ofMillis(1));
+		during(RENEWABLE.plusMillis(200), () -> assertTrue(backend.renew(List.of(probe)).get(0), "still owned"));
+	}
+
+	void eventually(BooleanSupplier condition) {
+		eventually("what the test waits for", condition);
+	}
+
+	void eventually(String what, BooleanSupplier condition) {
+		Eventually.within(patience(), what, condition);
+	}
+
+	static void during(Duration time, Runnable check) {
+		long begin = System.nanoTime();
+		while (System.nanoTime() - begin < time.toNanos()) {
+			check.run();
+			Eventually.pause();
+		}
+		check.run();
+	}
+
+	/**
+	 * Runs something in a thread for each name.
+	 * @return once all have ended
+	 */
+	void inThreads(List<String> names, Consumer<String> action) {
+		Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+		List<Thread> threads = names.stream().map((name) -> new Thread(() -> {
+			try {
+				action.accept(name);
+			}
+			catch (Throwable ex) {
+				failures.add(ex);
+			}
+		}, name)).toList();
+		threads.forEach(Thread::start);
+		threads.forEach((thread) -> Eventually.within(patience(), "the end of thread " + thread.getName(),
+				() -> !thread.isAlive()));
+		failures.stream().findFirst().ifPresent((failure) -> {
+			throw new AssertionError("A thread failed", failure);
+		});
 	}
 
 	static String key() {

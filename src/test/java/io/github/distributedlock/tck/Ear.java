@@ -5,25 +5,35 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.distributedlock.backend.WakeListener;
-
-import static org.awaitility.Awaitility.await;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 
 /**
  * A listener that remembers what it heard.
  */
-public class Ear implements WakeListener {
+public final class Ear implements ReleaseListener {
 
-	private final List<String> heard = new CopyOnWriteArrayList<>();
-
-	private final List<String> waiters = new CopyOnWriteArrayList<>();
+	private final List<ReleaseNotification> notifications = new CopyOnWriteArrayList<>();
 
 	private final AtomicInteger resubscriptions = new AtomicInteger();
 
+	private final Duration patience;
+
+	/**
+	 * Makes one that waits for a notification for a minute at most.
+	 */
+	public Ear() {
+		this(Duration.ofMinutes(1));
+	}
+
+	Ear(Duration patience) {
+		this.patience = patience;
+	}
+
 	@Override
-	public void onWake(String key, String waiter) {
-		this.waiters.add(waiter);
-		this.heard.add(key);
+	public void onRelease(ReleaseNotification notification) {
+		this.notifications.add(notification);
 	}
 
 	@Override
@@ -31,14 +41,14 @@ public class Ear implements WakeListener {
 		this.resubscriptions.incrementAndGet();
 	}
 
-	/** The keys of the wake-ups, oldest first. */
+	/** The keys of the notifications, oldest first. */
 	public List<String> heard() {
-		return this.heard;
+		return this.notifications.stream().map(ReleaseNotification::key).toList();
 	}
 
-	/** For whom the wake-ups were, oldest first. */
-	public List<String> waiters() {
-		return this.waiters;
+	/** For whom the notifications were, oldest first. */
+	public List<Waiter> waiters() {
+		return this.notifications.stream().map(ReleaseNotification::waiter).toList();
 	}
 
 	public int resubscriptions() {
@@ -46,7 +56,7 @@ public class Ear implements WakeListener {
 	}
 
 	public void awaitWake(String key) {
-		await("wake-up for " + key).pollInterval(Duration.ofMillis(10)).until(() -> this.heard.contains(key));
+		Eventually.within(this.patience, "the notification for " + key, () -> heard().contains(key));
 	}
 
 }

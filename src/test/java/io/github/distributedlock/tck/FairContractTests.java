@@ -10,10 +10,13 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.Waiter;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * The contract of a store that can do it as far as the order of those who wait is
@@ -28,12 +31,12 @@ abstract class FairContractTests extends ContractBench {
 
 	@ContractTest
 	void ticketsAreServedInTheOrderOfTheirArrival(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store, LockFeature.FAIR);
 		String key = key();
 		List<Ear> ears = Stream.of("a", "b").map((instance) -> listen(backend, instance)).toList();
 		Claim holder = held(backend, key, "z");
 		List<Claim> tickets = Stream.of("b", "a", "a", "b", "a").map((instance) -> fair(key, instance)).toList();
-		tickets.forEach((ticket) -> assertThat(backend.acquireOrRegister(ticket).acquired()).isFalse());
+		tickets.forEach((ticket) -> assertFalse(backend.acquireOrRegister(ticket).acquired()));
 		List<String> served = new ArrayList<>();
 		while (served.size() < tickets.size()) {
 			backend.release(key, holder.owner());
@@ -47,11 +50,11 @@ abstract class FairContractTests extends ContractBench {
 				}
 			}
 		}
-		assertThat(served).isEqualTo(tickets.stream().map(Claim::owner).toList());
+		assertEquals(tickets.stream().map(Claim::owner).toList(), served);
 		backend.release(key, holder.owner());
-		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free, as no ticket is left").isTrue();
-		await().until(() -> wakeUps(ears) >= tickets.size());
-		assertThat(wakeUps(ears)).isEqualTo(tickets.size());
+		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free, as no ticket is left");
+		eventually(() -> wakeUps(ears) >= tickets.size());
+		assertEquals(tickets.size(), wakeUps(ears));
 	}
 
 	private static int wakeUps(List<Ear> ears) {
@@ -60,7 +63,7 @@ abstract class FairContractTests extends ContractBench {
 
 	@ContractTest
 	void aTicketIsWokenByItsName(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -68,36 +71,36 @@ abstract class FairContractTests extends ContractBench {
 		backend.acquireOrRegister(ticket);
 		backend.release(key, holder.owner());
 		b.awaitWake(key);
-		assertThat(b.waiters()).containsExactly(ticket.owner());
-		assertThat(backend.acquireOrRegister(fair(key, "b")).acquired()).as("another of that instance").isFalse();
+		assertEquals(List.of(ticket.waiter()), b.waiters());
+		assertFalse(backend.acquireOrRegister(fair(key, "b")).acquired(), "another of that instance");
 		acquired(backend, ticket);
 	}
 
 	@ContractTest
 	void whoMayNotWaitComesInOnlyIfNobodyWaits(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim first = fair(key, "a");
-		assertThat(backend.acquire(first).acquired()).as("free").isTrue();
+		assertTrue(backend.acquire(first).acquired(), "free");
 		Claim impatient = fair(key, "a");
-		assertThat(backend.acquire(impatient).acquired()).as("busy").isFalse();
+		assertFalse(backend.acquire(impatient).acquired(), "busy");
 		Claim ticket = fair(key, "b");
 		backend.acquireOrRegister(ticket);
 		backend.release(key, first.owner());
 		// Until the reservation has run out, and was renewed by this.
-		await().until(() -> {
-			assertThat(backend.acquire(impatient).acquired()).as("before who waits").isFalse();
+		eventually(() -> {
+			assertFalse(backend.acquire(impatient).acquired(), "before who waits");
 			return b.waiters().size() > 1;
 		});
 		acquired(backend, ticket);
 		backend.release(key, ticket.owner());
-		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free, as it left no ticket").isTrue();
+		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free, as it left no ticket");
 	}
 
 	@ContractTest
 	void aTicketKeepsItsPlaceUntilItHasTheKey(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear b = listen(backend, "b");
 		listen(backend, "c");
@@ -107,18 +110,18 @@ abstract class FairContractTests extends ContractBench {
 		Claim third = fair(key, "b");
 		Stream.of(first, second, third).forEach(backend::acquireOrRegister);
 		backend.release(key, holder.owner());
-		await().pollInterval(Duration.ofMillis(20)).until(() -> {
-			assertThat(backend.acquireOrRegister(second).acquired()).as("before the first").isFalse();
-			assertThat(backend.acquireOrRegister(third).acquired()).as("before the first").isFalse();
+		eventually(() -> {
+			assertFalse(backend.acquireOrRegister(second).acquired(), "before the first");
+			assertFalse(backend.acquireOrRegister(third).acquired(), "before the first");
 			return b.waiters().size() > 2;
 		});
-		assertThat(b.waiters()).as("renewed for").containsOnly(first.owner());
+		assertEquals(Set.of(first.waiter()), Set.copyOf(b.waiters()), "renewed for");
 		acquired(backend, first);
 	}
 
 	@ContractTest
 	void aTicketThatIsWithdrawnPassesItsWakeUpOn(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store, LockFeature.FAIR);
 		String key = key();
 		listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -136,18 +139,18 @@ abstract class FairContractTests extends ContractBench {
 
 	@ContractTest
 	void whatIsItsOwnIsAcquiredAgain(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Claim holder = fair(key, "a");
-		assertThat(backend.acquireOrRegister(holder).acquired()).isTrue();
-		assertThat(backend.acquireOrRegister(holder).acquired()).isTrue();
-		assertThat(backend.renew(List.of(holder))).containsExactly(true);
-		assertThat(backend.release(key, holder.owner())).isTrue();
+		assertTrue(backend.acquireOrRegister(holder).acquired());
+		assertTrue(backend.acquireOrRegister(holder).acquired());
+		assertEquals(List.of(true), backend.renew(List.of(holder)));
+		assertTrue(backend.release(key, holder.owner()));
 	}
 
 	@ContractTest
 	void whoIsNotFairHasAPlaceAmongTickets(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -162,7 +165,7 @@ abstract class FairContractTests extends ContractBench {
 		backend.pass(unfair.owner(), claim(key, "b"), true);
 		c.awaitWake(key);
 		acquired(backend, ticket);
-		assertThat(b.waiters()).containsExactly("b");
+		assertEquals(List.of(Waiter.exclusive("b")), b.waiters());
 	}
 
 	@ContractTest
@@ -176,7 +179,7 @@ abstract class FairContractTests extends ContractBench {
 	}
 
 	private void skips(String store, List<String> dead) {
-		LockBackend backend = open(store);
+		Subject backend = open(store, LockFeature.FAIR);
 		String key = key();
 		listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -184,20 +187,20 @@ abstract class FairContractTests extends ContractBench {
 		Claim ticket = fair(key, "b");
 		backend.acquireOrRegister(ticket);
 		backend.release(key, holder.owner());
-		Set<String> reservations = new HashSet<>();
-		await().pollInterval(Duration.ofMillis(20)).until(() -> {
+		Set<Holder> reservations = new HashSet<>();
+		eventually(() -> {
 			Attempt attempt = backend.acquireOrRegister(ticket);
 			if (!attempt.acquired()) {
 				reservations.add(attempt.holder());
 			}
 			return attempt.acquired();
 		});
-		assertThat(reservations).as("for whom it was kept before").hasSizeLessThan(dead.size() / 2);
+		assertTrue(reservations.size() < dead.size() / 2, "for whom it was kept before");
 	}
 
 	@ContractTest
 	void instancesThatWereSilentGoAtOnce(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -205,16 +208,16 @@ abstract class FairContractTests extends ContractBench {
 		Claim waiting = claim(key, "b");
 		pollFor(SILENCE.plusMillis(100), backend, waiting);
 		backend.release(key, holder.owner());
-		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free").isFalse();
+		assertFalse(backend.acquire(claim(key, "c")).acquired(), "free");
 		b.awaitWake(key);
 		acquired(backend, waiting);
 		backend.release(key, waiting.owner());
-		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free, as no dead are left").isTrue();
+		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free, as no dead are left");
 	}
 
 	@ContractTest
 	void noTicketDiesWhileItsOwnInstanceHasTheKey(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear a = listen(backend, "a");
 		listen(backend, "b");
@@ -225,15 +228,13 @@ abstract class FairContractTests extends ContractBench {
 		pollFor(SILENCE.plusMillis(100), backend, other);
 		backend.release(key, holder.owner());
 		a.awaitWake(key);
-		assertThat(backend.acquireOrRegister(other).acquired()).as("before who came first").isFalse();
+		assertFalse(backend.acquireOrRegister(other).acquired(), "before who came first");
 		acquired(backend, mine);
 	}
 
 	// Somebody else has the key for as long as that.
-	static void pollFor(Duration time, LockBackend backend, Claim waiting) {
-		await().pollInterval(Duration.ofMillis(50))
-			.during(time)
-			.until(() -> !backend.acquireOrRegister(waiting).acquired());
+	static void pollFor(Duration time, Subject backend, Claim waiting) {
+		during(time, () -> assertFalse(backend.acquireOrRegister(waiting).acquired(), "acquired meanwhile"));
 	}
 
 }

@@ -6,23 +6,29 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.backend.Waiter;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * What every {@link LockBackend} has to do: the inherited tests are about owners and how
- * they pass a key on, these about those who wait. A backend's own test class extends this
- * one and says how a backend is made. Time is real and leases are short; nothing waits
- * for a fixed time and hopes, and what fails while the machine stands still is done
- * again.
+ * The contract of a {@link LockBackend} and of what it adds: the inherited tests are
+ * about owners and how they pass a key on, these about those who wait. What a store does
+ * not add is skipped, and the report says so.
+ * <p>
+ * The test class of a store extends this one and says how a backend is made. One that
+ * offers shared or fair locks has another one, which extends {@link SharedContractTests}.
+ * Time is real and leases are short; nothing waits for a fixed time and hopes, and what
+ * fails while the machine stands still is done again.
  */
 public abstract class LockBackendContractTests extends PassingContractTests {
 
@@ -38,49 +44,53 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void aFreeKeyIsAcquiredInsteadOfWaitedFor(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Ear a = listen(backend, "a");
 		Claim claim = claim(key, "a");
-		assertThat(backend.acquireOrRegister(claim)).isEqualTo(Attempt.ACQUIRED);
-		assertThat(backend.acquire(claim(key, "b")).acquired()).isFalse();
+		assertEquals(Attempt.ACQUIRED, backend.acquireOrRegister(claim));
+		assertFalse(backend.acquire(claim(key, "b")).acquired());
 		backend.release(key, claim.owner());
-		assertThat(backend.acquire(claim(key, "b")).acquired()).as("free, since nobody registered").isTrue();
-		assertThat(a.heard()).isEmpty();
+		assertTrue(backend.acquire(claim(key, "b")).acquired(), "free, since nobody registered");
+		assertEquals(List.of(), a.heard());
 	}
 
 	@ContractTest
 	void whoHasRegisteredHears(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
-		LockBackend.Listening listening = backend.listen("b", new Ear());
+		Listening listening = backend.listen("b", new Ear());
 		held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
-		assertThat(listening.hears()).as("hears").isTrue();
+		assertTrue(listening.hears(), "hears");
 	}
 
 	@ContractTest
 	void whoRegistersIsToldTheHolder(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
 		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
-		assertThat(attempt.acquired()).isFalse();
-		assertThat(attempt.holder()).as("holder, where the store says so").isIn(null, holder.owner());
+		assertFalse(attempt.acquired());
+		tells(Holder.owner(holder.owner()), attempt);
 	}
 
 	@ContractTest
 	void whoRegistersIsToldForHowLongTheKeyIsHeld(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		held(backend, key, "a");
 		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
-		assertThat(attempt.left()).as("left of a lease of " + LONG).isBetween(LONG.dividedBy(2), LONG.plusMillis(1));
+		isBetween(LONG.dividedBy(2), attempt.left(), LONG.plusMillis(1));
+	}
+
+	private static void isBetween(Duration least, Duration left, Duration most) {
+		assertTrue(left.compareTo(least) >= 0 && left.compareTo(most) <= 0, () -> "left: " + left);
 	}
 
 	@ContractTest
 	void aKeyIsFreeWhenTheTimeIsOverThatWasTold(String store) throws Exception {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		backend.acquire(claim(key, "a", SHORT));
 		Claim waiting = claim(key, "b");
@@ -89,103 +99,106 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 			TimeUnit.NANOSECONDS.sleep(attempt.left().toNanos());
 			attempt = backend.acquireOrRegister(waiting);
 		}
-		assertThat(attempt.acquired()).as("acquired by the question at the end of the lease").isTrue();
+		assertTrue(attempt.acquired(), "acquired by the question at the end of the lease");
 	}
 
 	@ContractTest
-	void whoRegistersIsToldForHowLongAParkedKeyRests(String store) {
-		LockBackend backend = open(store);
+	void whoRegistersIsToldForHowLongAKeyIsLeftToExpire(String store) {
+		Subject backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
 		Duration rest = LONG.multipliedBy(2);
-		assertThat(backend.park(key, holder.owner(), rest)).isTrue();
+		assertTrue(backend.leaveToExpire(key, holder.owner(), rest));
 		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
-		assertThat(attempt.left()).as("left of a rest of " + rest).isBetween(LONG, rest.plusMillis(1));
+		isBetween(LONG, attempt.left(), rest.plusMillis(1));
 	}
 
 	@ContractTest
 	void busyByTheOwnTokenIsAnAcquisitionWithAFullLease(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Claim claim = claim(key, "a", RENEWABLE);
 		backend.acquire(claim);
-		Claim again = new Claim(key, claim.owner(), "a", LONG);
-		assertThat(backend.acquireOrRegister(again).acquired()).as("acquired what is its own").isTrue();
+		Claim again = Claim.of(key, claim.owner(), "a", LONG);
+		assertTrue(backend.acquireOrRegister(again).acquired(), "acquired what is its own");
 		staysOwned(backend, claim);
-		assertThat(backend.release(key, claim.owner())).isTrue();
+		assertTrue(backend.release(key, claim.owner()));
 	}
 
 	@ContractTest
 	void acquiringEndsTheRegistration(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		backend.acquire(claim(key, "a", SHORT));
 		Claim waiting = claim(key, "b");
 		// The second attempt acquires since the lease ran out, not since it was woken.
-		await().until(() -> backend.acquireOrRegister(waiting).acquired());
+		eventually(() -> backend.acquireOrRegister(waiting).acquired());
 		backend.release(key, waiting.owner());
-		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free, as nobody waits any more").isTrue();
-		assertThat(b.heard()).as("wake-ups of who does not wait").isEmpty();
+		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free, as nobody waits any more");
+		assertEquals(List.of(), b.heard(), "wake-ups of who does not wait");
 	}
-
-	// Release and waking
 
 	@ContractTest
-	void aReleasedKeyIsFree(String store) {
-		LockBackend backend = open(store);
+	void aFencedClaimThatIsBusyDoesNotWait(String store) {
+		Subject backend = open(store, LockFeature.FENCING);
 		String key = key();
+		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
-		assertThat(backend.release(key, holder.owner())).as("owned").isTrue();
-		assertThat(backend.acquire(claim(key, "b")).acquired()).as("free after release").isTrue();
+		assertFalse(backend.acquire(claim(key, "b").fenced(true)).acquired());
+		backend.release(key, holder.owner());
+		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free, since nobody registered");
+		assertEquals(List.of(), b.heard());
 	}
+
+	// Release and notification
 
 	@ContractTest
 	void onlyTheOwnerReleases(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
-		assertThat(backend.release(key, claim(key, "a").owner())).as("owned").isFalse();
-		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free by a stranger's release").isFalse();
-		assertThat(backend.renew(List.of(holder))).containsExactly(true);
-		assertThat(b.heard()).isEmpty();
+		assertFalse(backend.release(key, claim(key, "a").owner()), "owned");
+		assertFalse(backend.acquire(claim(key, "c")).acquired(), "free by a stranger's release");
+		assertEquals(List.of(true), backend.renew(List.of(holder)));
+		assertEquals(List.of(), b.heard());
 	}
 
 	@ContractTest
 	void theWaiterIsWokenAndTheKeyIsReservedForIt(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
-		assertThat(backend.release(key, holder.owner())).isTrue();
+		assertTrue(backend.release(key, holder.owner()));
 		Attempt barging = backend.acquireOrRegister(claim(key, "a"));
 		Attempt woken = backend.acquireOrRegister(claim(key, "b"));
-		assertThat(barging.acquired()).as("who released takes it again before who waits").isFalse();
-		assertThat(barging.holder()).isIn(null, LockBackend.RESERVED + "b");
-		assertThat(woken.acquired()).as("who was woken gets what is reserved for it").isTrue();
+		assertFalse(barging.acquired(), "who released takes it again before who waits");
+		tells(Holder.reservation("b"), barging);
+		assertTrue(woken.acquired(), "who was woken gets what is reserved for it");
 		b.awaitWake(key);
-		assertThat(b.heard()).containsExactly(key);
+		assertEquals(List.of(key), b.heard());
 	}
 
 	@ContractTest
 	void aReservationRunsOut(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.release(key, holder.owner());
 		b.awaitWake(key);
-		await("the end of the reservation, which is not that of the lease")
-			.until(() -> backend.acquire(claim(key, "c")).acquired());
+		eventually("the end of the reservation, which is not that of the lease",
+				() -> backend.acquire(claim(key, "c")).acquired());
 	}
 
 	@ContractTest
 	void exactlyOneIsWokenInTheOrderOfRegistration(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		List<String> instances = List.of("c", "a", "b");
 		List<Ear> ears = instances.stream().map((instance) -> listen(backend, instance)).toList();
@@ -195,7 +208,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		for (int i = 0; i < ears.size(); i++) {
 			backend.release(key, holder.owner());
 			ears.get(i).awaitWake(key);
-			assertThat(ears.stream().mapToInt((ear) -> ear.heard().size()).sum()).as("woken so far").isEqualTo(i + 1);
+			assertEquals(i + 1, ears.stream().mapToInt((ear) -> ear.heard().size()).sum(), "woken so far");
 			holder = claim(key, instances.get(i));
 			acquired(backend, holder);
 		}
@@ -204,7 +217,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	@ContractTest
 	void whoCannotHearIsSkipped(String store) {
 		assumeTrue(knowsWhoHears());
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -218,41 +231,41 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	@ContractTest
 	void withNobodyWhoCanHearTheKeyIsFree(String store) {
 		assumeTrue(knowsWhoHears());
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "dead"));
 		backend.release(key, holder.owner());
-		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free").isTrue();
+		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free");
 	}
 
 	@ContractTest
 	void whoStoppedListeningIsSkipped(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Ear gone = new Ear();
-		LockBackend.Listening listening = backend.listen("gone", gone);
+		Listening listening = backend.listen("gone", gone);
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "gone"));
 		listening.close();
 		// The store may learn of it a moment later.
-		await().until(() -> {
+		eventually(() -> {
 			backend.release(key, holder.owner());
-			return backend.acquire(new Claim(key, holder.owner(), "a", LONG)).acquired();
+			return backend.acquire(Claim.of(key, holder.owner(), "a", LONG)).acquired();
 		});
-		assertThat(gone.heard()).hasSizeLessThan(2);
+		assertTrue(gone.heard().size() < 2, "notified once at most");
 	}
 
 	@ContractTest
 	void aReleaseThatFindsTheKeyGoneWakes(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
-		backend.park(key, holder.owner(), Duration.ofMillis(1));
-		await().until(() -> {
-			assertThat(backend.release(key, holder.owner())).as("owned").isFalse();
+		backend.leaveToExpire(key, holder.owner(), Duration.ofMillis(1));
+		eventually(() -> {
+			assertFalse(backend.release(key, holder.owner()), "owned");
 			return b.heard().contains(key);
 		});
 		acquired(backend, claim(key, "b"));
@@ -260,7 +273,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void aWakeUpCarriesTheUsersKey(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		Ear b = listen(backend, "b");
 		for (String key : List.of(key() + "}{%", "{" + key() + "}:x", key() + " \u00e9\ud83d\ude00")) {
 			Claim holder = held(backend, key, "a");
@@ -274,23 +287,23 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whoWithdrewIsNotWoken(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Ear c = listen(backend, "c");
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.acquireOrRegister(claim(key, "c"));
-		backend.withdraw(key, "b");
-		assertThat(backend.renew(List.of(holder))).as("still owned").containsExactly(true);
+		backend.withdraw(key, Waiter.exclusive("b"));
+		assertEquals(List.of(true), backend.renew(List.of(holder)), "still owned");
 		backend.release(key, holder.owner());
 		c.awaitWake(key);
-		assertThat(b.heard()).isEmpty();
+		assertEquals(List.of(), b.heard());
 	}
 
 	@ContractTest
 	void whoWithdrawsPassesItsWakeUpOn(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -298,29 +311,29 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.acquireOrRegister(claim(key, "c"));
 		backend.release(key, holder.owner());
-		backend.withdraw(key, "b");
+		backend.withdraw(key, Waiter.exclusive("b"));
 		Attempt barging = backend.acquire(claim(key, "a"));
-		assertThat(barging.acquired()).as("free though the next one waits").isFalse();
+		assertFalse(barging.acquired(), "free though the next one waits");
 		c.awaitWake(key);
 		acquired(backend, claim(key, "c"));
 	}
 
 	@ContractTest
 	void theLastWhoWithdrawsLeavesTheKeyFree(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		listen(backend, "b");
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.release(key, holder.owner());
-		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free before").isFalse();
-		backend.withdraw(key, "b");
-		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free after").isTrue();
+		assertFalse(backend.acquire(claim(key, "c")).acquired(), "free before");
+		backend.withdraw(key, Waiter.exclusive("b"));
+		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free after");
 	}
 
 	@ContractTest
 	void aWithdrawalLeavesTheReservationOfAnotherAlone(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -328,22 +341,22 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.acquireOrRegister(claim(key, "c"));
 		backend.release(key, holder.owner());
-		backend.withdraw(key, "c");
-		assertThat(backend.acquireOrRegister(claim(key, "b")).acquired()).as("still reserved for b").isTrue();
-		assertThat(c.heard()).isEmpty();
+		backend.withdraw(key, Waiter.exclusive("c"));
+		assertTrue(backend.acquireOrRegister(claim(key, "b")).acquired(), "still reserved for b");
+		assertEquals(List.of(), c.heard());
 	}
 
 	@ContractTest
 	void aWithdrawalFromAFreeKeyWakesTheNext(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Ear c = listen(backend, "c");
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.acquireOrRegister(claim(key, "c"));
-		backend.park(key, holder.owner(), Duration.ofMillis(1));
-		await().until(() -> {
-			backend.withdraw(key, "b");
+		backend.leaveToExpire(key, holder.owner(), Duration.ofMillis(1));
+		eventually(() -> {
+			backend.withdraw(key, Waiter.exclusive("b"));
 			return c.heard().contains(key);
 		});
 		acquired(backend, claim(key, "c"));
@@ -352,33 +365,28 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	// Everything together
 
 	@ContractTest
-	void thereIsNeverMoreThanOneOwner(String store) throws Exception {
-		LockBackend backend = open(store);
+	void thereIsNeverMoreThanOneOwner(String store) {
+		Subject backend = open(store);
 		String key = key();
 		AtomicInteger inside = new AtomicInteger();
 		AtomicInteger rounds = new AtomicInteger();
 		List<String> wrong = new CopyOnWriteArrayList<>();
-		List<Thread> threads = Stream.of("a", "b", "c", "d").map((instance) -> {
-			listen(backend, instance);
-			return new Thread(() -> {
-				for (int i = 0; i < 100; i++) {
-					Claim claim = claim(key, instance);
-					await().pollDelay(Duration.ZERO)
-						.pollInterval(Duration.ofMillis(1))
-						.until(() -> backend.acquireOrRegister(claim).acquired());
-					if (inside.incrementAndGet() != 1) {
-						wrong.add(instance);
-					}
-					inside.decrementAndGet();
-					rounds.incrementAndGet();
-					backend.release(key, claim.owner());
+		List<String> instances = List.of("a", "b", "c", "d");
+		instances.forEach((instance) -> listen(backend, instance));
+		inThreads(instances, (instance) -> {
+			for (int i = 0; i < 100; i++) {
+				Claim claim = claim(key, instance);
+				eventually("the lock", () -> backend.acquireOrRegister(claim).acquired());
+				if (inside.incrementAndGet() != 1) {
+					wrong.add(instance);
 				}
-			});
-		}).toList();
-		threads.forEach(Thread::start);
-		threads.forEach(Patience::join);
-		assertThat(wrong).as("who was not alone").isEmpty();
-		assertThat(rounds).hasValue(400);
+				inside.decrementAndGet();
+				rounds.incrementAndGet();
+				backend.release(key, claim.owner());
+			}
+		});
+		assertEquals(List.of(), wrong, "the instances that were not alone");
+		assertEquals(400, rounds.get());
 	}
 
 }

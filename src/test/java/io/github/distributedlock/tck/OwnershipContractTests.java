@@ -1,107 +1,88 @@
 package io.github.distributedlock.tck;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.tck.History.Hold;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * The contract as far as owners are concerned.
+ * The contract of every {@link LockBackend}, which is about owners: the four methods of
+ * its least form, and fencing tokens where it offers them.
  */
-abstract class OwnershipContractTests extends ContractBench {
+public abstract class OwnershipContractTests extends ContractBench {
 
 	// Acquire
 
 	@ContractTest
 	void aFreeKeyIsAcquired(String store) {
-		LockBackend backend = open(store);
-		assertThat(backend.acquire(claim(key(), "a")).acquired()).as("acquired").isTrue();
+		Subject backend = open(store);
+		assertTrue(backend.acquire(claim(key(), "a")).acquired(), "acquired");
 	}
 
 	@ContractTest
 	void anOwnedKeyIsBusyForOthers(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
 		Attempt attempt = backend.acquire(claim(key, "b"));
-		assertThat(attempt.acquired()).as("acquired twice").isFalse();
-		assertThat(attempt.holder()).as("holder, where the store says so").isIn(null, holder.owner());
+		assertFalse(attempt.acquired(), "acquired twice");
+		tells(Holder.owner(holder.owner()), attempt);
 	}
 
 	@ContractTest
-	void fencingTokensGrowWithEachAcquisition(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		long last = 0;
-		for (int i = 0; i < 6; i++) {
-			Claim plain = claim(key, "a");
-			Claim claim = new Claim(key, plain.owner(), "a", LONG, true);
-			Attempt attempt = (i % 2 == 0) ? backend.acquire(claim) : backend.acquireOrRegister(claim);
-			assertThat(attempt.acquired()).isTrue();
-			long token = attempt.fencingToken().orElseThrow();
-			assertThat(token).isGreaterThan(last);
-			last = token;
-			backend.release(key, claim.owner());
-		}
-		assertThat(last).as("not less than the time").isGreaterThan(System.currentTimeMillis() * 1000 - 60_000_000);
-		assertThat(backend.acquire(claim(key, "a")).fencingToken()).as("not asked for").isEmpty();
-	}
-
-	@ContractTest
-	void aFencedClaimThatFindsItsOwnTokenGetsAnotherNumber(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		Claim claim = new Claim(key, claim(key, "a").owner(), "a", LONG, true);
-		long unheard = backend.acquire(claim).fencingToken().orElseThrow();
-		assertThat(backend.acquireOrRegister(claim).fencingToken().orElseThrow()).isGreaterThan(unheard);
-	}
-
-	@ContractTest
-	void aFencedClaimThatIsRefusedGetsNoTokenAndDoesNotWait(String store) {
-		LockBackend backend = open(store);
-		String key = key();
-		Ear b = listen(backend, "b");
-		Claim holder = held(backend, key, "a");
-		Claim fenced = new Claim(key, claim(key, "b").owner(), "b", LONG, true);
-		assertThat(backend.acquire(fenced).acquired()).isFalse();
-		assertThat(backend.acquire(fenced).fencingToken()).isEmpty();
-		backend.release(key, holder.owner());
-		assertThat(backend.acquire(claim(key, "c")).acquired()).as("free, since nobody registered").isTrue();
-		assertThat(b.heard()).isEmpty();
+	void busyByTheOwnTokenIsAnAcquisitionWithAFullLease(String store) {
+		Subject backend = open(store);
+		Claim claim = claim(key(), "a", RENEWABLE);
+		backend.acquire(claim);
+		assertTrue(backend.acquire(claim.lease(LONG)).acquired(), "acquired what is its own");
+		staysOwned(backend, claim);
+		assertTrue(backend.release(claim.key(), claim.owner()), "owned");
 	}
 
 	@ContractTest
 	void keysAreIndependent(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		for (String other : List.of(key, "{" + key + "}", key + "}", key + "%7D", "-waiters:" + key, ":" + key)) {
-			assertThat(backend.acquire(claim(other, "a")).acquired()).as("key %s is free", other).isTrue();
+			assertTrue(backend.acquire(claim(other, "a")).acquired(), () -> "free: " + other);
 		}
 	}
 
 	@ContractTest
 	void aLeaseRunsOut(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		backend.acquire(claim(key, "a", SHORT));
-		assertThat(backend.acquire(claim(key, "b")).acquired()).as("acquired within the lease").isFalse();
-		await().until(() -> backend.acquire(claim(key, "b")).acquired());
+		assertFalse(backend.acquire(claim(key, "b")).acquired(), "acquired within the lease");
+		eventually(() -> backend.acquire(claim(key, "b")).acquired());
 	}
 
 	@ContractTest
 	void aSecondAttemptOfTheOwnerNeverShortens(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Claim claim = claim(key, "a", RENEWABLE);
-		assertThat(backend.acquireOrRegister(claim).acquired()).isTrue();
-		Claim extended = new Claim(key, claim.owner(), "a", LONG);
-		assertThat(backend.renew(List.of(extended))).containsExactly(true);
-		assertThat(backend.acquireOrRegister(claim).acquired()).as("its own").isTrue();
+		assertTrue(askAgain(backend, claim).acquired());
+		Claim extended = claim.lease(LONG);
+		assertEquals(List.of(true), backend.renew(List.of(extended)));
+		assertTrue(askAgain(backend, claim).acquired(), "its own");
 		staysOwned(backend, extended);
 	}
 
@@ -109,69 +90,190 @@ abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void aRenewedLeaseLasts(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Claim claim = claim(key, "a", RENEWABLE);
 		backend.acquire(claim);
-		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", LONG)))).containsExactly(true);
+		assertEquals(List.of(true), backend.renew(List.of(claim.lease(LONG))));
 		staysOwned(backend, claim);
 	}
 
 	@ContractTest
 	void aRenewalNeverShortens(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		String key = key();
 		Claim claim = held(backend, key, "a");
-		assertThat(backend.renew(List.of(new Claim(key, claim.owner(), "a", RENEWABLE)))).containsExactly(true);
+		assertEquals(List.of(true), backend.renew(List.of(claim.lease(RENEWABLE))));
 		staysOwned(backend, claim);
 	}
 
 	@ContractTest
 	void renewalsAreAnsweredOneByOneInOrder(String store) {
-		LockBackend backend = open(store);
+		Subject backend = open(store);
 		Claim mine = held(backend, key(), "a");
 		Claim gone = claim(key(), "a");
 		Claim stranger = claim(held(backend, key(), "b").key(), "a");
-		assertThat(backend.renew(List.of(gone, mine, stranger, mine))).containsExactly(false, true, false, true);
-		assertThat(backend.renew(List.of())).isEmpty();
-		assertThat(backend.acquire(claim(gone.key(), "c")).acquired()).as("a renewal makes no key").isTrue();
+		assertEquals(List.of(false, true, false, true), backend.renew(List.of(gone, mine, stranger, mine)));
+		assertEquals(List.of(), backend.renew(List.of()));
+		assertTrue(backend.acquire(claim(gone.key(), "c")).acquired(), "a renewal makes no key");
 	}
 
 	@ContractTest
 	void manyAreRenewedAtOnce(String store) {
-		LockBackend backend = open(store);
-		List<Claim> claims = IntStream.range(0, 450).mapToObj((i) -> held(backend, key(), "a")).toList();
-		Claim lost = claims.get(321);
+		Subject backend = open(store);
+		int most = LockBackend.MAX_BATCH_SIZE;
+		List<Claim> claims = IntStream.range(0, most).mapToObj((i) -> held(backend, key(), "a")).toList();
+		Claim lost = claims.get(121);
 		backend.release(lost.key(), lost.owner());
 		List<Boolean> renewed = backend.renew(claims);
-		assertThat(renewed).hasSize(450);
-		assertThat(IntStream.range(0, 450).filter((i) -> !renewed.get(i)).boxed()).containsExactly(321);
+		assertEquals(most, renewed.size());
+		assertEquals(List.of(121), IntStream.range(0, most).filter((i) -> !renewed.get(i)).boxed().toList());
 	}
 
-	// Park
+	@ContractTest
+	void aLeaseThatHasRunOutIsNotRenewed(String store) {
+		Subject backend = open(store);
+		Claim claim = claim(key(), "a", SHORT);
+		backend.acquire(claim);
+		eventually(() -> !backend.renew(List.of(claim.lease(Duration.ofMillis(1)))).get(0));
+		assertEquals(List.of(false), backend.renew(List.of(claim)));
+		assertFalse(backend.release(claim.key(), claim.owner()), "owned");
+		assertTrue(backend.acquire(claim(claim.key(), "b")).acquired(), "free");
+	}
+
+	// Release
 
 	@ContractTest
-	void aParkedKeyRunsOutAndIsNobodys(String store) {
-		LockBackend backend = open(store);
+	void aReleasedKeyIsFree(String store) {
+		Subject backend = open(store);
+		String key = key();
+		Claim holder = held(backend, key, "a");
+		assertTrue(backend.release(key, holder.owner()), "owned");
+		assertFalse(backend.release(key, holder.owner()), "owned still");
+		assertTrue(backend.acquire(claim(key, "b")).acquired(), "free after release");
+	}
+
+	@ContractTest
+	void onlyTheOwnerReleases(String store) {
+		Subject backend = open(store);
+		String key = key();
+		Claim holder = held(backend, key, "a");
+		assertFalse(backend.release(key, claim(key, "a").owner()), "owned");
+		assertFalse(backend.acquire(claim(key, "c")).acquired(), "free by a stranger's release");
+		assertEquals(List.of(true), backend.renew(List.of(holder)));
+	}
+
+	// Leave to expire
+
+	@ContractTest
+	void whatIsLeftToExpireIsBusyForThatTimeAndNobodys(String store) {
+		Subject backend = open(store);
 		String key = key();
 		Claim claim = held(backend, key, "a");
-		assertThat(backend.park(key, claim.owner(), SHORT)).as("owned").isTrue();
+		assertTrue(backend.leaveToExpire(key, claim.owner(), SHORT), "owned");
 		Attempt attempt = backend.acquire(claim(key, "b"));
-		assertThat(attempt.acquired()).as("acquired while parked").isFalse();
-		assertThat(attempt.holder()).isIn(null, LockBackend.PARKED + claim.owner());
-		assertThat(backend.renew(List.of(claim))).as("revived").containsExactly(false);
-		assertThat(backend.release(key, claim.owner())).as("released").isFalse();
-		await().until(() -> backend.acquire(claim(key, "b")).acquired());
+		assertFalse(attempt.acquired(), "acquired meanwhile");
+		tells(Holder.expiring(claim.owner()), attempt);
+		assertEquals(List.of(false), backend.renew(List.of(claim)), "revived");
+		assertFalse(backend.release(key, claim.owner()), "released");
+		eventually(() -> backend.acquire(claim(key, "b")).acquired());
 	}
 
 	@ContractTest
-	void onlyTheOwnerParks(String store) {
-		LockBackend backend = open(store);
+	void onlyTheOwnerLeavesToExpire(String store) {
+		Subject backend = open(store);
 		String key = key();
 		Claim claim = held(backend, key, "a");
-		assertThat(backend.park(key, claim(key, "a").owner(), SHORT)).as("owned").isFalse();
+		assertFalse(backend.leaveToExpire(key, claim(key, "a").owner(), SHORT), "owned");
 		staysOwned(backend, claim);
-		assertThat(backend.renew(List.of(claim))).containsExactly(true);
+		assertEquals(List.of(true), backend.renew(List.of(claim)));
+	}
+
+	// What a store may offer
+
+	@ContractTest
+	void whatIsNotOfferedIsRefused(String store) {
+		Subject backend = open(store);
+		LockRequest plain = LockRequest.of("k");
+		backend.checkSupport(plain);
+		Map<LockFeature, LockRequest> requests = Map.of(LockFeature.SHARED, plain.mode(LockMode.SHARED),
+				LockFeature.FAIR, plain.fair(true), LockFeature.FENCING, plain.fenced(true));
+		requests.forEach((feature, request) -> {
+			if (!backend.features().contains(feature)) {
+				LockBackendException refusal = assertThrows(LockBackendException.class,
+						() -> backend.checkSupport(request), feature::name);
+				assertTrue(refusal.isNotCarriedOut(), "nothing carried out");
+				assertFalse(refusal.isRetryable(), "retryable");
+			}
+		});
+	}
+
+	@ContractTest
+	void fencingTokensGrowWithEachAcquisition(String store) {
+		Subject backend = open(store, LockFeature.FENCING);
+		String key = key();
+		long last = 0;
+		for (int i = 0; i < 6; i++) {
+			Claim claim = claim(key, "a").fenced(true);
+			Attempt attempt = (i % 2 == 0) ? backend.acquire(claim) : askAgain(backend, claim);
+			assertTrue(attempt.acquired());
+			long token = attempt.fencingToken().orElseThrow();
+			assertTrue(token > last, "greater than the last");
+			last = token;
+			backend.release(key, claim.owner());
+		}
+		assertTrue(backend.acquire(claim(key, "a")).fencingToken().isEmpty(), "not asked for");
+	}
+
+	@ContractTest
+	void aFencedClaimThatFindsItsOwnTokenGetsAnotherNumber(String store) {
+		Subject backend = open(store, LockFeature.FENCING);
+		Claim claim = claim(key(), "a").fenced(true);
+		long unheard = backend.acquire(claim).fencingToken().orElseThrow();
+		assertTrue(askAgain(backend, claim).fencingToken().orElseThrow() > unheard);
+	}
+
+	@ContractTest
+	void aFencedClaimThatIsBusyGetsNoToken(String store) {
+		Subject backend = open(store, LockFeature.FENCING);
+		String key = key();
+		held(backend, key, "a");
+		Attempt attempt = backend.acquire(claim(key, "b").fenced(true));
+		assertFalse(attempt.acquired());
+		assertTrue(attempt.fencingToken().isEmpty());
+	}
+
+	// Everything together
+
+	/**
+	 * Every sixth owner leaves its key to the end of the lease, as one does that dies.
+	 */
+	@ContractTest
+	void noTwoOwnersAreThereAtTheSameTime(String store) {
+		Subject backend = open(store);
+		String key = key();
+		Queue<Hold> holds = new ConcurrentLinkedQueue<>();
+		inThreads(List.of("a", "b", "c", "d"), (instance) -> {
+			for (int i = 0; i < 12; i++) {
+				boolean dies = i % 6 == 5;
+				Claim claim = claim(key, instance, dies ? SHORT : LONG);
+				long[] sent = new long[1];
+				eventually("the lock", () -> {
+					sent[0] = System.nanoTime();
+					return askAgain(backend, claim).acquired();
+				});
+				long from = System.nanoTime();
+				long until = dies ? sent[0] + SHORT.toNanos() : System.nanoTime();
+				if (until >= from) {
+					holds.add(new Hold(key, claim.owner(), from, until, !dies));
+				}
+				if (!dies) {
+					backend.release(key, claim.owner());
+				}
+			}
+		});
+		HistoryChecker.assertExclusive(holds);
+		assertTrue(holds.size() >= 40, "too slow to tell anything");
 	}
 
 }

@@ -6,6 +6,7 @@ import java.lang.reflect.Method;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
+import org.opentest4j.TestAbortedException;
 
 /**
  * Does a contract test again that failed while this machine or the store's stood still: a
@@ -31,7 +32,7 @@ final class Repeated implements InvocationInterceptor {
 
 	private static void again(ContractBench bench, ReflectiveInvocationContext<Method> test, Throwable failure,
 			int attempts) throws Throwable {
-		if (attempts == 0 || !bench.stoodStill()) {
+		if (attempts == 0 || failure instanceof TestAbortedException || !bench.stoodStill()) {
 			throw failure;
 		}
 		bench.closeBackends();

@@ -7,6 +7,8 @@ import java.time.Duration;
 
 import io.github.distributedlock.backend.LockBackend;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 /**
  * Carries out the steps of one store, one test after another, and tells whether there was
  * a standstill: the pauses between the ends of two steps are added up as far as they are
@@ -26,6 +28,9 @@ final class StandstillWatch {
 
 	private final LockBackend backend;
 
+	private final Subject subject = (Subject) Proxy.newProxyInstance(Subject.class.getClassLoader(),
+			new Class<?>[] { Subject.class }, (proxy, step, arguments) -> carryOut(step, arguments));
+
 	private long last = System.nanoTime();
 
 	private long lost;
@@ -34,12 +39,17 @@ final class StandstillWatch {
 		this.backend = backend;
 	}
 
-	LockBackend backend() {
-		return (LockBackend) Proxy.newProxyInstance(LockBackend.class.getClassLoader(),
-				new Class<?>[] { LockBackend.class }, (proxy, step, arguments) -> carryOut(step, arguments));
+	Subject subject() {
+		return this.subject;
 	}
 
 	private Object carryOut(Method step, Object[] arguments) throws Throwable {
+		if (step.getDeclaringClass() == Subject.class) {
+			return ((Class<?>) arguments[0]).isInstance(this.backend);
+		}
+		assumeTrue(step.getDeclaringClass().isInstance(this.backend),
+				() -> "Skipped: " + this.backend.getClass().getName() + " does not implement "
+						+ step.getDeclaringClass().getSimpleName());
 		try {
 			return step.invoke(this.backend, arguments);
 		}

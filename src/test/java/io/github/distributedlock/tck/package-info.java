@@ -1,4 +1,15 @@
 /**
- * The contract test of a store, and the checker of a history of locks.
+ * The contract of a store of locks, as tests that every store can run.
+ * <p>
+ * Extend {@link io.github.distributedlock.tck.LockBackendContractTests}, and
+ * {@link io.github.distributedlock.tck.SharedContractTests} as well for a store that
+ * offers shared or fair locks, and say how a backend is made. What a store does not add
+ * is reported as skipped, with the reason.
+ * {@link io.github.distributedlock.tck.HistoryChecker} tells of any history of holds
+ * whether a key was held twice.
+ * <p>
+ * Needs the library's own jar and JUnit Jupiter from 5.12 on with its parameterized tests
+ * ({@code org.junit.jupiter:junit-jupiter}), and nothing else. Nothing of the library's
+ * own dependencies is needed beyond what the store needs.
  */
 package io.github.distributedlock.tck;

@@ -3,28 +3,28 @@ package io.github.distributedlock.backend.memory;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who has a key: nobody; one value; or, while it is shared, several, each of which has
- * its own end. Confined to the store's lock.
+ * The holders of a key: none; one; or, while it is shared, several, each of which has its
+ * own end. Confined to the store's lock.
  */
 final class Holding {
 
-	// Of these two at most one has anything: one value, or those who share.
-	private @Nullable String value;
+	// Of these two at most one has anything: one holder, or those that share.
+	private @Nullable Holder alone;
 
 	private long end;
 
-	private final Map<String, Long> ends = new LinkedHashMap<>();
+	private final Map<Holder, Long> ends = new LinkedHashMap<>();
 
 	/**
-	 * Forgets whose time is over.
+	 * Forgets those whose time is over.
 	 */
 	void purge(long now) {
-		if (this.value != null && now - this.end >= 0) {
-			this.value = null;
+		if (this.alone != null && now - this.end >= 0) {
+			this.alone = null;
 		}
 		if (!this.ends.isEmpty()) {
 			this.ends.values().removeIf((end) -> now - end >= 0);
@@ -32,58 +32,54 @@ final class Holding {
 	}
 
 	boolean isFree() {
-		return this.value == null && this.ends.isEmpty();
+		return this.alone == null && this.ends.isEmpty();
 	}
 
 	boolean isShared() {
 		return !this.ends.isEmpty();
 	}
 
-	boolean has(String one) {
+	boolean has(Holder one) {
 		return isAlone(one) || isAmong(one);
 	}
 
-	boolean isAlone(String value) {
-		return value.equals(this.value);
+	boolean isAlone(Holder one) {
+		return one.equals(this.alone);
 	}
 
-	boolean isAmong(String member) {
+	boolean isAmong(Holder member) {
 		return this.ends.containsKey(member);
 	}
 
 	/**
-	 * The value, or the owner token of one of those who share.
+	 * The holder, or one of those that share; {@code null} if the key is free.
 	 */
-	@Nullable String value() {
-		if (!isShared()) {
-			return this.value;
-		}
-		String first = this.ends.keySet().iterator().next();
-		return first.startsWith(Claim.SHARED) ? first.substring(Claim.SHARED.length()) : first;
+	@Nullable Holder first() {
+		return isShared() ? this.ends.keySet().iterator().next() : this.alone;
 	}
 
 	/**
-	 * When the last of those who have it is over.
+	 * When the time of the last of them is over.
 	 */
 	long end() {
 		return this.ends.values().stream().reduce(Holding::later).orElse(this.end);
 	}
 
-	void set(String value, long end) {
+	void set(Holder one, long end) {
 		this.ends.clear();
-		this.value = value;
+		this.alone = one;
 		this.end = end;
 	}
 
-	void share(String member, long end) {
-		this.value = null;
+	void share(Holder member, long end) {
+		this.alone = null;
 		this.ends.merge(member, end, Holding::later);
 	}
 
 	/**
-	 * Lets one that has the key live at least so long.
+	 * Lets one of them live at least so long.
 	 */
-	void extend(String one, long end) {
+	void extend(Holder one, long end) {
 		if (isAlone(one)) {
 			this.end = later(this.end, end);
 		}
@@ -92,9 +88,9 @@ final class Holding {
 		}
 	}
 
-	boolean remove(String one) {
+	boolean remove(Holder one) {
 		if (isAlone(one)) {
-			this.value = null;
+			this.alone = null;
 			return true;
 		}
 		return this.ends.remove(one) != null;

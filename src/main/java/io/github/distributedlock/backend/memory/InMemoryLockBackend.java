@@ -1,9 +1,11 @@
 package io.github.distributedlock.backend.memory;
 
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -14,8 +16,14 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.OneStepHandOver;
 import io.github.distributedlock.backend.Passing;
-import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.ReleaseNotifications;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.WaiterQueue;
 
 /**
  * A store in the memory of this JVM, for tests and the smallest applications. Engines
@@ -23,7 +31,7 @@ import io.github.distributedlock.backend.WakeListener;
  * <p>
  * Safe for use by many threads; does no I/O and never throws.
  */
-public final class InMemoryLockBackend implements LockBackend {
+public final class InMemoryLockBackend implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver {
 
 	/*
 	 * Invariant: slots are touched only with the mutex held, which is what makes a step
@@ -32,11 +40,13 @@ public final class InMemoryLockBackend implements LockBackend {
 	 */
 	private static final int STEPS_BETWEEN_SWEEPS = 1024;
 
+	private static final Duration RESERVATION = Duration.ofMillis(500);
+
 	private final ReentrantLock mutex = new ReentrantLock();
 
 	private final Map<String, Slot> slots = new HashMap<>();
 
-	private final Map<String, WakeListener> listeners = new ConcurrentHashMap<>();
+	private final Map<String, ReleaseListener> listeners = new ConcurrentHashMap<>();
 
 	private final LongSupplier nanoTime;
 
@@ -60,17 +70,20 @@ public final class InMemoryLockBackend implements LockBackend {
 	}
 
 	@Override
-	public void require(String key, LockMode mode, boolean fair) {
-		// It serves them all.
+	public Set<LockFeature> features() {
+		return EnumSet.allOf(LockFeature.class);
+	}
+
+	@Override
+	public Duration reservation() {
+		return RESERVATION;
 	}
 
 	@Override
 	public Attempt acquire(Claim claim) {
 		return step(claim.key(), (slot) -> {
-			if (claim.mode() == LockMode.EXCLUSIVE && !slot.holding().isFree()) {
-				return busy(slot);
-			}
-			return attempt(slot, claim, false);
+			boolean busy = claim.mode() == LockMode.EXCLUSIVE && !slot.isFreeOrOwnedBy(claim.owner());
+			return busy ? busy(slot) : attempt(slot, claim, false);
 		});
 	}
 
@@ -96,7 +109,7 @@ public final class InMemoryLockBackend implements LockBackend {
 			return give(slot, claim);
 		}
 		if (registers) {
-			slot.register(Waiter.of(claim));
+			slot.register(claim.waiter());
 		}
 		// If it is free, others come first: the reservation for the first has run out.
 		slot.wakeNext(expiry(RESERVATION));
@@ -105,7 +118,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
 	private Attempt busy(Slot slot) {
 		long left = slot.holding().end() - this.nanoTime.getAsLong();
-		return Attempt.busy(slot.holding().value(), Duration.ofNanos(left));
+		return Attempt.busy(slot.holding().first(), Duration.ofNanos(left));
 	}
 
 	private Attempt give(Slot slot, Claim claim) {
@@ -121,7 +134,7 @@ public final class InMemoryLockBackend implements LockBackend {
 	}
 
 	@Override
-	public void withdraw(String key, String waiter) {
+	public void withdraw(String key, Waiter waiter) {
 		step(key, (slot) -> {
 			slot.withdraw(waiter);
 			slot.wakeNext(expiry(RESERVATION));
@@ -146,12 +159,12 @@ public final class InMemoryLockBackend implements LockBackend {
 	}
 
 	@Override
-	public boolean park(String key, String owner, Duration rest) {
-		return step(key, (slot) -> slot.park(owner, expiry(rest)));
+	public boolean leaveToExpire(String key, String owner, Duration rest) {
+		return step(key, (slot) -> slot.leaveToExpire(owner, expiry(rest)));
 	}
 
 	@Override
-	public Listening listen(String instance, WakeListener listener) {
+	public Listening listen(String instance, ReleaseListener listener) {
 		this.listeners.put(instance, listener);
 		return () -> this.listeners.remove(instance, listener);
 	}
@@ -186,9 +199,9 @@ public final class InMemoryLockBackend implements LockBackend {
 
 	private void tell(List<Waiter> woken, String key) {
 		for (Waiter waiter : woken) {
-			WakeListener listener = this.listeners.get(waiter.instance());
+			ReleaseListener listener = this.listeners.get(waiter.instance());
 			if (listener != null) {
-				listener.onWake(key, waiter.name());
+				listener.onRelease(ReleaseNotification.of(key, waiter));
 			}
 		}
 	}

@@ -1,24 +1,26 @@
 package io.github.distributedlock.backend.memory;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.function.Predicate;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One key: who has it, and who waits for it, oldest first. Confined to the store's lock.
+ * One key: its holders, and those that wait for it, oldest first. Confined to the store's
+ * lock.
  */
 final class Slot {
 
 	private final Holding holding = new Holding();
 
-	private final Map<String, Waiter> waiters = new LinkedHashMap<>();
+	private final Set<Waiter> waiters = new LinkedHashSet<>();
 
 	private List<Waiter> woken = List.of();
 
@@ -29,6 +31,10 @@ final class Slot {
 	boolean isIdleAt(long now) {
 		this.holding.purge(now);
 		return this.holding.isFree() && this.waiters.isEmpty();
+	}
+
+	boolean isFreeOrOwnedBy(String owner) {
+		return this.holding.isFree() || this.holding.isAlone(owner(owner));
 	}
 
 	/**
@@ -43,56 +49,54 @@ final class Slot {
 		if (this.holding.isFree()) {
 			return !claim.fair() || isFirst(claim.waiter());
 		}
-		return this.holding.isAlone(claim.owner()) || isReservedFor(claim.waiter());
+		return this.holding.isAlone(owner(claim.owner())) || isReservedFor(claim.waiter());
 	}
 
 	private boolean letsIn(Claim reader) {
-		return this.holding.isAmong(Claim.SHARED + reader.owner())
-				|| this.holding.isAmong(LockBackend.RESERVED + reader.instance())
-				|| this.waiters.values().stream().allMatch(Waiter::reads);
+		return this.holding.isAmong(reader(reader.owner())) || this.holding.isAmong(place(reader.instance()))
+				|| this.waiters.stream().allMatch(Waiter::isShared);
 	}
 
-	private boolean isFirst(String waiter) {
+	private boolean isFirst(Waiter waiter) {
 		Waiter first = oldest();
-		return first == null || first.name().equals(waiter);
+		return first == null || first.equals(waiter);
 	}
 
-	private boolean isReservedFor(String waiter) {
-		return this.holding.isAlone(LockBackend.RESERVED + waiter);
+	private boolean isReservedFor(Waiter waiter) {
+		return this.holding.isAlone(reservation(waiter));
 	}
 
 	void give(Claim claim, long end) {
 		unregister(claim.waiter());
 		if (claim.mode() == LockMode.SHARED) {
-			this.holding.share(Claim.SHARED + claim.owner(), end);
+			this.holding.share(reader(claim.owner()), end);
 		}
-		else if (this.holding.isAlone(claim.owner())) {
-			this.holding.extend(claim.owner(), end);
+		else if (this.holding.isAlone(owner(claim.owner()))) {
+			this.holding.extend(owner(claim.owner()), end);
 		}
 		else {
-			this.holding.set(claim.owner(), end);
+			this.holding.set(owner(claim.owner()), end);
 		}
 	}
 
 	/**
-	 * Takes the key from its owner, and from a reader also what was kept for its
-	 * instance.
+	 * Takes the key from its owner, and from a reader also the place that was kept for
+	 * its instance.
 	 * @return whether it had it
 	 */
 	boolean take(String owner) {
-		if (this.holding.isAlone(owner)) {
-			return this.holding.remove(owner);
+		if (this.holding.remove(owner(owner))) {
+			return true;
 		}
-		boolean owned = this.holding.isAmong(Claim.SHARED + owner);
+		boolean owned = this.holding.remove(reader(owner));
 		if (owned) {
-			this.holding.remove(Claim.SHARED + owner);
-			this.holding.remove(LockBackend.RESERVED + owner.split(":", 2)[0]);
+			this.holding.remove(place(Claim.instanceOf(owner)));
 		}
 		return owned;
 	}
 
 	boolean extend(String owner, long end) {
-		String one = this.holding.isShared() ? Claim.SHARED + owner : owner;
+		Holder one = this.holding.isShared() ? reader(owner) : owner(owner);
 		boolean owned = this.holding.has(one);
 		if (owned) {
 			this.holding.extend(one, end);
@@ -100,14 +104,14 @@ final class Slot {
 		return owned;
 	}
 
-	boolean park(String owner, long end) {
+	boolean leaveToExpire(String owner, long end) {
 		boolean shared = this.holding.isShared();
 		boolean owned = take(owner);
 		if (owned && shared) {
-			this.holding.share(LockBackend.PARKED + owner, end);
+			this.holding.share(Holder.expiring(owner).in(LockMode.SHARED), end);
 		}
 		else if (owned) {
-			this.holding.set(LockBackend.PARKED + owner, end);
+			this.holding.set(Holder.expiring(owner).in(LockMode.EXCLUSIVE), end);
 		}
 		return owned;
 	}
@@ -115,27 +119,22 @@ final class Slot {
 	/**
 	 * Ends a registration, and takes what is reserved for that waiter.
 	 */
-	void withdraw(String waiter) {
+	void withdraw(Waiter waiter) {
 		unregister(waiter);
-		if (isReservedFor(waiter)) {
-			this.holding.remove(LockBackend.RESERVED + waiter);
-		}
-		else if (this.holding.isShared() && waiter.startsWith(Claim.SHARED)) {
-			this.holding.remove(LockBackend.RESERVED + waiter.substring(Claim.SHARED.length()));
-		}
+		this.holding.remove(waiter.isShared() ? place(waiter.instance()) : reservation(waiter));
 	}
 
 	void register(Waiter waiter) {
-		this.waiters.putIfAbsent(waiter.name(), waiter);
+		this.waiters.add(waiter);
 	}
 
-	void unregister(String waiter) {
+	void unregister(Waiter waiter) {
 		this.waiters.remove(waiter);
 	}
 
 	void bury(Predicate<Waiter> dead) {
 		if (!this.waiters.isEmpty()) {
-			this.waiters.values().removeIf(dead);
+			this.waiters.removeIf(dead);
 		}
 	}
 
@@ -148,28 +147,28 @@ final class Slot {
 		if (oldest == null || !(this.holding.isFree() || this.holding.isShared())) {
 			return;
 		}
-		if (oldest.reads()) {
+		if (oldest.isShared()) {
 			admitReaders(end);
 		}
 		else if (this.holding.isFree()) {
-			if (!oldest.keepsPlace()) {
-				unregister(oldest.name());
+			if (!oldest.isFair()) {
+				unregister(oldest);
 			}
-			this.holding.set(LockBackend.RESERVED + oldest.name(), end);
+			this.holding.set(reservation(oldest), end);
 			wake(oldest);
 		}
 	}
 
 	private void admitReaders(long end) {
-		for (Waiter next = oldest(); next != null && next.reads(); next = oldest()) {
-			unregister(next.name());
-			this.holding.share(LockBackend.RESERVED + next.instance(), end);
+		for (Waiter next = oldest(); next != null && next.isShared(); next = oldest()) {
+			unregister(next);
+			this.holding.share(place(next.instance()), end);
 			wake(next);
 		}
 	}
 
 	private @Nullable Waiter oldest() {
-		return this.waiters.isEmpty() ? null : this.waiters.values().iterator().next();
+		return this.waiters.isEmpty() ? null : this.waiters.iterator().next();
 	}
 
 	private void wake(Waiter waiter) {
@@ -180,12 +179,32 @@ final class Slot {
 	}
 
 	/**
-	 * Hands over who is to be told once the step is over.
+	 * Hands over those that are to be notified once the step is over.
 	 */
 	List<Waiter> drainWoken() {
 		List<Waiter> all = this.woken;
 		this.woken = List.of();
 		return all;
+	}
+
+	private static Holder owner(String token) {
+		return Holder.owner(token).in(LockMode.EXCLUSIVE);
+	}
+
+	private static Holder reader(String token) {
+		return Holder.owner(token).in(LockMode.SHARED);
+	}
+
+	private static Holder reservation(Waiter waiter) {
+		String ticket = waiter.ticket();
+		return Holder.reservation((ticket != null) ? ticket : waiter.instance()).in(LockMode.EXCLUSIVE);
+	}
+
+	/**
+	 * The place that is kept for the readers of an instance.
+	 */
+	private static Holder place(String instance) {
+		return Holder.reservation(instance).in(LockMode.SHARED);
 	}
 
 }

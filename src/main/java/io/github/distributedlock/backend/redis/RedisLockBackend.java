@@ -1,17 +1,25 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.MultiKeyLocks;
+import io.github.distributedlock.backend.OneStepHandOver;
 import io.github.distributedlock.backend.Passing;
-import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotifications;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.WaiterQueue;
 import io.github.distributedlock.backend.redis.atomic.Acquisitions;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.backend.redis.atomic.AtomicityCandidate;
@@ -39,7 +47,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * use, so that slow commands of the application cost no lock. Safe for use by many
  * threads.
  */
-public final class RedisLockBackend implements LockBackend {
+public final class RedisLockBackend
+		implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks {
 
 	private final KeyNames names;
 
@@ -119,14 +128,19 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
-	public void require(String key, LockMode mode, boolean fair) {
-		if (!LuaOnly.isNeeded(mode, fair)) {
+	public Set<LockFeature> features() {
+		return EnumSet.allOf(LockFeature.class);
+	}
+
+	@Override
+	public void checkSupport(LockRequest request) {
+		if (!LuaOnly.isNeeded(request.mode(), request.fair())) {
 			return;
 		}
 		Atomicity asked = this.settings.atomicity();
 		// If another way is asked for by name, the server need not be asked.
 		if ((asked != Atomicity.AUTO && asked != Atomicity.LUA) || atomicity() != Atomicity.LUA) {
-			throw LuaOnly.refusal(key, mode, fair);
+			throw LuaOnly.refusal(request.keys().get(0), request.mode(), request.fair());
 		}
 	}
 
@@ -162,14 +176,24 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
-	public void withdraw(String key, String waiter) {
-		if (this.settings.signals() == Signals.NONE && !WaitingList.isTicket(waiter)) {
+	public void withdraw(String key, Waiter waiter) {
+		if (this.settings.signals() == Signals.NONE && !waiter.isFair()) {
 			return; // No instance is registered, nor is anything reserved.
 		}
 		run("withdraw from", key, (steps, connection) -> {
 			steps.withdraw(connection, key, waiter);
 			return null;
 		});
+	}
+
+	@Override
+	public Duration reservation() {
+		return WaitingList.RESERVATION;
+	}
+
+	@Override
+	public boolean keepsPlacesOf(String instance) {
+		return this.subscriptions.registers(instance);
 	}
 
 	@Override
@@ -190,13 +214,14 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
-	public boolean park(String key, String owner, Duration rest) {
+	public boolean leaveToExpire(String key, String owner, Duration rest) {
 		long millis = Math.max(1, rest.toMillis());
-		return certain(run("park", key, (steps, connection) -> steps.park(connection, key, owner, millis)));
+		return certain(run("leave to expire", key,
+				(steps, connection) -> steps.leaveToExpire(connection, key, owner, millis)));
 	}
 
 	@Override
-	public boolean isOneStep(List<String> keys) {
+	public boolean coversInOneStep(List<String> keys) {
 		AtomicityCandidate known = this.choice.known();
 		if (known == null || known.atomicity() != Atomicity.LUA || this.settings.replicasToAck() > 0) {
 			return false;
@@ -216,7 +241,7 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
-	public Listening listen(String instance, WakeListener listener) {
+	public Listening listen(String instance, ReleaseListener listener) {
 		return this.subscriptions.listen(instance, listener);
 	}
 

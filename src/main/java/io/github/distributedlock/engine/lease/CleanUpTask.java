@@ -73,7 +73,8 @@ final class CleanUpTask {
 	 * @return whether the owner had the key
 	 */
 	static boolean release(LockBackend backend, String key, String owner, long rest) {
-		return (rest > 0) ? backend.park(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(rest) + 1))
+		return (rest > 0)
+				? backend.leaveToExpire(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(rest) + 1))
 				: backend.release(key, owner);
 	}
 

@@ -62,7 +62,7 @@ public final class Extender {
 			return hold.isHeld();
 		}
 		Duration asked = atLeastAsRenewed(hold, lease, sent);
-		Claim claim = new Claim(hold.key(), hold.owner(), this.instance.id(), asked);
+		Claim claim = Claim.of(hold.key(), hold.owner(), this.instance.id(), asked);
 		// The key may stay ours for so long without our hearing of it.
 		if (!hold.ownership().beginExtension(hold)) {
 			return false;

@@ -48,7 +48,10 @@ public record HoldOptions(String name, long lease, boolean renewed, long maxHold
 	 * What to ask of the store.
 	 */
 	public Claim claim(String key, String owner, String instance) {
-		return new Claim(key, owner, instance, Duration.ofNanos(this.lease), this.fenced, this.mode, this.fair);
+		return Claim.of(key, owner, instance, Duration.ofNanos(this.lease))
+			.mode(this.mode)
+			.fair(this.fair)
+			.fenced(this.fenced);
 	}
 
 	/**

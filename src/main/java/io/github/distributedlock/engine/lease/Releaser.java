@@ -2,14 +2,13 @@ package io.github.distributedlock.engine.lease;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 import io.github.distributedlock.LockEvent;
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.runtime.Batches;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Interrupts;
+import io.github.distributedlock.engine.runtime.Store;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +26,7 @@ public final class Releaser {
 
 	}
 
-	private final LockBackend backend;
+	private final Store store;
 
 	private final Watchdog watchdog;
 
@@ -37,16 +36,15 @@ public final class Releaser {
 
 	private final Events events;
 
-	private final BooleanSupplier handsOn;
+	private final boolean handsOn;
 
 	/**
 	 * Creates it.
-	 * @param handsOn whether keys may be handed on inside this JVM: not while others have
-	 * to find them free, since nobody could tell us that they wait
+	 * @param handsOn whether keys may be handed on inside this JVM
 	 */
-	public Releaser(LockBackend backend, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, Events events,
-			BooleanSupplier handsOn) {
-		this.backend = backend;
+	public Releaser(Store store, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, Events events,
+			boolean handsOn) {
+		this.store = store;
 		this.watchdog = watchdog;
 		this.lossHandler = lossHandler;
 		this.sweeper = sweeper;
@@ -71,9 +69,9 @@ public final class Releaser {
 	}
 
 	private boolean end(List<Hold> holds, boolean used) {
-		Deferrals deferrals = new Deferrals(this.backend, this.sweeper, this.events);
+		Deferrals deferrals = new Deferrals(this.store.backend(), this.sweeper, this.events);
 		try {
-			return eachBackwards(Batches.of(holds), (batch) -> (batch.size() > 1 && isOneStep(batch, used))
+			return eachBackwards(Batches.of(holds), (batch) -> (batch.size() > 1 && isEndedAtOnce(batch, used))
 					? endAtOnce(batch, used, deferrals) : eachBackwards(batch, (hold) -> end(hold, used, deferrals)));
 		}
 		finally {
@@ -130,13 +128,13 @@ public final class Releaser {
 	}
 
 	private boolean mayHandOn(Hold hold, long rest) {
-		return rest == 0 && hold.options().handedOn() && this.handsOn.getAsBoolean();
+		return rest == 0 && hold.options().handedOn() && this.handsOn;
 	}
 
-	private boolean isOneStep(List<Hold> holds, boolean used) {
+	private boolean isEndedAtOnce(List<Hold> holds, boolean used) {
 		String owner = holds.get(0).owner();
 		return holds.stream().allMatch((hold) -> hold.owner().equals(owner) && rest(hold, used) == 0)
-				&& this.backend.isOneStep(keys(holds));
+				&& this.store.coversInOneStep(keys(holds));
 	}
 
 	private boolean endAtOnce(List<Hold> holds, boolean used, Deferrals deferrals) {
@@ -175,7 +173,7 @@ public final class Releaser {
 		if (failure == null) {
 			try {
 				boolean owned = Interrupts
-					.deferredDuring(() -> CleanUpTask.release(this.backend, hold.key(), hold.owner(), rest));
+					.deferredDuring(() -> CleanUpTask.release(this.store.backend(), hold.key(), hold.owner(), rest));
 				return isOwned(hold, owned) ? Outcome.RELEASED : Outcome.LOST;
 			}
 			catch (RuntimeException ex) {
@@ -193,7 +191,7 @@ public final class Releaser {
 		if (failure == null) {
 			try {
 				List<Boolean> owned = Interrupts
-					.deferredDuring(() -> this.backend.releaseAll(keys(holds), holds.get(0).owner()));
+					.deferredDuring(() -> this.store.releaseAll(keys(holds), holds.get(0).owner()));
 				for (int i = 0; i < holds.size(); i++) {
 					LockEvent.Released released = events.get(i);
 					if (isOwned(holds.get(i), owned.get(i)) && released != null) {

@@ -63,7 +63,7 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 			Ownership ownership = renewal.ownership;
 			if (ownership.isOwned()) {
 				renewals.add(renewal);
-				claims.add(new Claim(ownership.key(), ownership.owner(), this.instance.id(), renewal.lease(sent)));
+				claims.add(Claim.of(ownership.key(), ownership.owner(), this.instance.id(), renewal.lease(sent)));
 			}
 		}
 		if (claims.isEmpty()) {

@@ -198,9 +198,9 @@ final class AcquireLoop {
 		}
 		if (registers) {
 			this.node.registering();
-			return this.parts.backend.acquireOrRegister(this.claim);
+			return this.parts.store.acquireOrRegister(this.claim);
 		}
-		return this.parts.backend.acquire(this.claim);
+		return this.parts.store.acquire(this.claim);
 	}
 
 	private @Nullable Hold hold(Moment sent, OptionalLong fencingToken) {
@@ -208,7 +208,7 @@ final class AcquireLoop {
 			this.unsettled = true;
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(this.node.key) + "' was requested as fenced, but "
-						+ this.parts.backend.getClass().getName() + " gave no fencing token")
+						+ this.parts.store.backend().getClass().getName() + " gave no fencing token")
 				.remedy("request it without")
 				.build();
 		}
@@ -258,7 +258,8 @@ final class AcquireLoop {
 	private Polls polls() {
 		Polls polls = this.polls;
 		if (polls == null) {
-			polls = new Polls(this.parts.listening, this.parts.pollInterval, this.options.fair(), this.parts.time);
+			polls = new Polls(this.parts.store, this.parts.listening, this.parts.pollInterval, this.claim,
+					this.parts.time);
 			this.polls = polls;
 		}
 		return polls;

@@ -1,10 +1,10 @@
 package io.github.distributedlock.engine.queue;
 
+import java.time.Duration;
 import java.util.OptionalLong;
 
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
@@ -15,6 +15,7 @@ import io.github.distributedlock.engine.lease.QueuePlace;
 import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.lease.Watchdog;
 import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.runtime.Store;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,14 +26,15 @@ import org.jspecify.annotations.Nullable;
  * suits the next request. Otherwise one command passes it on: within the slice to the
  * next request under a token and a lease of its own; after it to the oldest of the others
  * that wait in the store, behind which we are registered, or, if there is none, to the
- * next request, which begins a new slice.
+ * next request, which begins a new slice. Where the store keeps no place of ours, the key
+ * is given back instead, and rests for as long as a slice.
  * <p>
  * Invariant: whatever becomes of it begins with one change of its state, from vacant. Who
  * does not manage that change does not touch it.
  */
 public final class HandOver {
 
-	private final LockBackend backend;
+	private final Store store;
 
 	private final Watchdog watchdog;
 
@@ -48,9 +50,9 @@ public final class HandOver {
 	 * Creates it.
 	 * @param slice for how long a key is handed on without asking who else waits
 	 */
-	public HandOver(LockBackend backend, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, EngineTime time,
+	public HandOver(Store store, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, EngineTime time,
 			long slice) {
-		this.backend = backend;
+		this.store = store;
 		this.watchdog = watchdog;
 		this.lossHandler = lossHandler;
 		this.sweeper = sweeper;
@@ -94,7 +96,8 @@ public final class HandOver {
 	Attempt pass(Ownership ownership, Claim claim, boolean yields) {
 		boolean answered = false;
 		try {
-			Passing passing = this.backend.pass(ownership.owner(), claim, yields);
+			boolean rests = yields && !this.store.keepsPlacesOf(claim.instance());
+			Passing passing = rests ? rest(ownership, claim) : this.store.pass(ownership.owner(), claim, yields);
 			answered = true;
 			if (!passing.owned()) {
 				this.lossHandler.discoveredAtRelease(ownership);
@@ -104,6 +107,15 @@ public final class HandOver {
 		finally {
 			end(ownership, answered);
 		}
+	}
+
+	/**
+	 * Gives a key back and asks for it no sooner than in a slice: those that wait
+	 * elsewhere cannot be seen, and have to find it free when they poll.
+	 */
+	private Passing rest(Ownership ownership, Claim claim) {
+		boolean owned = this.store.backend().release(claim.key(), ownership.owner());
+		return new Passing(owned, Attempt.busy(null, Duration.ofNanos(this.slice)));
 	}
 
 	/**

@@ -7,7 +7,9 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Ownership;
@@ -17,6 +19,7 @@ import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Instance;
 import io.github.distributedlock.engine.runtime.Lifecycle;
+import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +34,7 @@ public final class KeyAcquirer {
 	 */
 	private static final long LONGEST_WITHDRAWAL = TimeUnit.SECONDS.toNanos(1);
 
-	final LockBackend backend;
+	final Store store;
 
 	final Watchdog watchdog;
 
@@ -43,7 +46,7 @@ public final class KeyAcquirer {
 
 	final EngineTime time;
 
-	final LockBackend.Listening listening;
+	final Listening listening;
 
 	final PollInterval pollInterval;
 
@@ -53,14 +56,9 @@ public final class KeyAcquirer {
 
 	private final FairPollers fairPollers = new FairPollers();
 
-	private final String ours;
-
-	private final String reservedForOurs;
-
-	public KeyAcquirer(LockBackend backend, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, HandOver handOver,
-			Instance instance, Lifecycle lifecycle, EngineTime time, LockBackend.Listening listening,
-			PollInterval pollInterval) {
-		this.backend = backend;
+	public KeyAcquirer(Store store, LocalQueue queue, Watchdog watchdog, Sweeper sweeper, HandOver handOver,
+			Instance instance, Lifecycle lifecycle, EngineTime time, Listening listening, PollInterval pollInterval) {
+		this.store = store;
 		this.queue = queue;
 		this.watchdog = watchdog;
 		this.sweeper = sweeper;
@@ -70,8 +68,6 @@ public final class KeyAcquirer {
 		this.time = time;
 		this.listening = listening;
 		this.pollInterval = pollInterval;
-		this.ours = instance.ownerPrefix();
-		this.reservedForOurs = LockBackend.RESERVED + this.ours;
 	}
 
 	/**
@@ -145,15 +141,16 @@ public final class KeyAcquirer {
 	 * one's wake-up may have got lost, or nobody wants it any more. If it is owned by one
 	 * that still waits, that one has not heard of it.
 	 */
-	void sawHolder(String key, @Nullable String holder) {
-		if (holder == null) {
+	void sawHolder(String key, @Nullable Holder holder) {
+		if (holder == null || !this.instance.hasMade(holder.name())) {
 			return;
 		}
-		if (holder.startsWith(this.reservedForOurs)) {
-			this.queue.wake(new QueueKey(key, holder.substring(LockBackend.RESERVED.length())));
+		QueueKey ticket = new QueueKey(key, Waiter.fair(this.instance.id(), holder.name()));
+		if (holder.isReservation()) {
+			this.queue.wake(ticket);
 		}
-		else if (holder.startsWith(this.ours)) {
-			this.queue.wakeIfWaiting(new QueueKey(key, holder));
+		else if (holder.state() == Holder.State.OWNER) {
+			this.queue.wakeIfWaiting(ticket);
 		}
 	}
 

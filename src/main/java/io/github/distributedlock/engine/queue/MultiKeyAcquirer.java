@@ -36,7 +36,7 @@ public final class MultiKeyAcquirer {
 	 */
 	public @Nullable List<Hold> acquire(List<String> keys, String owner, HoldOptions options, Wait wait) {
 		if (options.mode() != LockMode.EXCLUSIVE || options.fair() || !wait.mayAsk()
-				|| !this.parts.backend.isOneStep(keys)) {
+				|| !this.parts.store.coversInOneStep(keys)) {
 			return null;
 		}
 		int era = this.parts.lifecycle.era();
@@ -78,7 +78,7 @@ public final class MultiKeyAcquirer {
 		boolean answered = false;
 		try {
 			wait.asking();
-			boolean acquired = this.parts.backend.acquireAll(claims);
+			boolean acquired = this.parts.store.acquireAll(claims);
 			answered = true;
 			wait.heard(acquired ? Attempt.ACQUIRED : Attempt.BUSY);
 			return acquired;

@@ -4,6 +4,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Holder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +23,7 @@ final class OthersLease {
 	 */
 	private static final long LEAST = TimeUnit.MILLISECONDS.toNanos(1);
 
-	private @Nullable String holder;
+	private @Nullable Holder holder;
 
 	private boolean known;
 

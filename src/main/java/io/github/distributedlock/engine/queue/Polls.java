@@ -1,11 +1,14 @@
 package io.github.distributedlock.engine.queue;
 
+import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.backend.Attempt;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.runtime.Store;
 
 /**
  * When one request that waits asks the store of its own accord. Confined to the
@@ -14,16 +17,16 @@ import io.github.distributedlock.engine.runtime.EngineTime;
  * When the lease ends of which the store told, since nobody tells then. While wake-ups
  * arrive, in time for a reservation whose wake-up got lost. While they do not, a first
  * time soon, and then less and less often up to the longest interval, since the longer a
- * lock is held already, the longer it may be held yet. That may exceed the life of a
- * reservation, since nobody is reserved a lock for who does not hear. Each pause is drawn
- * at random, so that JVMs that began to wait together do not ask together.
+ * lock is held already, the longer it may be held yet; but in time for a reservation if
+ * the store keeps a place all the same. Each pause is drawn at random, so that JVMs that
+ * began to wait together do not ask together.
  */
 final class Polls {
 
 	/**
-	 * A wake-up that got lost costs at most this.
+	 * A notification that got lost costs at most this, or a reservation of the store.
 	 */
-	static final long LONGEST = LockBackend.RESERVATION.toNanos();
+	private static final Duration LONGEST = Duration.ofMillis(500);
 
 	/**
 	 * Who waits asks once more so long before its time is over, since its wake-up may
@@ -37,13 +40,19 @@ final class Polls {
 	 */
 	private static final long SOON = TimeUnit.MILLISECONDS.toNanos(100);
 
-	private final LockBackend.Listening listening;
+	private final Store store;
+
+	private final Listening listening;
+
+	private final String instance;
 
 	private final boolean keepsPlace;
 
 	private final long min;
 
 	private final long max;
+
+	private final long inTime;
 
 	private final EngineTime time;
 
@@ -53,15 +62,18 @@ final class Polls {
 
 	/**
 	 * Creates them.
-	 * @param keepsPlace whether it has a place in the store that is lost if nobody asks
-	 * for longer than that, so that it asks so often whether it hears or not
+	 * @param claim what is waited for. A fair one has a place in the store that is lost
+	 * if nobody asks for too long, so it asks as often whether it hears or not
 	 */
-	Polls(LockBackend.Listening listening, PollInterval interval, boolean keepsPlace, EngineTime time) {
+	Polls(Store store, Listening listening, PollInterval interval, Claim claim, EngineTime time) {
+		this.store = store;
 		this.listening = listening;
-		this.keepsPlace = keepsPlace;
+		this.instance = claim.instance();
+		this.keepsPlace = claim.fair();
 		this.time = time;
 		this.min = interval.min().toNanos();
 		this.max = interval.max().toNanos();
+		this.inTime = store.reservation(LONGEST).toNanos();
 		this.next = this.min;
 	}
 
@@ -86,11 +98,12 @@ final class Polls {
 	private long pause() {
 		if (this.keepsPlace || this.listening.hears()) {
 			restart();
-			return random(LONGEST * 24 / 25, LONGEST);
+			return random(this.inTime * 24 / 25, this.inTime);
 		}
-		long least = this.next;
+		long most = this.store.keepsPlacesOf(this.instance) ? Math.min(this.max, this.inTime) : this.max;
+		long least = Math.min(this.next, most);
 		this.next = Math.min(2 * least, Math.max(this.min, this.max / 2));
-		return random(least, Math.min(2 * least, this.max));
+		return random(least, Math.min(2 * least, most));
 	}
 
 	/**

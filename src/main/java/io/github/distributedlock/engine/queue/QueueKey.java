@@ -1,5 +1,7 @@
 package io.github.distributedlock.engine.queue;
 
+import io.github.distributedlock.backend.Waiter;
+
 /**
  * Whom the store tells apart from all others that wait for a key: those of this JVM that
  * want it alone, together; those that want to share it, together; each fair request by
@@ -9,5 +11,5 @@ package io.github.distributedlock.engine.queue;
  * @param waiter as it is {@linkplain io.github.distributedlock.backend.Claim#waiter()
  * registered}
  */
-public record QueueKey(String key, String waiter) {
+public record QueueKey(String key, Waiter waiter) {
 }

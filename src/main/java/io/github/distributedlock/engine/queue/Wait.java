@@ -1,12 +1,10 @@
 package io.github.distributedlock.engine.queue;
 
 import java.time.Duration;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Attempt;
-import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +31,7 @@ public final class Wait {
 
 	private boolean begun;
 
-	private @Nullable String holder;
+	private @Nullable Holder holder;
 
 	public Wait(EngineTime time, Duration limit) {
 		this.time = time;
@@ -97,24 +95,15 @@ public final class Wait {
 	 * Whether, when last heard of, the lock was held by nobody, but kept for another.
 	 */
 	boolean sawReserved() {
-		return this.holder != null && this.holder.startsWith(LockBackend.RESERVED);
+		return this.holder != null && this.holder.isReservation();
 	}
 
 	/**
-	 * The owner token of the holder, when last heard of, without the forms that the value
-	 * of a key may have in the store.
+	 * The owner token of the holder, when last heard of.
 	 * @return the token, or {@code null} if nobody holds the key or it is not known
 	 */
 	public @Nullable String holder() {
-		String value = this.holder;
-		if (value == null || sawReserved()) {
-			return null;
-		}
-		return Stream.of(LockBackend.PARKED, Claim.SHARED)
-			.filter(value::startsWith)
-			.findFirst()
-			.map((form) -> value.substring(form.length()))
-			.orElse(value);
+		return (this.holder != null) ? this.holder.owner() : null;
 	}
 
 	/**
@@ -122,7 +111,7 @@ public final class Wait {
 	 */
 	void sawLocally(@Nullable String owner) {
 		if (owner != null) {
-			this.holder = owner;
+			this.holder = Holder.owner(owner);
 		}
 	}
 

@@ -1,7 +1,9 @@
 package io.github.distributedlock.engine.queue;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.runtime.Instance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * Takes the store's wake-ups to the queues. Anybody may publish one, so those that name a
  * waiter of another JVM are ignored.
  */
-public final class WakeUps implements WakeListener {
+public final class WakeUps implements ReleaseListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(WakeUps.class);
 
@@ -24,13 +26,15 @@ public final class WakeUps implements WakeListener {
 	}
 
 	@Override
-	public void onWake(String key, String waiter) {
+	public void onRelease(ReleaseNotification notification) {
+		Waiter waiter = notification.waiter();
 		if (!this.instance.isWaiter(waiter)) {
 			// Nobody here waits for it, and it would be withdrawn under somebody else.
-			logger.debug("Ignored a wake-up that names {}, a waiter of another JVM", LockException.printable(waiter));
+			logger.debug("Ignored a wake-up that names {}, a waiter of another JVM",
+					LockException.printable(waiter.toString()));
 			return;
 		}
-		this.queue.wake(new QueueKey(key, waiter));
+		this.queue.wake(new QueueKey(notification.key(), waiter));
 	}
 
 	@Override

@@ -3,10 +3,10 @@ package io.github.distributedlock.engine.queue;
 import java.util.function.BiConsumer;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.SerialTasks;
+import io.github.distributedlock.engine.runtime.Store;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,7 +19,7 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
 	private static final Logger logger = LoggerFactory.getLogger(Withdrawals.class);
 
-	private final LockBackend backend;
+	private final Store store;
 
 	private final Nodes nodes;
 
@@ -29,9 +29,9 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 	 * Creates it.
 	 * @param tasks those in which each node is a group
 	 */
-	public Withdrawals(LockBackend backend, SerialTasks tasks) {
-		this.backend = backend;
-		this.nodes = new Nodes(backend);
+	public Withdrawals(Store store, SerialTasks tasks) {
+		this.store = store;
+		this.nodes = new Nodes(store.backend());
 		this.tasks = tasks;
 	}
 
@@ -42,7 +42,7 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 				return;
 			}
 			try {
-				this.backend.withdraw(node.key, node.queueKey.waiter());
+				this.store.withdraw(node.key, node.queueKey.waiter());
 				node.answered();
 			}
 			catch (RuntimeException ex) {

@@ -14,12 +14,12 @@ public final class Batches {
 	}
 
 	/**
-	 * Divides a list into parts of at most {@link LockBackend#MOST_AT_ONCE}, in order.
+	 * Divides a list into parts of at most {@link LockBackend#MAX_BATCH_SIZE}, in order.
 	 */
 	public static <T> List<List<T>> of(List<T> all) {
-		List<List<T>> batches = new ArrayList<>(1 + all.size() / LockBackend.MOST_AT_ONCE);
-		for (int from = 0; from < all.size(); from += LockBackend.MOST_AT_ONCE) {
-			batches.add(all.subList(from, Math.min(all.size(), from + LockBackend.MOST_AT_ONCE)));
+		List<List<T>> batches = new ArrayList<>(1 + all.size() / LockBackend.MAX_BATCH_SIZE);
+		for (int from = 0; from < all.size(); from += LockBackend.MAX_BATCH_SIZE) {
+			batches.add(all.subList(from, Math.min(all.size(), from + LockBackend.MAX_BATCH_SIZE)));
 		}
 		return batches;
 	}

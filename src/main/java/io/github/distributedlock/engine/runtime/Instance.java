@@ -5,7 +5,7 @@ import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Waiter;
 
 /**
  * Who we are to the store: {@code app@host/pid#random}, so that a person who looks at a
@@ -42,10 +42,17 @@ public final class Instance {
 	}
 
 	/**
+	 * Whether a token is one of ours.
+	 */
+	public boolean hasMade(String owner) {
+		return owner.startsWith(ownerPrefix());
+	}
+
+	/**
 	 * Whether a waiter is one of ours: this instance, its readers, or one of its tickets.
 	 */
-	public boolean isWaiter(String waiter) {
-		return waiter.equals(this.id) || waiter.equals(Claim.SHARED + this.id) || waiter.startsWith(ownerPrefix());
+	public boolean isWaiter(Waiter waiter) {
+		return waiter.instance().equals(this.id);
 	}
 
 	/**

@@ -218,7 +218,7 @@ class BoundedCommandsTests {
 	}
 
 	private static Claim claim(String key) {
-		return new Claim(key, "a:1", "a", Duration.ofSeconds(30));
+		return Claim.of(key, "a:1", "a", Duration.ofSeconds(30));
 	}
 
 }

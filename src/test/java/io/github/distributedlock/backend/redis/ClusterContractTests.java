@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
@@ -64,7 +63,7 @@ class ClusterContractTests extends LockBackendContractTests {
 	}
 
 	@Override
-	protected LockBackend backend(String store) {
+	protected RedisLockBackend backend(String store) {
 		String[] clientAndWay = store.split(" ");
 		Atomicity way = Atomicity.valueOf(clientAndWay[1]);
 		// Tests that run side by side must not hear each other.

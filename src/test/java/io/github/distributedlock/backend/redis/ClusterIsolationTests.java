@@ -119,7 +119,7 @@ class ClusterIsolationTests {
 	void whoGivesUpOnAStalledMasterDelaysNobodyAtTheOthers(Client client) throws Exception {
 		open(client);
 		String key = keyOf(1);
-		Claim elsewhere = new Claim(key, "elsewhere", "elsewhere", Duration.ofMinutes(1));
+		Claim elsewhere = Claim.of(key, "elsewhere", "elsewhere", Duration.ofMinutes(1));
 		this.backend.acquire(elsewhere);
 		Stall.STOPPED.begin(cluster);
 		ExecutorService threads = Executors.newFixedThreadPool(2 * LOCKS);
@@ -166,7 +166,7 @@ class ClusterIsolationTests {
 		}).build();
 		cluster.masters().forEach((master) -> this.admins.add(master.admin()));
 		// Opens the connections, for which a busy machine needs more than the timeout.
-		Claim nobody = new Claim(keyOf(STALLED), "nobody", "nobody", LEASE);
+		Claim nobody = Claim.of(keyOf(STALLED), "nobody", "nobody", LEASE);
 		await().ignoreExceptions().until(() -> !this.backend.renew(List.of(nobody)).get(0));
 		await().ignoreExceptions().until(() -> !this.backend.release(nobody.key(), nobody.owner()));
 	}

@@ -243,7 +243,7 @@ class ClusterTests {
 
 	private static Claim claim() {
 		String key = UUID.randomUUID().toString();
-		return new Claim(key, "owner of " + key, "a", LEASE);
+		return Claim.of(key, "owner of " + key, "a", LEASE);
 	}
 
 	private static String name(String key) {

@@ -3,7 +3,6 @@ package io.github.distributedlock.backend.redis;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.RedisImages;
 import io.github.distributedlock.tck.LockBackendContractTests;
 import org.junit.jupiter.api.AfterAll;
@@ -41,7 +40,7 @@ class ContainerContractTests extends LockBackendContractTests {
 	}
 
 	@Override
-	protected LockBackend backend(String store) {
+	protected RedisLockBackend backend(String store) {
 		return this.stores.open(store);
 	}
 

@@ -76,7 +76,7 @@ class FencingTokenTests {
 
 	private long nextToken() {
 		String owner = "a:" + this.owners.incrementAndGet();
-		Claim claim = new Claim("k", owner, "a", Duration.ofSeconds(30), true);
+		Claim claim = Claim.of("k", owner, "a", Duration.ofSeconds(30)).fenced(true);
 		long token = this.backend.acquire(claim).fencingToken().orElseThrow();
 		this.backend.release("k", owner);
 		return token;

@@ -82,12 +82,14 @@ class ForeignFactoryTests {
 	@MethodSource("clients")
 	void aLockIsAcquiredRenewedAndReleased(RedissonClient client) {
 		RedisLockBackend backend = new RedisLockBackend(new RedissonConnectionFactory(client));
-		List<Claim> claims = TopologyCase.keys().map((key) -> new Claim(key, "a:" + key, "a", LEASE, true)).toList();
+		List<Claim> claims = TopologyCase.keys()
+			.map((key) -> Claim.of(key, "a:" + key, "a", LEASE).fenced(true))
+			.toList();
 		for (Claim claim : claims) {
 			long token = backend.acquire(claim).fencingToken().orElseThrow();
 			assertThat(token).isPositive();
-			Claim other = new Claim(claim.key(), "b", "b", LEASE);
-			assertThat(backend.acquire(other).holder()).isEqualTo(claim.owner());
+			Claim other = Claim.of(claim.key(), "b", "b", LEASE);
+			assertThat(backend.acquire(other).holder().owner()).isEqualTo(claim.owner());
 		}
 		assertThat(backend.renew(claims)).hasSameSizeAs(claims).containsOnly(true);
 		for (Claim claim : claims) {
@@ -133,12 +135,13 @@ class ForeignFactoryTests {
 			Ear ear = new Ear();
 			there.listen("b", ear);
 			LockHandle handle = engine.acquire(key);
-			assertThat(there.acquireOrRegister(new Claim(key, "b:1", "b", LEASE)).holder()).isEqualTo(handle.owner());
+			assertThat(there.acquireOrRegister(Claim.of(key, "b:1", "b", LEASE)).holder().owner())
+				.isEqualTo(handle.owner());
 			handle.close();
 			ear.awaitWake(key);
 			CompletableFuture<Void> waiter = CompletableFuture
 				.runAsync(() -> engine.acquire(LockRequest.of(key).waitTime(LEASE)).close(), this.threads);
-			assertThat(there.acquireOrRegister(new Claim(key, "b:1", "b", LEASE)).acquired()).isTrue();
+			assertThat(there.acquireOrRegister(Claim.of(key, "b:1", "b", LEASE)).acquired()).isTrue();
 			assertThat(waiter).isNotDone();
 			there.release(key, "b:1");
 			waiter.get(LEASE.toSeconds(), TimeUnit.SECONDS);
@@ -151,7 +154,7 @@ class ForeignFactoryTests {
 		RedisLockBackend backend = new RedisLockBackend(new RedissonConnectionFactory(client));
 		String instance = UUID.randomUUID().toString();
 		backend.listen(instance, new Ear());
-		backend.acquireOrRegister(new Claim(instance, "b:1", instance, LEASE));
+		backend.acquireOrRegister(Claim.of(instance, "b:1", instance, LEASE));
 		assertThat(subscribers(instance)).isEqualTo(1);
 		backend.close();
 		await().untilAsserted(() -> assertThat(subscribers(instance)).isZero());

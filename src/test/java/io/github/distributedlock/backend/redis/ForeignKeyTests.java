@@ -7,6 +7,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.tck.Ear;
@@ -75,7 +76,7 @@ class ForeignKeyTests {
 		// As of a JVM that does without scripts, and keeps no liveness.
 		this.admin.zadd(name("-waiters"), 1, "b");
 		this.admin.set(name("-alive"), FOREIGN);
-		this.backend.withdraw("k", "b");
+		this.backend.withdraw("k", Waiter.exclusive("b"));
 		assertThat(this.admin.exists(name("-waiters"))).isFalse();
 		assertThat(this.backend.release("k", this.holder.owner())).isTrue();
 		assertThat(this.admin.get(name("-alive"))).isEqualTo(FOREIGN);
@@ -131,7 +132,7 @@ class ForeignKeyTests {
 	void theKeyIsNamedWithoutItsControlCharacters(AtomicityCase strategy) {
 		open(strategy);
 		this.admin.rpush(this.prefix + ":{k\n\u001b[31m}", FOREIGN);
-		Claim claim = new Claim("k\n\u001b[31m", "b:1", "b", Duration.ofSeconds(30));
+		Claim claim = Claim.of("k\n\u001b[31m", "b:1", "b", Duration.ofSeconds(30));
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim))
 			.withMessageContaining("lock 'k\\n\\u001b[31m' (Redis key '" + this.prefix + ":{k\\n\\u001b[31m}')")
 			.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContainPattern("\\p{Cntrl}"));
@@ -161,11 +162,11 @@ class ForeignKeyTests {
 
 	private static Claim fenced(String instance) {
 		Claim claim = claim(instance);
-		return new Claim("k", claim.owner(), instance, claim.lease(), true);
+		return Claim.of("k", claim.owner(), instance, claim.lease()).fenced(true);
 	}
 
 	private static Claim claim(String instance) {
-		return new Claim("k", instance + ":1", instance, Duration.ofSeconds(30));
+		return Claim.of("k", instance + ":1", instance, Duration.ofSeconds(30));
 	}
 
 }

@@ -54,7 +54,7 @@ class LateReleaseTests {
 				Jedis next = server.admin();
 				RedisLockBackend backend = backend(server, name, strategy, client)) {
 			backend.release("connect", "at the expense of no lease");
-			Claim claim = new Claim("k", "owner", "instance", LEASE);
+			Claim claim = Claim.of("k", "owner", "instance", LEASE);
 			assertThat(backend.acquire(claim).acquired()).isTrue();
 			admin.clientPause(Duration.ofMinutes(10).toMillis(), ClientPauseMode.WRITE);
 			// Arrives before the release, and waits at the server.

@@ -170,7 +170,7 @@ class MasterReplicaTests {
 
 	private static Claim claim() {
 		String key = UUID.randomUUID().toString();
-		return new Claim(key, "owner of " + key, "a", PATIENCE);
+		return Claim.of(key, "owner of " + key, "a", PATIENCE);
 	}
 
 }

@@ -8,8 +8,10 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
@@ -62,7 +64,7 @@ class MixedStrategiesTests {
 		}
 	}
 
-	private static void passOn(LockBackend from, LockBackend to, String instance, Ear ear, String pair) {
+	private static void passOn(RedisLockBackend from, RedisLockBackend to, String instance, Ear ear, String pair) {
 		String key = UUID.randomUUID().toString();
 		Claim holder = claim(key, "holder");
 		Claim waiter = claim(key, instance);
@@ -107,8 +109,9 @@ class MixedStrategiesTests {
 	private static void isRefused(RedisLockBackend plain, AtomicityCase one) {
 		for (Claim claim : List.of(shared("refused"), fair("refused"))) {
 			for (ThrowingCallable step : List.<ThrowingCallable>of(
-					() -> plain.require("refused", claim.mode(), claim.fair()), () -> plain.acquire(claim),
-					() -> plain.acquireOrRegister(claim), () -> plain.pass("nobody", claim, false))) {
+					() -> plain.checkSupport(LockRequest.of("refused").mode(claim.mode()).fair(claim.fair())),
+					() -> plain.acquire(claim), () -> plain.acquireOrRegister(claim),
+					() -> plain.pass("nobody", claim, false))) {
 				assertThatExceptionOfType(LockBackendException.class).as("%s", one)
 					.isThrownBy(step)
 					.withMessageContaining("'refused' was requested as " + (claim.fair() ? "fair" : "SHARED"))
@@ -119,19 +122,20 @@ class MixedStrategiesTests {
 		}
 	}
 
-	private static void meetReaders(LockBackend plain, LockBackend scripts, Ear writing, String way) {
+	private static void meetReaders(RedisLockBackend plain, RedisLockBackend scripts, Ear writing, String way) {
 		String key = UUID.randomUUID().toString();
 		Claim reader = shared(key);
 		Claim writer = claim(key, "writer");
 		assertThat(scripts.acquire(reader).acquired()).isTrue();
 		assertThat(plain.acquire(writer).acquired()).as(way).isFalse();
 		assertThat(plain.acquireOrRegister(writer).acquired()).as(way).isFalse();
-		assertThat(plain.acquireOrRegister(writer).holder()).as(way).contains(reader.owner());
+		assertThat(plain.acquireOrRegister(writer).holder()).as(way)
+			.isEqualTo(Holder.owner(reader.owner()).in(LockMode.SHARED));
 		assertThat(plain.release(key, writer.owner())).as(way).isFalse();
-		assertThat(plain.park(key, writer.owner(), Duration.ofSeconds(1))).as(way).isFalse();
+		assertThat(plain.leaveToExpire(key, writer.owner(), Duration.ofSeconds(1))).as(way).isFalse();
 		assertThat(plain.renew(List.of(writer))).as(way).containsExactly(false);
 		assertThat(plain.pass(writer.owner(), claim(key, "writer"), false).owned()).as(way).isFalse();
-		plain.withdraw(key, "writer");
+		plain.withdraw(key, Waiter.exclusive("writer"));
 		assertThat(scripts.renew(List.of(reader))).as(way).containsExactly(true);
 		plain.acquireOrRegister(writer);
 		scripts.release(key, reader.owner());
@@ -139,7 +143,7 @@ class MixedStrategiesTests {
 		await(way).until(() -> plain.acquireOrRegister(writer).acquired());
 	}
 
-	private static void wake(LockBackend plain, LockBackend scripts, Ear ear, Claim waiting, String way) {
+	private static void wake(RedisLockBackend plain, RedisLockBackend scripts, Ear ear, Claim waiting, String way) {
 		Claim holder = claim(waiting.key(), "writer");
 		assertThat(plain.acquire(holder).acquired()).isTrue();
 		assertThat(scripts.acquireOrRegister(waiting).acquired()).isFalse();
@@ -152,16 +156,16 @@ class MixedStrategiesTests {
 
 	private static Claim shared(String key) {
 		Claim claim = claim(key, "reader");
-		return new Claim(key, claim.owner(), claim.instance(), claim.lease(), false, LockMode.SHARED, false);
+		return Claim.of(key, claim.owner(), claim.instance(), claim.lease()).mode(LockMode.SHARED);
 	}
 
 	private static Claim fair(String key) {
 		Claim claim = claim(key, "reader");
-		return new Claim(key, claim.owner(), claim.instance(), claim.lease(), false, LockMode.EXCLUSIVE, true);
+		return Claim.of(key, claim.owner(), claim.instance(), claim.lease()).fair(true);
 	}
 
 	private static Claim claim(String key, String instance) {
-		return new Claim(key, instance + ":" + UUID.randomUUID(), instance, Duration.ofSeconds(30));
+		return Claim.of(key, instance + ":" + UUID.randomUUID(), instance, Duration.ofSeconds(30));
 	}
 
 }

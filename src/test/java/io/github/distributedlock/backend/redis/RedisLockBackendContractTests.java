@@ -2,7 +2,6 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.tck.LockBackendContractTests;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,7 +24,7 @@ class RedisLockBackendContractTests extends LockBackendContractTests {
 	}
 
 	@Override
-	protected LockBackend backend(String store) {
+	protected RedisLockBackend backend(String store) {
 		return this.stores.open(store);
 	}
 

@@ -280,7 +280,7 @@ class RedisLockBackendOutageTests {
 	}
 
 	private Claim claim(String key) {
-		return new Claim(key, "a:" + this.tokens.incrementAndGet(), "a", Duration.ofSeconds(30));
+		return Claim.of(key, "a:" + this.tokens.incrementAndGet(), "a", Duration.ofSeconds(30));
 	}
 
 }

@@ -10,7 +10,6 @@ import java.util.regex.Pattern;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -50,7 +49,7 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void anUncontendedCycleIsTwoCommands(Client client) {
-		LockBackend backend = redis.backend(client);
+		RedisLockBackend backend = redis.backend(client);
 		cycle(backend);
 		redis.admin().configResetStat();
 		for (int i = 0; i < 5; i++) {
@@ -63,7 +62,7 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void aLockIsWhatTheManualSays(Client client) {
-		LockBackend backend = redis.backend(client);
+		RedisLockBackend backend = redis.backend(client);
 		Claim holder = claim("stock:1", "a");
 		backend.acquire(holder);
 		backend.acquireOrRegister(claim("stock:1", "b"));
@@ -82,7 +81,7 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void scriptsAreSentAgainAfterAFlush(Client client) {
-		LockBackend backend = redis.backend(client);
+		RedisLockBackend backend = redis.backend(client);
 		cycle(backend);
 		redis.admin().scriptFlush();
 		cycle(backend);
@@ -94,12 +93,13 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void aKeyOfAForeignTypeIsAnErrorThatNamesIt(Client client) {
-		LockBackend backend = redis.backend(client);
+		RedisLockBackend backend = redis.backend(client);
 		redis.admin().rpush("lock:{mine}", "something else");
 		Claim claim = claim("mine", "a");
-		for (Function<LockBackend, Object> step : List.<Function<LockBackend, Object>>of((it) -> it.acquire(claim),
-				(it) -> it.acquireOrRegister(claim), (it) -> it.release("mine", claim.owner()),
-				(it) -> it.park("mine", claim.owner(), Duration.ofSeconds(1)))) {
+		for (Function<RedisLockBackend, Object> step : List.<Function<RedisLockBackend, Object>>of(
+				(it) -> it.acquire(claim), (it) -> it.acquireOrRegister(claim),
+				(it) -> it.release("mine", claim.owner()),
+				(it) -> it.leaveToExpire("mine", claim.owner(), Duration.ofSeconds(1)))) {
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> step.apply(backend))
 				.withMessageContaining("'mine'")
 				.withMessageContaining("lock:{mine}")
@@ -113,7 +113,7 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void aKeyOfAForeignTypeHarmsNoOtherRenewal(Client client) {
-		LockBackend backend = redis.backend(client);
+		RedisLockBackend backend = redis.backend(client);
 		Claim good = claim("good", "a");
 		backend.acquire(good);
 		redis.admin().rpush("lock:{bad}", "something else");
@@ -123,7 +123,7 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void aForeignKeyInPlaceOfTheWaitersDoesNotKeepTheLock(Client client) {
-		LockBackend backend = redis.backend(client);
+		RedisLockBackend backend = redis.backend(client);
 		Claim claim = claim("k", "a");
 		backend.acquire(claim);
 		redis.admin().set("lock-waiters:{k}", "something else");
@@ -134,7 +134,7 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void aForeignKeyInPlaceOfTheWaitersIsRefusedBeforeAnythingIsWritten(Client client) {
-		LockBackend backend = redis.backend(client);
+		RedisLockBackend backend = redis.backend(client);
 		redis.admin().set("lock-waiters:{k}", "something else");
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> backend.acquireOrRegister(claim("k", "a")))
@@ -146,7 +146,7 @@ class RedisLockBackendTests {
 	@EnumSource
 	void aServerThatIsOutOfMemoryStillServesThoseWhoHaveALock(Client client) {
 		try (RedisServers.Server full = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = full.admin()) {
-			LockBackend backend = patient(client.connectTo(full.port()));
+			RedisLockBackend backend = patient(client.connectTo(full.port()));
 			Claim parked = claim("parked", "a");
 			Claim released = claim("released", "a");
 			backend.acquire(parked);
@@ -158,8 +158,8 @@ class RedisLockBackendTests {
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
 			assertThat(backend.renew(List.of(parked, released))).containsExactly(true, true);
 			assertThat(backend.release("released", released.owner())).isTrue();
-			assertThat(backend.park("parked", parked.owner(), Duration.ofSeconds(5))).isTrue();
-			assertThat(admin.get("lock:{parked}")).isEqualTo(LockBackend.PARKED + parked.owner());
+			assertThat(backend.leaveToExpire("parked", parked.owner(), Duration.ofSeconds(5))).isTrue();
+			assertThat(admin.get("lock:{parked}")).isEqualTo("parked:" + parked.owner());
 			assertThat(admin.pttl("lock:{parked}")).as("rest").isBetween(1L, 5_000L);
 		}
 	}
@@ -167,7 +167,7 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void withPublishDeniedTheLockIsReservedAllTheSame(Client client) {
-		LockBackend backend = redis.backend(client);
+		RedisLockBackend backend = redis.backend(client);
 		Claim holder = claim("k", "a");
 		backend.listen("b", new Ear());
 		backend.acquire(holder);
@@ -180,7 +180,7 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void aDeniedCommandIsAnErrorThatStays(Client client) {
-		LockBackend backend = restricted(client, "-set");
+		RedisLockBackend backend = restricted(client, "-set");
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("k", "a")))
 			.withMessageContaining("acquire lock 'k'")
 			.withMessageContaining("ACL SETUSER")
@@ -199,7 +199,7 @@ class RedisLockBackendTests {
 		configuration.setUsername("app");
 		configuration.setPassword("secret");
 		configuration.setDatabase(3);
-		LockBackend backend = patient(client.connectTo(configuration));
+		RedisLockBackend backend = patient(client.connectTo(configuration));
 		backend.acquire(claim("k", "a"));
 		backend.renew(List.of(claim("k", "a")));
 		assertThat(redis.admin().clientList()).contains("user=app");
@@ -213,7 +213,7 @@ class RedisLockBackendTests {
 		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", redis.port());
 		configuration.setUsername("nobody");
 		configuration.setPassword("wrong");
-		LockBackend backend = patient(client.connectTo(configuration));
+		RedisLockBackend backend = patient(client.connectTo(configuration));
 		// Lettuce sometimes sees the end of the connection before it has read the
 		// refusal.
 		await().untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
@@ -232,7 +232,7 @@ class RedisLockBackendTests {
 		RedisConnectionFactory other = (RedisConnectionFactory) java.lang.reflect.Proxy.newProxyInstance(
 				getClass().getClassLoader(), new Class<?>[] { RedisConnectionFactory.class },
 				(proxy, method, arguments) -> method.invoke(jedis, arguments));
-		LockBackend backend = redis.backend(other, RedisLockSettings.defaults());
+		RedisLockBackend backend = redis.backend(other, RedisLockSettings.defaults());
 		assertThat(output).contains("its own command timeout holds instead of 1000 ms");
 		cycle(backend);
 		assertThat(backend.renew(List.of(claim("k", "a")))).containsExactly(false);
@@ -250,7 +250,7 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void renewalsHaveAConnectionOfTheirOwn(Client client) {
-		LockBackend backend = redis.backend(client);
+		RedisLockBackend backend = redis.backend(client);
 		long others = redis.admin().clientList().lines().count();
 		cycle(backend);
 		cycle(backend);
@@ -266,7 +266,7 @@ class RedisLockBackendTests {
 	@ParameterizedTest
 	@EnumSource
 	void afterCloseNothingOpensConnectionsAgain(Client client) {
-		LockBackend backend = redis.backend(client);
+		RedisLockBackend backend = redis.backend(client);
 		cycle(backend);
 		backend.close();
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("k", "a")))
@@ -282,7 +282,7 @@ class RedisLockBackendTests {
 			.withMessageContaining("command timeout");
 	}
 
-	private LockBackend restricted(Client client, String rule) {
+	private RedisLockBackend restricted(Client client, String rule) {
 		String user = "u" + UUID.randomUUID();
 		redis.admin().aclSetUser(user, "on", "nopass", "+@all", "~*", "&*", rule);
 		RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration("localhost", redis.port());
@@ -292,18 +292,18 @@ class RedisLockBackendTests {
 	}
 
 	// What is tested here must not depend on how busy the machine is.
-	private static LockBackend patient(RedisConnectionFactory factory) {
+	private static RedisLockBackend patient(RedisConnectionFactory factory) {
 		return redis.backend(factory, RedisLockSettings.defaults().commandTimeout(Patience.COMMAND));
 	}
 
-	private void cycle(LockBackend backend) {
+	private void cycle(RedisLockBackend backend) {
 		Claim claim = claim("cycle", "a");
 		assertThat(backend.acquire(claim).acquired()).isTrue();
 		assertThat(backend.release(claim.key(), claim.owner())).isTrue();
 	}
 
 	private Claim claim(String key, String instance) {
-		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, Duration.ofSeconds(30));
+		return Claim.of(key, instance + ":" + this.tokens.incrementAndGet(), instance, Duration.ofSeconds(30));
 	}
 
 	private List<String> clientCommands() {

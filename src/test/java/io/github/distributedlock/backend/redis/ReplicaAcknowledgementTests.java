@@ -9,6 +9,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
@@ -156,8 +157,8 @@ class ReplicaAcknowledgementTests {
 		this.backend.acquire(claim("k"));
 		this.backend.acquireOrRegister(claim("k"));
 		this.backend.renew(List.of(claim));
-		this.backend.park("k", claim.owner(), Duration.ofMillis(1));
-		this.backend.withdraw("k", "a");
+		this.backend.leaveToExpire("k", claim.owner(), Duration.ofMillis(1));
+		this.backend.withdraw("k", Waiter.exclusive("a"));
 		this.backend.release("k", claim.owner());
 		assertThat(calls("wait")).as("WAITs for the one that acquired").isOne();
 		await().untilAsserted(() -> assertThat(this.backend.acquireOrRegister(claim("k")).acquired()).isTrue());
@@ -234,7 +235,7 @@ class ReplicaAcknowledgementTests {
 	}
 
 	private Claim claim(String key) {
-		return new Claim(key, "owner-" + System.nanoTime(), "a", Duration.ofSeconds(30));
+		return Claim.of(key, "owner-" + System.nanoTime(), "a", Duration.ofSeconds(30));
 	}
 
 }

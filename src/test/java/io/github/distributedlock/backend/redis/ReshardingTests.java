@@ -174,8 +174,7 @@ class ReshardingTests {
 	}
 
 	private Claim reader(String instance) {
-		return new Claim(this.keys.get(0), instance + ":" + UUID.randomUUID(), instance, PATIENCE, false,
-				LockMode.SHARED, false);
+		return Claim.of(this.keys.get(0), instance + ":" + UUID.randomUUID(), instance, PATIENCE).mode(LockMode.SHARED);
 	}
 
 	private void open(Client client) {

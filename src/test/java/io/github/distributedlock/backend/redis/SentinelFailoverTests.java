@@ -126,7 +126,7 @@ class SentinelFailoverTests {
 	}
 
 	private static Claim claim(String owner) {
-		return new Claim("k", owner, "a", Duration.ofMillis(1));
+		return Claim.of("k", owner, "a", Duration.ofMillis(1));
 	}
 
 }

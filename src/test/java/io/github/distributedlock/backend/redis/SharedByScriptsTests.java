@@ -2,7 +2,6 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
@@ -41,7 +40,7 @@ class SharedByScriptsTests extends SharedContractTests {
 	}
 
 	@Override
-	protected LockBackend backend(String store) {
+	protected RedisLockBackend backend(String store) {
 		if (!store.startsWith(CLUSTER)) {
 			return this.stores.open(store);
 		}

@@ -6,7 +6,6 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
@@ -35,7 +34,7 @@ class SilentWaitersTests {
 
 	private final AtomicInteger tokens = new AtomicInteger();
 
-	private LockBackend backend;
+	private RedisLockBackend backend;
 
 	@BeforeEach
 	void connect() {
@@ -114,8 +113,8 @@ class SilentWaitersTests {
 		redis.admin()
 			.zrangeWithScores(LIVENESS, 0, -1)
 			.forEach((line) -> redis.admin().zadd(LIVENESS, line.getScore() - millis, line.getElement()));
-		if ("string".equals(redis.admin().type(LOCK)) && redis.admin().get(LOCK).startsWith(LockBackend.RESERVED)
-				&& millis >= LockBackend.RESERVATION.toMillis()) {
+		if ("string".equals(redis.admin().type(LOCK)) && redis.admin().get(LOCK).startsWith("reserved:")
+				&& millis >= this.backend.reservation().toMillis()) {
 			redis.admin().del(LOCK);
 		}
 	}
@@ -130,7 +129,7 @@ class SilentWaitersTests {
 
 	private Claim claim(String instance, LockMode mode, boolean fair) {
 		String owner = instance + ":" + this.tokens.incrementAndGet();
-		return new Claim(KEY, owner, instance, Duration.ofSeconds(30), false, mode, fair);
+		return Claim.of(KEY, owner, instance, Duration.ofSeconds(30)).mode(mode).fair(fair);
 	}
 
 }

@@ -2,7 +2,6 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;
@@ -44,7 +43,7 @@ class TairStandInContractTests extends LockBackendContractTests {
 	}
 
 	@Override
-	protected LockBackend backend(String store) {
+	protected RedisLockBackend backend(String store) {
 		return this.stores.open(store);
 	}
 

@@ -8,15 +8,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.fixtures.Access;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.SelfSigned;
 import io.github.distributedlock.fixtures.Variant;
 import io.github.distributedlock.tck.Ear;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -112,7 +116,8 @@ class TopologyTests {
 				admin.configResetStat();
 			}
 		});
-		assertThat(one.there().acquire(claim(claim.key(), "b"))).isEqualTo(Attempt.busy(claim.owner()));
+		assertThat(one.there().acquire(claim(claim.key(), "b")))
+			.isEqualTo(Attempt.busy(Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE)));
 		replicas.forEach((replica) -> {
 			try (Jedis admin = replica.admin()) {
 				assertThat(admin.info("commandstats")).doesNotContain("cmdstat_get:");
@@ -127,7 +132,7 @@ class TopologyTests {
 		Claim another = claim("a", SHORT);
 		assertThat(one.here().acquire(held).acquired()).isTrue();
 		List<Claim> longer = Stream.of(held, another)
-			.map((claim) -> new Claim(claim.key(), claim.owner(), claim.instance(), LONG))
+			.map((claim) -> Claim.of(claim.key(), claim.owner(), claim.instance(), LONG))
 			.toList();
 		assertThat(one.here().renew(longer)).containsExactly(true, false);
 		assertThat(one.millisLeft(held.key())).isGreaterThan(SHORT.toMillis());
@@ -138,22 +143,25 @@ class TopologyTests {
 	void aWaiterIsToldAndTheLockIsKeptForIt(TopologyCase one) {
 		Ear ear = new Ear();
 		String waiter = "b " + one;
-		try (LockBackend.Listening listening = one.there().listen(waiter, ear)) {
+		try (Listening listening = one.there().listen(waiter, ear)) {
 			// On a busy machine it may take longer than the lock is kept.
 			await().atMost(LONG).until(() -> isKeptFor(waiter, one));
 			await().untilAsserted(() -> assertThat(ear.heard()).isNotEmpty().doesNotHaveDuplicates());
 		}
 	}
 
+	private static boolean isReservedFor(String waiter, @Nullable Holder holder) {
+		return holder != null && holder.isReservation() && holder.name().equals(waiter);
+	}
+
 	private boolean isKeptFor(String waiter, TopologyCase one) {
 		Claim holder = claim("a", LONG);
 		Claim waiting = claim(holder.key(), waiter);
 		one.here().acquire(holder);
-		assertThat(one.there().acquireOrRegister(waiting).holder()).isEqualTo(holder.owner());
+		assertThat(one.there().acquireOrRegister(waiting).holder().owner()).isEqualTo(holder.owner());
 		assertThat(one.here().release(holder.key(), holder.owner())).isTrue();
 		Attempt barging = one.here().acquireOrRegister(claim(holder.key(), "c"));
-		return (LockBackend.RESERVED + waiter).equals(barging.holder())
-				&& one.there().acquireOrRegister(waiting).acquired();
+		return isReservedFor(waiter, barging.holder()) && one.there().acquireOrRegister(waiting).acquired();
 	}
 
 	@ParameterizedTest
@@ -162,7 +170,7 @@ class TopologyTests {
 		Claim holder = claim("a", LONG);
 		one.here().acquire(holder);
 		assertThat(one.there().acquireOrRegister(claim(holder.key(), "b")).acquired()).isFalse();
-		one.there().withdraw(holder.key(), "b");
+		one.there().withdraw(holder.key(), Waiter.exclusive("b"));
 		one.here().release(holder.key(), holder.owner());
 		assertThat(one.here().acquire(claim(holder.key(), "c"))).isEqualTo(Attempt.ACQUIRED);
 	}
@@ -171,10 +179,10 @@ class TopologyTests {
 	@MethodSource("cases")
 	void fencingTokensRise(TopologyCase one) {
 		Claim first = claim("a", LONG);
-		Claim fenced = new Claim(first.key(), first.owner(), "a", LONG, true);
+		Claim fenced = Claim.of(first.key(), first.owner(), "a", LONG).fenced(true);
 		long token = one.here().acquire(fenced).fencingToken().orElseThrow();
 		one.here().release(fenced.key(), fenced.owner());
-		Claim next = new Claim(first.key(), "next", "b", LONG, true);
+		Claim next = Claim.of(first.key(), "next", "b", LONG).fenced(true);
 		assertThat(one.there().acquire(next).fencingToken().orElseThrow()).isGreaterThan(token);
 	}
 
@@ -186,8 +194,8 @@ class TopologyTests {
 		assertThat(one.here().renew(claims)).hasSameSizeAs(claims).containsOnly(true);
 		claims.forEach((claim) -> {
 			assertThat(one.there().acquireOrRegister(claim(claim.key(), "b")).acquired()).as("%s", claim).isFalse();
-			one.there().withdraw(claim.key(), "b");
-			assertThat(one.here().park(claim.key(), claim.owner(), SHORT)).as("%s", claim).isTrue();
+			one.there().withdraw(claim.key(), Waiter.exclusive("b"));
+			assertThat(one.here().leaveToExpire(claim.key(), claim.owner(), SHORT)).as("%s", claim).isTrue();
 		});
 	}
 
@@ -225,11 +233,11 @@ class TopologyTests {
 	}
 
 	private Claim claim(String instance, Duration lease) {
-		return new Claim(UUID.randomUUID().toString(), instance + ":" + this.tokens.incrementAndGet(), instance, lease);
+		return Claim.of(UUID.randomUUID().toString(), instance + ":" + this.tokens.incrementAndGet(), instance, lease);
 	}
 
 	private Claim claim(String key, String instance) {
-		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, LONG);
+		return Claim.of(key, instance + ":" + this.tokens.incrementAndGet(), instance, LONG);
 	}
 
 }

@@ -77,10 +77,10 @@ class WaitersExpireTests {
 
 	private static void registerWithoutAnAnswer(Server server, Relay relay, RedisLockBackend opened) throws Exception {
 		try (RedisLockBackend backend = opened; Jedis admin = server.admin()) {
-			assertThat(backend.acquire(new Claim("k", "a:1", "a", LEASE)).acquired()).isTrue();
+			assertThat(backend.acquire(Claim.of("k", "a:1", "a", LEASE)).acquired()).isTrue();
 			relay.mute("ZADD");
 			CompletableFuture<?> registering = CompletableFuture.runAsync(
-					() -> backend.acquireOrRegister(new Claim("k", "b:1", "b", LEASE)),
+					() -> backend.acquireOrRegister(Claim.of("k", "b:1", "b", LEASE)),
 					(task) -> new Thread(task).start());
 			await("the waiters expire").atMost(PATIENCE).until(() -> admin.pttl("lock-waiters:{k}") > 0);
 			assertThat(registering).as("still without an answer").isNotDone();

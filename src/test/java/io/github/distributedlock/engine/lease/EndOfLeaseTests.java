@@ -100,7 +100,7 @@ class EndOfLeaseTests extends EngineFixture {
 	void ofAParkedLockIsAwaitedWithoutAnyOtherPolls() {
 		ownedElsewhere("k", LEASE);
 		Duration rest = Duration.ofMillis(1_300);
-		assertThat(this.store.park("k", "other#1:1", rest)).isTrue();
+		assertThat(this.store.leaveToExpire("k", "other#1:1", rest)).isTrue();
 		acquiresAfter(rest, acquiring(waiting("k", LONG)));
 		assertThat(this.backend.steps()).as("two at the beginning, two polls, one at the end").hasSize(5);
 	}
@@ -153,7 +153,7 @@ class EndOfLeaseTests extends EngineFixture {
 	}
 
 	private void renewedElsewhere(Duration lease) {
-		assertThat(this.store.renew(List.of(new Claim("k", "other#1:1", "other#1", lease)))).containsExactly(true);
+		assertThat(this.store.renew(List.of(Claim.of("k", "other#1:1", "other#1", lease)))).containsExactly(true);
 	}
 
 	/**

@@ -14,6 +14,7 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.engine.ScriptedBackend;
 import org.junit.jupiter.api.Test;
@@ -33,7 +34,7 @@ class LeaseTests extends EngineFixture {
 		LockHandle handle = this.engine.acquire("k");
 		this.time.advance(Duration.ofMinutes(10));
 		assertThat(handle.isHeld()).isTrue();
-		assertThat(valueOf("k")).isEqualTo(handle.owner());
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(handle.owner()));
 		assertThat(this.backend.steps().stream().filter("renew k"::equals)).hasSizeBetween(60, 70);
 		handle.close();
 		this.backend.forgetSteps();
@@ -44,13 +45,13 @@ class LeaseTests extends EngineFixture {
 	@Test
 	void holderIsToldBeforeTheServerCanGiveTheKeyToAnother() {
 		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
-		List<String> valueWhenTold = new ArrayList<>();
-		handle.onLost(() -> valueWhenTold.add(valueOf("k")));
+		List<Holder> holderWhenTold = new ArrayList<>();
+		handle.onLost(() -> holderWhenTold.add(holderOf("k")));
 		this.time.advance(Duration.ofMillis(989));
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(handle.remaining()).isEqualTo(Duration.ofMillis(1));
 		this.time.advance(Duration.ofMillis(1));
-		assertThat(valueWhenTold).containsExactly(handle.owner());
+		assertThat(holderWhenTold).containsExactly(Holder.owner(handle.owner()));
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(handle.remaining()).isZero();
 		assertThat(events(LockEvent.Lost.class)).singleElement()
@@ -112,7 +113,7 @@ class LeaseTests extends EngineFixture {
 			.isEqualTo(Reason.NOT_RENEWED);
 		this.backend.works();
 		this.time.advance(Duration.ofMillis(300));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -186,7 +187,7 @@ class LeaseTests extends EngineFixture {
 		this.time.advance(Duration.ofSeconds(12));
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(this.backend.steps()).contains("renew k", "release k");
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -225,7 +226,7 @@ class LeaseTests extends EngineFixture {
 			.extracting(LockEvent.Lost::reason)
 			.isEqualTo(Reason.MAX_HOLD_TIME);
 		this.time.advance(Duration.ofMillis(300));
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -246,7 +247,7 @@ class LeaseTests extends EngineFixture {
 		LockHandle handle = this.engine.acquire(request("k").maxHoldTime(Duration.ofSeconds(2)));
 		this.time.advance(Duration.ofSeconds(2));
 		assertThat(handle.isHeld()).isFalse();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 		assertThat(this.backend.steps()).doesNotContain("renew k");
 	}
 
@@ -283,7 +284,7 @@ class LeaseTests extends EngineFixture {
 		assertThat(handle.extend(Duration.ofSeconds(5))).isTrue();
 		this.time.advance(Duration.ofMillis(4_900));
 		assertThat(handle.isHeld()).isTrue();
-		assertThat(valueOf("k")).isEqualTo(handle.owner());
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(handle.owner()));
 	}
 
 	@Test
@@ -486,7 +487,8 @@ class LeaseTests extends EngineFixture {
 		this.time.advance(Duration.ofMillis(500));
 		assertThat(waiter).succeedsWithin(PATIENCE);
 		lost.close();
-		assertThat(valueOf("k")).as("the old handle spares the new owner").isEqualTo(waiter.join().owner());
+		assertThat(holderOf("k")).as("the old handle spares the new owner")
+			.isEqualTo(Holder.owner(waiter.join().owner()));
 	}
 
 }

@@ -8,7 +8,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.WakeListener;
 
 /**
  * A store that only notes what was released: Lincheck watches every step, so that a store
@@ -36,27 +35,12 @@ public final class ReleasedKeys implements LockBackend {
 	}
 
 	@Override
-	public Attempt acquireOrRegister(Claim claim) {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
-	public void withdraw(String key, String instance) {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
 	public List<Boolean> renew(List<Claim> claims) {
 		throw new UnsupportedOperationException();
 	}
 
 	@Override
-	public boolean park(String key, String owner, Duration rest) {
-		throw new UnsupportedOperationException();
-	}
-
-	@Override
-	public Listening listen(String instance, WakeListener listener) {
+	public boolean leaveToExpire(String key, String owner, Duration rest) {
 		throw new UnsupportedOperationException();
 	}
 
@@ -66,10 +50,6 @@ public final class ReleasedKeys implements LockBackend {
 	@Override
 	public Object node(String key) {
 		return "node";
-	}
-
-	@Override
-	public void close() {
 	}
 
 }

@@ -9,10 +9,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.ScriptedBackend;
@@ -43,7 +45,7 @@ class FairTests extends EngineFixture {
 		held.close();
 		assertThat(waiters).allSatisfy((waiter) -> assertThat(waiter).succeedsWithin(PATIENCE));
 		assertThat(this.served).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -150,9 +152,9 @@ class FairTests extends EngineFixture {
 		loseWakeUps();
 		// The first one's place is lost, as if the store had been emptied.
 		String reserved = instance();
-		this.store.withdraw("k", reserved + ":1");
+		this.store.withdraw("k", Waiter.fair(reserved, reserved + ":1"));
 		releasedElsewhere("k");
-		assertThat(valueOf("k")).isEqualTo("reserved:" + reserved + ":2");
+		assertThat(holderOf("k")).isEqualTo(Holder.reservation(reserved + ":2"));
 		this.time.advance(Duration.ofMillis(500));
 		assertThat(second).succeedsWithin(PATIENCE);
 		assertThat(first).isNotDone();
@@ -227,7 +229,7 @@ class FairTests extends EngineFixture {
 		ownedElsewhere("k", LEASE);
 		assertThat(this.engine.tryAcquire(request("k").fair(true))).isEmpty();
 		releasedElsewhere("k");
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 		assertThat(this.engine.tryAcquire(request("k").fair(true))).isPresent();
 	}
 
@@ -241,7 +243,7 @@ class FairTests extends EngineFixture {
 			untilWaiting(2);
 		}
 		// As if its lease had run out: the store does not hear from us.
-		this.store.park("k", held.owner(), Duration.ofMillis(1));
+		this.store.leaveToExpire("k", held.owner(), Duration.ofMillis(1));
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(ours).succeedsWithin(PATIENCE);
 		Awaitility.await().until(() -> {
@@ -257,12 +259,12 @@ class FairTests extends EngineFixture {
 		CompletableFuture<LockHandle> first = acquiring(waiting("k", LONG).fair(true));
 		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG).fair(true));
 		loseWakeUps();
-		this.store.withdraw("k", instance() + ":1");
+		this.store.withdraw("k", Waiter.fair(instance(), instance() + ":1"));
 		releasedElsewhere("k");
 		// An earlier registration of the second one is carried out late.
 		String owner = instance() + ":2";
-		this.store.acquireOrRegister(new Claim("k", owner, instance(), LEASE, false, LockMode.EXCLUSIVE, true));
-		assertThat(valueOf("k")).isEqualTo(owner);
+		this.store.acquireOrRegister(Claim.of("k", owner, instance(), LEASE).fair(true));
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(owner));
 		this.time.advance(Duration.ofMillis(500));
 		assertThat(second).succeedsWithin(PATIENCE);
 		assertThat(first).isNotDone();
@@ -276,7 +278,7 @@ class FairTests extends EngineFixture {
 				assertThat(inner.owner()).isEqualTo(outer.owner());
 			}
 		}
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -284,13 +286,13 @@ class FairTests extends EngineFixture {
 		ownedElsewhere("b", LEASE);
 		CompletableFuture<LockHandle> both = acquiring(LockRequest.of("b", "a").waitTime(LONG).fair(true));
 		CompletableFuture<LockHandle> single = acquiring(waiting("b", LONG).fair(true));
-		assertThat(valueOf("a")).isNotNull();
+		assertThat(holderOf("a")).isNotNull();
 		releasedElsewhere("b");
 		assertThat(both).succeedsWithin(PATIENCE);
 		assertThat(single).isNotDone();
 		both.join().close();
 		assertThat(single).succeedsWithin(PATIENCE);
-		assertThat(valueOf("a")).isNull();
+		assertThat(holderOf("a")).isNull();
 	}
 
 	@Test
@@ -321,7 +323,7 @@ class FairTests extends EngineFixture {
 		}
 		Awaitility.await().until(() -> !hasQueues());
 		releasedElsewhere("k");
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	/**
@@ -347,14 +349,14 @@ class FairTests extends EngineFixture {
 	 */
 	private void leaveTicket() {
 		String us = instance();
-		this.store.acquireOrRegister(new Claim("k", us + ":77", us, LEASE, false, LockMode.EXCLUSIVE, true));
+		this.store.acquireOrRegister(Claim.of("k", us + ":77", us, LEASE).fair(true));
 	}
 
 	private void loseWakeUps() {
-		this.store.listen(instance(), new WakeListener() {
+		this.store.listen(instance(), new ReleaseListener() {
 
 			@Override
-			public void onWake(String key, String waiter) {
+			public void onRelease(ReleaseNotification notification) {
 			}
 
 			@Override

@@ -11,7 +11,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.ScriptedBackend;
@@ -48,7 +48,7 @@ class HandOverTests extends EngineFixture {
 		assertThat(events(LockEvent.Acquired.class)).hasSize(2);
 		assertThat(events(LockEvent.Released.class)).hasSize(1);
 		handle.close();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -121,7 +121,7 @@ class HandOverTests extends EngineFixture {
 		assertThat(events(LockEvent.Lost.class)).singleElement()
 			.extracting(LockEvent.Lost::reason)
 			.isEqualTo(LockEvent.Lost.Reason.LEASE_EXPIRED);
-		assertThat(valueOf("k")).as("no longer on the server than that").isNull();
+		assertThat(holderOf("k")).as("no longer on the server than that").isNull();
 	}
 
 	@Test
@@ -188,7 +188,7 @@ class HandOverTests extends EngineFixture {
 		LockHandle handle = handOnTo(next);
 		assertThat(late.get().get()).as("owned by the one before").isEqualTo(List.of(false));
 		assertThat(handle.owner()).isNotEqualTo(this.held.owner());
-		assertThat(valueOf("k")).isEqualTo(handle.owner());
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(handle.owner()));
 	}
 
 	@Test
@@ -236,7 +236,7 @@ class HandOverTests extends EngineFixture {
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
 		resting.close();
 		assertThat(next).isNotDone();
-		assertThat(valueOf("k")).startsWith(LockBackend.PARKED);
+		assertThat(holderOf("k").state()).isEqualTo(Holder.State.EXPIRING);
 		Awaitility.await().until(() -> this.backend.steps().contains("register k"));
 		untilWaiting(1);
 		this.time.advance(Duration.ofSeconds(2));
@@ -244,10 +244,43 @@ class HandOverTests extends EngineFixture {
 	}
 
 	@Test
-	void isOffWhileNobodyCouldTellThatOthersWait() {
+	void staysHereWithinTheSliceAlsoWhereTheStoreKeepsNoPlaces() {
 		this.backend.deaf(true);
+		this.time.pass(SLICE.dividedBy(2));
 		handOnTo(acquiring(waiting("k", LONG)));
-		assertThat(this.backend.steps()).as("free in between").containsExactly("acquire k", "release k", "acquire k");
+		assertThat(this.backend.steps()).containsExactly("acquire k");
+	}
+
+	@Test
+	void leavesTheKeyFreeForASliceWhereTheStoreKeepsNoPlaces() {
+		this.backend.deaf(true);
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
+		this.time.pass(SLICE);
+		this.held.close();
+		Awaitility.await("given back").until(() -> this.backend.steps().contains("release k"));
+		untilWaiting(1);
+		this.time.advance(SLICE.minusMillis(1));
+		assertThat(holderOf("k")).as("free for whoever polls").isNull();
+		assertThat(next).isNotDone();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(succeeded(next).owner()).isNotEqualTo(this.held.owner());
+		assertThat(this.backend.steps()).containsExactly("acquire k", "release k", "register k");
+	}
+
+	@Test
+	void pollsOnIfAnotherJvmTookTheKeyMeanwhile() {
+		this.backend.deaf(true);
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
+		this.time.pass(SLICE);
+		this.held.close();
+		Awaitility.await("given back").until(() -> this.backend.steps().contains("release k"));
+		ownedElsewhere("k", LEASE);
+		untilWaiting(1);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(next).isNotDone();
+		releasedElsewhere("k");
+		this.time.advance(Duration.ofMillis(500));
+		assertThat(next).succeedsWithin(PATIENCE);
 	}
 
 	@Test
@@ -286,7 +319,7 @@ class HandOverTests extends EngineFixture {
 		assertThat(second).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> {
 			this.time.advance(Duration.ofMillis(1));
-			return valueOf("k") == null;
+			return holderOf("k") == null;
 		});
 	}
 
@@ -300,7 +333,7 @@ class HandOverTests extends EngineFixture {
 		assertThat(second).failsWithin(PATIENCE);
 		Awaitility.await().until(() -> {
 			this.time.advance(Duration.ofMillis(1));
-			return valueOf("k") == null;
+			return holderOf("k") == null;
 		});
 	}
 
@@ -320,9 +353,9 @@ class HandOverTests extends EngineFixture {
 		});
 		LockHandle handle = succeeded(next);
 		assertThat(handle.isHeld()).isTrue();
-		assertThat(valueOf("k")).isEqualTo(handle.owner());
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(handle.owner()));
 		handle.close();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
@@ -348,7 +381,7 @@ class HandOverTests extends EngineFixture {
 		unsettled.close();
 		this.time.holdBackRenewals();
 		this.time.advance(LEASE);
-		this.store.acquire(new io.github.distributedlock.backend.Claim("k", unsettled.owner(), "us", LEASE));
+		this.store.acquire(io.github.distributedlock.backend.Claim.of("k", unsettled.owner(), "us", LEASE));
 		this.time.letThemWakeUp();
 		Awaitility.await().until(() -> {
 			this.time.advance(Duration.ofMillis(10));
@@ -430,7 +463,7 @@ class HandOverTests extends EngineFixture {
 		assertThat(next).failsWithin(PATIENCE);
 		assertThat(borrowed.isHeld()).isTrue();
 		borrowed.close();
-		assertThat(valueOf("k")).isNull();
+		assertThat(holderOf("k")).isNull();
 		assertThat(hasQueues()).isFalse();
 	}
 

@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 @Param(name = "mayWait", gen = BooleanGen.class)
 public class LocalQueueLincheckTests {
 
-	private static final QueueKey K = new QueueKey("k", "us");
+	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
 
 	private final QueueNode[] nodes = new QueueNode[4];
 

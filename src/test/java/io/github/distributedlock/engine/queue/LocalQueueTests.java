@@ -3,6 +3,7 @@ package io.github.distributedlock.engine.queue;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.distributedlock.backend.Waiter;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LocalQueueTests {
 
-	private static final QueueKey K = new QueueKey("k", "us");
+	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
 
 	private final List<QueueNode> withdrawals = new ArrayList<>();
 

@@ -102,7 +102,7 @@ class PollingTests extends EngineFixture {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		this.time.advance(Duration.ofSeconds(5));
 		releasedElsewhere("k");
-		assertThat(valueOf("k")).as("reserved for nobody").isNull();
+		assertThat(holderOf("k")).as("reserved for nobody").isNull();
 		assertThat(waiter).isNotDone();
 		this.time.advance(Duration.ofMillis(500));
 		assertThat(waiter).succeedsWithin(PATIENCE);

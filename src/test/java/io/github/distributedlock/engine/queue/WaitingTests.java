@@ -4,18 +4,22 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.ScriptedBackend;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -104,7 +108,7 @@ class WaitingTests extends EngineFixture {
 		Awaitility.await().until(() -> !hasQueues());
 		assertThat(this.backend.steps()).endsWith("withdraw k");
 		releasedElsewhere("k");
-		assertThat(valueOf("k")).as("nobody is registered").isNull();
+		assertThat(holderOf("k")).as("nobody is registered").isNull();
 	}
 
 	@Test
@@ -142,7 +146,7 @@ class WaitingTests extends EngineFixture {
 		LockEngine third = engine(this.store, "third");
 		ownedElsewhere("k", LEASE);
 		String us = instanceOf(this.backend.listener());
-		this.store.acquireOrRegister(new Claim("k", us + ":77", us, LEASE));
+		this.store.acquireOrRegister(Claim.of("k", us + ":77", us, LEASE));
 		CompletableFuture<LockHandle> staying = inThread(() -> third.acquire(waiting("k", LONG)));
 		untilWaiting(1);
 		releasedElsewhere("k");
@@ -236,10 +240,10 @@ class WaitingTests extends EngineFixture {
 	@Test
 	void reservationOfAJvmThatDiesLapsesAfterHalfASecond() {
 		ownedElsewhere("k", LEASE);
-		this.store.listen("dead#1", new WakeListener() {
+		this.store.listen("dead#1", new ReleaseListener() {
 
 			@Override
-			public void onWake(String key, String waiter) {
+			public void onRelease(ReleaseNotification notification) {
 			}
 
 			@Override
@@ -247,10 +251,10 @@ class WaitingTests extends EngineFixture {
 			}
 
 		});
-		this.store.acquireOrRegister(new Claim("k", "dead#1:1", "dead#1", LEASE));
+		this.store.acquireOrRegister(Claim.of("k", "dead#1:1", "dead#1", LEASE));
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		releasedElsewhere("k");
-		assertThat(valueOf("k")).isEqualTo("reserved:dead#1");
+		assertThat(holderOf("k")).isEqualTo(Holder.reservation("dead#1"));
 		this.time.advance(Duration.ofMillis(499));
 		assertThat(waiter).isNotDone();
 		this.time.advance(Duration.ofMillis(500));
@@ -273,21 +277,25 @@ class WaitingTests extends EngineFixture {
 		assertThat(this.backend.steps()).hasSizeBetween(20, 30);
 	}
 
+	static Stream<Waiter> aWakeUpForAWaiterOfAnotherJvmIsIgnored() {
+		return Stream.of(Waiter.exclusive("other#1"), Waiter.shared("other#1"), Waiter.fair("other#1", "other#1:5"));
+	}
+
 	@ParameterizedTest
-	@ValueSource(strings = { "other#1", "shared:other#1", "other#1:5" })
-	void aWakeUpForAWaiterOfAnotherJvmIsIgnored(String waiter) {
+	@MethodSource
+	void aWakeUpForAWaiterOfAnotherJvmIsIgnored(Waiter waiter) {
 		AtomicBoolean looked = new AtomicBoolean();
 		this.backend.next("withdraw", (step) -> {
 			Awaitility.await("looked").untilTrue(looked);
 			return step.get();
 		});
-		this.backend.listener().onWake("k", waiter);
+		this.backend.listener().onRelease(ReleaseNotification.of("k", waiter));
 		boolean withdraws = hasQueues();
 		looked.set(true);
 		assertThat(withdraws).isFalse();
 	}
 
-	private String instanceOf(WakeListener ignored) {
+	private String instanceOf(ReleaseListener ignored) {
 		try (LockHandle handle = this.engine.acquire("instance-probe")) {
 			String owner = handle.owner();
 			return owner.substring(0, owner.lastIndexOf(':'));
@@ -299,11 +307,11 @@ class WaitingTests extends EngineFixture {
 
 	private AtomicReference<String> loseWakeUps() {
 		AtomicReference<String> lost = new AtomicReference<>();
-		this.store.listen(instanceOf(this.backend.listener()), new WakeListener() {
+		this.store.listen(instanceOf(this.backend.listener()), new ReleaseListener() {
 
 			@Override
-			public void onWake(String key, String waiter) {
-				lost.set(key);
+			public void onRelease(ReleaseNotification notification) {
+				lost.set(notification.key());
 			}
 
 			@Override

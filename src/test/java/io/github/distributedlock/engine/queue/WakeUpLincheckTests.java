@@ -4,6 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.runtime.StillTime;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 @Param(name = "thread", gen = ThreadIdGen.class)
 public class WakeUpLincheckTests {
 
-	private static final QueueKey K = new QueueKey("k", "us");
+	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
 
 	/**
 	 * What the store knows of this JVM.

@@ -3,8 +3,10 @@ package io.github.distributedlock.backend.redis.atomic;
 import java.time.Duration;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.Lanes;
@@ -63,8 +65,9 @@ public final class Acquisitions {
 		// Tells the holder, and fails if it is no lock at all. It is us if the client
 		// sent the command again after it had lost the first answer.
 		try {
-			String holder = Values.get(connection, name);
-			return claim.owner().equals(holder) ? Attempt.ACQUIRED : Attempt.busy(holder);
+			Holder holder = Values.alone(connection, name);
+			return Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE).equals(holder) ? steps.acquire(connection, claim)
+					: Attempt.busy(holder);
 		}
 		catch (RuntimeException ex) {
 			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {

@@ -3,7 +3,6 @@ package io.github.distributedlock.backend.redis.atomic;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
-import io.github.distributedlock.backend.LockBackend;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -21,7 +20,7 @@ public final class BestEffortCompareAndSet implements CompareAndSet {
 	/**
 	 * How long a key must have to live: half of a reservation, so that they can be taken.
 	 */
-	static final long MARGIN_MILLIS = LockBackend.RESERVATION.toMillis() / 2;
+	static final long MARGIN_MILLIS = WaitingList.RESERVATION.toMillis() / 2;
 
 	@Override
 	@SuppressWarnings("deprecation") // What replaces it exists since Spring Data 4.1.

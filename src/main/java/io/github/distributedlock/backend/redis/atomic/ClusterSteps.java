@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
@@ -59,7 +60,7 @@ final class ClusterSteps implements Steps {
 				() -> this.commands.release(connection, key, owner)
 						// Commands leave alone what is shared; and this script has one
 						// key.
-						|| this.scripts.park(connection, key, owner, 1));
+						|| this.scripts.leaveToExpire(connection, key, owner, 1));
 	}
 
 	@Override
@@ -75,7 +76,7 @@ final class ClusterSteps implements Steps {
 	}
 
 	@Override
-	public void withdraw(RedisConnection connection, String key, String waiter) {
+	public void withdraw(RedisConnection connection, String key, Waiter waiter) {
 		run(() -> {
 			this.scripts.withdraw(connection, key, waiter);
 			return true;
@@ -86,8 +87,8 @@ final class ClusterSteps implements Steps {
 	}
 
 	@Override
-	public boolean park(RedisConnection connection, String key, String owner, long restMillis) {
-		return this.scripts.park(connection, key, owner, restMillis);
+	public boolean leaveToExpire(RedisConnection connection, String key, String owner, long restMillis) {
+		return this.scripts.leaveToExpire(connection, key, owner, restMillis);
 	}
 
 	@Override

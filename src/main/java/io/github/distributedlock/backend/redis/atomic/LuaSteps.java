@@ -8,9 +8,11 @@ import java.util.stream.Collectors;
 
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.LockCodec;
 import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
 
@@ -33,7 +35,7 @@ final class LuaSteps implements Steps {
 
 	private static final byte[] FENCE_TTL = KeyNames.number(FencingCounter.TTL_MILLIS);
 
-	private static final byte[] RESERVATION = KeyNames.number(LockBackend.RESERVATION.toMillis());
+	private static final byte[] RESERVATION = KeyNames.number(WaitingList.RESERVATION.toMillis());
 
 	private final LuaScript acquireOrRegister = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "lib-waiters.lua",
 			"lib-acquire.lua", "acquire.lua");
@@ -107,7 +109,7 @@ final class LuaSteps implements Steps {
 		}
 		int keys = arguments.size();
 		arguments.addAll(waking(claim.key()));
-		arguments.addAll(List.of(KeyNames.bytes(claim.owner()), KeyNames.bytes(claim.waiter()),
+		arguments.addAll(List.of(KeyNames.bytes(claim.owner()), KeyNames.bytes(LockCodec.text(claim.waiter())),
 				KeyNames.number(claim.lease().toMillis()), waitersTtl, FENCE_TTL));
 		arguments.addAll(List.of(more));
 		return script.run(connection, keys, arguments.toArray(byte[][]::new));
@@ -127,7 +129,8 @@ final class LuaSteps implements Steps {
 		}
 		String word = (answer.size() > 1) ? KeyNames.text((byte[]) answer.get(1)) : null;
 		if (!isTrue(answer.get(0))) {
-			return Attempt.busy(word, Values.left((Long) answer.get(2)));
+			Holder holder = (word != null) ? LockCodec.told(word) : null;
+			return Attempt.busy(holder, Values.left((Long) answer.get(2)));
 		}
 		return (word != null) ? Attempt.fenced(Long.parseLong(word)) : Attempt.ACQUIRED;
 	}
@@ -161,8 +164,8 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
-	public void withdraw(RedisConnection connection, String key, String waiter) {
-		giveUp(this.withdraw, connection, key, waiter);
+	public void withdraw(RedisConnection connection, String key, Waiter waiter) {
+		giveUp(this.withdraw, connection, key, LockCodec.text(waiter));
 	}
 
 	private boolean giveUp(LuaScript script, RedisConnection connection, String key, String name) {
@@ -172,7 +175,7 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
-	public boolean park(RedisConnection connection, String key, String owner, long restMillis) {
+	public boolean leaveToExpire(RedisConnection connection, String key, String owner, long restMillis) {
 		Long owned = this.park.run(connection, 1, this.names.lock(key), KeyNames.bytes(owner),
 				KeyNames.number(restMillis));
 		return isTrue(owned);

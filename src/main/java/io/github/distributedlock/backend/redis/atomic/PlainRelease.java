@@ -1,8 +1,9 @@
 package io.github.distributedlock.backend.redis.atomic;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.LockCodec;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +71,7 @@ final class PlainRelease {
 		try {
 			boolean over = false;
 			while (!over) {
-				String waiter = this.waiters.oldest(this.connection, this.key);
+				Waiter waiter = this.waiters.oldest(this.connection, this.key);
 				over = (waiter != null) ? passTo(waiter) : free();
 			}
 		}
@@ -84,8 +85,8 @@ final class PlainRelease {
 		return this.owned;
 	}
 
-	private boolean passTo(String waiter) {
-		String reservation = LockBackend.RESERVED + waiter;
+	private boolean passTo(Waiter waiter) {
+		String reservation = LockCodec.reservedFor(waiter);
 		try {
 			if (!reserve(reservation)) {
 				return isSettled();
@@ -105,7 +106,7 @@ final class PlainRelease {
 	}
 
 	private boolean reserve(String reservation) {
-		long millis = LockBackend.RESERVATION.toMillis();
+		long millis = WaitingList.RESERVATION.toMillis();
 		return (this.current != null)
 				? this.swap.replace(this.connection, this.name, KeyNames.bytes(this.current),
 						KeyNames.bytes(reservation), millis)

@@ -5,12 +5,15 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.connection.RawCommands;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.LockCodec;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.UnfinishedException;
 import io.github.distributedlock.backend.redis.wire.Values;
@@ -67,7 +70,7 @@ public final class PlainSteps implements Steps {
 		Attempt attempt = take(connection, claim, pace);
 		if (!attempt.acquired()) {
 			pace.keep();
-			this.waiters.add(connection, claim.key(), claim.instance());
+			this.waiters.add(connection, claim.key(), claim.waiter());
 			pace.keep();
 			attempt = take(connection, claim, pace);
 		}
@@ -75,7 +78,7 @@ public final class PlainSteps implements Steps {
 			return busy(connection, claim, attempt, pace);
 		}
 		return afterwards(() -> {
-			this.waiters.remove(connection, claim.key(), claim.instance());
+			this.waiters.remove(connection, claim.key(), claim.waiter());
 			return token(connection, claim, pace);
 		});
 	}
@@ -102,19 +105,20 @@ public final class PlainSteps implements Steps {
 			return Attempt.ACQUIRED;
 		}
 		pace.keep();
-		String value = Values.ofLock(connection, name);
+		Holder holder = Values.holder(connection, name);
 		pace.keep();
 		boolean taken;
-		if (claim.owner().equals(value)) {
+		if (Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE).equals(holder)) {
 			// Of an attempt whose answer got lost. It may have been extended since.
 			taken = this.renewals.renew(connection, claim);
 		}
 		else {
-			String reservation = LockBackend.RESERVED + claim.instance();
-			taken = reservation.equals(value) && unlessShared(connection, name, () -> this.swap.replace(connection,
-					name, KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), lease));
+			Waiter waiter = claim.waiter();
+			String reservation = LockCodec.reservedFor(waiter);
+			taken = LockCodec.holder(reservation).equals(holder) && unlessShared(connection, name, () -> this.swap
+				.replace(connection, name, KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), lease));
 		}
-		return taken ? Attempt.ACQUIRED : Attempt.busy(value);
+		return taken ? Attempt.ACQUIRED : Attempt.busy(holder);
 	}
 
 	// If it is gone by now, that is to be seen at once.
@@ -150,11 +154,12 @@ public final class PlainSteps implements Steps {
 	}
 
 	@Override
-	public void withdraw(RedisConnection connection, String key, String waiter) {
+	public void withdraw(RedisConnection connection, String key, Waiter waiter) {
 		this.waiters.remove(connection, key, waiter);
-		String value = Values.ofLock(connection, this.names.lock(key));
-		if (value == null || value.equals(LockBackend.RESERVED + waiter)) {
-			giveBack(connection, key, value);
+		Holder holder = Values.holder(connection, this.names.lock(key));
+		String reservation = LockCodec.reservedFor(waiter);
+		if (holder == null || holder.equals(LockCodec.holder(reservation))) {
+			giveBack(connection, key, (holder != null) ? reservation : null);
 		}
 	}
 
@@ -173,18 +178,18 @@ public final class PlainSteps implements Steps {
 			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
 				throw ex;
 			}
-			Values.ofLock(connection, name); // Fails if it is no lock.
+			Values.holder(connection, name); // Fails if it is no lock.
 			return false;
 		}
 	}
 
 	@Override
-	public boolean park(RedisConnection connection, String key, String owner, long restMillis) {
+	public boolean leaveToExpire(RedisConnection connection, String key, String owner, long restMillis) {
 		this.unanswered.forget(owner);
 		byte[] name = this.names.lock(key);
 		return unlessShared(connection, name,
 				() -> this.swap.replace(connection, name, KeyNames.bytes(owner),
-						KeyNames.bytes(LockBackend.PARKED + owner), restMillis)
+						KeyNames.bytes(LockCodec.expiring(owner)), restMillis)
 						// It may have been left alone so near to its end, and then runs
 						// out too.
 						|| owner.equals(Values.get(connection, name)));

@@ -6,6 +6,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -59,9 +60,9 @@ public interface Steps {
 		return keys.stream().map((key) -> release(connection, key, owner)).toList();
 	}
 
-	void withdraw(RedisConnection connection, String key, String waiter);
+	void withdraw(RedisConnection connection, String key, Waiter waiter);
 
-	boolean park(RedisConnection connection, String key, String owner, long restMillis);
+	boolean leaveToExpire(RedisConnection connection, String key, String owner, long restMillis);
 
 	/**
 	 * Renews leases.

@@ -7,10 +7,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.backend.redis.connection.SignalLine;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.LockCodec;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,7 +36,7 @@ import org.springframework.data.redis.connection.SubscriptionListener;
  * it does, does not notice a connection that was dropped silently, and begins anew after
  * 5 seconds, during which locks would be reserved in vain.
  */
-final class WakeSubscription implements LockBackend.Listening, MessageListener, SubscriptionListener {
+final class WakeSubscription implements Listening, MessageListener, SubscriptionListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(WakeSubscription.class);
 
@@ -51,7 +53,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	private final PublishProbe probe;
 
-	private final WakeListener listener;
+	private final ReleaseListener listener;
 
 	private final Consumer<WakeSubscription> onClose;
 
@@ -67,7 +69,7 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 
 	private volatile @Nullable RedisConnection connection;
 
-	WakeSubscription(SignalLine line, String channel, Duration timeout, boolean required, WakeListener listener,
+	WakeSubscription(SignalLine line, String channel, Duration timeout, boolean required, ReleaseListener listener,
 			Consumer<WakeSubscription> onClose) {
 		this.line = line;
 		this.channel = KeyNames.bytes(channel);
@@ -100,8 +102,10 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 		return this.hearing.hears();
 	}
 
-	@Override
-	public boolean isDeaf() {
+	/**
+	 * Whether it is certain that notifications do not arrive.
+	 */
+	boolean isDeaf() {
 		return this.hearing.isKnown() && !hears();
 	}
 
@@ -190,7 +194,8 @@ final class WakeSubscription implements LockBackend.Listening, MessageListener, 
 	public void onMessage(Message message, byte @Nullable [] pattern) {
 		String[] waiterAndKey = KeyNames.text(message.getBody()).split(" ", 2);
 		if (waiterAndKey.length == 2) {
-			tell(() -> this.listener.onWake(waiterAndKey[1], waiterAndKey[0]));
+			tell(() -> this.listener
+				.onRelease(ReleaseNotification.of(waiterAndKey[1], LockCodec.waiter(waiterAndKey[0]))));
 		}
 	}
 

@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.LockBackend.Listening;
-import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.backend.redis.connection.SignalLine;
 
 /**
@@ -19,11 +19,6 @@ public final class WakeSubscriptions {
 		@Override
 		public boolean hears() {
 			return false;
-		}
-
-		@Override
-		public boolean isDeaf() {
-			return true;
 		}
 
 		@Override
@@ -49,7 +44,7 @@ public final class WakeSubscriptions {
 		this.timeout = timeout;
 	}
 
-	public Listening listen(String instance, WakeListener listener) {
+	public Listening listen(String instance, ReleaseListener listener) {
 		if (this.signals == Signals.NONE) {
 			return DEAF;
 		}
@@ -77,6 +72,14 @@ public final class WakeSubscriptions {
 		}
 		subscription.ensureBegun();
 		return subscription.hears();
+	}
+
+	/**
+	 * Whether an instance is registered, as far as that is known. Does no I/O.
+	 */
+	public boolean registers(String instance) {
+		WakeSubscription subscription = this.subscriptions.get(instance);
+		return this.signals != Signals.NONE && (subscription == null || !subscription.isDeaf());
 	}
 
 	public void close() {

@@ -2,10 +2,8 @@ package io.github.distributedlock.backend.redis.wire;
 
 import java.time.Duration;
 import java.util.Set;
-import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.Holder;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.InvalidDataAccessApiUsageException;
@@ -36,15 +34,15 @@ public final class Values {
 	}
 
 	/**
-	 * The value of a lock, which readers may share that use scripts. It may become
+	 * The holder of a lock, which readers may share that use scripts. It may become
 	 * another's, and of another type, between two commands, so it is asked for several
 	 * times before it is taken for no lock at all.
-	 * @return it; of a shared lock one that stands for the readers
+	 * @return the holder, of a shared lock one of those; {@code null} if the lock is free
 	 */
-	public static @Nullable String ofLock(RedisConnection connection, byte[] name) {
+	public static @Nullable Holder holder(RedisConnection connection, byte[] name) {
 		for (int asked = 1;; asked++) {
 			try {
-				return (asked % 2 == 1) ? get(connection, name) : reader(connection, name);
+				return (asked % 2 == 1) ? alone(connection, name) : reader(connection, name);
 			}
 			catch (RuntimeException ex) {
 				if (asked == ATTEMPTS || !RedisRefusal.WRONGTYPE.isIn(ex)) {
@@ -54,16 +52,25 @@ public final class Values {
 		}
 	}
 
-	private static @Nullable String reader(RedisConnection connection, byte[] name) {
+	/**
+	 * The holder of a lock that is not shared.
+	 * @return the holder, {@code null} if the lock is free; fails if it is shared
+	 */
+	public static @Nullable Holder alone(RedisConnection connection, byte[] name) {
+		String value = get(connection, name);
+		return (value != null) ? LockCodec.holder(value) : null;
+	}
+
+	private static @Nullable Holder reader(RedisConnection connection, byte[] name) {
 		Set<byte[]> members = connection.zSetCommands().zRange(name, 0, 0);
 		if (members == null || members.isEmpty()) {
 			return null; // Gone meanwhile.
 		}
-		String member = KeyNames.text(members.iterator().next());
-		if (Stream.of(Claim.SHARED, LockBackend.RESERVED, LockBackend.PARKED).noneMatch(member::startsWith)) {
+		Holder holder = LockCodec.member(KeyNames.text(members.iterator().next()));
+		if (holder == null) {
 			throw new InvalidDataAccessApiUsageException("WRONGTYPE The sorted set is no shared lock");
 		}
-		return member.startsWith(Claim.SHARED) ? member : Claim.SHARED + member;
+		return holder;
 	}
 
 	/**

@@ -195,15 +195,16 @@ class AccessRulesTests {
 		assertThat(backend.acquireOrRegister(ticket).acquired()).isFalse();
 		assertThat(backend.renew(List.of(reader))).containsExactly(true);
 		backend.release("shared", reader.owner());
-		backend.park("shared", parked.owner(), Duration.ofMillis(1));
+		backend.leaveToExpire("shared", parked.owner(), Duration.ofMillis(1));
 		await().until(() -> backend.acquireOrRegister(ticket).acquired());
 		assertThat(backend.pass(ticket.owner(), claim("writer", LockMode.EXCLUSIVE, false), false).owned()).isTrue();
 		admin.del("lock:{shared}");
 	}
 
 	private static Claim claim(String instance, LockMode mode, boolean fair) {
-		return new Claim("shared", instance + ":" + System.nanoTime(), instance, LEASE.multipliedBy(20), false, mode,
-				fair);
+		return Claim.of("shared", instance + ":" + System.nanoTime(), instance, LEASE.multipliedBy(20))
+			.mode(mode)
+			.fair(fair);
 	}
 
 	private static void runOutOfMemory(LockEngine engine, Jedis admin) {

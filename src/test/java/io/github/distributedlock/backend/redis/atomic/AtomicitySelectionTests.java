@@ -130,7 +130,7 @@ class AtomicitySelectionTests {
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port())) {
 			backend.atomicity();
-			Claim claim = new Claim("k", "i:1", "i", LEASE);
+			Claim claim = Claim.of("k", "i:1", "i", LEASE);
 			assertThat(backend.acquire(claim).acquired()).isTrue();
 			admin.aclSetUser("default", "resetkeys", "~lock*:{probe*", "~lock-waiters:*");
 			long before = connections(admin);
@@ -155,7 +155,7 @@ class AtomicitySelectionTests {
 				"user default on nopass ~* &* +@all -eval -evalsha");
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port())) {
-			Claim claim = new Claim("k", "i:1", "i", Duration.ofMinutes(1));
+			Claim claim = Claim.of("k", "i:1", "i", Duration.ofMinutes(1));
 			assertThat(backend.acquire(claim).acquired()).isTrue();
 			assertThat(backend.atomicity()).isEqualTo(Atomicity.TRANSACTION);
 			admin.aclSetUser("default", "-multi");
@@ -177,7 +177,7 @@ class AtomicitySelectionTests {
 				"user default on nopass ~* &* +@all -eval -evalsha -multi -watch");
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port())) {
-			Claim claim = new Claim("k", "i:1", "i", LEASE);
+			Claim claim = Claim.of("k", "i:1", "i", LEASE);
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity);
 			long before = connections(admin);
 			long begin = System.nanoTime();
@@ -202,7 +202,7 @@ class AtomicitySelectionTests {
 				"user default on nopass ~* &* +@all -eval -evalsha");
 				Jedis admin = server.admin();
 				RedisLockBackend backend = backend(client, server.port())) {
-			Claim claim = new Claim("k", "i:1", "i", LEASE, true);
+			Claim claim = Claim.of("k", "i:1", "i", LEASE).fenced(true);
 			assertThat(backend.acquire(claim).acquired()).isTrue();
 			assertThat(backend.release("k", claim.owner())).isTrue();
 			admin.aclSetUser("default", "-multi", "-watch");

@@ -53,12 +53,12 @@ class PlainRenewalsTests {
 	void aLockThatIsTooNearToItsEndToBeChangedIsParkedAsItIs(Client client) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
 				RedisLockBackend backend = backend(client, server.port(), Atomicity.BEST_EFFORT)) {
-			Claim claim = new Claim("k", "i:1", "i", Duration.ofMillis(BestEffortCompareAndSet.MARGIN_MILLIS));
+			Claim claim = Claim.of("k", "i:1", "i", Duration.ofMillis(BestEffortCompareAndSet.MARGIN_MILLIS));
 			await().untilAsserted(() -> {
 				assertThat(backend.acquire(claim).acquired()).isTrue();
-				assertThat(backend.park("k", "i:1", Duration.ofMillis(1))).isTrue();
+				assertThat(backend.leaveToExpire("k", "i:1", Duration.ofMillis(1))).isTrue();
 			});
-			assertThat(backend.park("k", "i:2", Duration.ofMillis(1))).isFalse();
+			assertThat(backend.leaveToExpire("k", "i:2", Duration.ofMillis(1))).isFalse();
 		}
 	}
 
@@ -83,7 +83,7 @@ class PlainRenewalsTests {
 	}
 
 	private static Claim claim(int seconds) {
-		return new Claim("k", "i:1", "i", Duration.ofSeconds(seconds));
+		return Claim.of("k", "i:1", "i", Duration.ofSeconds(seconds));
 	}
 
 	private static RedisLockBackend backend(Client client, int port, Atomicity atomicity) {

@@ -53,7 +53,7 @@ class UnansweredRenewalsTests {
 	}
 
 	private static Claim claim(String owner, long seconds) {
-		return new Claim("stock", owner, "here", Duration.ofSeconds(seconds));
+		return Claim.of("stock", owner, "here", Duration.ofSeconds(seconds));
 	}
 
 }

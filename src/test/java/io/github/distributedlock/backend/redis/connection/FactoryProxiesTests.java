@@ -134,7 +134,7 @@ class FactoryProxiesTests {
 	}
 
 	private void assertLocksGoThere(RedisConnectionFactory application) {
-		Claim claim = new Claim(UUID.randomUUID().toString(), "a:1", "a", Duration.ofSeconds(30));
+		Claim claim = Claim.of(UUID.randomUUID().toString(), "a:1", "a", Duration.ofSeconds(30));
 		try (RedisLockBackend backend = new RedisLockBackend(application,
 				RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(20)));
 				Jedis admin = this.server.admin()) {

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
@@ -34,14 +35,14 @@ class RenewalLaneTests {
 	@ParameterizedTest
 	@CsvSource({ "JEDIS, LUA", "JEDIS, TRANSACTION", "LETTUCE, LUA", "LETTUCE, TRANSACTION" })
 	void aLockIsRenewedThoughTheServerHasNoOtherConnectionToGive(Client client, Atomicity way) {
-		Claim claim = new Claim("k", "a:1", "a", Duration.ofSeconds(30));
+		Claim claim = Claim.of("k", "a:1", "a", Duration.ofSeconds(30));
 		try (Server server = RedisServers.start(RedisServers.EMBEDDED);
 				Jedis admin = server.admin();
 				RedisLockBackend backend = client.backend(new RedisStandaloneConfiguration("localhost", server.port()),
 						RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(20)).atomicity(way))) {
 			assertThat(backend.acquire(claim).acquired()).isTrue();
 			// A step that has a connection of its own, if there are several kinds.
-			backend.withdraw("k", "nobody");
+			backend.withdraw("k", Waiter.exclusive("nobody"));
 			admin.configSet("maxclients", "1");
 			assertThat(backend.renew(List.of(claim))).containsExactly(true);
 			assertThat(backend.release(claim.key(), claim.owner())).isTrue();

@@ -6,9 +6,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.fixtures.Client;
@@ -46,7 +46,7 @@ class SignalsTests {
 
 	private RedisLockBackend backend;
 
-	private LockBackend.Listening listening;
+	private Listening listening;
 
 	static Stream<Arguments> refusals() {
 		return Stream.of(Client.values())
@@ -157,7 +157,7 @@ class SignalsTests {
 		this.backend.acquireOrRegister(claim("k", "nobody"));
 		assertThat(this.listening.hears()).as("hears").isFalse();
 		assertThat(this.redis.admin().exists("lock-waiters:{k}")).as("registered").isFalse();
-		this.backend.withdraw("k", "b");
+		this.backend.withdraw("k", Waiter.exclusive("b"));
 		this.backend.release("k", holder.owner());
 		assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
 		assertThat(this.redis.admin().info("commandstats")).doesNotContain("cmdstat_subscribe", "cmdstat_publish");
@@ -184,7 +184,7 @@ class SignalsTests {
 
 	private Claim fair(String key, String instance) {
 		Claim claim = claim(key, instance);
-		return new Claim(key, claim.owner(), instance, claim.lease(), false, LockMode.EXCLUSIVE, true);
+		return Claim.of(key, claim.owner(), instance, claim.lease()).fair(true);
 	}
 
 	private void open(Client client, int port, Signals signals) {
@@ -194,7 +194,7 @@ class SignalsTests {
 	}
 
 	private Claim claim(String key, String instance) {
-		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, Duration.ofSeconds(30));
+		return Claim.of(key, instance + ":" + this.tokens.incrementAndGet(), instance, Duration.ofSeconds(30));
 	}
 
 }

@@ -5,8 +5,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.WakeListener;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.fixtures.Client;
@@ -135,7 +136,7 @@ class WakeSubscriptionTests {
 	@EnumSource
 	void keepsThePlaceOfWhoWaitsWhileItIsLost(Client client) {
 		open(client);
-		LockBackend.Listening listening = this.backend.listen("b", this.ear);
+		Listening listening = this.backend.listen("b", this.ear);
 		this.backend.acquire(claim("k", "a"));
 		this.backend.acquireOrRegister(claim("k", "b"));
 		assertThat(listening.hears()).as("hears").isTrue();
@@ -152,10 +153,10 @@ class WakeSubscriptionTests {
 	void survivesAListenerThatThrows(Client client) {
 		open(client);
 		AtomicInteger calls = new AtomicInteger();
-		this.backend.listen("b", new WakeListener() {
+		this.backend.listen("b", new ReleaseListener() {
 
 			@Override
-			public void onWake(String key, String waiter) {
+			public void onRelease(ReleaseNotification notification) {
 				calls.incrementAndGet();
 				throw new IllegalStateException("thrown by the test");
 			}
@@ -178,7 +179,7 @@ class WakeSubscriptionTests {
 	@EnumSource
 	void endsWithItsThreadAndItsConnection(Client client) {
 		open(client);
-		LockBackend.Listening listening = this.backend.listen("b", this.ear);
+		Listening listening = this.backend.listen("b", this.ear);
 		this.backend.acquireOrRegister(claim("k", "b"));
 		listening.close();
 		await().until(() -> this.redis.admin().pubsubChannels().isEmpty());
@@ -195,7 +196,7 @@ class WakeSubscriptionTests {
 		open(client);
 		this.backend.acquireOrRegister(claim("warm", "x"));
 		for (int i = 0; i < 30; i++) {
-			LockBackend.Listening listening = this.backend.listen("b", this.ear);
+			Listening listening = this.backend.listen("b", this.ear);
 			Claim claim = claim("k" + i, "b");
 			Thread registering = new Thread(() -> this.backend.acquireOrRegister(claim));
 			registering.start();
@@ -242,7 +243,7 @@ class WakeSubscriptionTests {
 	}
 
 	private Claim claim(String key, String instance) {
-		return new Claim(key, instance + ":" + this.tokens.incrementAndGet(), instance, Duration.ofSeconds(30));
+		return Claim.of(key, instance + ":" + this.tokens.incrementAndGet(), instance, Duration.ofSeconds(30));
 	}
 
 }

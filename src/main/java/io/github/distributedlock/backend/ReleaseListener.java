@@ -1,0 +1,20 @@
+package io.github.distributedlock.backend;
+
+/**
+ * Gets the notifications for the waiters of one instance. Safe for use by many threads;
+ * does not block, and does not throw.
+ */
+public interface ReleaseListener {
+
+	/**
+	 * A key was reserved for a waiter of the instance, or may be free.
+	 * @param notification the key, and the waiter
+	 */
+	void onRelease(ReleaseNotification notification);
+
+	/**
+	 * Notifications may have been missed, since they did not arrive for a while.
+	 */
+	void onResubscribed();
+
+}

@@ -1,0 +1,41 @@
+package io.github.distributedlock.backend;
+
+/**
+ * A {@link LockBackend} that notifies those who wait. Without it the engine asks again at
+ * intervals, which is called polling.
+ */
+public interface ReleaseNotifications {
+
+	/**
+	 * Passes the notifications for an instance to a listener, from now on or, if that
+	 * takes a subscription, from the first registration of the instance on. Does no I/O.
+	 * @param instance the instance
+	 * @param listener the listener
+	 * @return ends the listening when closed
+	 */
+	Listening listen(String instance, ReleaseListener listener);
+
+	/**
+	 * A listener that is listening.
+	 */
+	interface Listening extends AutoCloseable {
+
+		/**
+		 * Whether notifications arrive, as far as it is known after a registration. While
+		 * they do not, the engine polls more often. When they arrive again, the listener
+		 * is {@linkplain ReleaseListener#onResubscribed() told}. Does not block.
+		 * @return {@code true} if nothing else is known
+		 */
+		default boolean hears() {
+			return true;
+		}
+
+		/**
+		 * Stops listening.
+		 */
+		@Override
+		void close();
+
+	}
+
+}

@@ -1,0 +1,72 @@
+package io.github.distributedlock.backend;
+
+import java.util.Objects;
+
+import io.github.distributedlock.LockMode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One that a store tells apart from all others that wait for a key: the requests of an
+ * instance that want it alone, together; those that want to share it, together; each fair
+ * request by itself.
+ *
+ * @param instance the engine that waits
+ * @param mode who would own the key together
+ * @param ticket the owner token of a fair request, which keeps its place until it has the
+ * key or gives up; {@code null} for the other requests of the instance
+ */
+public record Waiter(String instance, LockMode mode, @Nullable String ticket) {
+
+	/**
+	 * Checks what must be there.
+	 */
+	public Waiter {
+		Objects.requireNonNull(instance, "instance");
+		Objects.requireNonNull(mode, "mode");
+	}
+
+	/**
+	 * The requests of an instance that want a key alone.
+	 * @param instance the instance
+	 * @return the waiter
+	 */
+	public static Waiter exclusive(String instance) {
+		return new Waiter(instance, LockMode.EXCLUSIVE, null);
+	}
+
+	/**
+	 * The requests of an instance that want to share a key.
+	 * @param instance the instance
+	 * @return the waiter
+	 */
+	public static Waiter shared(String instance) {
+		return new Waiter(instance, LockMode.SHARED, null);
+	}
+
+	/**
+	 * A fair request.
+	 * @param instance its instance
+	 * @param owner its owner token
+	 * @return the waiter
+	 */
+	public static Waiter fair(String instance, String owner) {
+		return new Waiter(instance, LockMode.EXCLUSIVE, owner);
+	}
+
+	/**
+	 * Whether it would share the key.
+	 * @return {@code true} if it would
+	 */
+	public boolean isShared() {
+		return this.mode == LockMode.SHARED;
+	}
+
+	/**
+	 * Whether it is a single request with a place of its own.
+	 * @return {@code true} if it is
+	 */
+	public boolean isFair() {
+		return this.ticket != null;
+	}
+
+}

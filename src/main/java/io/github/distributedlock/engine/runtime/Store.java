@@ -1,0 +1,129 @@
+package io.github.distributedlock.engine.runtime;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.MultiKeyLocks;
+import io.github.distributedlock.backend.OneStepHandOver;
+import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotifications;
+import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.WaiterQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A backend with all that one may add: it is asked once what it adds, and what it does
+ * not add is done without. Safe for use by many threads, as the backend is.
+ */
+public final class Store {
+
+	/**
+	 * Where nothing is heard, for certain.
+	 */
+	private static final Listening DEAF = new Listening() {
+
+		@Override
+		public boolean hears() {
+			return false;
+		}
+
+		@Override
+		public void close() {
+		}
+
+	};
+
+	private final LockBackend backend;
+
+	private final @Nullable WaiterQueue waiters;
+
+	private final @Nullable ReleaseNotifications notifications;
+
+	private final @Nullable OneStepHandOver handOver;
+
+	private final @Nullable MultiKeyLocks multiKey;
+
+	public Store(LockBackend backend) {
+		this.backend = backend;
+		this.waiters = (backend instanceof WaiterQueue queue) ? queue : null;
+		this.notifications = (backend instanceof ReleaseNotifications own) ? own : null;
+		this.handOver = (backend instanceof OneStepHandOver own) ? own : null;
+		this.multiKey = (backend instanceof MultiKeyLocks own) ? own : null;
+	}
+
+	public LockBackend backend() {
+		return this.backend;
+	}
+
+	public Attempt acquire(Claim claim) {
+		return this.backend.acquire(claim);
+	}
+
+	/**
+	 * Registers only if the store has a queue.
+	 */
+	public Attempt acquireOrRegister(Claim claim) {
+		return (this.waiters != null) ? this.waiters.acquireOrRegister(claim) : this.backend.acquire(claim);
+	}
+
+	public void withdraw(String key, Waiter waiter) {
+		if (this.waiters != null) {
+			this.waiters.withdraw(key, waiter);
+		}
+	}
+
+	/**
+	 * For how long the store keeps a released key for a waiter, {@code otherwise} if it
+	 * has no queue.
+	 */
+	public Duration reservation(Duration otherwise) {
+		return (this.waiters != null) ? this.waiters.reservation() : otherwise;
+	}
+
+	/**
+	 * Whether others can tell by the store that an instance waits.
+	 */
+	public boolean keepsPlacesOf(String instance) {
+		return this.waiters != null && this.waiters.keepsPlacesOf(instance);
+	}
+
+	/**
+	 * Passes a key on, in two steps if one is not possible.
+	 */
+	public Passing pass(String owner, Claim next, boolean yields) {
+		if (this.handOver != null) {
+			return this.handOver.pass(owner, next, yields);
+		}
+		boolean owned = this.backend.release(next.key(), owner);
+		return new Passing(owned, acquireOrRegister(next));
+	}
+
+	public Listening listen(String instance, ReleaseListener listener) {
+		return (this.notifications != null) ? this.notifications.listen(instance, listener) : DEAF;
+	}
+
+	public boolean coversInOneStep(List<String> keys) {
+		return this.multiKey != null && this.multiKey.coversInOneStep(keys);
+	}
+
+	public boolean acquireAll(List<Claim> claims) {
+		return multiKey().acquireAll(claims);
+	}
+
+	public List<Boolean> releaseAll(List<String> keys, String owner) {
+		return multiKey().releaseAll(keys, owner);
+	}
+
+	private MultiKeyLocks multiKey() {
+		if (this.multiKey == null) {
+			throw new IllegalStateException("The store does not cover several keys in one step");
+		}
+		return this.multiKey;
+	}
+
+}

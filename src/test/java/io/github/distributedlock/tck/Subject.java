@@ -1,0 +1,29 @@
+package io.github.distributedlock.tck;
+
+import java.util.Set;
+
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.MultiKeyLocks;
+import io.github.distributedlock.backend.OneStepHandOver;
+import io.github.distributedlock.backend.ReleaseNotifications;
+import io.github.distributedlock.backend.WaiterQueue;
+
+/**
+ * The backend under test, with all that one may add. A test that uses what the backend
+ * does not add is aborted there, so that the report says what was skipped and why.
+ */
+interface Subject extends LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks {
+
+	/**
+	 * All interfaces that a backend may add.
+	 */
+	Set<Class<?>> CAPABILITIES = Set.of(WaiterQueue.class, ReleaseNotifications.class, OneStepHandOver.class,
+			MultiKeyLocks.class);
+
+	/**
+	 * Whether the backend adds an interface.
+	 * @param capability one of {@link #CAPABILITIES}
+	 */
+	boolean adds(Class<?> capability);
+
+}
