@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
@@ -66,6 +67,12 @@ class TablesTests {
 		// The keys have none.
 		told.put("keys", "[k]");
 		assertThat(told).isEqualTo(new TreeMap<>(ours));
+	}
+
+	@Test
+	void locksAndHandles() {
+		assertThat(names("on the lock", "does")).isEqualTo(methods(io.github.distributedlock.DistributedLock.class));
+		assertThat(names("on the handle", "does")).isEqualTo(methods(LockHandle.class));
 	}
 
 	@Test
@@ -140,6 +147,13 @@ class TablesTests {
 		return Documents.table(heading)
 			.stream()
 			.map((row) -> plain(row.get(0)))
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private static Set<String> methods(Class<?> type) {
+		return Stream.of(type.getDeclaredMethods())
+			.filter((method) -> Modifier.isPublic(method.getModifiers()) && !method.isSynthetic())
+			.map(Method::getName)
 			.collect(Collectors.toCollection(TreeSet::new));
 	}
 
