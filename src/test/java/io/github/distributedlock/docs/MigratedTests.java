@@ -2,8 +2,9 @@ package io.github.distributedlock.docs;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
@@ -12,12 +13,11 @@ import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import redis.clients.jedis.Jedis;
 
 import org.springframework.context.ConfigurableApplicationContext;
 
@@ -33,32 +33,26 @@ class MigratedTests {
 	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
 
-	private static final Duration WATCHDOG = Duration.ofMillis(1_800);
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
 
-	private static RedisServers.Server redis;
+	private static final Duration WATCHDOG = Duration.ofSeconds(3);
 
 	private static ConfigurableApplicationContext application;
 
 	private static ConfigurableApplicationContext other;
 
-	private static Jedis admin;
-
 	@BeforeAll
 	static void start() {
-		redis = RedisServers.start(RedisServers.EMBEDDED);
-		String[] properties = { "distributed-lock.lease-time=" + WATCHDOG.toMillis() + "ms",
-				"distributed-lock.redis.command-timeout=1700ms" };
-		application = DocsApplication.start(redis, properties);
-		other = DocsApplication.start(redis, properties);
-		admin = redis.admin();
+		application = DocsApplication.start(redis.server(), "distributed-lock.lease-time=" + WATCHDOG.toSeconds() + "s",
+				"distributed-lock.redis.command-timeout=1700ms");
+		other = DocsApplication.start(redis.server());
 	}
 
 	@AfterAll
 	static void stop() {
-		admin.close();
 		other.close();
 		application.close();
-		redis.close();
 	}
 
 	private final Migrated migrated = application.getBean(Migrated.class);
@@ -82,21 +76,16 @@ class MigratedTests {
 
 	@Test
 	void fixedLeaseGetsAKeyThatComesFreeWhileItWaits() {
-		LockHandle held = this.otherJvm.acquire("order:2");
-		CompletableFuture<Void> waiting = CompletableFuture.runAsync(() -> fixedLease("2", () -> {
-		}), this.threads);
-		await().until(() -> admin.exists("lock-waiters:{order:2}"));
-		assertThat(waiting).isNotDone();
-		held.close();
-		assertThat(waiting).succeedsWithin(Patience.PATIENCE);
-		assertThat(admin.exists("lock:{order:2}")).isFalse();
+		AtomicBoolean ran = new AtomicBoolean();
+		acquiresOnceFree("order:2", () -> fixedLease("2", () -> ran.set(true)), ran);
+		assertThat(redis.admin().exists("lock:{order:2}")).isFalse();
 	}
 
 	@Test
 	void fixedLeaseIsNotRenewed() {
 		fixedLease("3", () -> {
 			LockHandle handle = LockHandle.current().orElseThrow();
-			assertThat(admin.pttl("lock:{order:3}")).isBetween(1L, 3000L);
+			assertThat(redis.admin().pttl("lock:{order:3}")).isLessThanOrEqualTo(3000L);
 			await().until(() -> !handle.isHeld());
 			await().until(() -> this.otherJvm.tryAcquire("order:3").map((taken) -> {
 				taken.close();
@@ -119,16 +108,26 @@ class MigratedTests {
 
 	@Test
 	void givesUpAtOnceOrGoesOnTrying() {
-		LockHandle held = this.otherJvm.acquire("busy");
-		this.migrated.giveUp("busy");
 		AtomicBoolean ran = new AtomicBoolean();
 		this.migrated.work().add(() -> ran.set(true));
-		CompletableFuture<Void> trying = CompletableFuture.runAsync(() -> this.migrated.goOnTrying("busy"),
-				this.threads);
-		await().until(() -> admin.exists("lock-waiters:{busy}"));
-		held.close();
-		assertThat(trying).succeedsWithin(Patience.PATIENCE);
-		assertThat(ran).isTrue();
+		try (LockHandle held = this.otherJvm.acquire("busy")) {
+			this.migrated.giveUp("busy");
+			assertThat(ran).as("ran though %s is held", held.keys()).isFalse();
+		}
+		acquiresOnceFree("busy", () -> this.migrated.goOnTrying("busy"), ran);
+	}
+
+	// Tries again if the test stood still for longer than it may wait.
+	private void acquiresOnceFree(String key, Runnable waiting, AtomicBoolean ran) {
+		await("'" + key + "' is acquired by whoever waits for it").until(() -> {
+			LockHandle held = this.otherJvm.acquire(key);
+			Future<Void> waiter = CompletableFuture.runAsync(waiting, this.threads);
+			await().until(() -> waiter.isDone() || redis.admin().exists("lock-waiters:{" + key + "}"));
+			assertThat(ran).as("ran while it is held").isFalse();
+			held.close();
+			await().until(waiter::isDone);
+			return ran.get();
+		});
 	}
 
 	// lockWatchdogTimeout, maxRenewTimes, ifExpireWhenFinish
@@ -139,32 +138,41 @@ class MigratedTests {
 		this.migrated.work().add(() -> {
 			LockHandle handle = LockHandle.current().orElseThrow();
 			handle.onLost(() -> lost.set(true));
-			LockRequest patient = LockRequest.of("watched").waitTime(Duration.ofMillis(2_500));
-			// Longer than the lease: without a watchdog, the key would have run out.
-			assertThat(this.otherJvm.tryAcquire(patient)).isEmpty();
-			assertThat(handle.isHeld()).isTrue();
+			awaitRenewal("lock:{watched}");
 			await().until(() -> !handle.isHeld());
 			await().untilTrue(lost);
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::checkHeld)
 				.withMessageContaining("its maxHoldTime of 4000 ms was reached");
-			try (LockHandle next = this.otherJvm.acquire(patient.waitTime(Patience.PATIENCE))) {
+			LockRequest patient = LockRequest.of("watched").waitTime(Patience.PATIENCE);
+			try (LockHandle next = this.otherJvm.acquire(patient)) {
 				assertThat(next.isHeld()).isTrue();
 			}
 		});
 		this.migrated.watchdog("watched");
 	}
 
+	// Only if the lease is renewed it has more left than it had before.
+	private static void awaitRenewal(String lock) {
+		AtomicLong before = new AtomicLong(Long.MAX_VALUE);
+		await("a renewal").pollInterval(Duration.ofMillis(10)).until(() -> {
+			long left = redis.admin().pttl(lock);
+			return before.getAndSet(left) < left;
+		});
+	}
+
 	@Test
 	void watchdogLeavesTheKeyToRunOut() {
-		CountDownLatch ran = new CountDownLatch(1);
-		this.migrated.work().add(ran::countDown);
-		this.migrated.watchdog("left");
-		assertThat(ran.getCount()).isZero();
+		AtomicBoolean ran = new AtomicBoolean();
+		Migrated patient = other.getBean(Migrated.class);
+		patient.work().add(() -> ran.set(true));
+		patient.watchdog("left");
+		assertThat(ran).isTrue();
+		DistributedLock another = application.getBean(DistributedLock.class);
 		// Still blocked, by nobody, and no longer renewed.
-		assertThat(this.otherJvm.tryAcquire("left")).isEmpty();
-		assertThat(admin.get("lock:{left}")).startsWith("parked:");
-		LockRequest patient = LockRequest.of("left").waitTime(Patience.PATIENCE);
-		try (LockHandle next = this.otherJvm.acquire(patient)) {
+		assertThat(another.tryAcquire("left")).isEmpty();
+		assertThat(redis.admin().get("lock:{left}")).startsWith("parked:");
+		redis.admin().pexpire("lock:{left}", 1);
+		try (LockHandle next = another.acquire(LockRequest.of("left").waitTime(Patience.PATIENCE))) {
 			assertThat(next.isHeld()).isTrue();
 		}
 	}

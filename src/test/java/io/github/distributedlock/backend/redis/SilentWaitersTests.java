@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
@@ -32,6 +33,8 @@ class SilentWaitersTests {
 
 	private static final String LIVENESS = "lock-alive:{k}";
 
+	private static final long AHEAD = 60_000;
+
 	private final AtomicInteger tokens = new AtomicInteger();
 
 	private RedisLockBackend backend;
@@ -55,7 +58,8 @@ class SilentWaitersTests {
 	void aDeadTicketDoesNotOutliveTheSecondRequestThatMayNotWait() {
 		reservedForADeadTicket();
 		assertThat(this.backend.acquire(fair("living")).acquired()).as("the server may have stood still").isFalse();
-		assertThat(this.backend.acquire(fair("living")).acquired()).as("no silence since then").isFalse();
+		assertThat(withoutSilence(() -> this.backend.acquire(fair("living")).acquired())).as("no silence since then")
+			.isFalse();
 		pass(900);
 		assertThat(this.backend.acquire(fair("living")).acquired()).isTrue();
 	}
@@ -99,20 +103,29 @@ class SilentWaitersTests {
 	// As a request with a wait time of half a second.
 	private boolean briefly() {
 		Claim claim = fair("living");
-		for (int ask = 0; ask < 2; ask++) {
-			if (this.backend.acquireOrRegister(claim).acquired()) {
-				return true;
-			}
-			pass(480);
-		}
+		boolean acquired = this.backend.acquireOrRegister(claim).acquired()
+				|| withoutSilence(() -> this.backend.acquireOrRegister(claim).acquired());
 		this.backend.withdraw(KEY, claim.waiter());
-		return false;
+		return acquired;
 	}
 
-	private void pass(long millis) {
+	// All was heard later than now, so that no standstill of the test counts as a
+	// silence.
+	private boolean withoutSilence(BooleanSupplier request) {
+		makeOlder(-AHEAD);
+		boolean acquired = request.getAsBoolean();
+		makeOlder(AHEAD);
+		return acquired;
+	}
+
+	private void makeOlder(long millis) {
 		redis.admin()
 			.zrangeWithScores(LIVENESS, 0, -1)
 			.forEach((line) -> redis.admin().zadd(LIVENESS, line.getScore() - millis, line.getElement()));
+	}
+
+	private void pass(long millis) {
+		makeOlder(millis);
 		if ("string".equals(redis.admin().type(LOCK)) && redis.admin().get(LOCK).startsWith("reserved:")
 				&& millis >= this.backend.reservation().toMillis()) {
 			redis.admin().del(LOCK);
