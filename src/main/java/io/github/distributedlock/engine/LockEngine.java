@@ -30,7 +30,7 @@ import io.github.distributedlock.engine.lease.RenewalRound;
 import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.lease.Watchdog;
 import io.github.distributedlock.engine.queue.HandOver;
-import io.github.distributedlock.engine.queue.KeyAcquirer;
+import io.github.distributedlock.engine.queue.AcquireContext;
 import io.github.distributedlock.engine.queue.LocalQueue;
 import io.github.distributedlock.engine.queue.Wait;
 import io.github.distributedlock.engine.queue.WakeUps;
@@ -79,7 +79,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Watchdog watchdog;
 
-	private final RequestAcquirer holds;
+	private final RequestAcquirer requestAcquirer;
 
 	private final BackgroundReleaser backgroundReleaser;
 
@@ -108,7 +108,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere);
 		RenewalRound round = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
 		this.watchdog = new Watchdog(backend, round, this.lossHandler, time, workers);
-		this.listening = store.listen(instance.id(), new WakeUps(this.queue, instance));
+		WakeUps wakeUps = new WakeUps(this.queue, instance);
+		this.listening = store.listen(instance.id(), wakeUps);
 		boolean handsOn = !settings.localSlice.isZero();
 		Releaser releaser = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, this.events, handsOn);
 		Releaser releaserElsewhere = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, eventsElsewhere,
@@ -116,9 +117,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.backgroundReleaser = new BackgroundReleaser(releaserElsewhere, new Nodes(backend), nodeTasks, workers);
 		HandOver handOver = new HandOver(store, this.watchdog, this.lossHandler, this.sweeper, time,
 				settings.localSlice.toNanos());
-		KeyAcquirer acquirer = new KeyAcquirer(store, this.queue, this.watchdog, this.sweeper, handOver, instance,
-				this.lifecycle, time, this.listening, settings.pollInterval);
-		this.holds = new RequestAcquirer(instance, acquirer, releaser, this.lossHandler, this.events);
+		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
+				handOver, this.watchdog, this.sweeper, instance, this.lifecycle, time);
+		this.requestAcquirer = new RequestAcquirer(context, releaser, this.lossHandler, this.events);
 		this.handles = new Handles(this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);
@@ -173,7 +174,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		HoldOptions options = this.requests.options(request);
 		boolean interrupted = Thread.interrupted();
 		try {
-			List<Hold> holds = this.holds.reenter(keys, options);
+			List<Hold> holds = this.requestAcquirer.reenter(keys, options);
 			if (holds == null) {
 				if (interrupted && wait.isAllowed()) {
 					throw new InterruptedException("interrupted before");
@@ -201,7 +202,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	private @Nullable List<Hold> ask(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {
 		this.asking.increment();
 		try {
-			return this.holds.acquire(keys, options, wait);
+			return this.requestAcquirer.acquire(keys, options, wait);
 		}
 		finally {
 			this.asking.decrement();
@@ -213,7 +214,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 			return this.handles.open(holds, request.detached(), call);
 		}
 		catch (RuntimeException | Error ex) {
-			this.holds.giveBack(holds);
+			this.requestAcquirer.giveBack(holds);
 			throw ex;
 		}
 	}

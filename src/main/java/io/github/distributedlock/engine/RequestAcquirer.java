@@ -12,6 +12,7 @@ import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.LossHandler;
 import io.github.distributedlock.engine.lease.Releaser;
+import io.github.distributedlock.engine.queue.AcquireContext;
 import io.github.distributedlock.engine.queue.KeyAcquirer;
 import io.github.distributedlock.engine.queue.MultiKeyAcquirer;
 import io.github.distributedlock.engine.queue.Wait;
@@ -30,7 +31,7 @@ final class RequestAcquirer {
 
 	private final Instance instance;
 
-	private final KeyAcquirer acquirer;
+	private final KeyAcquirer keyAcquirer;
 
 	private final MultiKeyAcquirer multiKeyAcquirer;
 
@@ -40,11 +41,10 @@ final class RequestAcquirer {
 
 	private final Events events;
 
-	RequestAcquirer(Instance instance, KeyAcquirer acquirer, Releaser releaser, LossHandler lossHandler,
-			Events events) {
-		this.instance = instance;
-		this.acquirer = acquirer;
-		this.multiKeyAcquirer = new MultiKeyAcquirer(acquirer);
+	RequestAcquirer(AcquireContext context, Releaser releaser, LossHandler lossHandler, Events events) {
+		this.instance = context.instance();
+		this.keyAcquirer = new KeyAcquirer(context);
+		this.multiKeyAcquirer = new MultiKeyAcquirer(context);
 		this.releaser = releaser;
 		this.lossHandler = lossHandler;
 		this.events = events;
@@ -97,7 +97,7 @@ final class RequestAcquirer {
 
 	private @Nullable List<Hold> acquireOne(List<String> keys, HoldOptions options, Wait wait)
 			throws InterruptedException {
-		Hold hold = this.acquirer.acquire(keys.get(0), this.instance.nextOwner(), options, wait);
+		Hold hold = this.keyAcquirer.acquire(keys.get(0), this.instance.nextOwner(), options, wait);
 		if (hold == null) {
 			return null;
 		}
@@ -143,7 +143,7 @@ final class RequestAcquirer {
 			throws InterruptedException {
 		for (String key : keys) {
 			Hold outer = reenter(key, options);
-			Hold hold = (outer != null) ? outer : this.acquirer.acquire(key, owner, options, wait);
+			Hold hold = (outer != null) ? outer : this.keyAcquirer.acquire(key, owner, options, wait);
 			if (hold == null) {
 				return false;
 			}

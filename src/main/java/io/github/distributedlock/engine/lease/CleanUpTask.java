@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.runtime.Backoff;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +32,7 @@ final class CleanUpTask {
 
 	private long due;
 
-	private long pause = SHORTEST_PAUSE;
+	private final Backoff pauses = new Backoff(SHORTEST_PAUSE, LONGEST_PAUSE);
 
 	/**
 	 * Creates a task that is due now.
@@ -79,8 +80,7 @@ final class CleanUpTask {
 	}
 
 	void postpone(long now) {
-		this.due = now + this.pause;
-		this.pause = Math.min(2 * this.pause, LONGEST_PAUSE);
+		this.due = now + this.pauses.next();
 	}
 
 }

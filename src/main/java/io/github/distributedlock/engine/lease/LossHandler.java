@@ -34,7 +34,10 @@ public final class LossHandler {
 	 * Whether the hold is certainly ours still; declares it lost if its lease is over.
 	 */
 	public boolean isStillHeld(Hold hold) {
-		return hold.isHeld() && isStillOwned(hold.ownership()) && hold.isHeld();
+		if (hold.isHeld() && hold.ownership().isOver()) {
+			declare(hold.ownership(), hold.ownership().overReason());
+		}
+		return hold.isHeld();
 	}
 
 	/**

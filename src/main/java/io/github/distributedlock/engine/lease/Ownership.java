@@ -134,6 +134,13 @@ public final class Ownership {
 		return state().stage() == Stage.LOST;
 	}
 
+	/**
+	 * Whether a hold has it.
+	 */
+	public boolean isHeld() {
+		return state().stage() == Stage.HELD;
+	}
+
 	public boolean isVacant() {
 		return state().stage() == Stage.VACANT;
 	}

@@ -107,12 +107,13 @@ public final class Releaser {
 	private boolean end(Hold hold, boolean used, Deferrals deferrals) {
 		long rest = rest(hold, used);
 		LockEvent.Released event = event(hold, used);
-		if (this.lossHandler.isStillHeld(hold) && mayHandOn(hold, rest) && hold.handOn()) {
+		boolean held = this.lossHandler.isStillHeld(hold);
+		if (held && mayHandOn(hold, rest) && hold.handOn()) {
 			publish(event);
 			return true;
 		}
 		Outcome outcome = Outcome.LOST;
-		if (begin(hold)) {
+		if (held && begin(hold)) {
 			try {
 				outcome = tell(hold, rest, deferrals);
 			}
@@ -140,7 +141,7 @@ public final class Releaser {
 	private boolean endAtOnce(List<Hold> holds, boolean used, Deferrals deferrals) {
 		boolean held = false;
 		List<LockEvent.Released> told = new ArrayList<>();
-		List<Hold> ours = holds.stream().filter(this::begin).toList();
+		List<Hold> ours = holds.stream().filter(this.lossHandler::isStillHeld).filter(this::begin).toList();
 		try {
 			if (!ours.isEmpty()) {
 				held = tell(ours, used, deferrals, told);
@@ -155,7 +156,7 @@ public final class Releaser {
 	}
 
 	private boolean begin(Hold hold) {
-		boolean begun = this.lossHandler.isStillHeld(hold) && hold.ownership().beginRelease(hold);
+		boolean begun = hold.ownership().beginRelease(hold);
 		if (begun) {
 			this.watchdog.unguard(hold.ownership());
 		}
@@ -233,7 +234,7 @@ public final class Releaser {
 	}
 
 	private static List<String> keys(List<Hold> holds) {
-		return holds.stream().map((hold) -> hold.key()).toList();
+		return holds.stream().map(Hold::key).toList();
 	}
 
 }

@@ -1,30 +1,30 @@
 package io.github.distributedlock.engine.queue;
 
-import java.util.OptionalLong;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.runtime.Backoff;
 import io.github.distributedlock.engine.runtime.Failures;
-import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The talk of the thread that has a key's turn with the store: asks; if the key is busy
- * asks again and registers as a waiter in the same step; waits to be woken; and so on.
+ * How one request gets its key, from its place in the local queue on: waits for its turn;
+ * takes the key if it was left to it, else asks the store; if the key is busy asks again
+ * and registers as a waiter in the same step; waits to be woken; and so on. Confined to
+ * the requesting thread.
  * <p>
  * Invariants: no command is sent after the deadline, but for the first one of a request.
- * All sends name the same owner, so that one which was carried out unheard is recognised
- * by the next. If one was not answered and this ends without a hold, it is cleaned up; if
- * it ends with one, that is cleaned up after its release.
+ * The engine is known to serve the request whenever a round begins: it did when the
+ * request was made, and is asked again after every round and every wait.
  * <p>
- * Who wants to share the lock asks once out of turn, since readers do not exclude each
+ * A request for a shared lock asks once out of turn, since readers do not exclude each
  * other, and queues up only if it has to wait.
  */
 final class AcquireLoop {
@@ -33,7 +33,22 @@ final class AcquireLoop {
 
 	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
 
-	private final KeyAcquirer parts;
+	/**
+	 * How long a request that may not wait lets a withdrawal take.
+	 */
+	private static final long LONGEST_WITHDRAWAL = TimeUnit.SECONDS.toNanos(1);
+
+	private final AcquireContext context;
+
+	private final Claim claim;
+
+	private final HoldOptions options;
+
+	private final Wait wait;
+
+	private final int era;
+
+	private final AcquireAttempts attempts;
 
 	private QueueNode node;
 
@@ -42,193 +57,156 @@ final class AcquireLoop {
 	 */
 	private boolean outOfTurn;
 
-	private final Claim claim;
-
-	private final HoldOptions options;
-
-	private final Wait wait;
+	/**
+	 * The key that was left to this request, taken to be passed on by the store.
+	 */
+	private @Nullable Ownership passing;
 
 	private @Nullable Polls polls;
 
-	private final int era;
-
-	private @Nullable LockBackendException failure;
-
-	private long retry = FIRST_RETRY;
-
-	private boolean busy;
-
-	private boolean unsettled;
-
-	private @Nullable Ownership passing;
+	private final Backoff retries = new Backoff(FIRST_RETRY, LONGEST_RETRY);
 
 	/**
-	 * When the slice began that goes on with this claim. Otherwise one begins when the
-	 * answer is here: while the store is slow nobody uses it.
+	 * Creates it.
+	 * @param node its place in the local queue, or beside it
+	 * @param era when the request was made, and served
 	 */
-	private OptionalLong sliceStart = OptionalLong.empty();
-
-	AcquireLoop(KeyAcquirer parts, QueueNode node, Claim claim, HoldOptions options, Wait wait, int era) {
-		this.parts = parts;
+	AcquireLoop(AcquireContext context, QueueNode node, Claim claim, HoldOptions options, Wait wait, int era) {
+		this.context = context;
 		this.node = node;
 		this.options = options;
 		this.wait = wait;
 		this.era = era;
 		this.claim = claim;
+		this.attempts = new AcquireAttempts(context, claim, options, wait);
 		this.outOfTurn = options.isShared();
 	}
 
+	/**
+	 * Its present place in the local queue.
+	 */
 	QueueNode node() {
 		return this.node;
 	}
 
+	/**
+	 * Acquires the key.
+	 * @return the hold, guarded, or {@code null} if the key was busy for as long as the
+	 * request may wait
+	 * @throws LockBackendException if the store failed, or the engine was stopped
+	 */
 	@Nullable Hold run() throws InterruptedException {
+		if (!awaitTurn()) {
+			return null;
+		}
 		Hold hold = null;
 		try {
-			do {
-				this.parts.lifecycle.require(this.era, this.node.key);
-				hold = inherit();
-				if (hold == null && (this.passing != null || this.wait.mayAsk())) {
-					hold = ask();
+			boolean goesOn = true;
+			while (hold == null && goesOn) {
+				hold = attempt();
+				if (hold == null) {
+					goesOn = mayAskAgain();
+					requireServed();
 				}
 			}
-			while (hold == null && mayAskAgain());
 			if (hold == null) {
-				this.parts.lifecycle.require(this.era, this.node.key);
-			}
-			if (hold == null && this.failure != null) {
-				throw this.wait.isAllowed() ? Failures.inAllThatTime(this.node.key, this.wait.waited(), this.failure)
-						: this.failure;
-			}
-			if (hold == null && !this.wait.isBusy()) {
-				throw Failures.notAsked(this.node.key, this.wait.limit());
+				this.attempts.requireBusy();
 			}
 			return hold;
 		}
 		finally {
-			if (hold == null && this.unsettled) {
-				this.parts.sweeper.cleanUp(this.node.key, this.claim.owner(), this.options.lease());
+			if (hold == null) {
+				this.attempts.cleanUp();
 			}
 		}
 	}
 
+	private void requireServed() {
+		this.context.lifecycle().requireServed(this.era, this.node.key);
+	}
+
 	/**
-	 * Takes the key that the turn before has left, or keeps it in mind to be passed on.
-	 * Waits for who has borrowed it.
+	 * Waits for the turn in the local queue, until the time is over. If there is only a
+	 * withdrawal ahead, which takes one command, a request that has asked for nothing yet
+	 * lets it end: the lock may be free.
+	 * @return {@code false} if the key was held or queued for here in all that time, or
+	 * is busy by the store's word
+	 */
+	private boolean awaitTurn() throws InterruptedException {
+		QueueNode node = this.node;
+		if (node.isCurrent() && node.granted.tryAcquire()) {
+			return true;
+		}
+		this.wait.sawLocally(this.context.queue().holder(node.queueKey));
+		this.wait.begins(node.key);
+		boolean patient = node.followsWithdrawal && this.wait.mayBeLate();
+		boolean granted;
+		do {
+			long left = this.wait.left();
+			granted = this.context.time().await(node.granted, patient ? Math.max(left, LONGEST_WITHDRAWAL) : left);
+			requireServed(); // A stop grants, too.
+		}
+		while (granted && !node.isCurrent());
+		if (!granted) {
+			this.wait.sawLocally(this.context.queue().holder(node.queueKey));
+		}
+		if (!granted || this.wait.isOver()) {
+			// If it is late, a second command of a store that fails is not waited for.
+			this.wait.requireNoFailure(node.key, node.failure());
+		}
+		if (!granted && node.followsWithdrawal && !this.wait.isBusy()) {
+			throw Failures.withdrawalNotAnswered(node.key, this.wait.waited());
+		}
+		return granted && (patient || !this.wait.isOver());
+	}
+
+	private @Nullable Hold attempt() throws InterruptedException {
+		Hold hold = inherit();
+		if (hold == null && (this.passing != null || this.wait.mayAsk())) {
+			hold = ask();
+		}
+		return (hold != null) ? this.context.requireServed(hold, this.era) : null;
+	}
+
+	/**
+	 * Takes the key that was left to this request, or keeps it in mind to be passed on.
+	 * Waits for a borrower to give it back.
 	 */
 	private @Nullable Hold inherit() throws InterruptedException {
+		HandOver handOver = this.context.handOver();
 		Ownership left = this.node.inherited();
-		while (left != null && left.isOwned() && !this.wait.isOver()) {
-			Hold hold = this.parts.handOver.take(left, this.node, this.options);
+		while (left != null && handOver.isOwned(left) && !this.wait.isOver()) {
+			Hold hold = handOver.take(left, this.node, this.options);
 			if (hold != null) {
 				this.node.acquired(left.owner());
-				return this.parts.keep(hold, this.era) ? hold : null;
+				return hold;
 			}
-			if (this.parts.handOver.takeToPass(left)) {
+			if (handOver.takeToPass(left)) {
 				this.passing = left;
 				return null;
 			}
 			this.node.insist();
-			if (left.isOwned() && !left.isVacant()) {
-				this.parts.time.await(this.node.granted, this.wait.left());
+			if (left.isHeld()) {
+				this.context.time().await(this.node.granted, this.wait.left());
 			}
 		}
 		return null;
 	}
 
 	private @Nullable Hold ask() throws InterruptedException {
-		Moment sent = Moment.now(this.parts.time);
-		boolean unsettledBefore = this.unsettled;
-		try {
-			boolean registers = registers();
-			this.unsettled = true; // Until the answer is read.
-			this.wait.asking();
-			Attempt attempt = send(sent, registers);
-			this.unsettled = unsettledBefore;
-			this.failure = null;
-			this.retry = FIRST_RETRY;
-			this.node.answered();
-			this.wait.heard(attempt);
-			this.parts.sawHolder(this.node.key, attempt.holder());
-			this.busy = true;
-			if (attempt.acquired()) {
-				return hold(sent, attempt.fencingToken());
-			}
-			polls().told(attempt);
-			// What was passed on unheard goes on with its slice, but not this.
-			this.sliceStart = OptionalLong.empty();
-			return null;
-		}
-		catch (RuntimeException ex) {
-			this.failure = Failures.asBackendException("acquire", this.node.key, ex);
-			if (!Thread.currentThread().isInterrupted()) { // Else it is our failure
-															// alone.
-				this.node.failed(this.failure);
-			}
-			if (this.failure.isNotCarriedOut()) {
-				this.unsettled = unsettledBefore;
-			}
-			if (!this.failure.isRetryable()) {
-				throw this.failure;
-			}
-			if (Thread.interrupted()) {
-				throw new InterruptedException("interrupted while the store was asked");
-			}
-			return null;
-		}
-	}
-
-	/**
-	 * Whether to register as a waiter, which also recognises what was granted unheard,
-	 * and what is reserved for one who waited here before.
-	 */
-	private boolean registers() {
-		return this.node.isRegistered()
-				|| (!this.wait.isOver() && (this.busy || this.unsettled || this.options.fair()));
-	}
-
-	private Attempt send(Moment sent, boolean registers) {
 		Ownership passing = this.passing;
-		if (passing != null) {
-			this.passing = null;
-			this.node.registering();
-			boolean yields = this.parts.handOver.isSliceOver(passing, sent);
-			this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
-			return this.parts.handOver.pass(passing, this.claim, yields);
-		}
-		if (registers) {
-			this.node.registering();
-			return this.parts.store.acquireOrRegister(this.claim);
-		}
-		return this.parts.store.acquire(this.claim);
-	}
-
-	private @Nullable Hold hold(Moment sent, OptionalLong fencingToken) {
-		if (this.options.fenced() && fencingToken.isEmpty()) {
-			this.unsettled = true;
-			throw LockBackendException
-				.of("Lock '" + LockException.printable(this.node.key) + "' was requested as fenced, but "
-						+ this.parts.store.backend().getClass().getName() + " gave no fencing token")
-				.remedy("request it without")
-				.build();
-		}
-		Ownership ownership = new Ownership(this.node.key, this.claim.owner(), this.options, sent,
-				this.sliceStart.orElseGet(this.parts.time::nanoTime), this.unsettled, this.parts.time);
-		if (ownership.isOver()) {
-			this.unsettled = true;
-			this.failure = LockBackendException
-				.of("Lock '" + LockException.printable(this.node.key) + "' was granted, but the answer took"
-						+ " longer than the lease of " + Text.of(this.options.lease()))
-				.remedy("choose a longer lease")
-				.retryable(true)
-				.build();
+		this.passing = null;
+		Moment sent = Moment.now(this.context.time());
+		Attempt answer = this.attempts.ask(this.node, passing, sent);
+		if (answer == null) {
 			return null;
 		}
-		boolean unsettledBefore = this.unsettled;
-		this.unsettled = true; // Until it is guarded.
-		Hold hold = this.parts.begin(ownership, this.node, this.options, fencingToken, this.era);
-		this.unsettled = unsettledBefore;
-		return hold;
+		this.retries.reset();
+		if (answer.acquired()) {
+			return this.attempts.hold(this.node, sent, answer.fencingToken());
+		}
+		polls().told(answer);
+		return null;
 	}
 
 	/**
@@ -242,31 +220,29 @@ final class AcquireLoop {
 		this.wait.begins(this.node.key);
 		if (this.outOfTurn) {
 			this.outOfTurn = false;
-			this.node = this.parts.queueUp(this.node.queueKey);
-			return this.parts.awaitTurn(this.node, this.wait, this.era);
+			this.node = Objects.requireNonNull(this.context.queue().enter(this.node.queueKey, true, false));
+			return awaitTurn();
 		}
-		if (this.failure != null) {
-			this.node.awaitWakeUp(this.parts.time, Math.min(this.retry, this.wait.left()));
-			this.retry = Math.min(2 * this.retry, LONGEST_RETRY);
+		if (this.attempts.failure() != null) {
+			this.node.awaitWakeUp(this.context.time(), Math.min(this.retries.next(), this.wait.left()));
 		}
-		else if (this.node.isRegistered() && this.node.awaitWakeUp(this.parts.time, pause())) {
+		else if (this.node.isRegistered() && this.node.awaitWakeUp(this.context.time(), pause())) {
 			polls().restart();
 		}
 		return !this.wait.isOver();
 	}
 
+	private long pause() {
+		return this.node.poller ? polls().pause(this.wait) : this.wait.left();
+	}
+
 	private Polls polls() {
 		Polls polls = this.polls;
 		if (polls == null) {
-			polls = new Polls(this.parts.store, this.parts.listening, this.parts.pollInterval, this.claim,
-					this.parts.time);
+			polls = this.context.polls(this.claim);
 			this.polls = polls;
 		}
 		return polls;
-	}
-
-	private long pause() {
-		return this.node.poller ? polls().pause(this.wait) : this.wait.left();
 	}
 
 }

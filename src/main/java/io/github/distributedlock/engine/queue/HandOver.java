@@ -61,6 +61,13 @@ public final class HandOver {
 	}
 
 	/**
+	 * Whether a key is certainly ours still; declares it lost if its lease is over.
+	 */
+	boolean isOwned(Ownership ownership) {
+		return this.lossHandler.isStillOwned(ownership);
+	}
+
+	/**
 	 * Takes a key without asking the store, if that is possible.
 	 */
 	@Nullable Hold take(Ownership ownership, QueuePlace place, HoldOptions options) {
@@ -81,7 +88,7 @@ public final class HandOver {
 	 * @return {@code false} if somebody else has it
 	 */
 	boolean takeToPass(Ownership ownership) {
-		boolean taken = this.lossHandler.isStillOwned(ownership) && ownership.beginRelease();
+		boolean taken = ownership.beginRelease();
 		if (taken) {
 			this.watchdog.unguard(ownership);
 		}

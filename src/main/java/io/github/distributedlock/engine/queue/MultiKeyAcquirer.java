@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MultiKeyAcquirer {
 
-	private final KeyAcquirer parts;
+	private final AcquireContext context;
 
-	public MultiKeyAcquirer(KeyAcquirer parts) {
-		this.parts = parts;
+	public MultiKeyAcquirer(AcquireContext context) {
+		this.context = context;
 	}
 
 	/**
@@ -36,18 +36,19 @@ public final class MultiKeyAcquirer {
 	 */
 	public @Nullable List<Hold> acquire(List<String> keys, String owner, HoldOptions options, Wait wait) {
 		if (options.mode() != LockMode.EXCLUSIVE || options.fair() || !wait.mayAsk()
-				|| !this.parts.store.coversInOneStep(keys)) {
+				|| !this.context.store().coversInOneStep(keys)) {
 			return null;
 		}
-		int era = this.parts.lifecycle.era();
-		this.parts.lifecycle.require(era, keys.get(0));
-		List<Claim> claims = keys.stream().map((key) -> options.claim(key, owner, this.parts.instance.id())).toList();
+		int era = this.context.lifecycle().requireServed(keys.get(0));
+		List<Claim> claims = keys.stream()
+			.map((key) -> options.claim(key, owner, this.context.instance().id()))
+			.toList();
 		List<QueueNode> nodes = new ArrayList<>(keys.size());
 		List<Hold> holds = new ArrayList<>(keys.size());
 		boolean acquired = false;
 		boolean complete = false;
 		try {
-			Moment sent = Moment.now(this.parts.time);
+			Moment sent = Moment.now(this.context.time());
 			acquired = enter(claims, nodes) && ask(claims, wait);
 			complete = acquired && begin(nodes, owner, options, sent, era, holds);
 		}
@@ -56,8 +57,8 @@ public final class MultiKeyAcquirer {
 				if (acquired) {
 					cleanUp(claims);
 				}
-				holds.forEach(this.parts.handOver::undo);
-				nodes.forEach(this.parts::leave);
+				holds.forEach(this.context.handOver()::undo);
+				nodes.forEach(QueueNode::leave);
 			}
 		}
 		return complete ? holds : null;
@@ -65,7 +66,7 @@ public final class MultiKeyAcquirer {
 
 	private boolean enter(List<Claim> claims, List<QueueNode> nodes) {
 		for (Claim claim : claims) {
-			QueueNode node = this.parts.enterAlone(claim.key(), claim);
+			QueueNode node = enterAlone(claim);
 			if (node == null) {
 				return false;
 			}
@@ -74,11 +75,24 @@ public final class MultiKeyAcquirer {
 		return true;
 	}
 
+	/**
+	 * Takes the turn of a key that nobody here holds or waits for, nor does the store
+	 * know of one who did.
+	 */
+	private @Nullable QueueNode enterAlone(Claim claim) {
+		QueueNode node = this.context.queue().enter(new QueueKey(claim.key(), claim.waiter()), false, false);
+		if (node != null && (node.isRegistered() || !node.granted.tryAcquire())) {
+			node.leave();
+			return null;
+		}
+		return node;
+	}
+
 	private boolean ask(List<Claim> claims, Wait wait) {
 		boolean answered = false;
 		try {
 			wait.asking();
-			boolean acquired = this.parts.store.acquireAll(claims);
+			boolean acquired = this.context.store().acquireAll(claims);
 			answered = true;
 			wait.heard(acquired ? Attempt.ACQUIRED : Attempt.BUSY);
 			return acquired;
@@ -103,24 +117,24 @@ public final class MultiKeyAcquirer {
 
 	/**
 	 * Begins to hold what the store has given.
-	 * @return {@code false} if its answer came too late, or the engine was stopped
+	 * @return {@code false} if its answer came too late
 	 */
 	private boolean begin(List<QueueNode> nodes, String owner, HoldOptions options, Moment sent, int era,
 			List<Hold> holds) {
 		for (QueueNode node : nodes) {
-			Ownership ownership = new Ownership(node.key, owner, options, sent, sent.nanos(), false, this.parts.time);
-			Hold hold = ownership.isOver() ? null
-					: this.parts.begin(ownership, node, options, OptionalLong.empty(), era);
-			if (hold == null) {
+			Ownership ownership = new Ownership(node.key, owner, options, sent, sent.nanos(), false,
+					this.context.time());
+			if (ownership.isOver()) {
 				return false;
 			}
-			holds.add(hold);
+			holds.add(this.context.begin(ownership, node, options, OptionalLong.empty()));
 		}
+		this.context.lifecycle().requireServed(era, nodes.get(0).key);
 		return true;
 	}
 
 	private void cleanUp(List<Claim> claims) {
-		claims.forEach((claim) -> this.parts.sweeper.cleanUp(claim.key(), claim.owner(), claim.lease().toNanos()));
+		claims.forEach((claim) -> this.context.sweeper().cleanUp(claim.key(), claim.owner(), claim.lease().toNanos()));
 	}
 
 }

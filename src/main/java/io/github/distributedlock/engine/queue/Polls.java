@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.engine.runtime.Backoff;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Store;
 
@@ -48,17 +49,15 @@ final class Polls {
 
 	private final boolean keepsPlace;
 
-	private final long min;
-
 	private final long max;
 
 	private final long inTime;
 
+	private final Backoff backoff;
+
 	private final EngineTime time;
 
 	private final OthersLease lease = new OthersLease();
-
-	private long next;
 
 	/**
 	 * Creates them.
@@ -71,10 +70,10 @@ final class Polls {
 		this.instance = claim.instance();
 		this.keepsPlace = claim.fair();
 		this.time = time;
-		this.min = interval.min().toNanos();
 		this.max = interval.max().toNanos();
 		this.inTime = store.reservation(LONGEST).toNanos();
-		this.next = this.min;
+		long min = interval.min().toNanos();
+		this.backoff = new Backoff(min, Math.max(min, this.max / 2));
 	}
 
 	/**
@@ -101,8 +100,7 @@ final class Polls {
 			return random(this.inTime * 24 / 25, this.inTime);
 		}
 		long most = this.store.keepsPlacesOf(this.instance) ? Math.min(this.max, this.inTime) : this.max;
-		long least = Math.min(this.next, most);
-		this.next = Math.min(2 * least, Math.max(this.min, this.max / 2));
+		long least = Math.min(this.backoff.next(), most);
 		return random(least, Math.min(2 * least, most));
 	}
 
@@ -110,7 +108,7 @@ final class Polls {
 	 * Begins with the shortest interval again, since something has changed.
 	 */
 	void restart() {
-		this.next = this.min;
+		this.backoff.reset();
 	}
 
 	private static long random(long least, long most) {

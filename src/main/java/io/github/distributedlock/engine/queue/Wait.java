@@ -2,10 +2,12 @@ package io.github.distributedlock.engine.queue;
 
 import java.time.Duration;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -124,6 +126,16 @@ public final class Wait {
 					Text.heldBy(holder()));
 		}
 		this.begun = true;
+	}
+
+	/**
+	 * Fails if the store failed for those that the request queued behind: it must not be
+	 * told that the lock is busy.
+	 */
+	void requireNoFailure(String key, @Nullable LockBackendException failure) {
+		if (failure != null) {
+			throw Failures.inAllThatTime(key, waited(), failure);
+		}
 	}
 
 	/**

@@ -1,16 +1,19 @@
 package io.github.distributedlock.engine.queue;
 
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.runtime.Instance;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the store's wake-ups to the queues. Anybody may publish one, so those that name a
- * waiter of another JVM are ignored.
+ * Takes the store's wake-ups to the queues, and what its answers say of wake-ups that got
+ * lost. Anybody may publish a wake-up, so those that name a waiter of another JVM are
+ * ignored. Safe for use by many threads.
  */
 public final class WakeUps implements ReleaseListener {
 
@@ -35,6 +38,24 @@ public final class WakeUps implements ReleaseListener {
 			return;
 		}
 		this.queue.wake(new QueueKey(notification.key(), waiter));
+	}
+
+	/**
+	 * Takes note of who has a key. If it is reserved for a fair request of this JVM, that
+	 * one's wake-up may have got lost, or nobody wants it any more. If it is owned by one
+	 * that still waits, that one has not heard of it.
+	 */
+	void sawHolder(String key, @Nullable Holder holder) {
+		if (holder == null || !this.instance.hasMade(holder.name())) {
+			return;
+		}
+		QueueKey ticket = new QueueKey(key, Waiter.fair(this.instance.id(), holder.name()));
+		if (holder.isReservation()) {
+			this.queue.wake(ticket);
+		}
+		else if (holder.state() == Holder.State.OWNER) {
+			this.queue.wakeIfWaiting(ticket);
+		}
 	}
 
 	@Override

@@ -51,4 +51,15 @@ public final class Failures {
 			.build();
 	}
 
+	/**
+	 * The exception for a request that waited for the store to answer a withdrawal.
+	 */
+	public static LockBackendException withdrawalNotAnswered(String key, Duration waited) {
+		return LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' could not be asked for: the store has not answered in "
+					+ Text.of(waited) + " that nobody waits for it here")
+			.retryable(true)
+			.build();
+	}
+
 }

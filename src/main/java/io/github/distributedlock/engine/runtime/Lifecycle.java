@@ -58,30 +58,30 @@ public final class Lifecycle {
 	}
 
 	/**
-	 * The present era, for {@link #require}.
+	 * Fails unless a request is served that the calling thread makes now.
+	 * @return the present era, for {@link #requireServed(int, String)}
 	 */
-	public int era() {
-		return this.era.get();
-	}
-
-	/**
-	 * Whether a request of the calling thread is served that was made in that era.
-	 */
-	public boolean serves(int since) {
+	public int requireServed(String key) {
 		int now = this.era.get();
-		return (now == since && isOpen(now)) || (now != CLOSED && this.insideLock.getAsBoolean());
+		requireServed(now, key);
+		return now;
 	}
 
 	/**
 	 * Fails unless a request of the calling thread is served that was made in that era.
 	 */
-	public void require(int since, String key) {
+	public void requireServed(int since, String key) {
 		if (!serves(since)) {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(key) + "' cannot be acquired: the lock engine is stopped"
 						+ " (the application is shutting down, or was stopped)")
 				.build();
 		}
+	}
+
+	private boolean serves(int since) {
+		int now = this.era.get();
+		return (now == since && isOpen(now)) || (now != CLOSED && this.insideLock.getAsBoolean());
 	}
 
 	private static boolean isOpen(int era) {

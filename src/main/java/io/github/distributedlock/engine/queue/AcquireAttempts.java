@@ -1,0 +1,191 @@
+package io.github.distributedlock.engine.queue;
+
+import java.util.OptionalLong;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.runtime.Failures;
+import io.github.distributedlock.engine.runtime.Text;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The attempts of one request to acquire its key from the store. Confined to the
+ * requesting thread.
+ * <p>
+ * Invariants: all attempts name the same owner, so that one that was carried out but not
+ * answered is recognised by the next. While one is unanswered, the request is unsettled:
+ * if it ends without a hold, {@link #cleanUp} undoes what the store may have done; if it
+ * ends with one, that is undone after the release.
+ */
+final class AcquireAttempts {
+
+	private final AcquireContext context;
+
+	private final Claim claim;
+
+	private final HoldOptions options;
+
+	private final Wait wait;
+
+	/**
+	 * Why the last attempt failed; {@code null} if it was answered.
+	 */
+	private @Nullable LockBackendException failure;
+
+	private boolean wasBusy;
+
+	private boolean unsettled;
+
+	/**
+	 * When the slice began that goes on with this claim. Otherwise one begins when the
+	 * answer is here: while the store is slow nobody uses it.
+	 */
+	private OptionalLong sliceStart = OptionalLong.empty();
+
+	AcquireAttempts(AcquireContext context, Claim claim, HoldOptions options, Wait wait) {
+		this.context = context;
+		this.claim = claim;
+		this.options = options;
+		this.wait = wait;
+	}
+
+	@Nullable LockBackendException failure() {
+		return this.failure;
+	}
+
+	/**
+	 * Asks the store for the key.
+	 * @param passing the key, if it was left to this request, to be passed on by the
+	 * store
+	 * @param sent now
+	 * @return the answer, or {@code null} if there was none, but another attempt may
+	 * succeed
+	 * @throws LockBackendException if no other attempt would succeed
+	 */
+	@Nullable Attempt ask(QueueNode node, @Nullable Ownership passing, Moment sent) throws InterruptedException {
+		boolean unsettledBefore = this.unsettled;
+		boolean registers = registers(node);
+		this.unsettled = true; // Until the answer is read.
+		this.wait.asking();
+		Attempt answer;
+		try {
+			answer = (passing != null) ? pass(node, passing, sent) : send(node, registers);
+		}
+		catch (RuntimeException ex) {
+			failed(node, Failures.asBackendException("acquire", node.key, ex), unsettledBefore);
+			return null;
+		}
+		this.unsettled = unsettledBefore;
+		this.failure = null;
+		node.answered();
+		this.wait.heard(answer);
+		this.context.wakeUps().sawHolder(node.key, answer.holder());
+		if (!answer.acquired()) {
+			this.wasBusy = true;
+			// What was passed on unheard goes on with its slice, but not this.
+			this.sliceStart = OptionalLong.empty();
+		}
+		return answer;
+	}
+
+	/**
+	 * Whether to register as a waiter, which also recognises what was granted unheard,
+	 * and what is reserved for one that waited here before.
+	 */
+	private boolean registers(QueueNode node) {
+		return node.isRegistered() || (!this.wait.isOver() && (this.wasBusy || this.unsettled || this.options.fair()));
+	}
+
+	private Attempt send(QueueNode node, boolean registers) {
+		if (registers) {
+			node.registering();
+			return this.context.store().acquireOrRegister(this.claim);
+		}
+		return this.context.store().acquire(this.claim);
+	}
+
+	private Attempt pass(QueueNode node, Ownership passing, Moment sent) {
+		HandOver handOver = this.context.handOver();
+		node.registering();
+		boolean yields = handOver.isSliceOver(passing, sent);
+		this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
+		return handOver.pass(passing, this.claim, yields);
+	}
+
+	private void failed(QueueNode node, LockBackendException failure, boolean unsettledBefore)
+			throws InterruptedException {
+		this.failure = failure;
+		if (!Thread.currentThread().isInterrupted()) {
+			node.failed(failure); // Else it is our failure alone.
+		}
+		if (failure.isNotCarriedOut()) {
+			this.unsettled = unsettledBefore;
+		}
+		if (!failure.isRetryable()) {
+			throw failure;
+		}
+		if (Thread.interrupted()) {
+			throw new InterruptedException("interrupted while the store was asked");
+		}
+	}
+
+	/**
+	 * Begins to hold what the last answer has given.
+	 * @return the hold, guarded, or {@code null} if the answer came too late
+	 * @throws LockBackendException if the answer lacks the fencing token
+	 */
+	@Nullable Hold hold(QueueNode node, Moment sent, OptionalLong fencingToken) {
+		boolean unsettledBefore = this.unsettled;
+		this.unsettled = true; // Until it is guarded.
+		if (this.options.fenced() && fencingToken.isEmpty()) {
+			throw LockBackendException
+				.of("Lock '" + LockException.printable(node.key) + "' was requested as fenced, but "
+						+ this.context.store().backend().getClass().getName() + " gave no fencing token")
+				.remedy("request it without")
+				.build();
+		}
+		Ownership ownership = new Ownership(node.key, this.claim.owner(), this.options, sent,
+				this.sliceStart.orElseGet(this.context.time()::nanoTime), unsettledBefore, this.context.time());
+		if (ownership.isOver()) {
+			this.failure = LockBackendException
+				.of("Lock '" + LockException.printable(node.key) + "' was granted, but the answer took"
+						+ " longer than the lease of " + Text.of(this.options.lease()))
+				.remedy("choose a longer lease")
+				.retryable(true)
+				.build();
+			return null;
+		}
+		Hold hold = this.context.begin(ownership, node, this.options, fencingToken);
+		this.unsettled = unsettledBefore;
+		return hold;
+	}
+
+	/**
+	 * Fails unless the store has said that the key is busy.
+	 */
+	void requireBusy() {
+		if (this.failure != null) {
+			throw this.wait.isAllowed() ? Failures.inAllThatTime(this.claim.key(), this.wait.waited(), this.failure)
+					: this.failure;
+		}
+		if (!this.wait.isBusy()) {
+			throw Failures.notAsked(this.claim.key(), this.wait.limit());
+		}
+	}
+
+	/**
+	 * Undoes what was not answered. To be called if the request ends without a hold.
+	 */
+	void cleanUp() {
+		if (this.unsettled) {
+			this.context.sweeper().cleanUp(this.claim.key(), this.claim.owner(), this.options.lease());
+		}
+	}
+
+}
