@@ -36,8 +36,9 @@ public interface DistributedLock {
 	 * @return a handle that must be closed
 	 * @throws LockNotAcquiredException if a key was busy all that time
 	 * @throws LockBackendException if the store failed or refused
-	 * @throws LockInterruptedException if the thread was interrupted while waiting; its
-	 * interrupt flag is set
+	 * @throws LockInterruptedException if the thread was interrupted while waiting, and
+	 * the request is {@linkplain LockRequest#interruptible(boolean) interruptible}, as it
+	 * is by default; its interrupt flag is set
 	 * @throws IllegalArgumentException if the request is not valid here
 	 */
 	LockHandle acquire(LockRequest request);

@@ -187,6 +187,19 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Whether an interrupt ends the wait, with a {@link LockInterruptedException}. If
+	 * not, the request goes on waiting, and keeps its place among those that wait; the
+	 * thread's interrupt flag is set again afterwards. For code that has to have the lock
+	 * whatever happens, such as one that cleans up; the wait still ends with the
+	 * {@linkplain #waitTime(Duration) wait time}, and with a stop of the application.
+	 * @param interruptible whether it does; so by default
+	 * @return a request that can be interrupted, or cannot
+	 */
+	public LockRequest interruptible(boolean interruptible) {
+		return with((values) -> values.interruptible = interruptible);
+	}
+
+	/**
 	 * Names the use of the lock in events and meters.
 	 * @param name one of few names, not made from the key
 	 * @return a request of that name
@@ -287,6 +300,14 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Whether an interrupt ends the wait.
+	 * @return whether it is interruptible
+	 */
+	public boolean interruptible() {
+		return this.values.interruptible;
+	}
+
+	/**
 	 * The name for events and meters.
 	 * @return the name, {@code unnamed} by default
 	 */
@@ -302,7 +323,8 @@ public final class LockRequest {
 				+ told("maxHoldTime", values.maxHoldTime) + told("minHoldTime", values.minHoldTime)
 				+ (values.expireOnClose ? ", expireOnClose" : "") + (values.fair ? ", fair" : "")
 				+ (values.fenced ? ", fenced" : "") + (values.detached ? ", detached" : "")
-				+ (values.awaitedOnStop ? ", awaitedOnStop" : "") + "]";
+				+ (values.awaitedOnStop ? ", awaitedOnStop" : "") + (values.interruptible ? "" : ", uninterruptible")
+				+ "]";
 	}
 
 	private LockRequest with(Consumer<Values> change) {
@@ -346,6 +368,8 @@ public final class LockRequest {
 
 		private boolean awaitedOnStop;
 
+		private boolean interruptible = true;
+
 		private String name = "unnamed";
 
 		private Values(List<String> keys) {
@@ -364,6 +388,7 @@ public final class LockRequest {
 			this.expireOnClose = other.expireOnClose;
 			this.detached = other.detached;
 			this.awaitedOnStop = other.awaitedOnStop;
+			this.interruptible = other.interruptible;
 			this.name = other.name;
 		}
 

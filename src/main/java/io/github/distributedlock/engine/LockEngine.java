@@ -136,7 +136,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	@Override
 	public LockHandle acquire(LockRequest request) {
-		Wait wait = new Wait(this.time, this.requests.waitTime(request));
+		Wait wait = new Wait(this.time, this.requests.waitTime(request), request.interruptible());
 		LockHandle handle = acquire(request, wait);
 		if (handle != null) {
 			return handle;
@@ -151,7 +151,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	@Override
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
 		Duration waitTime = Objects.requireNonNull(request, "request").waitTime();
-		Wait wait = new Wait(this.time, (waitTime != null) ? waitTime : Duration.ZERO);
+		Wait wait = new Wait(this.time, (waitTime != null) ? waitTime : Duration.ZERO, request.interruptible());
 		return Optional.ofNullable(acquire(request, wait));
 	}
 
@@ -177,7 +177,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 			List<Hold> holds = this.requestAcquirer.reenter(keys, options);
 			if (holds == null) {
 				if (interrupted && wait.isAllowed()) {
-					throw new InterruptedException("interrupted before");
+					wait.interrupted("before");
 				}
 				holds = ask(keys, options, wait);
 			}
@@ -193,7 +193,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 					+ LockException.printable(keys) + "; it is not held", ex);
 		}
 		finally {
-			if (interrupted) {
+			if (interrupted || wait.wasInterrupted()) {
 				Thread.currentThread().interrupt();
 			}
 		}

@@ -131,7 +131,7 @@ final class AcquireAttempts {
 			throw failure;
 		}
 		if (Thread.interrupted()) {
-			throw new InterruptedException("interrupted while the store was asked");
+			this.wait.interrupted("while the store was asked");
 		}
 	}
 

@@ -143,7 +143,7 @@ final class AcquireLoop {
 		boolean granted;
 		do {
 			long left = this.wait.left();
-			granted = this.context.time().await(node.granted, patient ? Math.max(left, LONGEST_WITHDRAWAL) : left);
+			granted = this.wait.await(node.granted, patient ? Math.max(left, LONGEST_WITHDRAWAL) : left);
 			requireServed(); // A stop grants, too.
 		}
 		while (granted && !node.isCurrent());
@@ -187,7 +187,7 @@ final class AcquireLoop {
 			}
 			this.node.insist();
 			if (left.isHeld()) {
-				this.context.time().await(this.node.granted, this.wait.left());
+				this.wait.await(this.node.granted, this.wait.left());
 			}
 		}
 		return null;
@@ -224,9 +224,9 @@ final class AcquireLoop {
 			return awaitTurn();
 		}
 		if (this.attempts.failure() != null) {
-			this.node.awaitWakeUp(this.context.time(), Math.min(this.retries.next(), this.wait.left()));
+			this.node.awaitWakeUp(this.wait, Math.min(this.retries.next(), this.wait.left()));
 		}
-		else if (this.node.isRegistered() && this.node.awaitWakeUp(this.context.time(), pause())) {
+		else if (this.node.isRegistered() && this.node.awaitWakeUp(this.wait, pause())) {
 			polls().restart();
 		}
 		return !this.wait.isOver();

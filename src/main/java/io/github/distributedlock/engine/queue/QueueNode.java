@@ -8,7 +8,6 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.Ownership;
 import io.github.distributedlock.engine.lease.QueuePlace;
-import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -223,8 +222,8 @@ final class QueueNode implements QueuePlace {
 	 * Waits until the store sends a wake-up, one that came before included.
 	 * @return whether there was one in time
 	 */
-	boolean awaitWakeUp(EngineTime time, long nanos) throws InterruptedException {
-		boolean woken = time.await(queue().wakeUps, nanos);
+	boolean awaitWakeUp(Wait wait, long nanos) throws InterruptedException {
+		boolean woken = wait.await(queue().wakeUps, nanos);
 		if (woken) {
 			queue().wakeUps.drainPermits();
 		}

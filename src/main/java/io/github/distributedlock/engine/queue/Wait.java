@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.queue;
 
 import java.time.Duration;
+import java.util.concurrent.Semaphore;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -27,6 +28,10 @@ public final class Wait {
 
 	private final long limit;
 
+	private final boolean interruptible;
+
+	private boolean interrupted;
+
 	private boolean asked;
 
 	private boolean busy;
@@ -35,10 +40,11 @@ public final class Wait {
 
 	private @Nullable Holder holder;
 
-	public Wait(EngineTime time, Duration limit) {
+	public Wait(EngineTime time, Duration limit, boolean interruptible) {
 		this.time = time;
 		this.start = time.nanoTime();
 		this.limit = limit.toNanos();
+		this.interruptible = interruptible;
 	}
 
 	/**
@@ -72,6 +78,40 @@ public final class Wait {
 	 */
 	void asking() {
 		this.asked = true;
+	}
+
+	/**
+	 * Takes a permit of a signal, waiting for it at most so long.
+	 * @return whether there was one in time
+	 */
+	boolean await(Semaphore signal, long nanos) throws InterruptedException {
+		long end = this.time.nanoTime() + nanos;
+		while (true) {
+			try {
+				return this.time.await(signal, end - this.time.nanoTime());
+			}
+			catch (InterruptedException ex) {
+				interrupted("while it waited");
+			}
+		}
+	}
+
+	/**
+	 * Takes note of an interrupt, which has cleared the thread's flag.
+	 * @throws InterruptedException if it ends the wait
+	 */
+	public void interrupted(String when) throws InterruptedException {
+		if (this.interruptible) {
+			throw new InterruptedException("interrupted " + when);
+		}
+		this.interrupted = true;
+	}
+
+	/**
+	 * Whether an interrupt was noted that has not ended the wait.
+	 */
+	public boolean wasInterrupted() {
+		return this.interrupted;
 	}
 
 	/**

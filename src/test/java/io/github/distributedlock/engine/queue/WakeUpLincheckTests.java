@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine.queue;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -139,7 +140,7 @@ public class WakeUpLincheckTests {
 
 	private static boolean isWoken(QueueNode node) throws InterruptedException {
 		StillTime time = new StillTime();
-		node.awaitWakeUp(time, 0);
+		node.awaitWakeUp(new Wait(time, Duration.ZERO, true), 0);
 		return time.wasSignalled();
 	}
 
