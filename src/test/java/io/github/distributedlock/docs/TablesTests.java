@@ -11,15 +11,23 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.backend.redis.wake.Signals;
 import io.github.distributedlock.observability.LockMeters;
@@ -28,10 +36,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
-
-import org.springframework.context.annotation.ClassPathScanningCandidateComponentProvider;
-import org.springframework.core.type.filter.AssignableTypeFilter;
-import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -76,6 +80,18 @@ class TablesTests {
 	}
 
 	@Test
+	void stores() {
+		Set<String> methods = methods(LockBackend.class, (method) -> !method.isDefault());
+		assertThat(names("method", "the step")).isEqualTo(methods);
+		Set<String> interfaces = types(LockBackend.class, Object.class).filter(Class::isInterface)
+			.filter((type) -> type != LockBackend.class && type != ReleaseListener.class)
+			.map(Class::getSimpleName)
+			.collect(Collectors.toCollection(TreeSet::new));
+		assertThat(names("interface", "what it adds")).isEqualTo(interfaces);
+		assertThat(names("`LockFeature`", "what it offers")).isEqualTo(set(LockFeature.values(), Enum::name));
+	}
+
+	@Test
 	void meters() {
 		MeterRegistry registry = new SimpleMeterRegistry();
 		LockMeters meters = new LockMeters(registry);
@@ -101,14 +117,7 @@ class TablesTests {
 
 	@Test
 	void exceptions() {
-		ClassPathScanningCandidateComponentProvider scanner = new ClassPathScanningCandidateComponentProvider(false);
-		scanner.setResourcePattern("*.class");
-		scanner.addIncludeFilter(new AssignableTypeFilter(LockException.class));
-		Set<String> ours = scanner.findCandidateComponents(LockException.class.getPackageName())
-			.stream()
-			.map((found) -> ClassUtils.resolveClassName(String.valueOf(found.getBeanClassName()), null))
-			.filter((type) -> type.getPackage() == LockException.class.getPackage()
-					&& Modifier.isPublic(type.getModifiers()) && type != LockException.class)
+		Set<String> ours = types(LockException.class, LockException.class).filter((type) -> type != LockException.class)
 			.map(Class::getSimpleName)
 			.collect(Collectors.toCollection(TreeSet::new));
 		assertThat(names("exception", "says")).isEqualTo(ours);
@@ -151,10 +160,28 @@ class TablesTests {
 	}
 
 	private static Set<String> methods(Class<?> type) {
+		return methods(type, (method) -> true);
+	}
+
+	private static Set<String> methods(Class<?> type, Predicate<Method> condition) {
 		return Stream.of(type.getDeclaredMethods())
 			.filter((method) -> Modifier.isPublic(method.getModifiers()) && !method.isSynthetic())
+			.filter(condition)
 			.map(Method::getName)
 			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	/**
+	 * The public types of the same package, not those of other types, that are of a kind.
+	 */
+	private static Stream<Class<?>> types(Class<?> neighbour, Class<?> kind) {
+		return new ClassFileImporter().withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+			.importPackages(neighbour.getPackageName())
+			.stream()
+			.filter((type) -> type.getPackageName().equals(neighbour.getPackageName()))
+			.filter((type) -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
+			.<Class<?>>map(JavaClass::reflect)
+			.filter(kind::isAssignableFrom);
 	}
 
 	private static <T> Set<String> set(T[] values, Function<? super T, String> name) {
