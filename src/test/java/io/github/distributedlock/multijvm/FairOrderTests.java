@@ -8,16 +8,14 @@ import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.redis.RedisLockBackend;
-import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
-import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import redis.clients.jedis.Jedis;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -30,15 +28,10 @@ import static org.awaitility.Awaitility.await;
 @Tag("thorough")
 class FairOrderTests {
 
+	@RegisterExtension
+	final TestRedis redis = new TestRedis();
+
 	private static final String WAITERS = "lock-waiters:{" + Queuer.KEY + "}";
-
-	private final RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
-
-	private final Jedis admin = this.server.admin();
-
-	private final RedisLockBackend backend = Client.JEDIS.backend(this.server.port());
-
-	private final LockEngine engine = LockEngine.builder(this.backend).build();
 
 	private final List<JvmProcess> queuers = new ArrayList<>();
 
@@ -47,19 +40,15 @@ class FairOrderTests {
 	@BeforeEach
 	void startProcesses() {
 		for (Client client : List.of(Client.JEDIS, Client.LETTUCE, Client.JEDIS)) {
-			this.queuers.add(JvmProcess.start(Queuer.class, client.name(), String.valueOf(this.server.port())));
+			this.queuers.add(JvmProcess.start(Queuer.class, client.name(), String.valueOf(this.redis.port())));
 		}
 		this.queuers.forEach((queuer) -> queuer.awaitLine("ready"));
-		this.held = this.engine.acquire(LockRequest.of(Queuer.KEY).fair(true));
+		this.held = this.redis.engine(Client.JEDIS).acquire(LockRequest.of(Queuer.KEY).fair(true));
 	}
 
 	@AfterEach
 	void endProcesses() {
 		this.queuers.forEach(JvmProcess::close);
-		this.engine.close();
-		this.backend.close();
-		this.admin.close();
-		this.server.close();
 	}
 
 	@Test
@@ -70,10 +59,10 @@ class FairOrderTests {
 			queueUp(i, (i * i / 2) % 3);
 		}
 		this.queuers.forEach((queuer) -> queuer.send("barge"));
-		assertThat(this.admin.llen(Queuer.SERVED)).isZero();
+		assertThat(this.redis.admin().llen(Queuer.SERVED)).isZero();
 		this.held.close();
-		await().until(() -> this.admin.llen(Queuer.SERVED) >= waiters);
-		assertThat(this.admin.lrange(Queuer.SERVED, 0, waiters - 1)).as("served")
+		await().until(() -> this.redis.admin().llen(Queuer.SERVED) >= waiters);
+		assertThat(this.redis.admin().lrange(Queuer.SERVED, 0, waiters - 1)).as("served")
 			.isEqualTo(IntStream.range(0, waiters).mapToObj(String::valueOf).toList());
 	}
 
@@ -88,22 +77,22 @@ class FairOrderTests {
 		this.queuers.get(1).kill();
 		long killed = System.nanoTime();
 		List<String> ran;
-		try (ClientCommands commands = new ClientCommands(this.server)) {
+		try (ClientCommands commands = new ClientCommands(this.redis.server())) {
 			ran = commands.linesDuring(() -> {
 				this.held.close();
-				await().pollInterval(Duration.ofMillis(1)).until(() -> this.admin.llen(Queuer.SERVED) == 3);
+				await().pollInterval(Duration.ofMillis(1)).until(() -> this.redis.admin().llen(Queuer.SERVED) == 3);
 			});
 		}
 		long skipped = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - killed);
 		System.out.printf("Fair waiters killed: 50 of them skipped in %d ms%n", skipped);
-		assertThat(this.admin.lrange(Queuer.SERVED, 0, -1)).containsExactly("0", "51", "52");
+		assertThat(this.redis.admin().lrange(Queuer.SERVED, 0, -1)).containsExactly("0", "51", "52");
 		assertThat(ClientCommands.reservationsIn(ran)).as("for whom it was kept").isNotEmpty().hasSizeLessThan(25);
-		assertThat(this.admin.exists(WAITERS)).isFalse();
+		assertThat(this.redis.admin().exists(WAITERS)).isFalse();
 	}
 
 	private void queueUp(int number, int process) {
 		this.queuers.get(process).send(String.valueOf(number));
-		await().pollInterval(Duration.ofMillis(1)).until(() -> this.admin.zcard(WAITERS) == number + 1);
+		await().pollInterval(Duration.ofMillis(1)).until(() -> this.redis.admin().zcard(WAITERS) == number + 1);
 	}
 
 }

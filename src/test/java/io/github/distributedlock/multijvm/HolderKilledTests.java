@@ -6,12 +6,11 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.OwnThreads;
-import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -25,6 +24,9 @@ import static org.awaitility.Awaitility.await;
  * out, and not before.
  */
 class HolderKilledTests {
+
+	@RegisterExtension
+	final TestRedis redis = new TestRedis();
 
 	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
@@ -45,12 +47,10 @@ class HolderKilledTests {
 	@ParameterizedTest
 	@EnumSource
 	void theNextHolderComesWhenTheLeaseHasRunOut(Client client) throws Exception {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
-				Jedis admin = server.admin();
-				RedisLockBackend backend = client.backend(server.port());
-				LockEngine engine = LockEngine.builder(backend).build();
-				JvmProcess holder = JvmProcess.start(HolderJvm.class, client.name(), String.valueOf(server.port()),
-						String.valueOf(LEASE.toMillis()), KEY)) {
+		Jedis admin = this.redis.admin();
+		LockEngine engine = this.redis.engine(client);
+		try (JvmProcess holder = JvmProcess.start(HolderJvm.class, client.name(), String.valueOf(this.redis.port()),
+				String.valueOf(LEASE.toMillis()), KEY)) {
 			String owner = holder.awaitLineAfter("owner ");
 			assertThat(admin.get(LOCK)).isEqualTo(owner);
 			CompletableFuture<Long> acquired = CompletableFuture.supplyAsync(() -> acquire(engine), this.threads);

@@ -9,10 +9,11 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
-import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +29,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("thorough")
 class SharesTests {
 
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
 	private static final Duration DURATION = Duration.ofMillis(Integer.getInteger("lock.shares.millis", 1000));
 
 	private static final int THREADS = 4;
@@ -38,11 +42,8 @@ class SharesTests {
 
 	private static List<JvmProcess> processes;
 
-	private static RedisServers.Server server;
-
 	@BeforeAll
 	static void start() {
-		server = RedisServers.start(RedisServers.EMBEDDED);
 		processes = IntStream.range(0, MOST_JVMS).mapToObj((number) -> JvmProcess.start(Sharer.class)).toList();
 		// A JVM whose code is not compiled yet does less in the same time.
 		share(processes, Duration.ZERO, Duration.ofMillis(10), (holds) -> {
@@ -52,7 +53,6 @@ class SharesTests {
 	@AfterAll
 	static void end() {
 		processes.forEach(JvmProcess::close);
-		server.close();
 	}
 
 	static Stream<Arguments> cases() {
@@ -65,7 +65,7 @@ class SharesTests {
 	@MethodSource("cases")
 	void takeTurnsAndNobodyIsBypassed(int jvms, int hold, int slice) {
 		List<JvmProcess> sharers = processes.subList(0, jvms);
-		try (ClientCommands commands = new ClientCommands(server)) {
+		try (ClientCommands commands = new ClientCommands(redis.server())) {
 			StoreTrace trace = contest(commands, sharers, hold, slice);
 			for (int i = 1; i < CONTESTS && (trace.lapses() > 0 || trace.slices().size() < jvms); i++) {
 				trace = contest(commands, sharers, hold, slice);
@@ -92,7 +92,7 @@ class SharesTests {
 	private static Runnable share(List<JvmProcess> sharers, Duration hold, Duration slice, LongConsumer holds) {
 		for (int i = 0; i < sharers.size(); i++) {
 			Client client = Client.values()[i % Client.values().length];
-			sharers.get(i).send(Sharer.order(client, server.port(), THREADS, hold, slice, DURATION));
+			sharers.get(i).send(Sharer.order(client, redis.port(), THREADS, hold, slice, DURATION));
 		}
 		sharers.forEach((sharer) -> sharer.awaitLine("ready"));
 		return () -> {

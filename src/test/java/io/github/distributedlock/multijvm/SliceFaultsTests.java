@@ -8,7 +8,7 @@ import java.util.stream.IntStream;
 
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
-import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.History;
 import io.github.distributedlock.tck.History.Hold;
 import io.github.distributedlock.tck.HistoryChecker;
@@ -16,8 +16,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
-import redis.clients.jedis.Jedis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -28,6 +28,9 @@ import static org.awaitility.Awaitility.await;
 @Tag("thorough")
 class SliceFaultsTests {
 
+	@RegisterExtension
+	final TestRedis redis = new TestRedis();
+
 	private static final int JVMS = 3;
 
 	private static final Duration LEASE = Duration.ofSeconds(6);
@@ -35,17 +38,13 @@ class SliceFaultsTests {
 	@TempDir
 	private Path directory;
 
-	private final RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
-
-	private final Jedis admin = this.server.admin();
-
 	private List<JvmProcess> processes;
 
 	@BeforeEach
 	void start() {
 		this.processes = IntStream.range(0, JVMS)
 			.mapToObj((number) -> JvmProcess.start(Slicer.class,
-					Client.values()[number % Client.values().length].name(), String.valueOf(this.server.port()),
+					Client.values()[number % Client.values().length].name(), String.valueOf(this.redis.port()),
 					String.valueOf(LEASE.toMillis()), history(number).toString()))
 			.toList();
 		this.processes.forEach((process) -> process.awaitLine("running"));
@@ -55,8 +54,6 @@ class SliceFaultsTests {
 	@AfterEach
 	void end() {
 		this.processes.forEach(JvmProcess::close);
-		this.admin.close();
-		this.server.close();
 	}
 
 	@Test
@@ -90,7 +87,7 @@ class SliceFaultsTests {
 			process.pause();
 			List<Hold> holds = History.read(history(number));
 			Hold last = holds.get(holds.size() - 1);
-			if (!last.returned() && last.owner().equals(this.admin.get("lock:{" + Slicer.KEY + "}"))) {
+			if (!last.returned() && last.owner().equals(this.redis.admin().get("lock:{" + Slicer.KEY + "}"))) {
 				return last;
 			}
 			process.resume();

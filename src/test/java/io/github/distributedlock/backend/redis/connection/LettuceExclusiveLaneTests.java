@@ -10,7 +10,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,17 +32,17 @@ import static org.awaitility.Awaitility.await;
 class LettuceExclusiveLaneTests {
 
 	@RegisterExtension
+	final TestRedis redis = new TestRedis();
+
+	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
-
-	private RedisServers.Server server;
 
 	private LettuceExclusiveLane lane;
 
 	@BeforeEach
 	void startServer() {
-		this.server = RedisServers.start(RedisServers.EMBEDDED);
 		this.lane = new LettuceExclusiveLane(new Lazy<>(this::factory, LettuceConnectionFactory::destroy),
 				Duration.ofSeconds(1));
 	}
@@ -50,7 +50,6 @@ class LettuceExclusiveLaneTests {
 	@AfterEach
 	void stopServer() {
 		this.lane.close();
-		this.server.close();
 	}
 
 	@Test
@@ -58,12 +57,12 @@ class LettuceExclusiveLaneTests {
 		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.lane.run((connection) -> {
 			throw new QueryTimeoutException("closes the only connection");
 		}));
-		this.server.pause();
+		this.redis.server().pause();
 		// Opening one takes as long as the factory has patience.
 		assertThatExceptionOfType(UnsentException.class).isThrownBy(this::ping)
 			.havingCause()
 			.withMessage("the connection is still being opened");
-		this.server.resume();
+		this.redis.server().resume();
 		await().ignoreException(UnsentException.class).untilAsserted(() -> assertThat(ping()).isEqualTo("PONG"));
 	}
 
@@ -105,7 +104,7 @@ class LettuceExclusiveLaneTests {
 
 	private LettuceConnectionFactory factory() {
 		LettuceConnectionFactory factory = new LettuceConnectionFactory(
-				new RedisStandaloneConfiguration("localhost", this.server.port()),
+				new RedisStandaloneConfiguration("localhost", this.redis.port()),
 				LettuceClientConfiguration.builder().commandTimeout(PATIENCE).build());
 		factory.setShareNativeConnection(false);
 		factory.afterPropertiesSet();

@@ -5,11 +5,10 @@ import java.time.Duration;
 import io.github.distributedlock.backend.redis.atomic.StepBudget;
 import io.github.distributedlock.backend.redis.wire.UnfinishedException;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import io.lettuce.core.api.async.RedisAsyncCommands;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.dao.DataAccessException;
@@ -28,17 +27,8 @@ import static org.awaitility.Awaitility.await;
  */
 class LettuceLaneTests {
 
-	private RedisServers.Server server;
-
-	@BeforeEach
-	void startServer() {
-		this.server = RedisServers.start(RedisServers.EMBEDDED);
-	}
-
-	@AfterEach
-	void stopServer() {
-		this.server.close();
-	}
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
 
 	@Test
 	void aNewConnectionStaysIfThereWasTooLittleTimeForItsFirstCommand() {
@@ -115,7 +105,7 @@ class LettuceLaneTests {
 
 	private LettuceConnectionFactory open(Duration commandTimeout) {
 		LettuceConnectionFactory factory = new LettuceConnectionFactory(
-				new RedisStandaloneConfiguration("localhost", this.server.port()),
+				new RedisStandaloneConfiguration("localhost", redis.port()),
 				LettuceClientConfiguration.builder().commandTimeout(commandTimeout).build());
 		factory.afterPropertiesSet();
 		factory.start();
