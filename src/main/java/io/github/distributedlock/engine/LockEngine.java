@@ -17,6 +17,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.engine.RunningCalls.Call;
@@ -85,6 +86,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Handles handles;
 
+	private final Inspector inspector;
+
 	private final Listening listening;
 
 	private final Runnable endThreads;
@@ -123,6 +126,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.handles = new Handles(this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);
+		this.inspector = new Inspector(backend, instance);
 	}
 
 	/**
@@ -153,6 +157,11 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		Duration waitTime = Objects.requireNonNull(request, "request").waitTime();
 		Wait wait = new Wait(this.time, (waitTime != null) ? waitTime : Duration.ZERO, request.interruptible());
 		return Optional.ofNullable(acquire(request, wait));
+	}
+
+	@Override
+	public LockStatus inspect(String key) {
+		return this.inspector.inspect(this.requests.keysInOrder(LockRequest.of(key)).get(0));
 	}
 
 	private @Nullable LockHandle acquire(LockRequest request, Wait wait) {
