@@ -84,7 +84,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final BackgroundReleaser backgroundReleaser;
 
-	private final Handles handles;
+	private final HandleContext handleContext;
 
 	private final Inspector inspector;
 
@@ -123,7 +123,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
 				handOver, this.watchdog, this.sweeper, instance, this.lifecycle, time);
 		this.requestAcquirer = new RequestAcquirer(context, releaser, this.lossHandler, this.events);
-		this.handles = new Handles(this.lossHandler, releaser, this.backgroundReleaser,
+		this.handleContext = new HandleContext(this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);
 		this.inspector = new Inspector(backend, instance);
@@ -220,7 +220,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private LockHandle open(List<Hold> holds, LockRequest request, Call call) {
 		try {
-			return this.handles.open(holds, request.detached(), call);
+			return new EngineHandle(holds, request.detached(), call, this.handleContext);
 		}
 		catch (RuntimeException | Error ex) {
 			this.requestAcquirer.giveBack(holds);
