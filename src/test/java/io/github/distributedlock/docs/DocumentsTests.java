@@ -75,6 +75,13 @@ class DocumentsTests {
 			.allSatisfy((line) -> assertThat(line).hasSizeLessThanOrEqualTo(120));
 	}
 
+	/** Else GitHub shows no box. */
+	@ParameterizedTest
+	@MethodSource("io.github.distributedlock.docs.Documents#pages")
+	void marksOfBoxesStandAlone(Path file) {
+		assertThat(Documents.prose(file)).noneMatch((line) -> line.matches("> \\[!\\w+].+"));
+	}
+
 	@Test
 	void eachKindOfBlockIsChecked() {
 		assertThat(Documents.languages()).isSubsetOf("java", "yaml", "xml", "kotlin", "sh").contains("java", "yaml");
