@@ -17,7 +17,6 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.engine.RunningCalls.Call;
@@ -84,9 +83,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final BackgroundReleaser backgroundReleaser;
 
-	private final HandleContext handleContext;
-
-	private final Inspector inspector;
+	private final Handles handles;
 
 	private final Listening listening;
 
@@ -123,10 +120,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
 				handOver, this.watchdog, this.sweeper, instance, this.lifecycle, time);
 		this.requestAcquirer = new RequestAcquirer(context, releaser, this.lossHandler, this.events);
-		this.handleContext = new HandleContext(this.lossHandler, releaser, this.backgroundReleaser,
+		this.handles = new Handles(this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);
-		this.inspector = new Inspector(backend, instance);
 	}
 
 	/**
@@ -157,11 +153,6 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		Duration waitTime = Objects.requireNonNull(request, "request").waitTime();
 		Wait wait = new Wait(this.time, (waitTime != null) ? waitTime : Duration.ZERO, request.interruptible());
 		return Optional.ofNullable(acquire(request, wait));
-	}
-
-	@Override
-	public LockStatus inspect(String key) {
-		return this.inspector.inspect(this.requests.keysInOrder(LockRequest.of(key)).get(0));
 	}
 
 	private @Nullable LockHandle acquire(LockRequest request, Wait wait) {
@@ -220,7 +211,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private LockHandle open(List<Hold> holds, LockRequest request, Call call) {
 		try {
-			return new EngineHandle(holds, request.detached(), call, this.handleContext);
+			return this.handles.open(holds, request.detached(), call);
 		}
 		catch (RuntimeException | Error ex) {
 			this.requestAcquirer.giveBack(holds);

@@ -22,7 +22,6 @@ import io.github.distributedlock.engine.lease.LossHandler;
 import io.github.distributedlock.engine.lease.Ownership;
 import io.github.distributedlock.engine.lease.ReleasedKeys;
 import io.github.distributedlock.engine.lease.Releaser;
-import io.github.distributedlock.engine.lease.RenewalRound;
 import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.lease.Watchdog;
 import io.github.distributedlock.engine.runtime.Events;
@@ -65,13 +64,13 @@ public class EngineHandleLincheckTests {
 
 	private final Queue<AtomicInteger> actions = new ConcurrentLinkedQueue<>();
 
-	private final HandleContext context = context();
+	private final Handles handles = handles();
 
 	private final RunningCalls calls = new RunningCalls(this.time);
 
 	private final Hold hold = hold();
 
-	private final LockHandle handle = new EngineHandle(List.of(this.hold), true, this.calls.begin(true), this.context);
+	private final LockHandle handle = this.handles.open(List.of(this.hold), true, this.calls.begin(true));
 
 	private final LockHandle inner = reentered();
 
@@ -103,7 +102,7 @@ public class EngineHandleLincheckTests {
 
 	@Operation
 	public void lose() {
-		this.context.lossHandler().declare(this.hold.ownership(), Reason.TAKEN);
+		this.handles.lossHandler().declare(this.hold.ownership(), Reason.TAKEN);
 	}
 
 	@Operation
@@ -126,7 +125,7 @@ public class EngineHandleLincheckTests {
 	public void reenter() {
 		if (this.hold.reenter()) {
 			Interleavings.require(this.store.keys().isEmpty(), "re-entered after it was given back");
-			new EngineHandle(List.of(this.hold), false, this.calls.begin(true), this.context).close();
+			this.handles.open(List.of(this.hold), false, this.calls.begin(true)).close();
 		}
 	}
 
@@ -147,20 +146,19 @@ public class EngineHandleLincheckTests {
 
 	private LockHandle reentered() {
 		this.hold.reenter();
-		return new EngineHandle(List.of(this.hold), true, this.calls.begin(true), this.context);
+		return this.handles.open(List.of(this.hold), true, this.calls.begin(true));
 	}
 
-	private HandleContext context() {
+	private Handles handles() {
 		Events events = Events.here(List.of(this::count));
 		Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
 		LossHandler lossHandler = new LossHandler(sweeper, events);
-		Watchdog watchdog = new Watchdog(this.store,
-				new RenewalRound(this.store, INSTANCE, lossHandler, sweeper, events, this.time), lossHandler, this.time,
-				this.time);
+		Watchdog watchdog = new Watchdog(this.store, (due) -> {
+		}, lossHandler, this.time, this.time);
 		Releaser releaser = new Releaser(new Store(this.store), watchdog, lossHandler, sweeper, events, false);
 		BackgroundReleaser backgroundReleaser = new BackgroundReleaser(releaser, new Nodes(this.store),
 				new SerialTasks(this.time::background), this.time);
-		return new HandleContext(lossHandler, releaser, backgroundReleaser,
+		return new Handles(lossHandler, releaser, backgroundReleaser,
 				new Extender(this.store, INSTANCE, lossHandler, this.time), new HeldTooLong(null, this.time),
 				new ClosedElsewhere(), new UserCode(this.time), this.time, this.time);
 	}

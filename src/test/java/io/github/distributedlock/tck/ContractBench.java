@@ -183,8 +183,8 @@ abstract class ContractBench {
 	}
 
 	/**
-	 * Runs something in a thread for each name.
-	 * @return once all have ended
+	 * Runs something in a thread for each name, and returns when all have ended, or one
+	 * has failed.
 	 */
 	void inThreads(List<String> names, Consumer<String> action) {
 		Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
@@ -197,8 +197,10 @@ abstract class ContractBench {
 			}
 		}, name)).toList();
 		threads.forEach(Thread::start);
-		threads.forEach((thread) -> Eventually.within(patience(), "the end of thread " + thread.getName(),
-				() -> !thread.isAlive()));
+		// Each waits no longer than that for one thing.
+		Eventually.within(patience().multipliedBy(2), "the end of all threads",
+				() -> !failures.isEmpty() || threads.stream().noneMatch(Thread::isAlive));
+		threads.forEach(Thread::interrupt);
 		failures.stream().findFirst().ifPresent((failure) -> {
 			throw new AssertionError("A thread failed", failure);
 		});

@@ -44,7 +44,7 @@ final class AcquireAttempts {
 
 	/**
 	 * When the slice began that goes on with this claim. Otherwise one begins when the
-	 * answer is here: while the store is slow it is not used.
+	 * answer is here: while the store is slow nobody uses it.
 	 */
 	private OptionalLong sliceStart = OptionalLong.empty();
 

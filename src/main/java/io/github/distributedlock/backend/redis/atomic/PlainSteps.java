@@ -100,14 +100,12 @@ public final class PlainSteps implements Steps {
 	private Attempt take(RedisConnection connection, Claim claim, StepBudget pace) {
 		LuaOnly.refuse(claim);
 		byte[] name = this.names.lock(claim.key());
-		Attempt attempt = Steps.acquireIfFree(connection, name, claim, () -> {
-			pace.keep();
-			return true;
-		});
-		if (attempt.acquired()) {
-			return attempt;
+		long lease = claim.lease().toMillis();
+		if (Values.setIfAbsent(connection, name, claim.owner(), lease)) {
+			return Attempt.ACQUIRED;
 		}
-		Holder holder = attempt.holder();
+		pace.keep();
+		Holder holder = Values.holder(connection, name);
 		pace.keep();
 		boolean taken;
 		if (Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE).equals(holder)) {
@@ -117,11 +115,10 @@ public final class PlainSteps implements Steps {
 		else {
 			Waiter waiter = claim.waiter();
 			String reservation = LockCodec.reservedFor(waiter);
-			taken = LockCodec.holder(reservation).equals(holder)
-					&& unlessShared(connection, name, () -> this.swap.replace(connection, name,
-							KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), claim.lease().toMillis()));
+			taken = LockCodec.holder(reservation).equals(holder) && unlessShared(connection, name, () -> this.swap
+				.replace(connection, name, KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), lease));
 		}
-		return taken ? Attempt.ACQUIRED : attempt;
+		return taken ? Attempt.ACQUIRED : Attempt.busy(holder);
 	}
 
 	// If it is gone by now, that is to be seen at once.

@@ -52,7 +52,11 @@ public final class Values {
 		}
 	}
 
-	private static @Nullable Holder alone(RedisConnection connection, byte[] name) {
+	/**
+	 * The holder of a lock that is not shared.
+	 * @return the holder, {@code null} if the lock is free; fails if it is shared
+	 */
+	public static @Nullable Holder alone(RedisConnection connection, byte[] name) {
 		String value = get(connection, name);
 		return (value != null) ? LockCodec.holder(value) : null;
 	}

@@ -1,0 +1,100 @@
+package com.example.locks;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.engine.LockEngine;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What comes with the engine for a store of four methods.
+ */
+class JdbcLockEngineTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+	private final AtomicInteger attempts = new AtomicInteger();
+
+	private final JdbcLocks store = new JdbcLocks(JdbcLocksTests.database()) {
+
+		@Override
+		public Attempt acquire(Claim claim) {
+			JdbcLockEngineTests.this.attempts.incrementAndGet();
+			return super.acquire(claim);
+		}
+
+	};
+
+	private final LockEngine engine = LockEngine.builder(this.store).localSlice(PATIENCE).build();
+
+	private final LockEngine other = LockEngine.builder(this.store).build();
+
+	private final ExecutorService threads = Executors.newCachedThreadPool();
+
+	@AfterEach
+	void end() {
+		this.threads.shutdownNow();
+		this.engine.close();
+		this.other.close();
+	}
+
+	@Test
+	void aBusyLockIsWaitedForByPolling() {
+		LockHandle held = this.engine.acquire("k");
+		assertThat(this.other.tryAcquire("k")).isEmpty();
+		CompletableFuture<Boolean> waiter = acquiring(this.other);
+		Awaitility.await("polls").atMost(PATIENCE).until(() -> this.attempts.get() > 4);
+		assertThat(waiter).isNotDone();
+		held.close();
+		assertThat(waiter).succeedsWithin(PATIENCE).isEqualTo(true);
+	}
+
+	@Test
+	void aLockIsReenteredAndHandedOnWithoutAskingTheStore() {
+		LockHandle held = this.engine.acquire("k");
+		this.engine.acquire("k").close();
+		CompletableFuture<Boolean> next = acquiring(this.engine);
+		Awaitility.await("queued up").atMost(PATIENCE).until(() -> this.engine.requestsWaiting() == 1);
+		held.close();
+		assertThat(next).succeedsWithin(PATIENCE).isEqualTo(true);
+		assertThat(this.attempts).hasValue(1);
+	}
+
+	@Test
+	void severalKeysAreLockedOneAfterTheOther() {
+		try (LockHandle both = this.engine.acquire(LockRequest.of("a", "b"))) {
+			assertThat(this.other.tryAcquire("b")).isEmpty();
+		}
+		assertThat(this.other.tryAcquire("b")).isPresent();
+	}
+
+	@Test
+	void whatTheStoreDoesNotOfferIsRefusedBeforeItIsAsked() {
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.engine.acquire(LockRequest.of("k").fenced(true)))
+			.withMessageContainingAll("Lock [k] was requested as fenced", "does not offer", "request it without");
+		assertThat(this.attempts).hasValue(0);
+	}
+
+	private CompletableFuture<Boolean> acquiring(LockEngine engine) {
+		return CompletableFuture.supplyAsync(() -> {
+			try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(PATIENCE))) {
+				return handle.isHeld();
+			}
+		}, this.threads);
+	}
+
+}

@@ -1,0 +1,174 @@
+package io.github.distributedlock.tck;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+
+import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The contract finds each fault of a store by a test that says so in its name, and finds
+ * none in a store that has none.
+ */
+class FaultyStoresTests {
+
+	@Test
+	void thatReleasesWhatIsAnothersFails() {
+		isFoundBy(OwnershipContractTests::onlyTheOwnerReleases, new LeastStore() {
+
+			@Override
+			public boolean release(String key, String owner) {
+				return super.release(key, this.owners.getOrDefault(key, owner));
+			}
+
+		}, "owned");
+	}
+
+	@Test
+	void whoseRenewalShortensFails() {
+		isFoundBy(OwnershipContractTests::aRenewalNeverShortens, new LeastStore() {
+
+			@Override
+			public List<Boolean> renew(List<Claim> claims) {
+				return claims.stream()
+					.map((claim) -> release(claim.key(), claim.owner()) && acquire(claim).acquired())
+					.toList();
+			}
+
+		}, "still owned");
+	}
+
+	@Test
+	void thatIgnoresExpiryFails() {
+		isFoundBy(OwnershipContractTests::aLeaseRunsOut, new LeastStore() {
+
+			@Override
+			public Attempt acquire(Claim claim) {
+				return super.acquire(claim.lease(Duration.ofDays(1)));
+			}
+
+		}, "Waited in vain");
+	}
+
+	@Test
+	void thatDoesNotKnowItsOwnTokenFails() {
+		isFoundBy(OwnershipContractTests::busyByTheOwnTokenIsAnAcquisitionWithAFullLease, new LeastStore() {
+
+			@Override
+			public Attempt acquire(Claim claim) {
+				return claim.owner().equals(this.owners.get(claim.key())) ? Attempt.BUSY : super.acquire(claim);
+			}
+
+		}, "acquired what is its own");
+	}
+
+	@Test
+	void thatRevivesWhatIsLeftToExpireFails() {
+		isFoundBy(OwnershipContractTests::whatIsLeftToExpireIsBusyForThatTimeAndNobodys, new LeastStore() {
+
+			@Override
+			public boolean leaveToExpire(String key, String owner, Duration rest) {
+				return true;
+			}
+
+		}, "revived");
+	}
+
+	@Test
+	void thatGivesAKeyToTwoFails() {
+		isFoundBy(OwnershipContractTests::noTwoOwnersAreThereAtTheSameTime, new LeastStore() {
+
+			@Override
+			public Attempt acquire(Claim claim) {
+				super.acquire(claim);
+				return Attempt.ACQUIRED;
+			}
+
+		}, "was held twice");
+	}
+
+	private static void isFoundBy(BiConsumer<Contract, String> test, LeastStore faulty, String message) {
+		run(test, new LeastStore());
+		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> run(test, faulty))
+			.withMessageContaining(message);
+	}
+
+	private static void run(BiConsumer<Contract, String> test, LeastStore store) {
+		Contract contract = new Contract(store);
+		try {
+			test.accept(contract, contract.stores().findFirst().orElseThrow());
+		}
+		finally {
+			contract.closeBackends();
+		}
+	}
+
+	/**
+	 * The contract of one store. No test class of its own, since faults are to be found.
+	 */
+	private static final class Contract extends OwnershipContractTests {
+
+		private final LockBackend store;
+
+		private Contract(LockBackend store) {
+			this.store = store;
+		}
+
+		@Override
+		protected LockBackend backend(String store) {
+			return this.store;
+		}
+
+		@Override
+		protected Duration patience() {
+			return Duration.ofSeconds(5);
+		}
+
+	}
+
+	/**
+	 * A store that does what every store does, and nothing else.
+	 */
+	private static class LeastStore implements LockBackend {
+
+		/** The owners that have acquired the keys last. */
+		final Map<String, String> owners = new ConcurrentHashMap<>();
+
+		private final LockBackend sound = new InMemoryLockBackend();
+
+		@Override
+		public Attempt acquire(Claim claim) {
+			if (!this.sound.acquire(claim).acquired()) {
+				return Attempt.BUSY;
+			}
+			this.owners.put(claim.key(), claim.owner());
+			return Attempt.ACQUIRED;
+		}
+
+		@Override
+		public List<Boolean> renew(List<Claim> claims) {
+			return this.sound.renew(claims);
+		}
+
+		@Override
+		public boolean release(String key, String owner) {
+			return this.sound.release(key, owner);
+		}
+
+		@Override
+		public boolean leaveToExpire(String key, String owner, Duration rest) {
+			return this.sound.leaveToExpire(key, owner, rest);
+		}
+
+	}
+
+}
