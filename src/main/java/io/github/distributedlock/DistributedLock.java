@@ -80,6 +80,19 @@ public interface DistributedLock {
 	}
 
 	/**
+	 * Asks the store who holds a key, and who waits for it: one read, which changes
+	 * nothing. For people and tools; the answer may be out of date when it is here, so
+	 * nothing can be decided by it that a lock should decide.
+	 * @param key the key
+	 * @return what the store knew
+	 * @throws LockBackendException if the store failed or refused
+	 * @throws UnsupportedOperationException if the store cannot be asked that
+	 */
+	default LockStatus inspect(String key) {
+		throw new UnsupportedOperationException(getClass().getName() + " cannot tell who holds a lock");
+	}
+
+	/**
 	 * Returns the value of code that runs while a lock is held. A stop of the application
 	 * waits for its end.
 	 * @param <T> the type of the value

@@ -69,11 +69,12 @@ class ArchitectureTests {
 	private static final Set<String> API = Set.of( //
 			"CurrentLock", "DistributedLock", "LockBackendException", "LockDefinitionException", "LockEvent",
 			"LockException", "LockHandle", "LockInterruptedException", "LockListener", "LockLostException", "LockMode",
-			"LockNotAcquiredException", "LockRequest", "LockUpgradeException", "LockedCall", "LockedTask", //
+			"LockNotAcquiredException", "LockRequest", "LockStatus", "LockUpgradeException", "LockedCall", "LockedTask", //
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //
-			"backend.Attempt", "backend.Claim", "backend.Holder", "backend.LockBackend", "backend.LockFeature", //
+			"backend.Attempt", "backend.Claim", "backend.Holder", "backend.Inspectable", "backend.LockBackend",
+			"backend.LockFeature", //
 			"backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.Passing", "backend.ReleaseListener", //
 			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
 			"backend.memory.InMemoryLockBackend", //

@@ -1,8 +1,10 @@
 package io.github.distributedlock.backend;
 
+import java.time.Duration;
 import java.util.Objects;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -79,6 +81,21 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 	 */
 	public Holder in(@Nullable LockMode mode) {
 		return new Holder(this.name, this.state, mode);
+	}
+
+	/**
+	 * Describes it to users.
+	 * @param mode who may own the key together, if it does not say so itself
+	 * @param left how long it has what it has, {@code null} if that is not known
+	 * @return what users see of it
+	 */
+	public LockStatus.Holder describe(LockMode mode, @Nullable Duration left) {
+		LockStatus.State described = switch (this.state) {
+			case OWNER -> LockStatus.State.HELD;
+			case RESERVATION -> LockStatus.State.RESERVED;
+			case EXPIRING -> LockStatus.State.EXPIRING;
+		};
+		return new LockStatus.Holder(this.name, described, (this.mode != null) ? this.mode : mode, left);
 	}
 
 	/**

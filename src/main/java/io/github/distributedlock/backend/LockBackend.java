@@ -51,6 +51,10 @@ import io.github.distributedlock.LockRequest;
  * <td>many keys take one step</td>
  * </tr>
  * <tr>
+ * <td>{@link Inspectable}</td>
+ * <td>users see who holds a key, and who waits for it</td>
+ * </tr>
+ * <tr>
  * <td>{@link #features()}</td>
  * <td>shared and fair locks, and fencing tokens; without them the engine refuses such
  * requests before it asks for anything</td>

@@ -3,6 +3,7 @@ package io.github.distributedlock.backend;
 import java.util.Objects;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +52,14 @@ public record Waiter(String instance, LockMode mode, @Nullable String ticket) {
 	 */
 	public static Waiter fair(String instance, String owner) {
 		return new Waiter(instance, LockMode.EXCLUSIVE, owner);
+	}
+
+	/**
+	 * Describes it to users.
+	 * @return what users see of it
+	 */
+	public LockStatus.Waiter describe() {
+		return new LockStatus.Waiter(this.instance, this.mode, this.ticket);
 	}
 
 	/**

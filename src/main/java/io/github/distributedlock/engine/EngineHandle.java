@@ -34,7 +34,7 @@ final class EngineHandle implements LockHandle {
 
 	private final List<String> keys;
 
-	private final Handles parts;
+	private final HandleContext context;
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -52,12 +52,12 @@ final class EngineHandle implements LockHandle {
 
 	private final EngineTime.Alarm heldTooLong;
 
-	EngineHandle(List<Hold> holds, boolean detached, Call call, Handles parts) {
+	EngineHandle(List<Hold> holds, boolean detached, Call call, HandleContext context) {
 		this.holds = holds;
 		this.keys = keys(holds);
-		this.parts = parts;
-		this.lossActions = new LossActions(this.keys, parts.userCode(), parts.workers());
-		this.heldTooLong = parts.heldTooLong().watch(this.keys);
+		this.context = context;
+		this.lossActions = new LossActions(this.keys, context.userCode(), context.workers());
+		this.heldTooLong = context.heldTooLong().watch(this.keys);
 		for (Hold hold : holds) {
 			hold.attach(this.lossActions);
 		}
@@ -76,7 +76,7 @@ final class EngineHandle implements LockHandle {
 	 * Whether it comes from the engine with that loss handler.
 	 */
 	boolean isOf(LossHandler lossHandler) {
-		return this.parts.lossHandler() == lossHandler;
+		return this.context.lossHandler() == lossHandler;
 	}
 
 	/**
@@ -104,7 +104,7 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public boolean isHeld() {
-		return !this.closed.get() && this.holds.stream().allMatch(this.parts.lossHandler()::isStillHeld);
+		return !this.closed.get() && this.holds.stream().allMatch(this.context.lossHandler()::isStillHeld);
 	}
 
 	@Override
@@ -117,7 +117,7 @@ final class EngineHandle implements LockHandle {
 		if (!isHeld()) {
 			return Duration.ZERO;
 		}
-		Moment now = Moment.now(this.parts.time());
+		Moment now = Moment.now(this.context.time());
 		long least = this.holds.stream().mapToLong((hold) -> hold.lease().left(now)).min().orElse(0);
 		return Duration.ofNanos(Math.max(0, least));
 	}
@@ -126,7 +126,7 @@ final class EngineHandle implements LockHandle {
 	public void checkHeld() {
 		requireOpen();
 		for (Hold hold : this.holds) {
-			if (!this.parts.lossHandler().isStillHeld(hold)) {
+			if (!this.context.lossHandler().isStillHeld(hold)) {
 				throw new LockLostException(
 						"Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost: "
 								+ LossHandler.why(hold.ownership().lossReason(), hold.options()),
@@ -138,7 +138,7 @@ final class EngineHandle implements LockHandle {
 	@Override
 	public boolean extend(Duration lease) {
 		requireOpen();
-		return this.parts.extender().extend(this.holds, lease);
+		return this.context.extender().extend(this.holds, lease);
 	}
 
 	@Override
@@ -184,7 +184,7 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public CompletableFuture<Void> closeAsync() {
-		return leave() ? this.parts.backgroundReleaser().release(ended(), this.call::end)
+		return leave() ? this.context.backgroundReleaser().release(ended(), this.call::end)
 				: CompletableFuture.completedFuture(null);
 	}
 
@@ -197,7 +197,7 @@ final class EngineHandle implements LockHandle {
 			return false;
 		}
 		if (this.binding != null) {
-			this.parts.closedElsewhere().check(this.binding, this.keys);
+			this.context.closedElsewhere().check(this.binding, this.keys);
 			this.binding.close();
 		}
 		this.heldTooLong.cancel();
@@ -213,9 +213,10 @@ final class EngineHandle implements LockHandle {
 	 */
 	private boolean giveBack() {
 		List<Hold> ended = ended();
-		boolean othersAreHeld = ended.size() == this.holds.size()
-				|| this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.parts.lossHandler()::isStillHeld);
-		return this.parts.releaser().release(ended) && othersAreHeld;
+		boolean othersAreHeld = ended.size() == this.holds.size() || this.holds.stream()
+			.filter((hold) -> !hold.isLeft())
+			.allMatch(this.context.lossHandler()::isStillHeld);
+		return this.context.releaser().release(ended) && othersAreHeld;
 	}
 
 	/**

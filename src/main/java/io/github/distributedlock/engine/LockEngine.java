@@ -17,6 +17,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.engine.RunningCalls.Call;
@@ -83,7 +84,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final BackgroundReleaser backgroundReleaser;
 
-	private final Handles handles;
+	private final HandleContext handleContext;
+
+	private final Inspector inspector;
 
 	private final Listening listening;
 
@@ -120,9 +123,10 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
 				handOver, this.watchdog, this.sweeper, instance, this.lifecycle, time);
 		this.requestAcquirer = new RequestAcquirer(context, releaser, this.lossHandler, this.events);
-		this.handles = new Handles(this.lossHandler, releaser, this.backgroundReleaser,
+		this.handleContext = new HandleContext(this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);
+		this.inspector = new Inspector(backend, instance);
 	}
 
 	/**
@@ -153,6 +157,11 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		Duration waitTime = Objects.requireNonNull(request, "request").waitTime();
 		Wait wait = new Wait(this.time, (waitTime != null) ? waitTime : Duration.ZERO, request.interruptible());
 		return Optional.ofNullable(acquire(request, wait));
+	}
+
+	@Override
+	public LockStatus inspect(String key) {
+		return this.inspector.inspect(this.requests.keysInOrder(LockRequest.of(key)).get(0));
 	}
 
 	private @Nullable LockHandle acquire(LockRequest request, Wait wait) {
@@ -211,7 +220,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private LockHandle open(List<Hold> holds, LockRequest request, Call call) {
 		try {
-			return this.handles.open(holds, request.detached(), call);
+			return new EngineHandle(holds, request.detached(), call, this.handleContext);
 		}
 		catch (RuntimeException | Error ex) {
 			this.requestAcquirer.giveBack(holds);

@@ -63,7 +63,7 @@ final class LossActions implements LossCallback {
 
 	/**
 	 * Lets each action run by its executor, without waiting for it. One for which there
-	 * is no thread keeps nobody else from being told.
+	 * is no thread keeps no other from being started.
 	 */
 	@Override
 	public void lost() {

@@ -1,11 +1,17 @@
 /**
- * All that is the same on every store: queueing, waiting, reentrancy, leases, loss,
- * release retries. Knows no Spring.
+ * The engine: all that is the same on every store. This package is its face, with
+ * requests, reentrancy, handles, and all keys of a request or none. Knows no Spring.
  * <p>
- * The way of a request: {@link io.github.distributedlock.engine.LockEngine} → the
- * {@code LocalQueue} of its key → {@code KeyAcquirer} → a {@code Hold}, kept alive by the
- * {@code Watchdog}, until the {@code Releaser} gives it back or {@code LossHandler}
- * declares it lost. What could not be told to the store is left to the {@code Sweeper}.
+ * Its rooms, each of which uses only those after it:
+ * {@link io.github.distributedlock.engine.queue} is how a request waits for a key,
+ * {@link io.github.distributedlock.engine.lease} is what this JVM owns, and
+ * {@link io.github.distributedlock.engine.runtime} is what they run on.
+ * <p>
+ * The way of a request: {@link io.github.distributedlock.engine.LockEngine} checks it
+ * ({@code Requests}) and counts it ({@code RunningCalls}). {@code RequestAcquirer}
+ * re-enters what the thread holds and acquires the rest. The holds become an
+ * {@code EngineHandle}. Closing the last handle of a hold gives it to the
+ * {@code Releaser}.
  */
 @NullMarked
 package io.github.distributedlock.engine;

@@ -22,6 +22,7 @@ import io.github.distributedlock.engine.lease.LossHandler;
 import io.github.distributedlock.engine.lease.Ownership;
 import io.github.distributedlock.engine.lease.ReleasedKeys;
 import io.github.distributedlock.engine.lease.Releaser;
+import io.github.distributedlock.engine.lease.RenewalRound;
 import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.lease.Watchdog;
 import io.github.distributedlock.engine.runtime.Events;
@@ -64,13 +65,13 @@ public class EngineHandleLincheckTests {
 
 	private final Queue<AtomicInteger> actions = new ConcurrentLinkedQueue<>();
 
-	private final Handles handles = handles();
+	private final HandleContext context = context();
 
 	private final RunningCalls calls = new RunningCalls(this.time);
 
 	private final Hold hold = hold();
 
-	private final LockHandle handle = this.handles.open(List.of(this.hold), true, this.calls.begin(true));
+	private final LockHandle handle = new EngineHandle(List.of(this.hold), true, this.calls.begin(true), this.context);
 
 	private final LockHandle inner = reentered();
 
@@ -102,7 +103,7 @@ public class EngineHandleLincheckTests {
 
 	@Operation
 	public void lose() {
-		this.handles.lossHandler().declare(this.hold.ownership(), Reason.TAKEN);
+		this.context.lossHandler().declare(this.hold.ownership(), Reason.TAKEN);
 	}
 
 	@Operation
@@ -125,7 +126,7 @@ public class EngineHandleLincheckTests {
 	public void reenter() {
 		if (this.hold.reenter()) {
 			Interleavings.require(this.store.keys().isEmpty(), "re-entered after it was given back");
-			this.handles.open(List.of(this.hold), false, this.calls.begin(true)).close();
+			new EngineHandle(List.of(this.hold), false, this.calls.begin(true), this.context).close();
 		}
 	}
 
@@ -146,19 +147,20 @@ public class EngineHandleLincheckTests {
 
 	private LockHandle reentered() {
 		this.hold.reenter();
-		return this.handles.open(List.of(this.hold), true, this.calls.begin(true));
+		return new EngineHandle(List.of(this.hold), true, this.calls.begin(true), this.context);
 	}
 
-	private Handles handles() {
+	private HandleContext context() {
 		Events events = Events.here(List.of(this::count));
 		Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
 		LossHandler lossHandler = new LossHandler(sweeper, events);
-		Watchdog watchdog = new Watchdog(this.store, (due) -> {
-		}, lossHandler, this.time, this.time);
+		Watchdog watchdog = new Watchdog(this.store,
+				new RenewalRound(this.store, INSTANCE, lossHandler, sweeper, events, this.time), lossHandler, this.time,
+				this.time);
 		Releaser releaser = new Releaser(new Store(this.store), watchdog, lossHandler, sweeper, events, false);
 		BackgroundReleaser backgroundReleaser = new BackgroundReleaser(releaser, new Nodes(this.store),
 				new SerialTasks(this.time::background), this.time);
-		return new Handles(lossHandler, releaser, backgroundReleaser,
+		return new HandleContext(lossHandler, releaser, backgroundReleaser,
 				new Extender(this.store, INSTANCE, lossHandler, this.time), new HeldTooLong(null, this.time),
 				new ClosedElsewhere(), new UserCode(this.time), this.time, this.time);
 	}

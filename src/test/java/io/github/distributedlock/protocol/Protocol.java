@@ -4,14 +4,15 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which steps are possible in a state. Who changes one of these changes the model:
+ * Which steps are possible in a state. A change of one of these changes the model, too:
  *
  * <pre>
  * SET NX PX, RedisLockBackend.acquire                 Scripts.setIfAbsent
  * acquire.lua                                         Scripts.acquire
  * pass.lua                                            Scripts.pass
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
- * PlainSteps, WaitingList, FencingCounter, PlainReleasePlainCommands, Places
+ * PlainSteps, WaitingList, FencingCounter,
+ *   PlainRelease                                      PlainCommands, Places
  * PlainRenewals                                       RenewalProtocol
  * LocalQueue, KeyQueue, QueueNode                     Jvm, Queue
  * KeyAcquirer, AcquireLoop                            RequestTransitions.ask, .pause, .giveUp

@@ -1,8 +1,13 @@
 package io.github.distributedlock.backend.memory;
 
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Holder;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +61,18 @@ final class Holding {
 	 */
 	@Nullable Holder first() {
 		return isShared() ? this.ends.keySet().iterator().next() : this.alone;
+	}
+
+	/**
+	 * All of them, each with the time that it has left.
+	 */
+	List<LockStatus.Holder> describe(long now) {
+		List<LockStatus.Holder> all = new ArrayList<>();
+		if (this.alone != null) {
+			all.add(this.alone.describe(LockMode.EXCLUSIVE, Duration.ofNanos(this.end - now)));
+		}
+		this.ends.forEach((holder, end) -> all.add(holder.describe(LockMode.SHARED, Duration.ofNanos(end - now))));
+		return all;
 	}
 
 	/**

@@ -13,8 +13,10 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Inspectable;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.OneStepHandOver;
@@ -31,7 +33,8 @@ import io.github.distributedlock.backend.WaiterQueue;
  * <p>
  * Safe for use by many threads; does no I/O and never throws.
  */
-public final class InMemoryLockBackend implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver {
+public final class InMemoryLockBackend
+		implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, Inspectable {
 
 	/*
 	 * Invariant: slots are touched only with the mutex held, which is what makes a step
@@ -161,6 +164,12 @@ public final class InMemoryLockBackend implements LockBackend, WaiterQueue, Rele
 	@Override
 	public boolean leaveToExpire(String key, String owner, Duration rest) {
 		return step(key, (slot) -> slot.leaveToExpire(owner, expiry(rest)));
+	}
+
+	@Override
+	public LockStatus inspect(String key) {
+		return step(key, (slot) -> LockStatus.of(key, slot.holding().describe(this.nanoTime.getAsLong()),
+				slot.describeWaiters()));
 	}
 
 	@Override

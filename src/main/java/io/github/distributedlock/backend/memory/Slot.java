@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.Waiter;
@@ -126,6 +127,10 @@ final class Slot {
 
 	void register(Waiter waiter) {
 		this.waiters.add(waiter);
+	}
+
+	List<LockStatus.Waiter> describeWaiters() {
+		return this.waiters.stream().map(Waiter::describe).toList();
 	}
 
 	void unregister(Waiter waiter) {

@@ -18,7 +18,16 @@ import io.github.distributedlock.engine.runtime.Interrupts;
 import io.github.distributedlock.engine.runtime.Text;
 
 /**
- * Makes leases longer when a user asks for it.
+ * Makes leases longer when a user asks for it. Safe for use by many threads.
+ * <p>
+ * States of an extension: not sent, sent, ended. It is ended when the store has answered
+ * it or is known not to have carried it out; one that is not answered stays sent.
+ * <p>
+ * Invariants: an extension is counted in its {@link Ownership} from before it is sent
+ * until it has ended, and a key with one that has not is not handed on, since the
+ * extension may be carried out yet. The lease counts as longer only after the answer, and
+ * from before the command was sent. No extension makes a lease shorter, in the store or
+ * here.
  */
 public final class Extender {
 

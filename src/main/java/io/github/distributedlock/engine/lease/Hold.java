@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * back or hands it on, or it is lost.
  * <p>
  * Invariants: it begins with one entry, for its first handle; re-entering counts one
- * more, unless the last one has left, and who leaves last ends it.
+ * more, unless the last one has left, and the last one to leave ends it. Safe for use by
+ * many threads.
  */
 public final class Hold {
 

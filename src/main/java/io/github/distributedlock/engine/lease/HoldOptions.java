@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxHold the longest hold, {@link Long#MAX_VALUE} for none
  * @param minHold the shortest hold, 0 for none
  * @param expireOnClose whether the lease is left to run out
- * @param mode who may hold it together
+ * @param mode whether it may be held by several owners
  * @param fair whether it is served strictly in order of arrival
  * @param fenced whether a fencing token is wanted
  * @param handedOn whether its hold may be handed on inside this JVM, from another request

@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Invariants: each change of state is one compare-and-set, and the last two are final. So
- * at most one hold has it, a loss reaches the one that has it then, and who has handed it
- * on can do nothing to it any more: it is not handed on before the store has answered
- * every extension that its hold has asked for. What the store answers to a renewal counts
- * only until the end. The lease ends here before the server may give the key to another,
- * and its end only moves later.
+ * at most one hold has it, a loss reaches the one that has it then, and a hold that has
+ * handed it on can do nothing to it any more: it is not handed on before the store has
+ * answered every extension that its hold has asked for. What the store answers to a
+ * renewal counts only until the end. The lease ends here before the server may give the
+ * key to another, and its end only moves later.
  */
 public final class Ownership {
 
@@ -42,9 +42,9 @@ public final class Ownership {
 	}
 
 	/**
-	 * One value for all, so that nobody sees a loss without its reason.
+	 * One value for all, so that no thread sees a loss without its reason.
 	 *
-	 * @param hold who has it, or had it last
+	 * @param hold the one that has it, or had it last
 	 * @param extensions how many extensions were sent and may be carried out yet
 	 */
 	private record State(Stage stage, @Nullable Hold hold, @Nullable Reason loss, int extensions) {
@@ -96,7 +96,7 @@ public final class Ownership {
 		this.lease = new Lease(sent, options.lease());
 	}
 
-	public String key() {
+	String key() {
 		return this.key;
 	}
 
@@ -212,7 +212,7 @@ public final class Ownership {
 	}
 
 	/**
-	 * Ends it while nobody has it, to give the key back or to pass it on.
+	 * Ends it while no hold has it, to give the key back or to pass it on.
 	 * @return {@code false} if it is not vacant any more
 	 */
 	public boolean beginRelease() {
@@ -222,8 +222,8 @@ public final class Ownership {
 	}
 
 	/**
-	 * Ends it by a loss. One that nobody has is not lost to a shutdown: who comes for it
-	 * gives it back. Nor is one that is about to be given back.
+	 * Ends it by a loss. A vacant one is not lost to a shutdown: the request that comes
+	 * for it gives it back. Nor is one that is about to be given back.
 	 * @return {@code false} if it had ended before
 	 */
 	boolean lose(Reason reason) {
@@ -273,7 +273,8 @@ public final class Ownership {
 	}
 
 	/**
-	 * Why it was lost; if it was not, nobody has said anything but that it is gone.
+	 * Why it was lost; if it was not lost, all that is known is that the store does not
+	 * have it as ours.
 	 */
 	public Reason lossReason() {
 		Reason loss = state().loss();
@@ -303,7 +304,7 @@ public final class Ownership {
 	}
 
 	/**
-	 * Why it is over, if nobody said that the key was taken.
+	 * Why it is over, if the store did not say that the key was taken.
 	 */
 	Reason overReason() {
 		if (!this.options.renewed()) {

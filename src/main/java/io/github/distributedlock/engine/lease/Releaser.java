@@ -62,7 +62,7 @@ public final class Releaser {
 	}
 
 	/**
-	 * Gives back holds that nobody ever had a handle of.
+	 * Gives back holds that no handle was opened for.
 	 */
 	public void undo(List<Hold> holds) {
 		end(holds, false);

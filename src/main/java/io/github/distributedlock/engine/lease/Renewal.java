@@ -8,7 +8,7 @@ import io.github.distributedlock.engine.lease.Lease.Moment;
 /**
  * When a guarded ownership is to be renewed next. Written by one renewal round at a time.
  */
-public final class Renewal {
+final class Renewal {
 
 	private static final long SHORTEST_RETRY = TimeUnit.MILLISECONDS.toNanos(20);
 

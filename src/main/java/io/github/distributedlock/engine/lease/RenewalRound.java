@@ -96,7 +96,8 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 			}
 		}
 		else if (ownership.isLost() && !ownership.isLeftToRunOut()) {
-			// We gave it up before this was carried out: nobody would ever free it.
+			// We gave it up before this was carried out: otherwise it would never be
+			// freed.
 			this.sweeper.cleanUp(ownership);
 		}
 	}

@@ -44,7 +44,7 @@ final class AcquireAttempts {
 
 	/**
 	 * When the slice began that goes on with this claim. Otherwise one begins when the
-	 * answer is here: while the store is slow nobody uses it.
+	 * answer is here: while the store is slow it is not used.
 	 */
 	private OptionalLong sliceStart = OptionalLong.empty();
 

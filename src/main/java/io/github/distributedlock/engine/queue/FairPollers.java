@@ -7,14 +7,13 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The fair requests of this JVM that wait for a key. Each has a place of its own in the
- * store, but only the first one asks there of its own accord, for all: that keeps all
- * places alive, also while one of this JVM holds the lock, and it finds out whose wake-up
- * got lost. The others ask when they are woken. In what order they are served is up to
- * the store.
+ * store, but only the first one polls, for all: that keeps all places alive, also while
+ * one of this JVM holds the lock, and it finds out whose wake-up got lost. The others ask
+ * when they are woken. In what order they are served is up to the store.
  * <p>
- * Invariants: a line exists exactly while somebody stands in it, and the first one in it
- * polls for all. Who becomes that one is woken, for it may have parked for good, and asks
- * at once: the last sign of life may be as old as a poll.
+ * Invariants: a line exists exactly while it has a request, and the first one in it polls
+ * for all. A request that becomes the first is woken, for it may have parked for good,
+ * and asks at once: the last sign of life may be as old as a poll.
  */
 final class FairPollers {
 

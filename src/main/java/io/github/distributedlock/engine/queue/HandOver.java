@@ -19,8 +19,8 @@ import io.github.distributedlock.engine.runtime.Store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of a key that a hold has handed on to the next turn of this JVM: a cohort
- * lock, after Dice, Marathe and Shavit, <i>Lock Cohorting</i> (2012).
+ * What becomes of a key that a hold has handed on to the next request of this JVM: a
+ * cohort lock, after Dice, Marathe and Shavit, <i>Lock Cohorting</i> (2012).
  * <p>
  * Within a slice of time it is taken as it is, without asking the store, if the lease
  * suits the next request. Otherwise one command passes it on: within the slice to the
@@ -29,8 +29,9 @@ import org.jspecify.annotations.Nullable;
  * next request, which begins a new slice. Where the store keeps no place of ours, the key
  * is given back instead, and rests for as long as a slice.
  * <p>
- * Invariant: whatever becomes of it begins with one change of its state, from vacant. Who
- * does not manage that change does not touch it.
+ * Invariant: whatever becomes of it begins with one change of its state, from vacant. A
+ * thread that does not manage that change does not touch it. Safe for use by many
+ * threads.
  */
 public final class HandOver {
 
@@ -48,7 +49,8 @@ public final class HandOver {
 
 	/**
 	 * Creates it.
-	 * @param slice for how long a key is handed on without asking who else waits
+	 * @param slice for how long a key is handed on before others that wait in the store
+	 * come first, in nanoseconds
 	 */
 	public HandOver(Store store, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, EngineTime time,
 			long slice) {
@@ -73,7 +75,7 @@ public final class HandOver {
 	@Nullable Hold take(Ownership ownership, QueuePlace place, HoldOptions options) {
 		Moment now = Moment.now(this.time);
 		long left = ownership.lease().left(now);
-		// Passing it on renews a lease that nobody managed to renew in time, and ends one
+		// Passing it on renews a lease that was not renewed in time, and ends one
 		// that was extended for the hold before: if this JVM dies, others wait for it.
 		if (isSliceOver(ownership, now) || !options.sharesLeaseOf(ownership.options()) || left < options.lease() / 2
 				|| left > options.lease()) {
@@ -85,7 +87,7 @@ public final class HandOver {
 
 	/**
 	 * Takes a key in order to pass it on.
-	 * @return {@code false} if somebody else has it
+	 * @return {@code false} if it is not vacant any more
 	 */
 	boolean takeToPass(Ownership ownership) {
 		boolean taken = ownership.beginRelease();
@@ -126,7 +128,7 @@ public final class HandOver {
 	}
 
 	/**
-	 * Gives a key back in the background that nobody here took.
+	 * Gives a key back in the background that no local request took.
 	 */
 	void abandon(Ownership ownership) {
 		if (ownership.beginRelease()) {
@@ -136,7 +138,7 @@ public final class HandOver {
 	}
 
 	/**
-	 * Gives a key back in the background that nobody here may have.
+	 * Gives a key back in the background whose request is not served any more.
 	 */
 	void undo(Hold hold) {
 		hold.ownership().beginRelease(hold); // Or it is lost already, to the end of the

@@ -18,22 +18,22 @@ final class KeyQueue {
 	final Deque<QueueNode> waiting = new ArrayDeque<>(1);
 
 	/**
-	 * Wake-ups from the store that nobody has consumed yet. Safe for any thread.
+	 * Wake-ups from the store that no request has consumed yet. Safe for any thread.
 	 */
 	final Semaphore wakeUps = new Semaphore(0);
 
 	/**
-	 * Who talks to the store or holds the lock. May be read by any thread.
+	 * The request that asks the store or holds the lock. May be read by any thread.
 	 */
 	volatile QueueNode current;
 
 	/**
-	 * Whether anybody waits here. May be read by any thread.
+	 * Whether requests wait behind the current one. May be read by any thread.
 	 */
 	volatile boolean crowded;
 
 	/**
-	 * Whether the store may know this JVM as a waiter; whoever has the turn inherits it.
+	 * Whether the store may know this JVM as a waiter; the current node inherits that.
 	 */
 	volatile boolean registered;
 
@@ -65,8 +65,8 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Ends the current turn.
-	 * @return whether there is another one
+	 * Makes the next node the current one, or a withdrawal if the store may know of us.
+	 * @return {@code false} if there is neither
 	 */
 	boolean next() {
 		QueueNode next = this.waiting.poll();
@@ -84,7 +84,7 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Ends the current turn, and leaves a key to the next one.
+	 * Makes the next node the current one, and leaves a key to it.
 	 * @return {@code false} if there is none that may have it
 	 */
 	boolean handOn(Ownership ownership, BooleanSupplier vacated) {

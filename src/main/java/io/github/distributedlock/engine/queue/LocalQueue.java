@@ -27,11 +27,11 @@ import org.jspecify.annotations.Nullable;
  *                                          is; or the queue vanishes
  * </pre>
  *
- * Invariants: a queue exists exactly while it has a current turn. Turns become current in
+ * Invariants: a queue exists exactly while it has a current node. Nodes become current in
  * the order in which they entered. Registering and withdrawing are never under way at the
- * same time, since both need the turn; a newcomer takes the turn of a withdrawal that has
- * not begun, and the registration with it. A wake-up is kept for whoever has the turn
- * until it is consumed, or passed on by a withdrawal if nobody has.
+ * same time, since only the current node does either; a newcomer takes the place of a
+ * withdrawal that has not begun, and the registration with it. A wake-up is kept for the
+ * current node until it is consumed, or passed on by a withdrawal.
  */
 public final class LocalQueue {
 
@@ -41,7 +41,8 @@ public final class LocalQueue {
 
 	/**
 	 * Creates empty queues.
-	 * @param withdrawals is to tell the store that nobody waits, and then to leave
+	 * @param withdrawals is to tell the store that no local request waits, and then to
+	 * leave
 	 */
 	public LocalQueue(BiConsumer<LocalQueue, QueueNode> withdrawals) {
 		this.withdrawals = withdrawals;
@@ -50,12 +51,12 @@ public final class LocalQueue {
 	/**
 	 * Takes a place in a key's queue.
 	 * @param mayWait whether to queue up if the key is held or queued for here
-	 * @param inherits whether the turn before may leave the key to it
+	 * @param inherits whether the node before may leave the key to it
 	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
 	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
 	 * one end that has, which takes one command: the lock may be free.
 	 */
-	public @Nullable QueueNode enter(QueueKey queueKey, boolean mayWait, boolean inherits) {
+	@Nullable QueueNode enter(QueueKey queueKey, boolean mayWait, boolean inherits) {
 		QueueNode node = new QueueNode(this, queueKey, false, inherits);
 		this.queues.compute(queueKey, (same, queue) -> {
 			if (queue == null) {
@@ -130,7 +131,7 @@ public final class LocalQueue {
 	/**
 	 * Gives up a place that nothing has come of. A key that was left to it is left to the
 	 * next one, even if it is borrowed.
-	 * @return the key that was left to it, if there is no next one and nobody has it
+	 * @return the key that was left to it, if there is no next one and it is vacant
 	 */
 	@Nullable Ownership abandon(QueueNode node) {
 		// It may still be left one until it is gone.
@@ -175,15 +176,15 @@ public final class LocalQueue {
 	}
 
 	/**
-	 * Lets every current turn ask the store once more.
+	 * Lets every current node ask the store once more.
 	 */
 	void wakeAll() {
 		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, KeyQueue::wake));
 	}
 
 	/**
-	 * Lets everybody who waits notice that the engine was stopped. A current turn that is
-	 * served all the same asks the store once more.
+	 * Lets every waiting request notice that the engine was stopped. A current node that
+	 * is served all the same asks the store once more.
 	 */
 	public void recallAll() {
 		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, KeyQueue::recall));

@@ -16,8 +16,9 @@ import io.github.distributedlock.engine.runtime.Failures;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gets several keys in one step, where the store can do that and nobody is in the way.
- * Never waits: whoever does not get them so gets them one after the other.
+ * Acquires several keys in one step, where the store can do that and no other request is
+ * in the way. Never waits: keys that cannot be acquired so are acquired one after the
+ * other.
  */
 public final class MultiKeyAcquirer {
 
@@ -29,8 +30,8 @@ public final class MultiKeyAcquirer {
 
 	/**
 	 * Acquires all keys or none.
-	 * @return a hold for each key, guarded, or {@code null} if they have to be got one by
-	 * one
+	 * @return a hold for each key, guarded, or {@code null} if they have to be acquired
+	 * one by one
 	 * @throws LockBackendException if the store refused it for good, or failed and there
 	 * is no time left to ask again
 	 */
@@ -76,8 +77,8 @@ public final class MultiKeyAcquirer {
 	}
 
 	/**
-	 * Takes the turn of a key that nobody here holds or waits for, nor does the store
-	 * know of one who did.
+	 * Takes the place of a key that no local request holds or waits for, nor has left a
+	 * registration of in the store.
 	 */
 	private @Nullable QueueNode enterAlone(Claim claim) {
 		QueueNode node = this.context.queue().enter(new QueueKey(claim.key(), claim.waiter()), false, false);

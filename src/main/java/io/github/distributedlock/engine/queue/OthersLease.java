@@ -8,7 +8,7 @@ import io.github.distributedlock.backend.Holder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The lease of another that has the key, as the store told of it: when it ends, nobody is
+ * The lease of the present owner, as the store told of it: when it ends, no request is
  * woken. Confined to the requesting thread.
  * <p>
  * Of one that is renewed the store tells again and again, and the end that it told passes

@@ -5,8 +5,8 @@ import java.time.Duration;
 import io.github.distributedlock.DurationRange;
 
 /**
- * How often who waits asks the store of its own accord while no wake-ups arrive: first
- * after about the least, then less and less often, at last after about the greatest.
+ * The polling interval that is used while no release notifications arrive: it grows from
+ * about the least to about the greatest.
  *
  * @param min the least, from 1 millisecond
  * @param max the greatest, to 1 minute

@@ -15,12 +15,12 @@ import io.github.distributedlock.engine.runtime.Store;
  * When one request that waits asks the store of its own accord. Confined to the
  * requesting thread.
  * <p>
- * When the lease ends of which the store told, since nobody tells then. While wake-ups
- * arrive, in time for a reservation whose wake-up got lost. While they do not, a first
- * time soon, and then less and less often up to the longest interval, since the longer a
- * lock is held already, the longer it may be held yet; but in time for a reservation if
- * the store keeps a place all the same. Each pause is drawn at random, so that JVMs that
- * began to wait together do not ask together.
+ * When the lease ends of which the store told, since no notification comes then. While
+ * wake-ups arrive, in time for a reservation whose wake-up got lost. While they do not, a
+ * first time soon, and then less and less often up to the longest interval, since the
+ * longer a lock is held already, the longer it may be held yet; but in time for a
+ * reservation if the store keeps a place all the same. Each pause is drawn at random, so
+ * that JVMs that began to wait together do not ask together.
  */
 final class Polls {
 
@@ -30,14 +30,14 @@ final class Polls {
 	private static final Duration LONGEST = Duration.ofMillis(500);
 
 	/**
-	 * Who waits asks once more so long before its time is over, since its wake-up may
+	 * A request asks once more so long before its time is over, since its wake-up may
 	 * have got lost: if it polled in vain, or was to wait for less than a poll.
 	 */
 	private static final long LAST = TimeUnit.MILLISECONDS.toNanos(50);
 
 	/**
-	 * Who keeps a place asks so soon whether the one that the lock is reserved for was
-	 * found dead.
+	 * How soon a request that keeps a place asks whether the waiter that the lock is
+	 * reserved for was found dead.
 	 */
 	private static final long SOON = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -62,7 +62,7 @@ final class Polls {
 	/**
 	 * Creates them.
 	 * @param claim what is waited for. A fair one has a place in the store that is lost
-	 * if nobody asks for too long, so it asks as often whether it hears or not
+	 * if it is not polled for too long, so it asks as often whether it hears or not
 	 */
 	Polls(Store store, Listening listening, PollInterval interval, Claim claim, EngineTime time) {
 		this.store = store;

@@ -11,14 +11,28 @@ import io.github.distributedlock.engine.lease.QueuePlace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request's place in the queue of its key. While it is the current one it may talk to
- * the store about the key; it stays current for as long as the lock is held.
+ * The place of one request in the local queue of its key.
+ *
+ * <pre>
+ * waiting ──► current: asks the store ──► current: holds the key ──► left
+ *    │ gives up      │ gives up                                        ▲
+ *    └───────────────┴─────────────────────────────────────────────────┘
+ * </pre>
+ *
+ * Invariants: it joins one queue, once, and becomes current there at most once. It is
+ * granted a permit when it does, and another one by each stop, so that its thread looks
+ * whether it is current. Only the current node asks the store, and only its registration
+ * is changed. A key is left to it before it is granted; that key is borrowed only while
+ * it is vacant, and not any more once its thread has come for it. A withdrawal begins
+ * once: by its task, or by the request that takes its place. What is not volatile or
+ * final is confined to the requesting thread.
  */
 final class QueueNode implements QueuePlace {
 
 	/**
-	 * So many others get ahead of one that is waking up. As many as one that runs manages
-	 * in that time anyway, so that all of them get the same number.
+	 * How many requests may borrow a key before the request that it was left to has woken
+	 * up. A running thread manages about as many in that time, so that all get the same
+	 * number.
 	 */
 	static final int MOST_LOANS = 16;
 
@@ -29,7 +43,7 @@ final class QueueNode implements QueuePlace {
 	final QueueKey queueKey;
 
 	/**
-	 * Whether it only tells the store that nobody here waits any more.
+	 * Whether it only tells the store that no local request waits any more.
 	 */
 	final boolean withdrawal;
 
@@ -41,16 +55,15 @@ final class QueueNode implements QueuePlace {
 	final boolean inherits;
 
 	/**
-	 * Whether there was only a withdrawal ahead of it: nobody here has the key or waits
-	 * for it. Confined to the requesting thread.
+	 * Whether there was only a withdrawal ahead of it: no local request has the key or
+	 * waits for it. Confined to the requesting thread.
 	 */
 	boolean followsWithdrawal;
 
 	private final AtomicBoolean begun = new AtomicBoolean();
 
 	/**
-	 * Whether it asks the store of its own accord while it waits; changed only by
-	 * {@link FairPollers}.
+	 * Whether it polls the store while it waits; changed only by {@link FairPollers}.
 	 */
 	volatile boolean poller = true;
 
@@ -86,7 +99,8 @@ final class QueueNode implements QueuePlace {
 	}
 
 	/**
-	 * One that comes after it, and only tells the store that nobody waits any more.
+	 * One that comes after it, and only tells the store that no local request waits any
+	 * more.
 	 */
 	QueueNode withdrawal() {
 		return new QueueNode(this.localQueue, this.queueKey, true, false);
@@ -107,15 +121,15 @@ final class QueueNode implements QueuePlace {
 	}
 
 	/**
-	 * The key that the turn before has left to this one.
+	 * The key that the node before has left to this one.
 	 */
 	@Nullable Ownership inherited() {
 		return this.inherited;
 	}
 
 	/**
-	 * The key that was left to this turn, as long as nobody has it: others may borrow it
-	 * a few times, until this one has come for it in vain.
+	 * The key that was left to this node, as long as it is vacant: other requests may
+	 * borrow it a few times, until this one has come for it in vain.
 	 */
 	@Nullable Ownership lendable() {
 		Ownership inherited = this.inherited;
@@ -127,14 +141,14 @@ final class QueueNode implements QueuePlace {
 	}
 
 	/**
-	 * Lets nobody borrow the key any more that was left to this turn.
+	 * Ends the borrowing of the key that was left to this node.
 	 */
 	void insist() {
 		this.insisting = true;
 	}
 
 	/**
-	 * Something has happened to the key that was left to this turn.
+	 * Something has happened to the key that was left to this node.
 	 */
 	void inheritanceChanged() {
 		if (this.insisting) {
@@ -166,7 +180,8 @@ final class QueueNode implements QueuePlace {
 	}
 
 	/**
-	 * Whether it has come. A stop grants it, too, so that who waits for it takes notice.
+	 * Whether its turn has come. A stop grants a permit, too, so that its thread takes
+	 * notice.
 	 */
 	boolean isCurrent() {
 		return queue().current == this;
@@ -212,7 +227,7 @@ final class QueueNode implements QueuePlace {
 	}
 
 	/**
-	 * Wakes who waits in this turn.
+	 * Wakes the request, if it waits for the store.
 	 */
 	void wake() {
 		queue().wake();
@@ -233,7 +248,8 @@ final class QueueNode implements QueuePlace {
 	private KeyQueue queue() {
 		KeyQueue queue = this.queue;
 		if (queue == null) {
-			throw new IllegalStateException("No node for lock " + LockException.printable(this.key));
+			throw new IllegalStateException(
+					"The request has no place in the queue of lock " + LockException.printable(this.key));
 		}
 		return queue;
 	}

@@ -60,7 +60,7 @@ public final class Wait {
 
 	/**
 	 * Whether another command may start. The first one may, however late it is, so that
-	 * nobody is told anything of a lock that was not asked for.
+	 * no answer is given about a lock that was not asked for.
 	 */
 	boolean mayAsk() {
 		return mayBeLate() || !isOver();
@@ -134,7 +134,8 @@ public final class Wait {
 	}
 
 	/**
-	 * Whether, when last heard of, the lock was held by nobody, but kept for another.
+	 * Whether the lock was reserved for a waiter, and not held, when it was last heard
+	 * of.
 	 */
 	boolean sawReserved() {
 		return this.holder != null && this.holder.isReservation();
@@ -142,7 +143,8 @@ public final class Wait {
 
 	/**
 	 * The owner token of the holder, when last heard of.
-	 * @return the token, or {@code null} if nobody holds the key or it is not known
+	 * @return the token, or {@code null} if the key is not held, or its owner is not
+	 * known
 	 */
 	public @Nullable String holder() {
 		return (this.holder != null) ? this.holder.owner() : null;

@@ -32,7 +32,7 @@ public final class WakeUps implements ReleaseListener {
 	public void onRelease(ReleaseNotification notification) {
 		Waiter waiter = notification.waiter();
 		if (!this.instance.isWaiter(waiter)) {
-			// Nobody here waits for it, and it would be withdrawn under somebody else.
+			// No local request waits as that, and its registration would be withdrawn.
 			logger.debug("Ignored a wake-up that names {}, a waiter of another JVM",
 					LockException.printable(waiter.toString()));
 			return;
@@ -41,9 +41,9 @@ public final class WakeUps implements ReleaseListener {
 	}
 
 	/**
-	 * Takes note of who has a key. If it is reserved for a fair request of this JVM, that
-	 * one's wake-up may have got lost, or nobody wants it any more. If it is owned by one
-	 * that still waits, that one has not heard of it.
+	 * Takes note of the holder of a key. If it is reserved for a fair request of this
+	 * JVM, the wake-up of that request may have got lost, or the request has given up. If
+	 * it is owned by a request that still waits, the answer to that request got lost.
 	 */
 	void sawHolder(String key, @Nullable Holder holder) {
 		if (holder == null || !this.instance.hasMade(holder.name())) {

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the store in the background that nobody here waits for a key any more, so that it
- * passes on a wake-up that was meant for us. If the store cannot be told, the
+ * Tells the store in the background that no local request waits for a key any more, so
+ * that it passes on a wake-up that was meant for us. If the store cannot be told, the
  * registration and the reservation run out by themselves.
  */
 public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {

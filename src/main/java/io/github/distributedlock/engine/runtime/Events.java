@@ -43,7 +43,7 @@ public final class Events {
 
 	/**
 	 * Tells the same listeners on other threads: each on its own, so that one that blocks
-	 * delays nobody else, and one event after the other.
+	 * delays no other, and one event after the other.
 	 */
 	public Events elsewhere(Workers workers, UserCode userCode) {
 		SerialTasks calls = new SerialTasks(workers::listener);

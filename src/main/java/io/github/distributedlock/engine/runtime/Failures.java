@@ -27,7 +27,7 @@ public final class Failures {
 	}
 
 	/**
-	 * The exception for a key of several whose turn came too late.
+	 * The exception for a key of several that there was no time left for.
 	 */
 	public static LockBackendException notAsked(String key, Duration waitTime) {
 		return LockBackendException
@@ -39,7 +39,7 @@ public final class Failures {
 	}
 
 	/**
-	 * The exception for a request that waited, but for a store that worked.
+	 * The exception for a request that has waited while the store failed.
 	 */
 	public static LockBackendException inAllThatTime(String key, Duration waited, LockBackendException last) {
 		return LockBackendException
@@ -56,8 +56,8 @@ public final class Failures {
 	 */
 	public static LockBackendException withdrawalNotAnswered(String key, Duration waited) {
 		return LockBackendException
-			.of("Lock '" + LockException.printable(key) + "' could not be asked for: the store has not answered in "
-					+ Text.of(waited) + " that nobody waits for it here")
+			.of("Lock '" + LockException.printable(key) + "' could not be asked for: the store has not confirmed in "
+					+ Text.of(waited) + " that the waiter before it has withdrawn")
 			.retryable(true)
 			.build();
 	}

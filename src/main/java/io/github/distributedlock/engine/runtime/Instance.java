@@ -8,19 +8,25 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.github.distributedlock.backend.Waiter;
 
 /**
- * Who we are to the store: {@code app@host/pid#random}, so that a person who looks at a
- * lock can tell who holds it. The random part is made at run time: neither a restart with
- * the same pid nor a native image may repeat it.
+ * The identity of this JVM in the store: {@code app@host/pid#random}, so that the owner
+ * of a lock can be found by its name. The random part is made at run time: neither a
+ * restart with the same pid nor a native image may repeat it.
  */
 public final class Instance {
 
 	private final String id;
+
+	/**
+	 * What all our tokens begin with.
+	 */
+	private final String prefix;
 
 	private final AtomicLong acquisitions = new AtomicLong();
 
 	public Instance(String application) {
 		this.id = plain(application) + "@" + plain(host()) + "/" + ProcessHandle.current().pid() + "#"
 				+ Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE, Character.MAX_RADIX);
+		this.prefix = this.id + ":";
 	}
 
 	public String id() {
@@ -31,21 +37,14 @@ public final class Instance {
 	 * A token that no other acquisition has.
 	 */
 	public String nextOwner() {
-		return ownerPrefix() + this.acquisitions.incrementAndGet();
-	}
-
-	/**
-	 * What all our tokens begin with.
-	 */
-	public String ownerPrefix() {
-		return this.id + ":";
+		return this.prefix + this.acquisitions.incrementAndGet();
 	}
 
 	/**
 	 * Whether a token is one of ours.
 	 */
 	public boolean hasMade(String owner) {
-		return owner.startsWith(ownerPrefix());
+		return owner.startsWith(this.prefix);
 	}
 
 	/**

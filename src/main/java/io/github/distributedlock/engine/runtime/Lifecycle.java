@@ -9,10 +9,10 @@ import io.github.distributedlock.LockException;
 /**
  * Whether the engine is open, stopped or closed for ever.
  * <p>
- * Invariants: each stop begins a new era, so that who was waiting before it notices even
- * if the engine has been started again meanwhile. Odd eras are open, the others stopped;
- * nothing follows the last one. Whoever is inside a lock is served in all of them but the
- * last: it must be able to end what it has begun.
+ * Invariants: each stop begins a new era, so that a request that was waiting before it
+ * notices even if the engine has been started again meanwhile. Odd eras are open, the
+ * others stopped; nothing follows the last one. A thread that is inside a lock is served
+ * in all of them but the last: it must be able to end what it has begun.
  */
 public final class Lifecycle {
 

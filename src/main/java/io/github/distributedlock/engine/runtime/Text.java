@@ -14,7 +14,7 @@ public final class Text {
 	}
 
 	/**
-	 * Who has a lock, if that is known, at the end of a sentence.
+	 * The owner of a lock, if it is known, at the end of a sentence.
 	 */
 	public static String heldBy(@Nullable String holder) {
 		return (holder != null) ? ", held by " + LockException.printable(holder) : "";

@@ -8,7 +8,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs code of the application: listeners, actions, executors. What it throws is logged,
- * and matters to nobody else.
+ * and affects no other code.
  * <p>
  * That goes for every {@link Throwable}. Kotlin and Lombok throw checked exceptions from
  * anywhere. A {@link StackOverflowError} has ended with the call that ran too deep. After
@@ -90,7 +90,7 @@ public final class UserCode {
 			return true;
 		}
 		catch (Throwable ex) {
-			return false; // There is nobody left to tell.
+			return false; // It cannot be told anywhere.
 		}
 	}
 

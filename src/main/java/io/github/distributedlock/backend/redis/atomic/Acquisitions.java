@@ -12,8 +12,6 @@ import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.Lanes;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
-import io.github.distributedlock.backend.redis.wire.RedisRefusal;
-import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -46,35 +44,19 @@ public final class Acquisitions {
 	public @Nullable Attempt acquire(Claim claim) {
 		boolean plain = !claim.fenced() && !LuaOnly.isNeeded(claim.mode(), claim.fair());
 		return this.choice.run(this::lane, (steps, connection) -> {
-			Attempt attempt = plain ? setIfAbsent(steps, connection, claim) : steps.acquire(connection, claim);
+			Attempt attempt = plain ? acquireIfFree(steps, connection, claim) : steps.acquire(connection, claim);
 			return acknowledged(connection, steps, claim, attempt);
 		});
 	}
 
-	private @Nullable Attempt setIfAbsent(Steps steps, RedisConnection connection, Claim claim) {
+	private @Nullable Attempt acquireIfFree(Steps steps, RedisConnection connection, Claim claim) {
 		long begin = System.nanoTime();
-		byte[] name = this.names.lock(claim.key());
-		if (Values.setIfAbsent(connection, name, claim.owner(), claim.lease().toMillis())) {
-			return Attempt.ACQUIRED;
-		}
-		boolean slow = System.nanoTime() - begin > this.timeoutNanos / 4;
-		if (slow && !this.connections.cluster()) {
-			// It has taken long enough, and no client sent it again, so it is not us.
-			return Attempt.BUSY;
-		}
-		// Tells the holder, and fails if it is no lock at all. It is us if the client
-		// sent the command again after it had lost the first answer.
-		try {
-			Holder holder = Values.alone(connection, name);
-			return Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE).equals(holder) ? steps.acquire(connection, claim)
-					: Attempt.busy(holder);
-		}
-		catch (RuntimeException ex) {
-			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
-				throw ex;
-			}
-			return steps.acquire(connection, claim); // Maybe it is shared.
-		}
+		// After a slow command no second one is sent: the lock is not ours, unless the
+		// client of a cluster has sent the command twice.
+		Attempt attempt = Steps.acquireIfFree(connection, this.names.lock(claim.key()), claim,
+				() -> this.connections.cluster() || System.nanoTime() - begin <= this.timeoutNanos / 4);
+		return Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE).equals(attempt.holder())
+				? steps.acquire(connection, claim) : attempt;
 	}
 
 	public @Nullable Attempt acquireOrRegister(Claim claim, boolean registers) {

@@ -100,12 +100,14 @@ public final class PlainSteps implements Steps {
 	private Attempt take(RedisConnection connection, Claim claim, StepBudget pace) {
 		LuaOnly.refuse(claim);
 		byte[] name = this.names.lock(claim.key());
-		long lease = claim.lease().toMillis();
-		if (Values.setIfAbsent(connection, name, claim.owner(), lease)) {
-			return Attempt.ACQUIRED;
+		Attempt attempt = Steps.acquireIfFree(connection, name, claim, () -> {
+			pace.keep();
+			return true;
+		});
+		if (attempt.acquired()) {
+			return attempt;
 		}
-		pace.keep();
-		Holder holder = Values.holder(connection, name);
+		Holder holder = attempt.holder();
 		pace.keep();
 		boolean taken;
 		if (Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE).equals(holder)) {
@@ -115,10 +117,11 @@ public final class PlainSteps implements Steps {
 		else {
 			Waiter waiter = claim.waiter();
 			String reservation = LockCodec.reservedFor(waiter);
-			taken = LockCodec.holder(reservation).equals(holder) && unlessShared(connection, name, () -> this.swap
-				.replace(connection, name, KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), lease));
+			taken = LockCodec.holder(reservation).equals(holder)
+					&& unlessShared(connection, name, () -> this.swap.replace(connection, name,
+							KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), claim.lease().toMillis()));
 		}
-		return taken ? Attempt.ACQUIRED : Attempt.busy(holder);
+		return taken ? Attempt.ACQUIRED : attempt;
 	}
 
 	// If it is gone by now, that is to be seen at once.

@@ -1,11 +1,13 @@
 package io.github.distributedlock.backend.redis.atomic;
 
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.redis.wire.Values;
 import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,23 @@ public interface Steps {
 	 * @return the answer, {@code null} if there was none
 	 */
 	@Nullable Attempt acquire(RedisConnection connection, Claim claim);
+
+	/**
+	 * Acquires a lock that is free, and else looks whose it is: two commands that every
+	 * server has. A lock that is the claim's own already, or reserved for it, counts as
+	 * busy here.
+	 * @param connection the connection
+	 * @param name the lock's name
+	 * @param claim the claim
+	 * @param mayLook is asked before the second command, which is left out then
+	 * @return the answer
+	 */
+	static Attempt acquireIfFree(RedisConnection connection, byte[] name, Claim claim, BooleanSupplier mayLook) {
+		if (Values.setIfAbsent(connection, name, claim.owner(), claim.lease().toMillis())) {
+			return Attempt.ACQUIRED;
+		}
+		return mayLook.getAsBoolean() ? Attempt.busy(Values.holder(connection, name)) : Attempt.BUSY;
+	}
 
 	@Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim);
 

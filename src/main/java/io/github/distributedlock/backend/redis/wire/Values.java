@@ -52,11 +52,7 @@ public final class Values {
 		}
 	}
 
-	/**
-	 * The holder of a lock that is not shared.
-	 * @return the holder, {@code null} if the lock is free; fails if it is shared
-	 */
-	public static @Nullable Holder alone(RedisConnection connection, byte[] name) {
+	private static @Nullable Holder alone(RedisConnection connection, byte[] name) {
 		String value = get(connection, name);
 		return (value != null) ? LockCodec.holder(value) : null;
 	}

@@ -1,0 +1,149 @@
+package io.github.distributedlock;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a store knows of one key at one moment. Immutable, and does no I/O; it may be out
+ * of date when it is read.
+ *
+ * @see DistributedLock#inspect(String)
+ */
+public final class LockStatus {
+
+	private final String key;
+
+	private final List<Holder> holders;
+
+	private final List<Waiter> waiters;
+
+	private final boolean heldHere;
+
+	private LockStatus(String key, List<Holder> holders, List<Waiter> waiters, boolean heldHere) {
+		this.key = Objects.requireNonNull(key, "key");
+		this.holders = List.copyOf(holders);
+		this.waiters = List.copyOf(waiters);
+		this.heldHere = heldHere;
+	}
+
+	/**
+	 * The status of a key, not held here.
+	 * @param key the key
+	 * @param holders those for which the key is busy
+	 * @param waiters those that wait, first the one that came first
+	 * @return the status
+	 */
+	public static LockStatus of(String key, List<Holder> holders, List<Waiter> waiters) {
+		return new LockStatus(key, holders, waiters, false);
+	}
+
+	/**
+	 * Says whether the key is held here.
+	 * @param heldHere whether it is
+	 * @return the status that says so
+	 */
+	public LockStatus heldHere(boolean heldHere) {
+		return new LockStatus(this.key, this.holders, this.waiters, heldHere);
+	}
+
+	/**
+	 * The key.
+	 * @return the key
+	 */
+	public String key() {
+		return this.key;
+	}
+
+	/**
+	 * Whether nothing keeps the next request from the key.
+	 * @return whether there is no {@linkplain #holders() holder}
+	 */
+	public boolean isFree() {
+		return this.holders.isEmpty();
+	}
+
+	/**
+	 * Those for which the key is busy: several only of a lock that is shared.
+	 * @return the holders, empty if the key is free
+	 */
+	public List<Holder> holders() {
+		return this.holders;
+	}
+
+	/**
+	 * Those that are registered in the store as waiting. One that has died is still among
+	 * them until the store notices, which takes about a second. Instances that poll, and
+	 * requests that wait inside an instance for each other, are not known to the store.
+	 * @return the waiters, first the one that came first
+	 */
+	public List<Waiter> waiters() {
+		return this.waiters;
+	}
+
+	/**
+	 * Whether the owner of the key, or one of those that share it, acquired it by the
+	 * engine that was asked.
+	 * @return whether this application instance holds it, in the store's eyes
+	 */
+	public boolean isHeldHere() {
+		return this.heldHere;
+	}
+
+	@Override
+	public String toString() {
+		return "LockStatus[key=" + LockException.printable(this.key) + ", "
+				+ (isFree() ? "free" : "holders=" + this.holders) + ", waiters=" + this.waiters
+				+ (this.heldHere ? ", held here" : "") + "]";
+	}
+
+	/**
+	 * What a holder has.
+	 */
+	public enum State {
+
+		/**
+		 * It owns the key.
+		 */
+		HELD,
+
+		/**
+		 * The key is kept for it for a moment, since its turn has come.
+		 */
+		RESERVED,
+
+		/**
+		 * It has given the key back, which stays busy until a minimum time, or its lease,
+		 * is over.
+		 */
+		EXPIRING
+
+	}
+
+	/**
+	 * One for which a key is busy.
+	 *
+	 * @param name its owner token, {@code app@host/pid#random:n}; of a reservation that
+	 * is not for a fair request, the instance, which is the part before the last colon
+	 * @param state what it has
+	 * @param mode who may hold the key together with it
+	 * @param left how long it has it unless it is renewed, {@code null} if the store does
+	 * not say so
+	 */
+	public record Holder(String name, State state, LockMode mode, @Nullable Duration left) {
+	}
+
+	/**
+	 * One that waits for a key.
+	 *
+	 * @param instance the instance: the part of its owner tokens before the last colon
+	 * @param mode who may hold the key together with it
+	 * @param ticket the owner token of a fair request, which has a place of its own;
+	 * {@code null} for all other requests of the instance in that mode
+	 */
+	public record Waiter(String instance, LockMode mode, @Nullable String ticket) {
+	}
+
+}
