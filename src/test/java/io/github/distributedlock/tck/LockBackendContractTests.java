@@ -7,6 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
@@ -38,6 +40,39 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	 */
 	protected boolean knowsWhoHears() {
 		return true;
+	}
+
+	// Inspect
+
+	@ContractTest
+	void whatIsKnownOfAKeyIsToldAndNotChanged(String store) {
+		Subject backend = open(store);
+		String key = key();
+		assertTrue(backend.inspect(key).isFree(), "free");
+		listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim waiting = claim(key, "b");
+		backend.acquireOrRegister(waiting);
+		for (int asked = 1; asked <= 2; asked++) {
+			LockStatus status = backend.inspect(key);
+			isTheOnlyOne(holder.owner(), LockStatus.State.HELD, status);
+			isBetween(LONG.dividedBy(2), status.holders().get(0).left(), LONG.plusMillis(1));
+			assertEquals(List.of(waiting.waiter().describe()), status.waiters());
+		}
+		backend.release(key, holder.owner());
+		LockStatus reserved = backend.inspect(key);
+		if (!reserved.isFree()) { // Else the reservation has run out.
+			isTheOnlyOne("b", LockStatus.State.RESERVED, reserved);
+		}
+		assertTrue(backend.acquireOrRegister(waiting).acquired(), "reserved, and not taken by the question");
+		backend.leaveToExpire(key, waiting.owner(), LONG);
+		isTheOnlyOne(waiting.owner(), LockStatus.State.EXPIRING, backend.inspect(key));
+	}
+
+	private static void isTheOnlyOne(String name, LockStatus.State state, LockStatus status) {
+		assertEquals(1, status.holders().size(), () -> "holders: " + status);
+		LockStatus.Holder only = status.holders().get(0);
+		assertEquals(new LockStatus.Holder(name, state, LockMode.EXCLUSIVE, only.left()), only);
 	}
 
 	// Acquire or register

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
@@ -57,6 +58,26 @@ public abstract class SharedContractTests extends FairContractTests {
 		assertFalse(backend.release(key, readers.get(0).owner()), "owned");
 		assertTrue(backend.release(key, writer.owner()));
 		assertTrue(backend.acquireOrRegister(reader(key, "a")).acquired());
+	}
+
+	@ContractTest
+	void allReadersAreToldAndTheWriterThatWaits(String store) {
+		Subject backend = open(store, LockFeature.SHARED);
+		String key = key();
+		listen(backend, "c");
+		List<Claim> readers = List.of(reader(key, "a"), reader(key, "b"));
+		readers.forEach((reader) -> acquired(backend, reader));
+		Claim writer = claim(key, "c");
+		backend.acquireOrRegister(writer);
+		LockStatus status = backend.inspect(key);
+		assertEquals(readers.stream().map(Claim::owner).collect(Collectors.toSet()),
+				status.holders().stream().map(LockStatus.Holder::name).collect(Collectors.toSet()));
+		for (LockStatus.Holder holder : status.holders()) {
+			assertEquals(LockMode.SHARED, holder.mode());
+			assertEquals(LockStatus.State.HELD, holder.state());
+			assertTrue(holder.left().compareTo(LONG.dividedBy(2)) > 0, () -> "left: " + holder);
+		}
+		assertEquals(List.of(writer.waiter().describe()), status.waiters());
 	}
 
 	@ContractTest

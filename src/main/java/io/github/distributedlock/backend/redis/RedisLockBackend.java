@@ -9,8 +9,10 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Inspectable;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.MultiKeyLocks;
@@ -48,7 +50,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * threads.
  */
 public final class RedisLockBackend
-		implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks {
+		implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks, Inspectable {
 
 	private final KeyNames names;
 
@@ -238,6 +240,11 @@ public final class RedisLockBackend
 	@Override
 	public List<Boolean> releaseAll(List<String> keys, String owner) {
 		return certain(run("release", keys.get(0), (steps, connection) -> steps.releaseAll(connection, keys, owner)));
+	}
+
+	@Override
+	public LockStatus inspect(String key) {
+		return certain(run("inspect", key, (steps, connection) -> steps.inspect(connection, key)));
 	}
 
 	@Override

@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis.atomic;
 import java.util.List;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Passing;
@@ -89,6 +90,11 @@ final class ClusterSteps implements Steps {
 	@Override
 	public boolean leaveToExpire(RedisConnection connection, String key, String owner, long restMillis) {
 		return this.scripts.leaveToExpire(connection, key, owner, restMillis);
+	}
+
+	@Override
+	public @Nullable LockStatus inspect(RedisConnection connection, String key) {
+		return run(() -> this.scripts.inspect(connection, key), () -> this.commands.inspect(connection, key));
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
@@ -57,6 +58,8 @@ final class LuaSteps implements Steps {
 	private final LuaScript park = new LuaScript(ReturnType.INTEGER, "lib-lock.lua", "park.lua");
 
 	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "renew.lua");
+
+	private final LuaScript inspect = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "inspect.lua");
 
 	private final LuaScript rehearsal = new LuaScript(ReturnType.INTEGER, "rehearse.lua");
 
@@ -179,6 +182,12 @@ final class LuaSteps implements Steps {
 		Long owned = this.park.run(connection, 1, this.names.lock(key), KeyNames.bytes(owner),
 				KeyNames.number(restMillis));
 		return isTrue(owned);
+	}
+
+	@Override
+	public @Nullable LockStatus inspect(RedisConnection connection, String key) {
+		List<?> answer = this.inspect.run(connection, 2, this.names.lock(key), this.names.waiters(key));
+		return (answer != null) ? Inspection.of(key, answer) : null;
 	}
 
 	// In a cluster each slot needs a script of its own. The first that fails ends it,

@@ -6,6 +6,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
@@ -35,6 +36,8 @@ public final class PlainSteps implements Steps {
 
 	private final CompareAndSet swap;
 
+	private final RawCommands raw;
+
 	private final Duration timeout;
 
 	private final WaitingList waiters;
@@ -49,6 +52,7 @@ public final class PlainSteps implements Steps {
 			Duration timeout, Publishing publishing) {
 		this.names = names;
 		this.swap = swap;
+		this.raw = raw;
 		this.timeout = timeout;
 		this.waiters = new WaitingList(names, raw, publishing);
 		this.fencing = new FencingCounter(names, swap, raw);
@@ -154,6 +158,11 @@ public final class PlainSteps implements Steps {
 	public boolean release(RedisConnection connection, String key, String owner) {
 		this.unanswered.forget(owner);
 		return giveBack(connection, key, owner);
+	}
+
+	@Override
+	public LockStatus inspect(RedisConnection connection, String key) {
+		return Inspection.of(key, connection, this.names, this.raw);
 	}
 
 	@Override

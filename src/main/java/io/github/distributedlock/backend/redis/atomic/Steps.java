@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Attempt;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Passing;
@@ -82,6 +83,14 @@ public interface Steps {
 	void withdraw(RedisConnection connection, String key, Waiter waiter);
 
 	boolean leaveToExpire(RedisConnection connection, String key, String owner, long restMillis);
+
+	/**
+	 * Reads what is known of a key, and changes nothing.
+	 * @param connection the connection
+	 * @param key the user's key
+	 * @return the status, {@code null} if there was no answer
+	 */
+	@Nullable LockStatus inspect(RedisConnection connection, String key);
 
 	/**
 	 * Renews leases.

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis.wire;
 
 import java.time.Duration;
 import java.util.Set;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.backend.Holder;
 import org.jspecify.annotations.Nullable;
@@ -34,15 +35,24 @@ public final class Values {
 	}
 
 	/**
-	 * The holder of a lock, which readers may share that use scripts. It may become
-	 * another's, and of another type, between two commands, so it is asked for several
-	 * times before it is taken for no lock at all.
+	 * The holder of a lock, which readers may share that use scripts.
 	 * @return the holder, of a shared lock one of those; {@code null} if the lock is free
 	 */
 	public static @Nullable Holder holder(RedisConnection connection, byte[] name) {
+		return aloneOrShared(() -> alone(connection, name), () -> reader(connection, name));
+	}
+
+	/**
+	 * Asks for a lock that may be shared, and may become so, or cease to be, between two
+	 * questions. So both are asked several times before it is taken for no lock at all.
+	 * @param alone a question that fails if the lock is shared
+	 * @param shared a question that fails if it is not
+	 * @return the answer
+	 */
+	public static <T> @Nullable T aloneOrShared(Supplier<@Nullable T> alone, Supplier<@Nullable T> shared) {
 		for (int asked = 1;; asked++) {
 			try {
-				return (asked % 2 == 1) ? alone(connection, name) : reader(connection, name);
+				return (asked % 2 == 1) ? alone.get() : shared.get();
 			}
 			catch (RuntimeException ex) {
 				if (asked == ATTEMPTS || !RedisRefusal.WRONGTYPE.isIn(ex)) {
@@ -62,7 +72,15 @@ public final class Values {
 		if (members == null || members.isEmpty()) {
 			return null; // Gone meanwhile.
 		}
-		Holder holder = LockCodec.member(KeyNames.text(members.iterator().next()));
+		return member(KeyNames.text(members.iterator().next()));
+	}
+
+	/**
+	 * Reads a member of a lock that is shared.
+	 * @return the holder; fails if the sorted set is no lock
+	 */
+	public static Holder member(String member) {
+		Holder holder = LockCodec.member(member);
 		if (holder == null) {
 			throw new InvalidDataAccessApiUsageException("WRONGTYPE The sorted set is no shared lock");
 		}

@@ -1,0 +1,84 @@
+package io.github.distributedlock.backend.redis.atomic;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.redis.connection.RawCommands;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.LockCodec;
+import io.github.distributedlock.backend.redis.wire.Values;
+
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.zset.Tuple;
+
+/**
+ * Reads what Redis knows of a lock.
+ */
+final class Inspection {
+
+	private static final Long SHARED = 1L;
+
+	private Inspection() {
+	}
+
+	/**
+	 * Reads the answer of {@code inspect.lua}.
+	 */
+	static LockStatus of(String key, List<?> answer) {
+		LockMode mode = SHARED.equals(answer.get(0)) ? LockMode.SHARED : LockMode.EXCLUSIVE;
+		int firstWaiter = 2 + 2 * ((Long) answer.get(1)).intValue();
+		List<LockStatus.Holder> holders = new ArrayList<>();
+		for (int i = 2; i < firstWaiter; i += 2) {
+			holders.add(holder(KeyNames.text((byte[]) answer.get(i)), mode, (Long) answer.get(i + 1)));
+		}
+		return LockStatus.of(key, holders,
+				answer.stream().skip(firstWaiter).map((waiter) -> waiter((byte[]) waiter)).toList());
+	}
+
+	/**
+	 * Reads by plain commands: the holders, and then the waiters.
+	 */
+	static LockStatus of(String key, RedisConnection connection, KeyNames names, RawCommands raw) {
+		byte[] lock = names.lock(key);
+		List<LockStatus.Holder> holders = Values.aloneOrShared(() -> alone(connection, lock),
+				() -> shared(connection, lock, raw));
+		Set<byte[]> waiters = connection.zSetCommands().zRange(names.waiters(key), 0, -1);
+		return LockStatus.of(key, (holders != null) ? holders : List.of(),
+				(waiters != null) ? waiters.stream().map(Inspection::waiter).toList() : List.of());
+	}
+
+	private static List<LockStatus.Holder> alone(RedisConnection connection, byte[] lock) {
+		String value = Values.get(connection, lock);
+		return (value != null) ? List
+			.of(holder(value, LockMode.EXCLUSIVE, Objects.requireNonNullElse(connection.keyCommands().pTtl(lock), -1L)))
+				: List.of();
+	}
+
+	private static List<LockStatus.Holder> shared(RedisConnection connection, byte[] lock, RawCommands raw) {
+		Set<Tuple> members = connection.zSetCommands().zRangeWithScores(lock, 0, -1);
+		if (members == null || members.isEmpty()) {
+			return List.of();
+		}
+		long now = raw.micros(connection, lock) / 1000;
+		return members.stream()
+			.filter((member) -> member.getScore() > now)
+			.map((member) -> holder(KeyNames.text(member.getValue()), LockMode.SHARED,
+					member.getScore().longValue() - now))
+			.toList();
+	}
+
+	private static LockStatus.Holder holder(String text, LockMode mode, long millis) {
+		Holder holder = (mode == LockMode.SHARED) ? Values.member(text) : LockCodec.holder(text);
+		return holder.describe(mode, Values.left(millis));
+	}
+
+	private static LockStatus.Waiter waiter(byte[] text) {
+		return LockCodec.waiter(KeyNames.text(text)).describe();
+	}
+
+}
