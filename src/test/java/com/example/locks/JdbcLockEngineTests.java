@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
 import org.awaitility.Awaitility;
@@ -31,7 +31,7 @@ class JdbcLockEngineTests {
 	private final JdbcLocks store = new JdbcLocks(JdbcLocksTests.database()) {
 
 		@Override
-		public Attempt acquire(Claim claim) {
+		public AcquireResult acquire(Claim claim) {
 			JdbcLockEngineTests.this.attempts.incrementAndGet();
 			return super.acquire(claim);
 		}

@@ -10,7 +10,7 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 
@@ -31,7 +31,7 @@ public class JdbcLocks implements LockBackend {
 	}
 
 	@Override
-	public Attempt acquire(Claim claim) {
+	public AcquireResult acquire(Claim claim) {
 		long lease = claim.lease().toMillis();
 		boolean acquired = update(
 				"insert into locks select ?, ?, " + END + " where not exists (select 1 from locks where id = ?)",
@@ -41,7 +41,7 @@ public class JdbcLocks implements LockBackend {
 								+ ", case owner when ? then ends else current_timestamp end), owner = ?"
 								+ " where id = ? and (owner = ? or ends <= current_timestamp)",
 						lease, claim.owner(), claim.owner(), claim.key(), claim.owner());
-		return acquired ? Attempt.ACQUIRED : Attempt.BUSY;
+		return acquired ? AcquireResult.ACQUIRED : AcquireResult.BUSY;
 	}
 
 	@Override

@@ -73,9 +73,9 @@ class ArchitectureTests {
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //
-			"backend.Attempt", "backend.Claim", "backend.Holder", "backend.Inspectable", "backend.LockBackend",
+			"backend.AcquireResult", "backend.Claim", "backend.Holder", "backend.Inspectable", "backend.LockBackend",
 			"backend.LockFeature", //
-			"backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.Passing", "backend.ReleaseListener", //
+			"backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.HandOverResult", "backend.ReleaseListener", //
 			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
 			"backend.memory.InMemoryLockBackend", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "atomic.Atomicity", REDIS + "wake.Signals", //

@@ -89,7 +89,7 @@ public interface LockBackend extends AutoCloseable {
 	 * @param claim the claim
 	 * @return whether it is the owner now, and what is known of the one that is
 	 */
-	Attempt acquire(Claim claim);
+	AcquireResult acquire(Claim claim);
 
 	/**
 	 * Renews leases of keys that their owners still own, so that each lasts at least the

@@ -15,6 +15,6 @@ public interface OneStepHandOver {
 	 * @param yields whether waiters of other instances come first
 	 * @return whether the owner owned the key, and whether the next one does now
 	 */
-	Passing pass(String owner, Claim next, boolean yields);
+	HandOverResult pass(String owner, Claim next, boolean yields);
 
 }

@@ -23,7 +23,7 @@ public interface WaiterQueue {
 	 * long the key is free unless its lease is renewed: nobody is notified then, so the
 	 * engine asks again
 	 */
-	Attempt acquireOrRegister(Claim claim);
+	AcquireResult acquireOrRegister(Claim claim);
 
 	/**
 	 * Ends a registration. If the key is free or reserved for this waiter, that passes to

@@ -12,7 +12,7 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
@@ -101,7 +101,7 @@ public abstract class EngineFixture {
 	 * In whose favour the key is busy, whatever the mode, or {@code null}.
 	 */
 	protected Holder holderOf(String key) {
-		Attempt attempt = this.store.acquire(Claim.of(key, "probe#1:1", "probe#1", Duration.ofMillis(1)));
+		AcquireResult attempt = this.store.acquire(Claim.of(key, "probe#1:1", "probe#1", Duration.ofMillis(1)));
 		if (attempt.acquired()) {
 			this.store.leaveToExpire(key, "probe#1:1", Duration.ZERO);
 			return null;

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletionException;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -104,15 +104,15 @@ class FencingTests extends EngineFixture {
 	void storeWithoutTokensIsAnErrorAndLeavesNothingBehind() {
 		this.backend.next("acquire", (step) -> {
 			step.get();
-			return Attempt.ACQUIRED;
+			return AcquireResult.ACQUIRED;
 		});
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.engine.acquire(FENCED))
 			.withMessageContaining("Lock 'k' was requested as fenced, but")
 			.withMessageContaining("ScriptedBackend gave no fencing token");
 		this.time.advance(Duration.ZERO);
 		assertThat(holderOf("k")).isNull();
-		this.backend.next("acquire", (step) -> Attempt.BUSY);
-		this.backend.next("register", (step) -> Attempt.ACQUIRED);
+		this.backend.next("acquire", (step) -> AcquireResult.BUSY);
+		this.backend.next("register", (step) -> AcquireResult.ACQUIRED);
 		CompletableFuture<LockHandle> acquiring = inThread(() -> this.engine.acquire(FENCED));
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(acquiring::join)
 			.withCauseInstanceOf(LockBackendException.class);

@@ -12,13 +12,13 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.MultiKeyLocks;
 import io.github.distributedlock.backend.OneStepHandOver;
-import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotifications;
 import io.github.distributedlock.backend.ReleaseNotifications.Listening;
@@ -165,15 +165,15 @@ public final class ScriptedBackend
 	}
 
 	@Override
-	public Attempt acquire(Claim claim) {
+	public AcquireResult acquire(Claim claim) {
 		this.claims.accept(claim);
 		return step("acquire", claim.key(), () -> this.delegate.acquire(claim));
 	}
 
 	@Override
-	public Attempt acquireOrRegister(Claim claim) {
+	public AcquireResult acquireOrRegister(Claim claim) {
 		return step("register", claim.key(), () -> {
-			Attempt attempt = this.delegate.acquireOrRegister(claim);
+			AcquireResult attempt = this.delegate.acquireOrRegister(claim);
 			if (this.deaf && !claim.fair() && !attempt.acquired()) {
 				this.delegate.withdraw(claim.key(), claim.waiter());
 			}
@@ -182,7 +182,7 @@ public final class ScriptedBackend
 	}
 
 	@Override
-	public Passing pass(String owner, Claim next, boolean yields) {
+	public HandOverResult pass(String owner, Claim next, boolean yields) {
 		this.claims.accept(next);
 		return step(yields ? "yield" : "pass", next.key(), () -> this.delegate.pass(owner, next, yields));
 	}

@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
@@ -138,14 +138,14 @@ abstract class ContractBench {
 	/**
 	 * As the engine asks that has asked before.
 	 */
-	static Attempt askAgain(Subject backend, Claim claim) {
+	static AcquireResult askAgain(Subject backend, Claim claim) {
 		return backend.adds(WaiterQueue.class) ? backend.acquireOrRegister(claim) : backend.acquire(claim);
 	}
 
 	/**
 	 * A store that says who is in the way, and in which mode, says this.
 	 */
-	static void tells(Holder expected, Attempt busy) {
+	static void tells(Holder expected, AcquireResult busy) {
 		Holder holder = busy.holder();
 		if (holder != null) {
 			assertEquals(expected.name(), holder.name());

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockFeature;
@@ -189,7 +189,7 @@ abstract class FairContractTests extends ContractBench {
 		backend.release(key, holder.owner());
 		Set<Holder> reservations = new HashSet<>();
 		eventually(() -> {
-			Attempt attempt = backend.acquireOrRegister(ticket);
+			AcquireResult attempt = backend.acquireOrRegister(ticket);
 			if (!attempt.acquired()) {
 				reservations.add(attempt.holder());
 			}

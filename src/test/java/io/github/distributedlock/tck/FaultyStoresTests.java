@@ -6,13 +6,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import org.junit.jupiter.api.Test;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -52,7 +51,7 @@ class FaultyStoresTests {
 		isFoundBy(OwnershipContractTests::aLeaseRunsOut, new LeastStore() {
 
 			@Override
-			public Attempt acquire(Claim claim) {
+			public AcquireResult acquire(Claim claim) {
 				return super.acquire(claim.lease(Duration.ofDays(1)));
 			}
 
@@ -64,8 +63,8 @@ class FaultyStoresTests {
 		isFoundBy(OwnershipContractTests::busyByTheOwnTokenIsAnAcquisitionWithAFullLease, new LeastStore() {
 
 			@Override
-			public Attempt acquire(Claim claim) {
-				return claim.owner().equals(this.owners.get(claim.key())) ? Attempt.BUSY : super.acquire(claim);
+			public AcquireResult acquire(Claim claim) {
+				return claim.owner().equals(this.owners.get(claim.key())) ? AcquireResult.BUSY : super.acquire(claim);
 			}
 
 		}, "acquired what is its own");
@@ -88,9 +87,9 @@ class FaultyStoresTests {
 		isFoundBy(OwnershipContractTests::noTwoOwnersAreThereAtTheSameTime, new LeastStore() {
 
 			@Override
-			public Attempt acquire(Claim claim) {
+			public AcquireResult acquire(Claim claim) {
 				super.acquire(claim);
-				return Attempt.ACQUIRED;
+				return AcquireResult.ACQUIRED;
 			}
 
 		}, "was held twice");
@@ -146,12 +145,12 @@ class FaultyStoresTests {
 		private final LockBackend sound = new InMemoryLockBackend();
 
 		@Override
-		public Attempt acquire(Claim claim) {
+		public AcquireResult acquire(Claim claim) {
 			if (!this.sound.acquire(claim).acquired()) {
-				return Attempt.BUSY;
+				return AcquireResult.BUSY;
 			}
 			this.owners.put(claim.key(), claim.owner());
-			return Attempt.ACQUIRED;
+			return AcquireResult.ACQUIRED;
 		}
 
 		@Override

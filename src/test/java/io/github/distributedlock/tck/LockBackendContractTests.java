@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
@@ -83,7 +83,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		String key = key();
 		Ear a = listen(backend, "a");
 		Claim claim = claim(key, "a");
-		assertEquals(Attempt.ACQUIRED, backend.acquireOrRegister(claim));
+		assertEquals(AcquireResult.ACQUIRED, backend.acquireOrRegister(claim));
 		assertFalse(backend.acquire(claim(key, "b")).acquired());
 		backend.release(key, claim.owner());
 		assertTrue(backend.acquire(claim(key, "b")).acquired(), "free, since nobody registered");
@@ -105,7 +105,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		Subject backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
-		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
+		AcquireResult attempt = backend.acquireOrRegister(claim(key, "b"));
 		assertFalse(attempt.acquired());
 		tells(Holder.owner(holder.owner()), attempt);
 	}
@@ -115,7 +115,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		Subject backend = open(store);
 		String key = key();
 		held(backend, key, "a");
-		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
+		AcquireResult attempt = backend.acquireOrRegister(claim(key, "b"));
 		isBetween(LONG.dividedBy(2), attempt.left(), LONG.plusMillis(1));
 	}
 
@@ -129,7 +129,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		String key = key();
 		backend.acquire(claim(key, "a", SHORT));
 		Claim waiting = claim(key, "b");
-		Attempt attempt = backend.acquireOrRegister(waiting);
+		AcquireResult attempt = backend.acquireOrRegister(waiting);
 		if (!attempt.acquired()) {
 			TimeUnit.NANOSECONDS.sleep(attempt.left().toNanos());
 			attempt = backend.acquireOrRegister(waiting);
@@ -144,7 +144,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		Claim holder = held(backend, key, "a");
 		Duration rest = LONG.multipliedBy(2);
 		assertTrue(backend.leaveToExpire(key, holder.owner(), rest));
-		Attempt attempt = backend.acquireOrRegister(claim(key, "b"));
+		AcquireResult attempt = backend.acquireOrRegister(claim(key, "b"));
 		isBetween(LONG, attempt.left(), rest.plusMillis(1));
 	}
 
@@ -209,8 +209,8 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
 		assertTrue(backend.release(key, holder.owner()));
-		Attempt barging = backend.acquireOrRegister(claim(key, "a"));
-		Attempt woken = backend.acquireOrRegister(claim(key, "b"));
+		AcquireResult barging = backend.acquireOrRegister(claim(key, "a"));
+		AcquireResult woken = backend.acquireOrRegister(claim(key, "b"));
 		assertFalse(barging.acquired(), "who released takes it again before who waits");
 		tells(Holder.reservation("b"), barging);
 		assertTrue(woken.acquired(), "who was woken gets what is reserved for it");
@@ -347,7 +347,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		backend.acquireOrRegister(claim(key, "c"));
 		backend.release(key, holder.owner());
 		backend.withdraw(key, Waiter.exclusive("b"));
-		Attempt barging = backend.acquire(claim(key, "a"));
+		AcquireResult barging = backend.acquire(claim(key, "a"));
 		assertFalse(barging.acquired(), "free though the next one waits");
 		c.awaitWake(key);
 		acquired(backend, claim(key, "c"));

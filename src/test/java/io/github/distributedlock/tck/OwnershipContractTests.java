@@ -10,7 +10,7 @@ import java.util.stream.IntStream;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
@@ -41,7 +41,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 		Subject backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
-		Attempt attempt = backend.acquire(claim(key, "b"));
+		AcquireResult attempt = backend.acquire(claim(key, "b"));
 		assertFalse(attempt.acquired(), "acquired twice");
 		tells(Holder.owner(holder.owner()), attempt);
 	}
@@ -171,7 +171,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 		String key = key();
 		Claim claim = held(backend, key, "a");
 		assertTrue(backend.leaveToExpire(key, claim.owner(), SHORT), "owned");
-		Attempt attempt = backend.acquire(claim(key, "b"));
+		AcquireResult attempt = backend.acquire(claim(key, "b"));
 		assertFalse(attempt.acquired(), "acquired meanwhile");
 		tells(Holder.expiring(claim.owner()), attempt);
 		assertEquals(List.of(false), backend.renew(List.of(claim)), "revived");
@@ -215,7 +215,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 		long last = 0;
 		for (int i = 0; i < 6; i++) {
 			Claim claim = claim(key, "a").fenced(true);
-			Attempt attempt = (i % 2 == 0) ? backend.acquire(claim) : askAgain(backend, claim);
+			AcquireResult attempt = (i % 2 == 0) ? backend.acquire(claim) : askAgain(backend, claim);
 			assertTrue(attempt.acquired());
 			long token = attempt.fencingToken().orElseThrow();
 			assertTrue(token > last, "greater than the last");
@@ -238,7 +238,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 		Subject backend = open(store, LockFeature.FENCING);
 		String key = key();
 		held(backend, key, "a");
-		Attempt attempt = backend.acquire(claim(key, "b").fenced(true));
+		AcquireResult attempt = backend.acquire(claim(key, "b").fenced(true));
 		assertFalse(attempt.acquired());
 		assertTrue(attempt.fencingToken().isEmpty());
 	}

@@ -2,11 +2,11 @@ package io.github.distributedlock.tck;
 
 import java.util.List;
 
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.backend.Passing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -25,7 +25,7 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		Claim first = held(backend, key, "a");
 		Claim next = claim(key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
-		assertEquals(new Passing(true, Attempt.ACQUIRED), backend.pass(first.owner(), next, false));
+		assertEquals(new HandOverResult(true, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, false));
 		assertEquals(List.of(false, true), backend.renew(List.of(first, next)), "owner before, owner now");
 		assertFalse(backend.release(key, first.owner()), "released by the owner before");
 		assertEquals(List.of(), b.heard());
@@ -58,7 +58,7 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		Claim next = claim(key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.acquireOrRegister(claim(key, "c"));
-		Passing passing = backend.pass(first.owner(), next, true);
+		HandOverResult passing = backend.pass(first.owner(), next, true);
 		assertTrue(passing.owned(), "owned");
 		assertFalse(passing.next().acquired(), "before those who wait");
 		tells(Holder.reservation("b"), passing.next());
@@ -81,7 +81,7 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		String key = key();
 		Claim first = held(backend, key, "a");
 		Claim next = claim(key, "a");
-		assertEquals(new Passing(true, Attempt.ACQUIRED), backend.pass(first.owner(), next, true));
+		assertEquals(new HandOverResult(true, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, true));
 		assertEquals(List.of(false, true), backend.renew(List.of(first, next)));
 	}
 
@@ -93,7 +93,7 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		Claim holder = held(backend, key, "b");
 		Claim next = claim(key, "a");
 		for (boolean yields : List.of(false, true)) {
-			Passing passing = backend.pass(claim(key, "a").owner(), next, yields);
+			HandOverResult passing = backend.pass(claim(key, "a").owner(), next, yields);
 			assertFalse(passing.owned(), "owned");
 			assertFalse(passing.next().acquired(), "acquired");
 			tells(Holder.owner(holder.owner()), passing.next());
@@ -110,7 +110,8 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		String key = key();
 		for (boolean yields : List.of(false, true)) {
 			Claim next = claim(key, "a");
-			assertEquals(new Passing(false, Attempt.ACQUIRED), backend.pass(claim(key, "a").owner(), next, yields));
+			assertEquals(new HandOverResult(false, AcquireResult.ACQUIRED),
+					backend.pass(claim(key, "a").owner(), next, yields));
 			assertTrue(backend.release(key, next.owner()), "owned");
 		}
 	}
@@ -123,7 +124,7 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		Claim next = claim(key, "a");
 		backend.pass(first.owner(), next, false);
 		// As after an answer that got lost.
-		assertEquals(new Passing(false, Attempt.ACQUIRED), backend.pass(first.owner(), next, true));
+		assertEquals(new HandOverResult(false, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, true));
 		assertEquals(List.of(true), backend.renew(List.of(next)));
 	}
 
@@ -134,7 +135,7 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		Claim first = claim(key, "a").fenced(true);
 		long token = backend.acquire(first).fencingToken().orElseThrow();
 		Claim next = claim(key, "a").fenced(true);
-		Attempt attempt = backend.pass(first.owner(), next, false).next();
+		AcquireResult attempt = backend.pass(first.owner(), next, false).next();
 		assertTrue(attempt.fencingToken().orElseThrow() > token);
 	}
 

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
@@ -40,12 +40,12 @@ public abstract class SharedContractTests extends FairContractTests {
 		Subject backend = open(store, LockFeature.SHARED);
 		String key = key();
 		List<Claim> readers = List.of(reader(key, "a"), reader(key, "a"), reader(key, "b"));
-		readers.forEach((reader) -> assertEquals(Attempt.ACQUIRED, backend.acquire(reader)));
+		readers.forEach((reader) -> assertEquals(AcquireResult.ACQUIRED, backend.acquire(reader)));
 		assertEquals(List.of(true, true, true), backend.renew(readers));
 		Claim writer = claim(key, "c");
 		Set<String> left = readers.stream().map(Claim::owner).collect(Collectors.toSet());
 		for (Claim reader : readers) {
-			Attempt attempt = backend.acquire(writer);
+			AcquireResult attempt = backend.acquire(writer);
 			assertFalse(attempt.acquired(), "while it is read");
 			assertTrue(attempt.holder() == null || left.contains(attempt.holder().name()), "told one of the readers");
 			left.remove(reader.owner());

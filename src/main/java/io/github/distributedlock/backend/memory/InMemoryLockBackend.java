@@ -14,13 +14,13 @@ import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Inspectable;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.OneStepHandOver;
-import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.ReleaseNotifications;
@@ -83,7 +83,7 @@ public final class InMemoryLockBackend
 	}
 
 	@Override
-	public Attempt acquire(Claim claim) {
+	public AcquireResult acquire(Claim claim) {
 		return step(claim.key(), (slot) -> {
 			boolean busy = claim.mode() == LockMode.EXCLUSIVE && !slot.isFreeOrOwnedBy(claim.owner());
 			return busy ? busy(slot) : attempt(slot, claim, false);
@@ -91,23 +91,23 @@ public final class InMemoryLockBackend
 	}
 
 	@Override
-	public Attempt acquireOrRegister(Claim claim) {
+	public AcquireResult acquireOrRegister(Claim claim) {
 		return step(claim.key(), (slot) -> attempt(slot, claim, true));
 	}
 
 	@Override
-	public Passing pass(String owner, Claim next, boolean yields) {
+	public HandOverResult pass(String owner, Claim next, boolean yields) {
 		return step(next.key(), (slot) -> {
 			boolean owned = slot.take(owner);
 			if (owned && yields) {
 				slot.unregister(next.waiter());
 				slot.wakeNext(expiry(RESERVATION));
 			}
-			return new Passing(owned, attempt(slot, next, true));
+			return new HandOverResult(owned, attempt(slot, next, true));
 		});
 	}
 
-	private Attempt attempt(Slot slot, Claim claim, boolean registers) {
+	private AcquireResult attempt(Slot slot, Claim claim, boolean registers) {
 		if (slot.lets(claim)) {
 			return give(slot, claim);
 		}
@@ -119,14 +119,14 @@ public final class InMemoryLockBackend
 		return slot.lets(claim) ? give(slot, claim) : busy(slot);
 	}
 
-	private Attempt busy(Slot slot) {
+	private AcquireResult busy(Slot slot) {
 		long left = slot.holding().end() - this.nanoTime.getAsLong();
-		return Attempt.busy(slot.holding().first(), Duration.ofNanos(left));
+		return AcquireResult.busy(slot.holding().first(), Duration.ofNanos(left));
 	}
 
-	private Attempt give(Slot slot, Claim claim) {
+	private AcquireResult give(Slot slot, Claim claim) {
 		slot.give(claim, expiry(claim.lease()));
-		return claim.fenced() ? Attempt.fenced(nextFencingToken()) : Attempt.ACQUIRED;
+		return claim.fenced() ? AcquireResult.fenced(nextFencingToken()) : AcquireResult.ACQUIRED;
 	}
 
 	// The time, so that those of the next run are greater, too.

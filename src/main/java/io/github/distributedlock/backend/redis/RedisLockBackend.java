@@ -10,14 +10,14 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Inspectable;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.MultiKeyLocks;
 import io.github.distributedlock.backend.OneStepHandOver;
-import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotifications;
 import io.github.distributedlock.backend.Waiter;
@@ -147,18 +147,18 @@ public final class RedisLockBackend
 	}
 
 	@Override
-	public Attempt acquire(Claim claim) {
+	public AcquireResult acquire(Claim claim) {
 		return acquired("acquire", claim, () -> this.acquisitions.acquire(claim));
 	}
 
 	@Override
-	public Attempt acquireOrRegister(Claim claim) {
+	public AcquireResult acquireOrRegister(Claim claim) {
 		boolean registers = registers(claim);
 		return acquired("acquire", claim, () -> this.acquisitions.acquireOrRegister(claim, registers));
 	}
 
 	@Override
-	public Passing pass(String owner, Claim next, boolean yields) {
+	public HandOverResult pass(String owner, Claim next, boolean yields) {
 		boolean registers = registers(next);
 		return acquired("pass on", next, () -> this.acquisitions.pass(owner, next, yields, registers));
 	}

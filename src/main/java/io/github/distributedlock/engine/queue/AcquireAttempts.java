@@ -4,7 +4,7 @@ import java.util.OptionalLong;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
@@ -68,12 +68,12 @@ final class AcquireAttempts {
 	 * succeed
 	 * @throws LockBackendException if no other attempt would succeed
 	 */
-	@Nullable Attempt ask(QueueNode node, @Nullable Ownership passing, Moment sent) throws InterruptedException {
+	@Nullable AcquireResult ask(QueueNode node, @Nullable Ownership passing, Moment sent) throws InterruptedException {
 		boolean unsettledBefore = this.unsettled;
 		boolean registers = registers(node);
 		this.unsettled = true; // Until the answer is read.
 		this.wait.asking();
-		Attempt answer;
+		AcquireResult answer;
 		try {
 			answer = (passing != null) ? pass(node, passing, sent) : send(node, registers);
 		}
@@ -102,7 +102,7 @@ final class AcquireAttempts {
 		return node.isRegistered() || (!this.wait.isOver() && (this.wasBusy || this.unsettled || this.options.fair()));
 	}
 
-	private Attempt send(QueueNode node, boolean registers) {
+	private AcquireResult send(QueueNode node, boolean registers) {
 		if (registers) {
 			node.registering();
 			return this.context.store().acquireOrRegister(this.claim);
@@ -110,7 +110,7 @@ final class AcquireAttempts {
 		return this.context.store().acquire(this.claim);
 	}
 
-	private Attempt pass(QueueNode node, Ownership passing, Moment sent) {
+	private AcquireResult pass(QueueNode node, Ownership passing, Moment sent) {
 		HandOver handOver = this.context.handOver();
 		node.registering();
 		boolean yields = handOver.isSliceOver(passing, sent);

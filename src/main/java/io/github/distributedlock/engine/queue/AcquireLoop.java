@@ -4,7 +4,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
@@ -197,7 +197,7 @@ final class AcquireLoop {
 		Ownership passing = this.passing;
 		this.passing = null;
 		Moment sent = Moment.now(this.context.time());
-		Attempt answer = this.attempts.ask(this.node, passing, sent);
+		AcquireResult answer = this.attempts.ask(this.node, passing, sent);
 		if (answer == null) {
 			return null;
 		}

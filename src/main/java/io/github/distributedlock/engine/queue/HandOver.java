@@ -3,9 +3,9 @@ package io.github.distributedlock.engine.queue;
 import java.time.Duration;
 import java.util.OptionalLong;
 
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease.Moment;
@@ -102,11 +102,11 @@ public final class HandOver {
 	 * @param yields whether others that wait in the store come first
 	 * @return the answer for the claim
 	 */
-	Attempt pass(Ownership ownership, Claim claim, boolean yields) {
+	AcquireResult pass(Ownership ownership, Claim claim, boolean yields) {
 		boolean answered = false;
 		try {
 			boolean rests = yields && !this.store.keepsPlacesOf(claim.instance());
-			Passing passing = rests ? rest(ownership, claim) : this.store.pass(ownership.owner(), claim, yields);
+			HandOverResult passing = rests ? rest(ownership, claim) : this.store.pass(ownership.owner(), claim, yields);
 			answered = true;
 			if (!passing.owned()) {
 				this.lossHandler.discoveredAtRelease(ownership);
@@ -122,9 +122,9 @@ public final class HandOver {
 	 * Gives a key back and asks for it no sooner than in a slice: those that wait
 	 * elsewhere cannot be seen, and have to find it free when they poll.
 	 */
-	private Passing rest(Ownership ownership, Claim claim) {
+	private HandOverResult rest(Ownership ownership, Claim claim) {
 		boolean owned = this.store.backend().release(claim.key(), ownership.owner());
-		return new Passing(owned, Attempt.busy(null, Duration.ofNanos(this.slice)));
+		return new HandOverResult(owned, AcquireResult.busy(null, Duration.ofNanos(this.slice)));
 	}
 
 	/**

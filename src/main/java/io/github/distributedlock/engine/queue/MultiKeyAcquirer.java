@@ -6,7 +6,7 @@ import java.util.OptionalLong;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
@@ -95,7 +95,7 @@ public final class MultiKeyAcquirer {
 			wait.asking();
 			boolean acquired = this.context.store().acquireAll(claims);
 			answered = true;
-			wait.heard(acquired ? Attempt.ACQUIRED : Attempt.BUSY);
+			wait.heard(acquired ? AcquireResult.ACQUIRED : AcquireResult.BUSY);
 			return acquired;
 		}
 		catch (RuntimeException ex) {

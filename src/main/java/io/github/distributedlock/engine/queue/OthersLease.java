@@ -3,7 +3,7 @@ package io.github.distributedlock.engine.queue;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Holder;
 import org.jspecify.annotations.Nullable;
 
@@ -38,7 +38,7 @@ final class OthersLease {
 	 * @param now when its answer came, so that the lease has certainly ended when the
 	 * time is over that it has left
 	 */
-	void told(Attempt busy, long now) {
+	void told(AcquireResult busy, long now) {
 		boolean same = this.known && Objects.equals(this.holder, busy.holder());
 		this.renewed = same && (this.renewed || now - this.end >= 0);
 		this.holder = busy.holder();

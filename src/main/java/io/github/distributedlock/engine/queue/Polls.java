@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.engine.runtime.Backoff;
@@ -79,7 +79,7 @@ final class Polls {
 	/**
 	 * The store has said that the key is busy.
 	 */
-	void told(Attempt busy) {
+	void told(AcquireResult busy) {
 		this.lease.told(busy, this.time.nanoTime());
 	}
 

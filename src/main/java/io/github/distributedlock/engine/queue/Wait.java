@@ -5,7 +5,7 @@ import java.util.concurrent.Semaphore;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Failures;
@@ -183,7 +183,7 @@ public final class Wait {
 	/**
 	 * The store has answered.
 	 */
-	void heard(Attempt attempt) {
+	void heard(AcquireResult attempt) {
 		this.busy = !attempt.acquired();
 		this.holder = attempt.holder();
 	}

@@ -3,12 +3,12 @@ package io.github.distributedlock.engine.runtime;
 import java.time.Duration;
 import java.util.List;
 
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.MultiKeyLocks;
 import io.github.distributedlock.backend.OneStepHandOver;
-import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotifications;
 import io.github.distributedlock.backend.ReleaseNotifications.Listening;
@@ -60,14 +60,14 @@ public final class Store {
 		return this.backend;
 	}
 
-	public Attempt acquire(Claim claim) {
+	public AcquireResult acquire(Claim claim) {
 		return this.backend.acquire(claim);
 	}
 
 	/**
 	 * Registers only if the store has a queue.
 	 */
-	public Attempt acquireOrRegister(Claim claim) {
+	public AcquireResult acquireOrRegister(Claim claim) {
 		return (this.waiters != null) ? this.waiters.acquireOrRegister(claim) : this.backend.acquire(claim);
 	}
 
@@ -95,12 +95,12 @@ public final class Store {
 	/**
 	 * Passes a key on, in two steps if one is not possible.
 	 */
-	public Passing pass(String owner, Claim next, boolean yields) {
+	public HandOverResult pass(String owner, Claim next, boolean yields) {
 		if (this.handOver != null) {
 			return this.handOver.pass(owner, next, yields);
 		}
 		boolean owned = this.backend.release(next.key(), owner);
-		return new Passing(owned, acquireOrRegister(next));
+		return new HandOverResult(owned, acquireOrRegister(next));
 	}
 
 	public Listening listen(String instance, ReleaseListener listener) {

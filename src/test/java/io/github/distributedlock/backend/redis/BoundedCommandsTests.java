@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
@@ -180,7 +180,7 @@ class BoundedCommandsTests {
 	private void locksWork() {
 		for (int i = 0; i < 50; i++) {
 			Claim claim = claim("k" + i);
-			assertThat(this.backend.acquire(claim)).isEqualTo(Attempt.ACQUIRED);
+			assertThat(this.backend.acquire(claim)).isEqualTo(AcquireResult.ACQUIRED);
 			assertThat(this.backend.renew(List.of(claim))).containsExactly(true);
 			assertThat(this.backend.release(claim.key(), claim.owner())).isTrue();
 		}

@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.ReleaseNotifications.Listening;
@@ -95,7 +95,7 @@ class TopologyTests {
 	@MethodSource("cases")
 	void aLockIsAtTheMasterUntilItIsReleased(TopologyCase one) {
 		Claim claim = claim("a", LONG);
-		assertThat(one.here().acquire(claim)).isEqualTo(Attempt.ACQUIRED);
+		assertThat(one.here().acquire(claim)).isEqualTo(AcquireResult.ACQUIRED);
 		assertThat(one.value(claim.key())).isEqualTo(claim.owner());
 		assertThat(one.there().release(claim.key(), "somebody")).isFalse();
 		assertThat(one.there().acquire(claim(claim.key(), "b")).acquired()).as("acquired twice").isFalse();
@@ -117,7 +117,7 @@ class TopologyTests {
 			}
 		});
 		assertThat(one.there().acquire(claim(claim.key(), "b")))
-			.isEqualTo(Attempt.busy(Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE)));
+			.isEqualTo(AcquireResult.busy(Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE)));
 		replicas.forEach((replica) -> {
 			try (Jedis admin = replica.admin()) {
 				assertThat(admin.info("commandstats")).doesNotContain("cmdstat_get:");
@@ -160,7 +160,7 @@ class TopologyTests {
 		one.here().acquire(holder);
 		assertThat(one.there().acquireOrRegister(waiting).holder().owner()).isEqualTo(holder.owner());
 		assertThat(one.here().release(holder.key(), holder.owner())).isTrue();
-		Attempt barging = one.here().acquireOrRegister(claim(holder.key(), "c"));
+		AcquireResult barging = one.here().acquireOrRegister(claim(holder.key(), "c"));
 		return isReservedFor(waiter, barging.holder()) && one.there().acquireOrRegister(waiting).acquired();
 	}
 
@@ -172,7 +172,7 @@ class TopologyTests {
 		assertThat(one.there().acquireOrRegister(claim(holder.key(), "b")).acquired()).isFalse();
 		one.there().withdraw(holder.key(), Waiter.exclusive("b"));
 		one.here().release(holder.key(), holder.owner());
-		assertThat(one.here().acquire(claim(holder.key(), "c"))).isEqualTo(Attempt.ACQUIRED);
+		assertThat(one.here().acquire(claim(holder.key(), "c"))).isEqualTo(AcquireResult.ACQUIRED);
 	}
 
 	@ParameterizedTest

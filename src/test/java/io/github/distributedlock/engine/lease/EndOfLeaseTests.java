@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.engine.LockEngine;
@@ -145,8 +145,8 @@ class EndOfLeaseTests extends EngineFixture {
 	@Test
 	void isNoticedByAPollIfTheStoreDoesNotTellIt() {
 		ownedElsewhere("k", Duration.ofSeconds(1));
-		this.backend.breaks((step) -> (step.get() instanceof Attempt attempt && !attempt.acquired())
-				? Attempt.busy(attempt.holder()) : Attempt.ACQUIRED);
+		this.backend.breaks((step) -> (step.get() instanceof AcquireResult attempt && !attempt.acquired())
+				? AcquireResult.busy(attempt.holder()) : AcquireResult.ACQUIRED);
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		this.time.advance(Duration.ofMillis(1_500));
 		assertThat(waiter).succeedsWithin(PATIENCE);

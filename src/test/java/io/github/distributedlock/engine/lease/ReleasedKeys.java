@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 
@@ -30,7 +30,7 @@ public final class ReleasedKeys implements LockBackend {
 	}
 
 	@Override
-	public Attempt acquire(Claim claim) {
+	public AcquireResult acquire(Claim claim) {
 		throw new UnsupportedOperationException();
 	}
 

@@ -4,10 +4,10 @@ import java.time.Duration;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Holder;
-import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.Lanes;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
@@ -41,34 +41,35 @@ public final class Acquisitions {
 		this.replicas = replicas;
 	}
 
-	public @Nullable Attempt acquire(Claim claim) {
+	public @Nullable AcquireResult acquire(Claim claim) {
 		boolean plain = !claim.fenced() && !LuaOnly.isNeeded(claim.mode(), claim.fair());
 		return this.choice.run(this::lane, (steps, connection) -> {
-			Attempt attempt = plain ? acquireIfFree(steps, connection, claim) : steps.acquire(connection, claim);
+			AcquireResult attempt = plain ? acquireIfFree(steps, connection, claim) : steps.acquire(connection, claim);
 			return acknowledged(connection, steps, claim, attempt);
 		});
 	}
 
-	private @Nullable Attempt acquireIfFree(Steps steps, RedisConnection connection, Claim claim) {
+	private @Nullable AcquireResult acquireIfFree(Steps steps, RedisConnection connection, Claim claim) {
 		long begin = System.nanoTime();
 		// After a slow command no second one is sent: the lock is not ours, unless the
 		// client of a cluster has sent the command twice.
-		Attempt attempt = Steps.acquireIfFree(connection, this.names.lock(claim.key()), claim,
+		AcquireResult attempt = Steps.acquireIfFree(connection, this.names.lock(claim.key()), claim,
 				() -> this.connections.cluster() || System.nanoTime() - begin <= this.timeoutNanos / 4);
 		return Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE).equals(attempt.holder())
 				? steps.acquire(connection, claim) : attempt;
 	}
 
-	public @Nullable Attempt acquireOrRegister(Claim claim, boolean registers) {
+	public @Nullable AcquireResult acquireOrRegister(Claim claim, boolean registers) {
 		return this.choice.run(this::lane, (steps, connection) -> {
-			Attempt attempt = registers ? steps.acquireOrRegister(connection, claim) : steps.acquire(connection, claim);
+			AcquireResult attempt = registers ? steps.acquireOrRegister(connection, claim)
+					: steps.acquire(connection, claim);
 			return acknowledged(connection, steps, claim, attempt);
 		});
 	}
 
-	public @Nullable Passing pass(String owner, Claim next, boolean yields, boolean registers) {
+	public @Nullable HandOverResult pass(String owner, Claim next, boolean yields, boolean registers) {
 		return this.choice.run(this::lane, (steps, connection) -> {
-			Passing passing = steps.pass(connection, owner, next, yields, registers);
+			HandOverResult passing = steps.pass(connection, owner, next, yields, registers);
 			try {
 				acknowledged(connection, steps, next, (passing != null) ? passing.next() : null);
 			}
@@ -84,8 +85,8 @@ public final class Acquisitions {
 		});
 	}
 
-	private @Nullable Attempt acknowledged(RedisConnection connection, Steps steps, Claim claim,
-			@Nullable Attempt attempt) {
+	private @Nullable AcquireResult acknowledged(RedisConnection connection, Steps steps, Claim claim,
+			@Nullable AcquireResult attempt) {
 		if (this.replicas != null && attempt != null && attempt.acquired()) {
 			this.replicas.requireAcknowledgement(connection, steps, claim);
 		}

@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockStatus;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.Passing;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.jspecify.annotations.Nullable;
@@ -37,19 +37,19 @@ final class ClusterSteps implements Steps {
 	}
 
 	@Override
-	public @Nullable Attempt acquire(RedisConnection connection, Claim claim) {
+	public @Nullable AcquireResult acquire(RedisConnection connection, Claim claim) {
 		return run(claim, () -> this.scripts.acquire(connection, claim),
 				() -> this.commands.acquire(connection, claim));
 	}
 
 	@Override
-	public @Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
+	public @Nullable AcquireResult acquireOrRegister(RedisConnection connection, Claim claim) {
 		return run(claim, () -> this.scripts.acquireOrRegister(connection, claim),
 				() -> this.commands.acquireOrRegister(connection, claim));
 	}
 
 	@Override
-	public @Nullable Passing pass(RedisConnection connection, String owner, Claim next, boolean yields,
+	public @Nullable HandOverResult pass(RedisConnection connection, String owner, Claim next, boolean yields,
 			boolean registers) {
 		return run(next, () -> this.scripts.pass(connection, owner, next, yields, registers),
 				() -> this.commands.pass(connection, owner, next, yields, registers));

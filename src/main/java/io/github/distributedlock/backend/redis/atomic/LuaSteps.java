@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 import io.github.distributedlock.LockStatus;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Holder;
-import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.LockCodec;
@@ -81,27 +81,28 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
-	public @Nullable Attempt acquire(RedisConnection connection, Claim claim) {
+	public @Nullable AcquireResult acquire(RedisConnection connection, Claim claim) {
 		return acquire(connection, claim, DO_NOT_REGISTER);
 	}
 
 	@Override
-	public @Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
+	public @Nullable AcquireResult acquireOrRegister(RedisConnection connection, Claim claim) {
 		return acquire(connection, claim, WAITERS_TTL);
 	}
 
-	private @Nullable Attempt acquire(RedisConnection connection, Claim claim, byte[] waitersTtl) {
+	private @Nullable AcquireResult acquire(RedisConnection connection, Claim claim, byte[] waitersTtl) {
 		List<?> answer = run(this.acquireOrRegister, connection, claim, waitersTtl);
 		return (answer != null) ? attempt(claim.key(), answer) : null;
 	}
 
 	@Override
-	public @Nullable Passing pass(RedisConnection connection, String owner, Claim next, boolean yields,
+	public @Nullable HandOverResult pass(RedisConnection connection, String owner, Claim next, boolean yields,
 			boolean registers) {
 		List<?> answer = run(this.pass, connection, next, registers ? WAITERS_TTL : DO_NOT_REGISTER,
 				KeyNames.bytes(owner), KeyNames.number(yields ? 1 : 0));
 		return (answer != null)
-				? new Passing(isTrue(answer.get(0)), attempt(next.key(), answer.subList(1, answer.size()))) : null;
+				? new HandOverResult(isTrue(answer.get(0)), attempt(next.key(), answer.subList(1, answer.size())))
+				: null;
 	}
 
 	private @Nullable List<?> run(LuaScript script, RedisConnection connection, Claim claim, byte[] waitersTtl,
@@ -126,16 +127,16 @@ final class LuaSteps implements Steps {
 		return List.of(KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf);
 	}
 
-	private Attempt attempt(String key, List<?> answer) {
+	private AcquireResult attempt(String key, List<?> answer) {
 		if (UNUSABLE_COUNTER.equals(answer.get(0))) {
 			throw FencingCounter.unusable(this.names, key);
 		}
 		String word = (answer.size() > 1) ? KeyNames.text((byte[]) answer.get(1)) : null;
 		if (!isTrue(answer.get(0))) {
 			Holder holder = (word != null) ? LockCodec.told(word) : null;
-			return Attempt.busy(holder, Values.left((Long) answer.get(2)));
+			return AcquireResult.busy(holder, Values.left((Long) answer.get(2)));
 		}
-		return (word != null) ? Attempt.fenced(Long.parseLong(word)) : Attempt.ACQUIRED;
+		return (word != null) ? AcquireResult.fenced(Long.parseLong(word)) : AcquireResult.ACQUIRED;
 	}
 
 	@Override

@@ -7,10 +7,10 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Holder;
-import io.github.distributedlock.backend.Passing;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.connection.RawCommands;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
@@ -61,17 +61,17 @@ public final class PlainSteps implements Steps {
 	}
 
 	@Override
-	public Attempt acquire(RedisConnection connection, Claim claim) {
+	public AcquireResult acquire(RedisConnection connection, Claim claim) {
 		StepBudget pace = new StepBudget(this.timeout);
-		Attempt attempt = take(connection, claim, pace);
+		AcquireResult attempt = take(connection, claim, pace);
 		return attempt.acquired() ? afterwards(() -> token(connection, claim, pace))
 				: busy(connection, claim, attempt, pace);
 	}
 
 	@Override
-	public Attempt acquireOrRegister(RedisConnection connection, Claim claim) {
+	public AcquireResult acquireOrRegister(RedisConnection connection, Claim claim) {
 		StepBudget pace = new StepBudget(this.timeout);
-		Attempt attempt = take(connection, claim, pace);
+		AcquireResult attempt = take(connection, claim, pace);
 		if (!attempt.acquired()) {
 			pace.keep();
 			this.waiters.add(connection, claim.key(), claim.waiter());
@@ -88,23 +88,24 @@ public final class PlainSteps implements Steps {
 	}
 
 	@Override
-	public Passing pass(RedisConnection connection, String owner, Claim next, boolean yields, boolean registers) {
+	public HandOverResult pass(RedisConnection connection, String owner, Claim next, boolean yields,
+			boolean registers) {
 		LuaOnly.refuse(next);
 		this.unanswered.forget(owner);
 		byte[] name = this.names.lock(next.key());
 		if (!yields && unlessShared(connection, name, () -> this.swap.replace(connection, name, KeyNames.bytes(owner),
 				KeyNames.bytes(next.owner()), next.lease().toMillis()))) {
-			return new Passing(true, afterwards(() -> token(connection, next, new StepBudget(this.timeout))));
+			return new HandOverResult(true, afterwards(() -> token(connection, next, new StepBudget(this.timeout))));
 		}
 		boolean owned = release(connection, next.key(), owner);
-		return new Passing(owned,
+		return new HandOverResult(owned,
 				afterwards(() -> registers ? acquireOrRegister(connection, next) : acquire(connection, next)));
 	}
 
-	private Attempt take(RedisConnection connection, Claim claim, StepBudget pace) {
+	private AcquireResult take(RedisConnection connection, Claim claim, StepBudget pace) {
 		LuaOnly.refuse(claim);
 		byte[] name = this.names.lock(claim.key());
-		Attempt attempt = Steps.acquireIfFree(connection, name, claim, () -> {
+		AcquireResult attempt = Steps.acquireIfFree(connection, name, claim, () -> {
 			pace.keep();
 			return true;
 		});
@@ -125,27 +126,27 @@ public final class PlainSteps implements Steps {
 					&& unlessShared(connection, name, () -> this.swap.replace(connection, name,
 							KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), claim.lease().toMillis()));
 		}
-		return taken ? Attempt.ACQUIRED : attempt;
+		return taken ? AcquireResult.ACQUIRED : attempt;
 	}
 
 	// If it is gone by now, that is to be seen at once.
-	private Attempt busy(RedisConnection connection, Claim claim, Attempt attempt, StepBudget pace) {
+	private AcquireResult busy(RedisConnection connection, Claim claim, AcquireResult attempt, StepBudget pace) {
 		pace.keep();
 		Long left = connection.keyCommands().pTtl(this.names.lock(claim.key()));
-		return Attempt.busy(attempt.holder(), Values.left(left));
+		return AcquireResult.busy(attempt.holder(), Values.left(left));
 	}
 
-	private Attempt token(RedisConnection connection, Claim claim, StepBudget pace) {
+	private AcquireResult token(RedisConnection connection, Claim claim, StepBudget pace) {
 		if (!claim.fenced()) {
-			return Attempt.ACQUIRED;
+			return AcquireResult.ACQUIRED;
 		}
 		pace.keep();
-		return Attempt.fenced(this.fencing.next(connection, claim.key()));
+		return AcquireResult.fenced(this.fencing.next(connection, claim.key()));
 	}
 
 	// A refusal of what comes after the lock was taken must not be taken for a refusal of
 	// the lock.
-	private static Attempt afterwards(Supplier<Attempt> rest) {
+	private static AcquireResult afterwards(Supplier<AcquireResult> rest) {
 		try {
 			return rest.get();
 		}

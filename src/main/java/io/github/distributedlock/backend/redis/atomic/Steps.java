@@ -5,11 +5,11 @@ import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockStatus;
-import io.github.distributedlock.backend.Attempt;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.Passing;
-import io.github.distributedlock.backend.redis.wire.Values;
+import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -29,7 +29,7 @@ public interface Steps {
 	 * @param claim the claim
 	 * @return the answer, {@code null} if there was none
 	 */
-	@Nullable Attempt acquire(RedisConnection connection, Claim claim);
+	@Nullable AcquireResult acquire(RedisConnection connection, Claim claim);
 
 	/**
 	 * Acquires a lock that is free, and else looks whose it is: two commands that every
@@ -41,14 +41,14 @@ public interface Steps {
 	 * @param mayLook is asked before the second command, which is left out then
 	 * @return the answer
 	 */
-	static Attempt acquireIfFree(RedisConnection connection, byte[] name, Claim claim, BooleanSupplier mayLook) {
+	static AcquireResult acquireIfFree(RedisConnection connection, byte[] name, Claim claim, BooleanSupplier mayLook) {
 		if (Values.setIfAbsent(connection, name, claim.owner(), claim.lease().toMillis())) {
-			return Attempt.ACQUIRED;
+			return AcquireResult.ACQUIRED;
 		}
-		return mayLook.getAsBoolean() ? Attempt.busy(Values.holder(connection, name)) : Attempt.BUSY;
+		return mayLook.getAsBoolean() ? AcquireResult.busy(Values.holder(connection, name)) : AcquireResult.BUSY;
 	}
 
-	@Nullable Attempt acquireOrRegister(RedisConnection connection, Claim claim);
+	@Nullable AcquireResult acquireOrRegister(RedisConnection connection, Claim claim);
 
 	/**
 	 * Passes a key on inside its JVM.
@@ -59,7 +59,7 @@ public interface Steps {
 	 * @param registers whether the next one is to wait if it does not get the key
 	 * @return the answer, {@code null} if there was none
 	 */
-	@Nullable Passing pass(RedisConnection connection, String owner, Claim next, boolean yields, boolean registers);
+	@Nullable HandOverResult pass(RedisConnection connection, String owner, Claim next, boolean yields, boolean registers);
 
 	boolean release(RedisConnection connection, String key, String owner);
 

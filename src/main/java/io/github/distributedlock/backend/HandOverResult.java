@@ -6,5 +6,5 @@ package io.github.distributedlock.backend;
  * @param owned whether the owner that passed it on had it
  * @param next what has become of the claim that it was passed on to
  */
-public record Passing(boolean owned, Attempt next) {
+public record HandOverResult(boolean owned, AcquireResult next) {
 }

@@ -14,25 +14,26 @@ import org.jspecify.annotations.Nullable;
  * renewed or it changes hands; {@code null} where the store did not say so
  * @param fencingToken the token of a claim that was acquired and is fenced
  */
-public record Attempt(boolean acquired, @Nullable Holder holder, @Nullable Duration left, OptionalLong fencingToken) {
+public record AcquireResult(boolean acquired, @Nullable Holder holder, @Nullable Duration left,
+		OptionalLong fencingToken) {
 
 	/**
 	 * The claim's owner has the key.
 	 */
-	public static final Attempt ACQUIRED = new Attempt(true, null, null, OptionalLong.empty());
+	public static final AcquireResult ACQUIRED = new AcquireResult(true, null, null, OptionalLong.empty());
 
 	/**
 	 * Somebody else has the key, and the store did not say who.
 	 */
-	public static final Attempt BUSY = new Attempt(false, null, null, OptionalLong.empty());
+	public static final AcquireResult BUSY = new AcquireResult(false, null, null, OptionalLong.empty());
 
 	/**
 	 * The claim's owner has the key now.
 	 * @param fencingToken its fencing token
 	 * @return the answer
 	 */
-	public static Attempt fenced(long fencingToken) {
-		return new Attempt(true, null, null, OptionalLong.of(fencingToken));
+	public static AcquireResult fenced(long fencingToken) {
+		return new AcquireResult(true, null, null, OptionalLong.of(fencingToken));
 	}
 
 	/**
@@ -41,7 +42,7 @@ public record Attempt(boolean acquired, @Nullable Holder holder, @Nullable Durat
 	 * known
 	 * @return the answer
 	 */
-	public static Attempt busy(@Nullable Holder holder) {
+	public static AcquireResult busy(@Nullable Holder holder) {
 		return busy(holder, null);
 	}
 
@@ -52,8 +53,8 @@ public record Attempt(boolean acquired, @Nullable Holder holder, @Nullable Durat
 	 * that is not known
 	 * @return the answer
 	 */
-	public static Attempt busy(@Nullable Holder holder, @Nullable Duration left) {
-		return new Attempt(false, holder, left, OptionalLong.empty());
+	public static AcquireResult busy(@Nullable Holder holder, @Nullable Duration left) {
+		return new AcquireResult(false, holder, left, OptionalLong.empty());
 	}
 
 }
