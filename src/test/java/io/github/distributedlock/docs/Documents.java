@@ -47,6 +47,13 @@ final class Documents {
 		return files().filter((file) -> !file.startsWith(PAGES.resolve("performance")));
 	}
 
+	/**
+	 * All, and what else has links.
+	 */
+	static Stream<Path> linked() {
+		return Stream.concat(files(), Stream.of(Path.of(".github/CONTRIBUTING.md")));
+	}
+
 	static Path page(String name) {
 		return PAGES.resolve(name);
 	}

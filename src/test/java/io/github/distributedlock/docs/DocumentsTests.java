@@ -152,7 +152,7 @@ class DocumentsTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("io.github.distributedlock.docs.Documents#files")
+	@MethodSource("io.github.distributedlock.docs.Documents#linked")
 	void linksLeadSomewhere(Path file) {
 		assertThat(Documents.lines(file).stream().flatMap((line) -> LINK.matcher(line).results()))
 			.filteredOn((MatchResult link) -> !link.group(1).startsWith("https://"))
