@@ -24,6 +24,7 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
@@ -77,6 +78,8 @@ class TablesTests {
 	void locksAndHandles() {
 		assertThat(names("on the lock", "does")).isEqualTo(methods(io.github.distributedlock.DistributedLock.class));
 		assertThat(names("on the handle", "does")).isEqualTo(methods(LockHandle.class));
+		assertThat(names("on the status", "is")).isEqualTo(methods(LockStatus.class,
+				(method) -> method.getParameterCount() == 0 && !method.getName().equals("toString")));
 	}
 
 	@Test
