@@ -107,7 +107,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		Events eventsElsewhere = this.events.elsewhere(workers, userCode);
 		SerialTasks nodeTasks = new SerialTasks(workers::background);
 		this.queue = new LocalQueue(new Withdrawals(store, nodeTasks));
-		this.sweeper = new Sweeper(backend, time, workers);
+		this.sweeper = new Sweeper(store, time, workers);
 		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere);
 		RenewalRound round = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
 		this.watchdog = new Watchdog(backend, round, this.lossHandler, time, workers);

@@ -152,7 +152,7 @@ public class EngineHandleLincheckTests {
 
 	private HandleContext context() {
 		Events events = Events.here(List.of(this::count));
-		Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
+		Sweeper sweeper = new Sweeper(new Store(this.store), this.time, this.time);
 		LossHandler lossHandler = new LossHandler(sweeper, events);
 		Watchdog watchdog = new Watchdog(this.store,
 				new RenewalRound(this.store, INSTANCE, lossHandler, sweeper, events, this.time), lossHandler, this.time,

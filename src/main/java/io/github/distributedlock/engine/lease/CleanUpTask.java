@@ -1,10 +1,9 @@
 package io.github.distributedlock.engine.lease;
 
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.runtime.Backoff;
+import io.github.distributedlock.engine.runtime.Store;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,8 +48,8 @@ final class CleanUpTask {
 		this.settling = settling;
 	}
 
-	void run(LockBackend backend, long now) {
-		release(backend, this.key, this.owner, Math.max(0, this.restEnd - now));
+	void run(Store store, long now) {
+		store.release(this.key, this.owner, Math.max(0, this.restEnd - now));
 	}
 
 	boolean isDone(long now) {
@@ -66,17 +65,6 @@ final class CleanUpTask {
 			this.end = now + this.settling;
 		}
 		postpone(now);
-	}
-
-	/**
-	 * Tells the store that the owner has given the key back.
-	 * @param rest for how much longer the key is to block others, or 0
-	 * @return whether the owner had the key
-	 */
-	static boolean release(LockBackend backend, String key, String owner, long rest) {
-		return (rest > 0)
-				? backend.leaveToExpire(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(rest) + 1))
-				: backend.release(key, owner);
 	}
 
 	void postpone(long now) {

@@ -173,8 +173,7 @@ public final class Releaser {
 		RuntimeException failure = deferrals.silence(hold.key());
 		if (failure == null) {
 			try {
-				boolean owned = Interrupts
-					.deferredDuring(() -> CleanUpTask.release(this.store.backend(), hold.key(), hold.owner(), rest));
+				boolean owned = Interrupts.deferredDuring(() -> this.store.release(hold.key(), hold.owner(), rest));
 				return isOwned(hold, owned) ? Outcome.RELEASED : Outcome.LOST;
 			}
 			catch (RuntimeException ex) {

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Nodes;
+import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.engine.runtime.Undo;
 import io.github.distributedlock.engine.runtime.Workers;
 import org.slf4j.Logger;
@@ -45,7 +45,7 @@ public final class Sweeper {
 	 */
 	private final AtomicBoolean full = new AtomicBoolean();
 
-	private final LockBackend backend;
+	private final Store store;
 
 	private final Nodes nodes;
 
@@ -53,9 +53,9 @@ public final class Sweeper {
 
 	private final Workers workers;
 
-	public Sweeper(LockBackend backend, EngineTime time, Workers workers) {
-		this.backend = backend;
-		this.nodes = new Nodes(backend);
+	public Sweeper(Store store, EngineTime time, Workers workers) {
+		this.store = store;
+		this.nodes = new Nodes(store.backend());
 		this.time = time;
 		this.workers = workers;
 	}
@@ -156,7 +156,7 @@ public final class Sweeper {
 
 	private boolean run(CleanUpTask task) {
 		try {
-			task.run(this.backend, this.time.nanoTime());
+			task.run(this.store, this.time.nanoTime());
 			task.answered(this.time.nanoTime());
 			return true;
 		}

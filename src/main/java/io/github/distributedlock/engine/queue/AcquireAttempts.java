@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.queue;
 
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -10,6 +11,7 @@ import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.runtime.Backoff;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class AcquireAttempts {
 
+	private static final long FIRST_RETRY = TimeUnit.MILLISECONDS.toNanos(25);
+
+	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
+
 	private final AcquireContext context;
 
 	private final Claim claim;
@@ -37,6 +43,11 @@ final class AcquireAttempts {
 	 * Why the last attempt failed; {@code null} if it was answered.
 	 */
 	private @Nullable LockBackendException failure;
+
+	/**
+	 * The pauses between attempts that fail; {@code null} after one that was answered.
+	 */
+	private @Nullable Backoff retries;
 
 	private boolean wasBusy;
 
@@ -83,10 +94,11 @@ final class AcquireAttempts {
 		}
 		this.unsettled = unsettledBefore;
 		this.failure = null;
+		this.retries = null;
 		node.answered();
 		this.wait.heard(answer);
-		this.context.wakeUps().sawHolder(node.key, answer.holder());
 		if (!answer.acquired()) {
+			this.context.wakeUps().sawHolder(node.key, answer.holder());
 			this.wasBusy = true;
 			// What was passed on unheard goes on with its slice, but not this.
 			this.sliceStart = OptionalLong.empty();
@@ -164,6 +176,18 @@ final class AcquireAttempts {
 		Hold hold = this.context.begin(ownership, node, this.options, fencingToken);
 		this.unsettled = unsettledBefore;
 		return hold;
+	}
+
+	/**
+	 * For how long to pause after a failure, in nanoseconds.
+	 */
+	long retryPause() {
+		Backoff retries = this.retries;
+		if (retries == null) {
+			retries = new Backoff(FIRST_RETRY, LONGEST_RETRY);
+			this.retries = retries;
+		}
+		return retries.next();
 	}
 
 	/**

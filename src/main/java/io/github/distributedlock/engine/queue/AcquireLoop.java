@@ -10,7 +10,6 @@ import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.lease.Ownership;
-import io.github.distributedlock.engine.runtime.Backoff;
 import io.github.distributedlock.engine.runtime.Failures;
 import org.jspecify.annotations.Nullable;
 
@@ -28,10 +27,6 @@ import org.jspecify.annotations.Nullable;
  * other, and queues up only if it has to wait.
  */
 final class AcquireLoop {
-
-	private static final long FIRST_RETRY = TimeUnit.MILLISECONDS.toNanos(25);
-
-	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
 
 	/**
 	 * How long a request that may not wait lets a withdrawal take.
@@ -63,8 +58,6 @@ final class AcquireLoop {
 	private @Nullable Ownership passing;
 
 	private @Nullable Polls polls;
-
-	private final Backoff retries = new Backoff(FIRST_RETRY, LONGEST_RETRY);
 
 	/**
 	 * Creates it.
@@ -201,7 +194,6 @@ final class AcquireLoop {
 		if (answer == null) {
 			return null;
 		}
-		this.retries.reset();
 		if (answer.acquired()) {
 			return this.attempts.hold(this.node, sent, answer.fencingToken());
 		}
@@ -224,7 +216,7 @@ final class AcquireLoop {
 			return awaitTurn();
 		}
 		if (this.attempts.failure() != null) {
-			this.node.awaitWakeUp(this.wait, Math.min(this.retries.next(), this.wait.left()));
+			this.node.awaitWakeUp(this.wait, Math.min(this.attempts.retryPause(), this.wait.left()));
 		}
 		else if (this.node.isRegistered() && this.node.awaitWakeUp(this.wait, pause())) {
 			polls().restart();

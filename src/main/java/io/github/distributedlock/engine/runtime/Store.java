@@ -2,6 +2,7 @@ package io.github.distributedlock.engine.runtime;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
@@ -69,6 +70,18 @@ public final class Store {
 	 */
 	public AcquireResult acquireOrRegister(Claim claim) {
 		return (this.waiters != null) ? this.waiters.acquireOrRegister(claim) : this.backend.acquire(claim);
+	}
+
+	/**
+	 * Gives a key back.
+	 * @param rest for how much longer the key is to block others, in nanoseconds, or 0
+	 * @return whether the owner had the key
+	 */
+	public boolean release(String key, String owner, long rest) {
+		// Rounded up, as stores count in milliseconds.
+		return (rest > 0)
+				? this.backend.leaveToExpire(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(rest) + 1))
+				: this.backend.release(key, owner);
 	}
 
 	public void withdraw(String key, Waiter waiter) {

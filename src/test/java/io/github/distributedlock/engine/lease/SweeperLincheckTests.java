@@ -4,6 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.engine.runtime.StillTime;
+import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
@@ -25,7 +26,7 @@ public class SweeperLincheckTests {
 
 	private final AtomicInteger tasks = new AtomicInteger();
 
-	private final Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
+	private final Sweeper sweeper = new Sweeper(new Store(this.store), this.time, this.time);
 
 	@Test
 	void everyErrandIsRun() {

@@ -11,6 +11,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.StillTime;
+import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -40,8 +41,8 @@ public class WatchdogLincheckTests {
 	private final AtomicBoolean renewing = new AtomicBoolean();
 
 	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew,
-			new LossHandler(new Sweeper(new ReleasedKeys(), this.time, this.time), Events.here(List.of())), this.time,
-			this.time);
+			new LossHandler(new Sweeper(new Store(new ReleasedKeys()), this.time, this.time), Events.here(List.of())),
+			this.time, this.time);
 
 	@Test
 	void everyGuardedHoldHasAnAlarm() {
