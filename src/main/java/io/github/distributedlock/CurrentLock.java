@@ -27,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * The threads that share a handle this way are not excluded from each other.
+ * <p>
+ * {@link #bind} and {@link #close} are for users. The other methods are no API: they are
+ * public only for the engine and the advice of this library, and may change.
  */
 public final class CurrentLock implements AutoCloseable {
 
@@ -64,7 +67,8 @@ public final class CurrentLock implements AutoCloseable {
 
 	/**
 	 * Takes a handle away from the calling thread without giving the lock back: it is no
-	 * longer current there and cannot be re-entered.
+	 * longer current there and cannot be re-entered. No API: users acquire by a
+	 * {@linkplain LockRequest#detached(boolean) detached} request instead.
 	 * @param handle the handle of a lock
 	 */
 	public static void unbind(LockHandle handle) {
@@ -85,7 +89,7 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * The open handles that are bound to the calling thread.
+	 * The open handles that are bound to the calling thread. No API.
 	 * @return the handles, innermost first
 	 */
 	public static List<LockHandle> all() {
@@ -95,7 +99,7 @@ public final class CurrentLock implements AutoCloseable {
 
 	/**
 	 * The innermost open handle that is bound to the calling thread, holds a key and
-	 * fulfils a condition. Takes the same time however many are bound.
+	 * fulfils a condition. Takes the same time however many are bound. No API.
 	 * @param key the key
 	 * @param condition what else is asked of it
 	 * @return the handle, or empty if there is none
@@ -111,7 +115,7 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * Where this binding makes its handle current.
+	 * Where this binding makes its handle current. No API.
 	 * @return the thread, or {@code null} if the binding has ended
 	 */
 	public @Nullable Thread thread() {

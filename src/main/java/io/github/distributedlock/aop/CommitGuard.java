@@ -7,8 +7,8 @@ import org.springframework.transaction.TransactionExecutionListener;
  * Lets no transaction commit inside a method whose lock was lost, if its annotation says
  * {@link io.github.distributedlock.annotation.OnLost#THROW}: the commit fails with
  * {@link io.github.distributedlock.LockLostException}, and the transaction is rolled
- * back. To be registered with each transaction manager that such methods use, which the
- * auto-configuration does for those that are beans.
+ * back. No API: public only for the auto-configuration, which registers it with each
+ * transaction manager that is a bean.
  * <p>
  * It asks right before the commit, after all synchronizations. A savepoint that is given
  * back is no commit yet, and passes.

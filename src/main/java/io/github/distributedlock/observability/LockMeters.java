@@ -27,6 +27,8 @@ import io.micrometer.core.instrument.Timer;
  * <li>{@code distributed.lock.active} and {@code distributed.lock.waiting}: gauges of the
  * locks that are held and of the requests that wait.</li>
  * </ul>
+ * No API: public only for the auto-configuration, which registers it where there is a
+ * {@link MeterRegistry}.
  */
 public final class LockMeters implements LockListener {
 
