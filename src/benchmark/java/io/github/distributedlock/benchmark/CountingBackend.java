@@ -20,12 +20,12 @@ final class CountingBackend {
 	private final LockBackend backend;
 
 	/**
-	 * Creates one. A proxy, so that no method is forgotten that has a default.
+	 * Creates one. A proxy, so that nothing is forgotten that the backend adds.
 	 * @param backend what to count on
 	 */
 	CountingBackend(LockBackend backend) {
 		this.backend = (LockBackend) Proxy.newProxyInstance(LockBackend.class.getClassLoader(),
-				new Class<?>[] { LockBackend.class }, (proxy, method, arguments) -> {
+				backend.getClass().getInterfaces(), (proxy, method, arguments) -> {
 					if (ATTEMPTS.contains(method.getName())) {
 						this.attempts.increment();
 					}

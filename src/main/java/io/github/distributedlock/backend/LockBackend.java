@@ -60,6 +60,9 @@ import io.github.distributedlock.LockRequest;
  * requests before it asks for anything</td>
  * </tr>
  * </table>
+ * A backend that wraps another one has to implement what that one adds, or the engine
+ * does without it.
+ * <p>
  * The contract test in the {@code tck} jar shows whether a backend is right: extend its
  * classes, and say how a backend is made.
  *

@@ -251,7 +251,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whoCannotHearIsSkipped(String store) {
-		assumeTrue(knowsWhoHears());
+		assumeTrue(knowsWhoHears(), "Skipped: the store takes everybody for listening");
 		Subject backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
@@ -265,7 +265,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void withNobodyWhoCanHearTheKeyIsFree(String store) {
-		assumeTrue(knowsWhoHears());
+		assumeTrue(knowsWhoHears(), "Skipped: the store takes everybody for listening");
 		Subject backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
@@ -395,6 +395,41 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 			return c.heard().contains(key);
 		});
 		acquired(backend, claim(key, "c"));
+	}
+
+	// Several keys
+
+	@ContractTest
+	void severalKeysAreAcquiredTogetherOrNotAtAll(String store) {
+		Subject backend = open(store);
+		List<String> keys = keysOfOneStep(backend);
+		List<Claim> claims = keys.stream().map((key) -> Claim.of(key, "a:several", "a", LONG)).toList();
+		Claim other = held(backend, keys.get(1), "b");
+		assertFalse(backend.acquireAll(claims), "acquired though one is busy");
+		Claim first = held(backend, keys.get(0), "c");
+		backend.release(first.key(), first.owner());
+		backend.release(other.key(), other.owner());
+		assertTrue(backend.acquireAll(claims), "acquired");
+		assertEquals(List.of(true, true), backend.renew(claims));
+		assertFalse(backend.acquire(claim(keys.get(1), "b")).acquired(), "acquired twice");
+	}
+
+	@ContractTest
+	void severalKeysAreReleasedEachByItsOwnerAlone(String store) {
+		Subject backend = open(store);
+		List<String> keys = keysOfOneStep(backend);
+		Claim mine = held(backend, keys.get(0), "a");
+		Claim others = held(backend, keys.get(1), "b");
+		assertEquals(List.of(true, false), backend.releaseAll(keys, mine.owner()));
+		assertTrue(backend.acquire(claim(keys.get(0), "c")).acquired(), "free");
+		assertEquals(List.of(true), backend.renew(List.of(others)));
+	}
+
+	private static List<String> keysOfOneStep(Subject backend) {
+		String tag = "{" + key() + "}";
+		List<String> keys = List.of(tag + "a", tag + "b");
+		assumeTrue(backend.coversInOneStep(keys), "Skipped: the store does not cover these keys in one step");
+		return keys;
 	}
 
 	// Everything together
