@@ -11,7 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Declares keys lost, and tells everyone concerned.
+ * Declares keys lost, and tells the handles, the listeners and the log. Safe for use by
+ * many threads.
+ * <p>
+ * Invariant: a key is lost once, by the thread that changes the state of its
+ * {@link Ownership}, and only that thread tells of it.
  */
 public final class LossHandler {
 
@@ -23,7 +27,7 @@ public final class LossHandler {
 
 	/**
 	 * Creates it.
-	 * @param events those that are told on other threads
+	 * @param events tell the listeners on other threads
 	 */
 	public LossHandler(Sweeper sweeper, Events events) {
 		this.sweeper = sweeper;

@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gives holds back, or hands them on. Never fails the caller: what the store cannot be
- * told now is left to the {@link Sweeper}.
+ * told now is left to the {@link Sweeper}. Safe for use by many threads.
+ * <p>
+ * Invariant: a hold is given back by the thread that changes the state of its
+ * {@link Ownership}; it leaves its place in the local queue after the store was told.
  */
 public final class Releaser {
 

@@ -38,7 +38,7 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 
 	/**
 	 * Creates it.
-	 * @param events those that are told on other threads
+	 * @param events tell the listeners on other threads
 	 */
 	public RenewalRound(LockBackend backend, Instance instance, LossHandler lossHandler, Sweeper sweeper, Events events,
 			EngineTime time) {

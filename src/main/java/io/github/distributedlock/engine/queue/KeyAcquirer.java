@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Acquires one key: queues up for it in this JVM, then asks the store for it, all under
- * one deadline.
+ * one deadline. Safe for use by many threads: what changes is in the queue, and in the
+ * loop of each request.
  */
 public final class KeyAcquirer {
 

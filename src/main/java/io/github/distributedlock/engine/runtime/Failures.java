@@ -6,7 +6,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 
 /**
- * What a backend throws, in the terms of the API.
+ * What a backend throws, as exceptions of the API.
  */
 public final class Failures {
 

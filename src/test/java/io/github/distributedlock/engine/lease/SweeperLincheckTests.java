@@ -29,7 +29,7 @@ public class SweeperLincheckTests {
 	private final Sweeper sweeper = new Sweeper(new Store(this.store), this.time, this.time);
 
 	@Test
-	void everyErrandIsRun() {
+	void everyTaskIsRun() {
 		Interleavings.of(2, 3).check(SweeperLincheckTests.class);
 	}
 

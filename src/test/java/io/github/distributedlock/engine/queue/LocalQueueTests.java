@@ -23,7 +23,7 @@ class LocalQueueTests {
 	void requestTakesOverAWithdrawalThatHasNotBegun() {
 		QueueNode withdrawal = withdrawal();
 		QueueNode node = this.queue.enter(K, false, false);
-		assertThat(node.granted.tryAcquire()).as("its node at once").isTrue();
+		assertThat(node.granted.tryAcquire()).as("its turn at once").isTrue();
 		assertThat(node.isRegistered()).as("the store still knows us").isTrue();
 		assertThat(withdrawal.begin()).as("withdraws all the same").isFalse();
 		this.queue.leave(node);

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Whatever the threads of a JVM do at the same time, a wake-up reaches one that acts on
- * it: the one that has the turn asks the store again, or a withdrawal tells the store
- * that nobody does.
+ * Whatever the threads of a JVM do at the same time, a wake-up reaches a node that acts
+ * on it: the current one asks the store again, or a withdrawal tells the store that none
+ * does.
  */
 @Tag("model")
 @Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
@@ -60,7 +60,7 @@ public class WakeUpLincheckTests {
 	}
 
 	/**
-	 * The first step of a request: queues up, and registers if it has the turn.
+	 * The first step of a request: queues up, and registers if it is current.
 	 */
 	@Operation
 	public void request(@Param(name = "thread") int thread) {
@@ -108,10 +108,10 @@ public class WakeUpLincheckTests {
 	}
 
 	@Validate
-	public void nothingIsReservedForNobody() throws InterruptedException {
+	public void noReservationIsForgotten() throws InterruptedException {
 		for (int thread = 0; thread < this.nodes.length; thread++) {
 			if (this.current[thread] && this.store.get() == Known.RESERVED) {
-				Interleavings.require(isWoken(this.nodes[thread]), "who has the node was not woken");
+				Interleavings.require(isWoken(this.nodes[thread]), "the current node was not woken");
 			}
 		}
 		for (int thread = 0; thread < this.nodes.length; thread++) {
