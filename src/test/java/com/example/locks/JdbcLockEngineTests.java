@@ -67,7 +67,7 @@ class JdbcLockEngineTests {
 		LockHandle held = this.engine.acquire("k");
 		this.engine.acquire("k").close();
 		CompletableFuture<Boolean> next = acquiring(this.engine);
-		Awaitility.await("queued up").atMost(PATIENCE).until(() -> this.engine.requestsWaiting() == 1);
+		Awaitility.await("queued up").atMost(PATIENCE).until(() -> this.engine.snapshot().requestsWaiting() == 1);
 		held.close();
 		assertThat(next).succeedsWithin(PATIENCE).isEqualTo(true);
 		assertThat(this.attempts).hasValue(1);

@@ -67,9 +67,10 @@ class ArchitectureTests {
 	 * here may change with any version.
 	 */
 	private static final Set<String> API = Set.of( //
-			"CurrentLock", "DistributedLock", "LockBackendException", "LockDefinitionException", "LockEvent",
-			"LockException", "LockHandle", "LockInterruptedException", "LockListener", "LockLostException", "LockMode",
-			"LockNotAcquiredException", "LockRequest", "LockStatus", "LockUpgradeException", "LockedCall", "LockedTask", //
+			"CurrentLock", "DistributedLock", "EngineSnapshot", "LockBackendException", "LockDefinitionException",
+			"LockEvent", "LockException", "LockHandle", "LockInterruptedException", "LockListener", "LockLostException",
+			"LockMode", "LockNotAcquiredException", "LockRequest", "LockStatus", "LockUpgradeException", "LockedCall",
+			"LockedTask", //
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //

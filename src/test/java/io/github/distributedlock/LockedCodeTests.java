@@ -95,7 +95,7 @@ class LockedCodeTests {
 			this.ran.add(String.valueOf(ex.getMessage()));
 		}
 		assertThat(this.ran).containsExactly("nothing to read");
-		assertThat(this.lock.locksHeld()).isZero();
+		assertThat(this.lock.snapshot().holds()).isEmpty();
 	}
 
 	@Test

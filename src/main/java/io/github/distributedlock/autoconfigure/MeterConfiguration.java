@@ -35,7 +35,7 @@ class MeterConfiguration {
 			ObjectProvider<DistributedLockAdvisor> advisors, ObjectProvider<LockEngine> engines) {
 		return () -> {
 			advisors.forEach((advisor) -> advisor.lockNames().forEach(meters::expect));
-			engines.ifAvailable((engine) -> meters.observe(engine::locksHeld, engine::requestsWaiting));
+			engines.ifAvailable((engine) -> meters.observe(engine::snapshot));
 		};
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
@@ -238,20 +239,11 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * How many keys are held now, each counted once for every owner.
-	 * @return the number of keys
+	 * What is held and waited for here now. Does no I/O.
+	 * @return the state of this engine
 	 */
-	public int locksHeld() {
-		return this.watchdog.guardedCount();
-	}
-
-	/**
-	 * How many requests are asking for a lock now. Hardly any but those that wait for a
-	 * busy one, since asking takes no time to speak of.
-	 * @return the number of requests
-	 */
-	public int requestsWaiting() {
-		return this.asking.intValue();
+	public EngineSnapshot snapshot() {
+		return EngineSnapshot.of(this.watchdog.describe(), this.queue.sizes(), this.asking.intValue());
 	}
 
 	/**

@@ -1,8 +1,9 @@
 package io.github.distributedlock.observability;
 
 import java.util.Locale;
-import java.util.function.IntSupplier;
+import java.util.function.Supplier;
 
+import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockListener;
@@ -88,14 +89,13 @@ public final class LockMeters implements LockListener {
 
 	/**
 	 * Adds gauges of an engine, which have no name of a request.
-	 * @param held how many locks are held
-	 * @param waiting how many requests wait for one
+	 * @param engine gives what it holds and waits for
 	 */
-	public void observe(IntSupplier held, IntSupplier waiting) {
-		Gauge.builder("distributed.lock.active", held::getAsInt)
+	public void observe(Supplier<EngineSnapshot> engine) {
+		Gauge.builder("distributed.lock.active", () -> engine.get().holds().size())
 			.description("Locks that are held by this JVM")
 			.register(this.registry);
-		Gauge.builder("distributed.lock.waiting", waiting::getAsInt)
+		Gauge.builder("distributed.lock.waiting", () -> engine.get().requestsWaiting())
 			.description("Requests of this JVM that wait for a lock")
 			.register(this.registry);
 	}

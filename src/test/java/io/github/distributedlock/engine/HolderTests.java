@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -8,6 +9,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
@@ -97,13 +99,18 @@ class HolderTests extends EngineFixture {
 	void locksAndRequestsAreCounted() {
 		LockHandle handle = this.engine.acquire(LockRequest.of("k", "other"));
 		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", SECOND));
-		assertThat(this.engine.locksHeld()).isEqualTo(2);
-		assertThat(this.engine.requestsWaiting()).isOne();
+		assertThat(this.engine.snapshot().holds()).hasSize(2);
+		assertThat(this.engine.snapshot().requestsWaiting()).isOne();
+		assertThat(this.engine.snapshot().queues()).containsOnly(Map.entry("k", 1));
+		assertThat(this.engine.snapshot().holds()).containsExactlyInAnyOrder(
+				new EngineSnapshot.Hold("k", handle.owner(), "unnamed", LockMode.EXCLUSIVE, handle.remaining()),
+				new EngineSnapshot.Hold("other", handle.owner(), "unnamed", LockMode.EXCLUSIVE, handle.remaining()));
 		this.time.advance(SECOND);
 		busy(acquiring);
 		handle.close();
-		assertThat(this.engine.locksHeld()).isZero();
-		assertThat(this.engine.requestsWaiting()).isZero();
+		assertThat(this.engine.snapshot().queues()).isEmpty();
+		assertThat(this.engine.snapshot().holds()).isEmpty();
+		assertThat(this.engine.snapshot().requestsWaiting()).isZero();
 	}
 
 	private String holderOfBusy(String key) {

@@ -1,10 +1,12 @@
 package io.github.distributedlock.engine.lease;
 
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
+import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.EngineTime;
@@ -255,6 +257,14 @@ public final class Ownership {
 	String name() {
 		Hold hold = hold();
 		return (hold != null) ? hold.options().name() : this.options.name();
+	}
+
+	/**
+	 * Describes it to users.
+	 */
+	EngineSnapshot.Hold describe(Moment now) {
+		return new EngineSnapshot.Hold(this.key, this.owner, name(), this.options.mode(),
+				Duration.ofNanos(Math.max(0, lease().left(now))));
 	}
 
 	/**

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
+import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.EngineTime;
@@ -86,8 +87,12 @@ public final class Watchdog {
 		this.guarded.remove(ownership);
 	}
 
-	public int guardedCount() {
-		return this.guarded.size();
+	/**
+	 * Describes all of them to users.
+	 */
+	public List<EngineSnapshot.Hold> describe() {
+		Moment now = Moment.now(this.time);
+		return this.guarded.keySet().stream().map((ownership) -> ownership.describe(now)).toList();
 	}
 
 	public List<Ownership> guarded() {

@@ -48,6 +48,14 @@ final class KeyQueue {
 		first.granted.release();
 	}
 
+	/**
+	 * How many requests wait here, one that asks the store included.
+	 */
+	int size() {
+		boolean asks = !this.current.withdrawal && this.current.owner == null;
+		return this.waiting.size() + (asks ? 1 : 0);
+	}
+
 	void add(QueueNode node) {
 		this.waiting.add(node);
 		this.crowded = true;

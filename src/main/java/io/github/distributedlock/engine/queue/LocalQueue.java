@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine.queue;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -204,6 +205,19 @@ public final class LocalQueue {
 	@Nullable String holder(QueueKey queueKey) {
 		KeyQueue queue = this.queues.get(queueKey);
 		return (queue != null) ? queue.current.owner : null;
+	}
+
+	/**
+	 * How many requests wait for each key, or ask the store for it.
+	 */
+	public Map<String, Integer> sizes() {
+		Map<String, Integer> sizes = new HashMap<>();
+		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, (queue) -> {
+			if (queue.size() > 0) {
+				sizes.merge(queueKey.key(), queue.size(), Integer::sum);
+			}
+		}));
+		return sizes;
 	}
 
 	public boolean isEmpty() {
