@@ -73,6 +73,8 @@ public final class ScriptedBackend
 
 	private volatile boolean deaf;
 
+	private volatile boolean silent;
+
 	private volatile boolean exclusiveOnly;
 
 	private volatile Consumer<Claim> claims = (claim) -> {
@@ -112,7 +114,14 @@ public final class ScriptedBackend
 	}
 
 	/**
-	 * Wake-ups do not arrive, or do again.
+	 * Notifies nobody, but keeps places all the same.
+	 */
+	public void silent() {
+		this.silent = true;
+	}
+
+	/**
+	 * Wake-ups do not arrive, so that no places are kept, or do again.
 	 */
 	public void deaf(boolean deaf) {
 		this.deaf = deaf;
@@ -242,7 +251,7 @@ public final class ScriptedBackend
 
 			@Override
 			public boolean hears() {
-				return !ScriptedBackend.this.deaf;
+				return !ScriptedBackend.this.deaf && !ScriptedBackend.this.silent;
 			}
 
 			@Override

@@ -252,6 +252,15 @@ class HandOverTests extends EngineFixture {
 	}
 
 	@Test
+	void yieldsToPlacesAlsoWhereNothingIsHeard() {
+		this.backend.silent();
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
+		this.time.pass(SLICE);
+		handOnTo(next);
+		assertThat(this.backend.steps()).containsExactly("acquire k", "yield k");
+	}
+
+	@Test
 	void leavesTheKeyFreeForASliceWhereTheStoreKeepsNoPlaces() {
 		this.backend.deaf(true);
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));

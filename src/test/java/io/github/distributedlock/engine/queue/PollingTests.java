@@ -58,6 +58,20 @@ class PollingTests extends EngineFixture {
 	}
 
 	@Test
+	void pausesAreInTimeForAReservationIfThePlaceIsKept() {
+		this.backend.deaf(false);
+		this.backend.silent();
+		LockEngineBuilder settings = LockEngine.builder(this.backend)
+			.pollInterval(Duration.ofSeconds(1), Duration.ofMinutes(1));
+		LockEngine engine = build(settings);
+		notePolls();
+		inThread(() -> engine.acquire(waiting("k", LONG)));
+		untilWaiting(1);
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(pauses()).hasSize(10).containsOnly(this.store.reservation());
+	}
+
+	@Test
 	void pausesAreShortAgainAfterAWakeUp() {
 		acquiring(waiting("k", LONG));
 		this.time.advance(Duration.ofSeconds(5));
