@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * The store failed, could not be reached, or refused. Says nothing about whether the lock
  * is busy.
  */
-public class LockBackendException extends LockException {
+public final class LockBackendException extends LockException {
 
 	private final boolean retryable;
 
@@ -29,8 +29,8 @@ public class LockBackendException extends LockException {
 	}
 
 	/**
-	 * Begins the exception for a store that failed for good, so that it is not known
-	 * whether it carried out what it was asked.
+	 * Begins an exception. If nothing else is said, the same step will fail again, and it
+	 * is not known whether it was carried out.
 	 * @param problem what was tried and what came back, with the key
 	 * @return what makes the exception
 	 */
