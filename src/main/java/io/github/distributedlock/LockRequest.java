@@ -160,9 +160,9 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Does not bind the handle to the acquiring thread: it is not current there, and
-	 * nobody re-enters it, so that it may outlive the task that acquired it and be closed
-	 * by any thread. For futures, reactive results and tasks of a
+	 * Does not bind the handle to the acquiring thread: it is not current there, and no
+	 * request re-enters it, so that it may outlive the task that acquired it and be
+	 * closed by any thread. For futures, reactive results and tasks of a
 	 * {@link java.util.concurrent.ForkJoinPool}. {@link CurrentLock#bind(LockHandle)}
 	 * makes it current for as long as a task runs. The request itself re-enters what the
 	 * thread holds, as any other does.

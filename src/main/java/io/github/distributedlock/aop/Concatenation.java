@@ -20,8 +20,9 @@ import org.springframework.expression.spel.standard.SpelExpression;
 
 /**
  * Takes an expression apart whose value is put together with <code>+</code>. SpEL makes
- * text of each operand, of {@code null} as well, and asks nobody; so each operand that is
- * not a literal becomes a node that checks it as a part of a template is checked.
+ * text of each operand, of {@code null} as well, without asking a converter; so each
+ * operand that is not a literal becomes a node that checks it as a part of a template is
+ * checked.
  */
 final class Concatenation {
 

@@ -28,7 +28,7 @@ final class MissedRuns {
 
 	/**
 	 * Takes note of a run that fails for a store that may be back later, if the scheduler
-	 * itself has called the method and nobody else would hear of it.
+	 * itself has called the method, and no caller would hear of it.
 	 * @return whether to end the run without an exception
 	 */
 	boolean add(LockDefinition definition, LockBackendException failure) {

@@ -186,8 +186,8 @@ final class ResultRules {
 	}
 
 	/*
-	 * Not those of collections that somebody else has written, or that are views of one:
-	 * they might be loaded only now.
+	 * Not those of collections that are not the JDK's, or that are views of one: they
+	 * might be loaded only now.
 	 */
 	private static Collection<?> contents(Object value) {
 		if (value instanceof Object[] array) {

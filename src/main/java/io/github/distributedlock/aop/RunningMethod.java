@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * interrupt under way and none comes after it. The end clears the thread's flag if and
  * only if this was the last of them to set it.
  * <p>
- * A thread has one flag, and whoever reacts to it clears it. So where two nested methods
- * are to be interrupted, the inner one may take the interrupt of both, whichever came
- * first. The outer one is then owed an interrupt, until the inner one has ended.
+ * A thread has one flag, and the code that reacts to it clears it. So where two nested
+ * methods are to be interrupted, the inner one may take the interrupt of both, whichever
+ * came first. The outer one is then owed an interrupt, until the inner one has ended.
  */
 final class RunningMethod implements AutoCloseable {
 
@@ -74,7 +74,7 @@ final class RunningMethod implements AutoCloseable {
 	}
 
 	/**
-	 * A flag that is set already stays that of whoever has set it.
+	 * A flag that is set already stays that of the code that has set it.
 	 */
 	private void setFlag() {
 		if (!this.thread.isInterrupted()) {

@@ -18,8 +18,9 @@ final class StageBinding {
 	 * Lets a stage take part in the release, instead of the method that returned it.
 	 * @param stage the method's result, not null
 	 * @return what to return: where the type allows, a future that completes as the stage
-	 * does, but after the release, so that who waits for it finds the lock free. (It does
-	 * not wait for a transaction that holds the lock, too: that may wait for it.)
+	 * does, but after the release, so that code that waits for it finds the lock free.
+	 * (It does not wait for a transaction that holds the lock, too: that may wait for
+	 * it.)
 	 */
 	static CompletionStage<?> attach(CompletionStage<?> stage, LockDefinition definition, PendingRelease release) {
 		boolean replaceable = isReplaceable(stage, definition.annotated().resultType());

@@ -12,7 +12,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /**
  * Keeps a lock that was taken inside a transaction until that transaction has completed:
- * released earlier, somebody else would read what is not yet committed.
+ * released earlier, the next owner would read what is not yet committed.
  */
 final class TransactionBinding {
 

@@ -10,7 +10,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * The store of the locks. Lazy, because nobody needs it beside a {@code DistributedLock}
+ * The store of the locks. Lazy, because it is not needed beside a {@code DistributedLock}
  * of the user's own.
  */
 @Configuration(proxyBeanMethods = false)

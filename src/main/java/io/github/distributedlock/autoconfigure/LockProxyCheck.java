@@ -43,8 +43,8 @@ import org.springframework.context.annotation.Role;
  * As a bean post-processor it is one of the last, and sees beans as others will. Another
  * one, which is the first, remembers the beans that are created before there is an
  * auto-proxy creator. Early beans are told of once all singletons exist, and all others
- * when they are created. Instances that somebody registers, such as the mocks of a test,
- * are not created, and not seen.
+ * when they are created. Instances that are registered ready-made, such as the mocks of a
+ * test, are not created, and not seen.
  * <p>
  * Beans may be created by several threads. Invariants: a bean is in {@code early} if and
  * only if no proxy could be made for it; a name is in {@code referenced} only between the

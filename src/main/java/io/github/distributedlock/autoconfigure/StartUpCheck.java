@@ -16,10 +16,10 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * Asks Redis whether it allows what locks need, and what the annotations ask for, so that
- * an application whose locks could never work does not start. One that does not answer
- * now keeps nobody from starting: the first lock asks it again. It may take 5 seconds to
- * answer, or a command timeout if that is more. Annotations of beans that are made later
- * are refused when they are called.
+ * an application whose locks could never work does not start. A server that does not
+ * answer now does not keep the application from starting: the first lock asks it again.
+ * It may take 5 seconds to answer, or a command timeout if that is more. Annotations of
+ * beans that are made later are refused when they are called.
  */
 final class StartUpCheck {
 

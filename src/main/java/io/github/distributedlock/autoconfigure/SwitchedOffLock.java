@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code distributed-lock.enabled=false} puts in the place of the engine: it grants
- * every request at once, without any I/O, and excludes nobody. Its handles are held until
- * they are closed, so that code which asks its {@linkplain LockHandle#current() current
- * lock} goes on as before.
+ * every request at once, without any I/O, and excludes no other request. Its handles are
+ * held until they are closed, so that code which asks its
+ * {@linkplain LockHandle#current() current lock} goes on as before.
  * <p>
  * It refuses fenced requests. A token that it made up could be greater than all that the
  * store will ever give out, and would lock the guarded data against real holders.

@@ -7,7 +7,7 @@ import io.github.distributedlock.LockMode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to a store to make somebody the owner of a key, or to let the owner stay so.
+ * A request to a store to give a key to an owner, or to let the owner keep it.
  * <p>
  * Immutable, with withers: what is not said is that the key is wanted alone, without a
  * fencing token, and not in strict order of arrival.

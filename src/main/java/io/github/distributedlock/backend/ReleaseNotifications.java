@@ -1,7 +1,7 @@
 package io.github.distributedlock.backend;
 
 /**
- * A {@link LockBackend} that notifies those who wait. Without it the engine asks again at
+ * A {@link LockBackend} that notifies waiters. Without it the engine asks again at
  * intervals, which is called polling.
  */
 public interface ReleaseNotifications {

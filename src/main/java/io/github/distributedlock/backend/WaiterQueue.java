@@ -3,8 +3,8 @@ package io.github.distributedlock.backend;
 import java.time.Duration;
 
 /**
- * A {@link LockBackend} that keeps a place for those who wait, and reserves a released
- * key for the first of them. Without it a released key goes to whoever asks first.
+ * A {@link LockBackend} that keeps a place for each waiter, and reserves a released key
+ * for the first of them. Without it a released key goes to whoever asks first.
  * <p>
  * An instance that has died vanishes from the places by itself. A reservation that nobody
  * takes runs out.

@@ -262,9 +262,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	/**
-	 * Fails those who wait, with a {@link LockBackendException}, and refuses new
-	 * requests. What is held stays so: it is renewed, and given back when it ends. A
-	 * thread that is inside a lock is served until {@link #close()}.
+	 * Fails waiting requests with a {@link LockBackendException}, and refuses new ones.
+	 * What is held stays so: it is renewed, and given back when it ends. A thread that is
+	 * inside a lock is served until {@link #close()}.
 	 * @return completes when the last request that is
 	 * {@linkplain LockRequest#awaitedOnStop(boolean) awaited} has failed, or its handle
 	 * is closed; but those on the calling thread, and on one that has called

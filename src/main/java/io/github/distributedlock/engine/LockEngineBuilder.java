@@ -76,10 +76,10 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * How often who waits asks the store while no wake-ups arrive; first after 50
-	 * milliseconds and at last after 500 by default. The pauses double from {@code min}
-	 * to {@code max}, with jitter, and are short again after a wake-up. One thread of a
-	 * JVM asks for each key.
+	 * Sets the polling interval that is used while release notifications are unavailable:
+	 * 50 to 500 milliseconds by default. The pauses double from {@code min} to
+	 * {@code max}, with jitter, and are short again after a notification. One thread of a
+	 * JVM polls for each key.
 	 * @param min the shortest pause, from 1 millisecond
 	 * @param max the longest pause, to 1 minute
 	 * @return this builder

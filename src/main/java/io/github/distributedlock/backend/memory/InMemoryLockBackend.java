@@ -194,7 +194,7 @@ public final class InMemoryLockBackend
 			}
 			Slot slot = this.slots.computeIfAbsent(key, (k) -> new Slot());
 			slot.holding().purge(now);
-			// All instances are in this JVM, so who died has stopped listening.
+			// All instances are in this JVM, so one that died has stopped listening.
 			slot.bury((waiter) -> !this.listeners.containsKey(waiter.instance()));
 			result = step.apply(slot);
 			woken = slot.drainWoken();

@@ -40,8 +40,8 @@ final class Slot {
 
 	/**
 	 * Whether a claim may have the key now. A ticket gets a free key only if it is the
-	 * first, or there is none. Who wants to read is not let in before a writer that waits
-	 * for readers to go; on a free key nobody defers.
+	 * first, or there is none. A reader is not let in before a writer that waits for
+	 * readers to go. A free key is for the first that asks.
 	 */
 	boolean lets(Claim claim) {
 		if (claim.mode() == LockMode.SHARED) {
