@@ -58,8 +58,9 @@ public final class LockStatus {
 	}
 
 	/**
-	 * Whether nothing keeps the next request from the key.
-	 * @return whether there is no {@linkplain #holders() holder}
+	 * Whether the key has no {@linkplain #holders() holder}. A fair request may still
+	 * have to let waiters go first.
+	 * @return whether there is no holder
 	 */
 	public boolean isFree() {
 		return this.holders.isEmpty();

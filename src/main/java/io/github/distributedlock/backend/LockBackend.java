@@ -30,8 +30,10 @@ import io.github.distributedlock.LockRequest;
  * that renews, retries and clean-up after lost answers, fixed leases, minimum and maximum
  * times, and locks of several keys.
  * <p>
- * A store that can do more implements more, and the engine asks for it once, when it is
- * built:
+ * A store that can do more implements more. The engine looks for that once, when it is
+ * built. Only {@link Inspectable} is looked for at each
+ * {@link io.github.distributedlock.DistributedLock#inspect inspect}, and
+ * {@link #features()} at each shared, fair or fenced request:
  * <table>
  * <caption>What a store may add</caption>
  * <tr>
@@ -86,9 +88,9 @@ public interface LockBackend extends AutoCloseable {
 	/**
 	 * Makes the claim's owner the owner of a key that is free, or its own already: what
 	 * was acquired by an attempt whose answer got lost counts as acquired. The lease then
-	 * lasts at least the claim's lease from now. The first question of each request, and
-	 * every further one if the store has no {@link WaiterQueue}; with one it need not
-	 * recognise a reservation.
+	 * lasts at least the claim's lease from now. The first question of most requests (not
+	 * of fair ones), and every further one if the store has no {@link WaiterQueue}; with
+	 * one it need not recognise a reservation.
 	 * @param claim the claim
 	 * @return whether it is the owner now, and what is known of the one that is
 	 */
@@ -106,7 +108,7 @@ public interface LockBackend extends AutoCloseable {
 	/**
 	 * Gives a key back. In a {@link WaiterQueue}, if the owner owns it, or the key is
 	 * gone, it is {@linkplain WaiterQueue#reservation() reserved} for the oldest waiter
-	 * that is alive, and exactly that one is notified.
+	 * that is alive, and that one, or all readers that are next, are notified.
 	 * @param key the user's key
 	 * @param owner the owner token
 	 * @return whether the owner owned the key

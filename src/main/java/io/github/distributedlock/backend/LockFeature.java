@@ -7,7 +7,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 
 /**
- * What a lock may be asked for that not every store offers.
+ * A kind of lock that not every store offers.
  */
 public enum LockFeature {
 

@@ -15,7 +15,7 @@ import java.util.Set;
  *   PlainRelease                                      PlainCommands, Places
  * PlainRenewals                                       RenewalProtocol
  * LocalQueue, KeyQueue, QueueNode                     Jvm, Queue
- * KeyAcquirer, AcquireLoop                            RequestTransitions.ask, .pause, .giveUp
+ * KeyAcquirer, AcquireLoop, AcquireAttempts           RequestTransitions.ask, .pause, .giveUp
  * Hold, Releaser, LossHandler, Watchdog               RequestTransitions.granted, .holding
  * Ownership, HandOver                                 OwnedKey, RequestTransitions.inherit
  * Withdrawals                                         BackgroundTransitions.withdrawal

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * next request under a token and a lease of its own; after it to the oldest of the others
  * that wait in the store, behind which we are registered, or, if there is none, to the
  * next request, which begins a new slice. Where the store keeps no place of ours, the key
- * is given back instead, and rests for as long as a slice.
+ * is given back instead, and rests for a slice, or until the next poll if that is sooner.
  * <p>
  * Invariant: whatever becomes of it begins with one change of its state, from vacant. A
  * thread that does not manage that change does not touch it. Safe for use by many
@@ -119,8 +119,9 @@ public final class HandOver {
 	}
 
 	/**
-	 * Gives a key back and asks for it no sooner than in a slice: those that wait
-	 * elsewhere cannot be seen, and have to find it free when they poll.
+	 * Gives a key back and asks for it after a slice, or at the next poll if that is
+	 * sooner: those that wait elsewhere cannot be seen, and have to find it free when
+	 * they poll.
 	 */
 	private HandOverResult rest(Ownership ownership, Claim claim) {
 		boolean owned = this.store.backend().release(claim.key(), ownership.owner());

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How holders and waiters are written in Redis. The scripts know it, too: see
- * {@code lock.lua} and {@code waiters.lua}.
+ * {@code lib-lock.lua} and {@code lib-waiters.lua}.
  * <p>
  * A lock is a string: an owner token, {@code reserved:} and a waiter, or {@code parked:}
  * and an owner token. While it is shared, it is a sorted set of {@code shared:} and an
