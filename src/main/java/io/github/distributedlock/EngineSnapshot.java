@@ -37,7 +37,8 @@ public final class EngineSnapshot {
 	}
 
 	/**
-	 * What is held: one for each key and owner.
+	 * What is held, or is being handed on to the next request of this engine: one for
+	 * each key and owner.
 	 * @return the holds, in no order
 	 */
 	public List<Hold> holds() {

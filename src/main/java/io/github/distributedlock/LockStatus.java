@@ -95,9 +95,9 @@ public final class LockStatus {
 
 	@Override
 	public String toString() {
-		return "LockStatus[key=" + LockException.printable(this.key) + ", "
-				+ (isFree() ? "free" : "holders=" + this.holders) + ", waiters=" + this.waiters
-				+ (this.heldHere ? ", held here" : "") + "]";
+		return LockException
+			.printable("LockStatus[key=" + this.key + ", " + (isFree() ? "free" : "holders=" + this.holders)
+					+ ", waiters=" + this.waiters + (this.heldHere ? ", held here" : "") + "]");
 	}
 
 	/**

@@ -47,12 +47,19 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Null
 			if (ex.isRetryable() || !ex.isNotCarriedOut()) {
 				throw ex;
 			}
-			String attribute = request.fair() ? "fair" : "mode";
-			Object value = request.fair() ? true : request.mode();
-			// All that is in its message; as the cause it would be reported in place of
-			// this.
-			throw this.annotated.refuse(attribute, value, "is not possible here: " + ex.getMessage(), null);
+			throw refusal(request, "is not possible here: " + ex.getMessage());
 		}
+	}
+
+	// Without the store's exception, all of which is in the text: as the cause it would
+	// be
+	// reported in place of this.
+	private LockDefinitionException refusal(LockRequest request, String problem) {
+		if (request.fair()) {
+			return this.annotated.refuse("fair", true, problem, null);
+		}
+		return request.fenced() ? this.annotated.refuse("fenced", true, problem, null)
+				: this.annotated.refuse("mode", request.mode(), problem, null);
 	}
 
 }

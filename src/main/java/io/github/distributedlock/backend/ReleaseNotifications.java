@@ -21,6 +21,22 @@ public interface ReleaseNotifications {
 	interface Listening extends AutoCloseable {
 
 		/**
+		 * Where no notifications arrive, for certain.
+		 */
+		Listening DEAF = new Listening() {
+
+			@Override
+			public boolean hears() {
+				return false;
+			}
+
+			@Override
+			public void close() {
+			}
+
+		};
+
+		/**
 		 * Whether notifications arrive, as far as it is known after a registration. While
 		 * they do not, the engine polls more often. When they arrive again, the listener
 		 * is {@linkplain ReleaseListener#onResubscribed() told}. Does not block.

@@ -6,8 +6,10 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.SmallestBackend;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +37,7 @@ import static org.mockito.Mockito.mock;
 class StartUpCheckTests {
 
 	// A machine that is busy must not look like a server that does not answer.
-	private static final String PATIENT = "distributed-lock.redis.command-timeout=20s";
+	private static final String PATIENT = "distributed-lock.redis.command-timeout=60s";
 
 	private static final String NOTHING_ATOMIC = "user default on nopass ~* &* +@all -eval -evalsha -multi -watch";
 
@@ -206,6 +208,17 @@ class StartUpCheckTests {
 	}
 
 	@Test
+	void fencedIsRefusedByNameOnAStoreWithoutTokens() {
+		Contexts.withRedis()
+			.withBean(LockBackend.class, SmallestBackend::new)
+			.withBean(Fenced.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockDefinitionException.class)
+				.hasMessageContaining("fenced = true is not possible here"));
+	}
+
+	@Test
 	void annotationOfALazyBeanIsRefusedWhenItIsCalled() {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
 			application("jedis", server.port()).withPropertyValues("distributed-lock.redis.atomicity=transaction")
@@ -253,6 +266,14 @@ class StartUpCheckTests {
 				.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1).strip()))
 				.sum();
 		}
+	}
+
+	static class Fenced {
+
+		@io.github.distributedlock.annotation.DistributedLock(key = "'report'", fenced = true)
+		void run() {
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -35,6 +35,7 @@ public final class Failures {
 					+ Text.of(waitTime) + " was over after the other keys of the request")
 			.remedy("choose a longer waitTime")
 			.retryable(true)
+			.notCarriedOut(true)
 			.build();
 	}
 
@@ -59,6 +60,7 @@ public final class Failures {
 			.of("Lock '" + LockException.printable(key) + "' could not be asked for: the store has not confirmed in "
 					+ Text.of(waited) + " that the waiter before it has withdrawn")
 			.retryable(true)
+			.notCarriedOut(true)
 			.build();
 	}
 

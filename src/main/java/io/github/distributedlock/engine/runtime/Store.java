@@ -8,6 +8,7 @@ import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.MultiKeyLocks;
 import io.github.distributedlock.backend.OneStepHandOver;
 import io.github.distributedlock.backend.ReleaseListener;
@@ -23,21 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Store {
 
-	/**
-	 * Where nothing is heard, for certain.
-	 */
-	private static final Listening DEAF = new Listening() {
-
-		@Override
-		public boolean hears() {
-			return false;
-		}
-
-		@Override
-		public void close() {
-		}
-
-	};
+	private static final Duration SHORTEST_RESERVATION = Duration.ofMillis(20);
 
 	private final LockBackend backend;
 
@@ -49,12 +36,29 @@ public final class Store {
 
 	private final @Nullable MultiKeyLocks multiKey;
 
+	/**
+	 * Asks a backend what it adds.
+	 * @throws IllegalArgumentException if that does not go together
+	 */
 	public Store(LockBackend backend) {
 		this.backend = backend;
 		this.waiters = (backend instanceof WaiterQueue queue) ? queue : null;
 		this.notifications = (backend instanceof ReleaseNotifications own) ? own : null;
 		this.handOver = (backend instanceof OneStepHandOver own) ? own : null;
 		this.multiKey = (backend instanceof MultiKeyLocks own) ? own : null;
+		check();
+	}
+
+	private void check() {
+		if (this.waiters == null && this.backend.features().contains(LockFeature.FAIR)) {
+			throw new IllegalArgumentException(this.backend.getClass().getName()
+					+ " offers fair locks, but keeps no places: implement WaiterQueue, or leave out LockFeature.FAIR");
+		}
+		if (this.waiters != null && this.waiters.reservation().compareTo(SHORTEST_RESERVATION) < 0) {
+			throw new IllegalArgumentException("The reservation of " + this.backend.getClass().getName() + ", "
+					+ this.waiters.reservation().toMillis() + " ms, is too short for a waiter to ask in time: at least "
+					+ SHORTEST_RESERVATION.toMillis() + " ms");
+		}
 	}
 
 	public LockBackend backend() {
@@ -117,7 +121,7 @@ public final class Store {
 	}
 
 	public Listening listen(String instance, ReleaseListener listener) {
-		return (this.notifications != null) ? this.notifications.listen(instance, listener) : DEAF;
+		return (this.notifications != null) ? this.notifications.listen(instance, listener) : Listening.DEAF;
 	}
 
 	public boolean coversInOneStep(List<String> keys) {

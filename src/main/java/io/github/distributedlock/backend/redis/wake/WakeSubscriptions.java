@@ -14,19 +14,6 @@ import io.github.distributedlock.backend.redis.connection.SignalLine;
  */
 public final class WakeSubscriptions {
 
-	private static final Listening DEAF = new Listening() {
-
-		@Override
-		public boolean hears() {
-			return false;
-		}
-
-		@Override
-		public void close() {
-		}
-
-	};
-
 	private final Map<String, WakeSubscription> subscriptions = new ConcurrentHashMap<>();
 
 	private final SignalLine line;
@@ -46,7 +33,7 @@ public final class WakeSubscriptions {
 
 	public Listening listen(String instance, ReleaseListener listener) {
 		if (this.signals == Signals.NONE) {
-			return DEAF;
+			return Listening.DEAF;
 		}
 		boolean required = this.signals == Signals.PUBSUB;
 		WakeSubscription subscription = new WakeSubscription(this.line, this.channels + instance, this.timeout,
