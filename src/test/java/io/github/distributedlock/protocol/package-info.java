@@ -4,7 +4,8 @@
  * the code because they have to change with it.
  * <p>
  * {@code Protocol} is the whole of it. With Lua, a step is one command. Without, each
- * command of a step is one, and {@code CompareAndSet} is a command, whatever it is made of:
+ * command of a step is one, and {@code CompareAndSet} is a command, whatever it is made
+ * of:
  * <ul>
  * <li>A script, {@code DELEX}, {@code SET IFEQ} and the like are one command.</li>
  * <li>{@code WATCH}, {@code GET}, {@code MULTI}, a change and {@code EXEC} count as one
