@@ -37,7 +37,7 @@ import static org.mockito.Mockito.mock;
 class StartUpCheckTests {
 
 	// A machine that is busy must not look like a server that does not answer.
-	private static final String PATIENT = "distributed-lock.redis.command-timeout=60s";
+	private static final String PATIENT = "distributed-lock.redis.command-timeout=20s";
 
 	private static final String NOTHING_ATOMIC = "user default on nopass ~* &* +@all -eval -evalsha -multi -watch";
 
