@@ -59,7 +59,10 @@ class ClusterTests {
 
 	@AfterEach
 	void close() {
-		this.backend.close();
+		if (this.backend != null) {
+			this.backend.close();
+		}
+		cluster.awaitComplete();
 	}
 
 	@ParameterizedTest
@@ -115,27 +118,27 @@ class ClusterTests {
 	@ParameterizedTest
 	@EnumSource
 	void aLockIsRenewedThoughItsMasterHasNoOtherConnectionToGive(Client client) {
-		open(client);
-		Claim first = claim();
-		RedisServers.Server master = cluster.masterOf(name(first.key()));
-		Claim other = Stream.generate(ClusterTests::claim)
-			.filter((claim) -> cluster.masterOf(name(claim.key())) != master)
-			.findFirst()
-			.orElseThrow();
-		assertThat(this.backend.acquire(first).acquired()).isTrue();
-		assertThat(this.backend.acquire(other).acquired()).isTrue();
-		try (Jedis admin = master.admin(); Jedis elsewhere = cluster.masterOf(name(other.key())).admin()) {
-			int before = clients(elsewhere);
-			await("renewals have a connection of their own").until(() -> {
-				this.backend.renew(List.of(other));
-				return clients(elsewhere) > before;
-			});
-			admin.configSet("maxclients", "1");
-			try {
-				assertThat(this.backend.renew(List.of(first))).containsExactly(true);
-			}
-			finally {
-				admin.configSet("maxclients", "1000");
+		// Of its own, since a node without connections to give loses the other nodes,
+		// too.
+		try (RedisCluster own = RedisCluster.start(RedisServers.EMBEDDED, 2);
+				RedisLockBackend locks = new RedisLockBackend(client.connectTo(own),
+						RedisLockSettings.defaults().commandTimeout(Patience.COMMAND))) {
+			Claim first = claim();
+			RedisServers.Server master = own.masterOf(name(first.key()));
+			Claim other = Stream.generate(ClusterTests::claim)
+				.filter((claim) -> own.masterOf(name(claim.key())) != master)
+				.findFirst()
+				.orElseThrow();
+			assertThat(locks.acquire(first).acquired()).isTrue();
+			assertThat(locks.acquire(other).acquired()).isTrue();
+			try (Jedis admin = master.admin(); Jedis elsewhere = own.masterOf(name(other.key())).admin()) {
+				int before = clients(elsewhere);
+				await("renewals have a connection of their own").until(() -> {
+					locks.renew(List.of(other));
+					return clients(elsewhere) > before;
+				});
+				admin.configSet("maxclients", "1");
+				assertThat(locks.renew(List.of(first))).containsExactly(true);
 			}
 		}
 	}
