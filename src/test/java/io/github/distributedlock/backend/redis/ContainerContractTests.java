@@ -44,4 +44,9 @@ class ContainerContractTests extends LockBackendContractTests {
 		return this.stores.open(store);
 	}
 
+	@Override
+	protected boolean isAtomic(String store) {
+		return !store.contains("best-effort");
+	}
+
 }

@@ -31,9 +31,11 @@ public enum Atomicity {
 
 	/**
 	 * Compares, then changes, only while there is some time left. Not atomic: a command
-	 * that is held up for longer than that can take away the lock of another owner. Never
-	 * chosen but by this name, and not in a cluster, whose clients send commands again,
-	 * nor by a connection factory that is not Spring Data's own.
+	 * that is held up for longer than that can take away the lock of another owner. So
+	 * can a release that meets a waiter which takes the reservation, where several
+	 * instances want one key. Never chosen but by this name, and not in a cluster, whose
+	 * clients send commands again, nor by a connection factory that is not Spring Data's
+	 * own.
 	 */
 	BEST_EFFORT
 
