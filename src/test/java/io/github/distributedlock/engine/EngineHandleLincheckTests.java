@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.LockEvent;
@@ -32,14 +31,13 @@ import io.github.distributedlock.engine.runtime.SerialTasks;
 import io.github.distributedlock.engine.runtime.StillTime;
 import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.engine.runtime.UserCode;
+import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 import org.springframework.boot.logging.LogLevel;
 import org.springframework.boot.logging.LoggingSystem;
@@ -48,9 +46,7 @@ import org.springframework.boot.logging.LoggingSystem;
  * However a handle is closed, lost and re-entered at the same time, its hold is given
  * back or lost, once, and each loss action runs once if it is lost.
  */
-@Tag("model")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
-												// others may want.
+@Exploration
 public class EngineHandleLincheckTests {
 
 	private static final Instance INSTANCE = new Instance("us");

@@ -1,12 +1,10 @@
 package io.github.distributedlock.protocol;
 
 import java.util.EnumSet;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.protocol.FairProtocol.Rule;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -30,9 +28,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * Explores the {@link FairProtocol}: fair requests get the lock in the order of their
  * tickets, nobody that has ended stands in the way, and each rule is needed for that.
  */
-@Tag("model")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
-												// others may want.
+@Exploration
 class FairModelTests {
 
 	private static final Fault[] ANY = { CRASH, LOST_MESSAGE, TIME_OUT, LOST_LEASE, LOST_ANSWER, LATE_COMMAND,

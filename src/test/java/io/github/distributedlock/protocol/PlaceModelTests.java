@@ -1,11 +1,8 @@
 package io.github.distributedlock.protocol;
 
-import java.util.concurrent.TimeUnit;
-
+import io.github.distributedlock.fixtures.Exploration;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -15,9 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Explores the {@link Places} of those who wait: who comes back has to wait behind who is
  * registered by then, so that each other JVM gets the lock at most once before.
  */
-@Tag("model")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
-												// others may want.
+@Exploration
 class PlaceModelTests {
 
 	@Test

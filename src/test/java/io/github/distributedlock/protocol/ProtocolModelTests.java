@@ -2,12 +2,10 @@ package io.github.distributedlock.protocol;
 
 import java.util.EnumSet;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.Tag;
+import io.github.distributedlock.fixtures.Exploration;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -40,9 +38,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * Explores the {@link Protocol} in all orders of steps: each property holds, and each of
  * them fails if one of its rules is broken.
  */
-@Tag("model")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
-												// others may want.
+@Exploration
 class ProtocolModelTests {
 
 	private static final Set<Fault> ANY = EnumSet.complementOf(EnumSet.of(FLUSH, SILENCE));

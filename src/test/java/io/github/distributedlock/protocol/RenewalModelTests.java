@@ -1,12 +1,9 @@
 package io.github.distributedlock.protocol;
 
-import java.util.concurrent.TimeUnit;
-
+import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.protocol.RenewalProtocol.Rule;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -16,9 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Explores the {@link RenewalProtocol}: without Lua, too, a holder never believes in a
  * longer lease than the server has, and each rule is needed for that.
  */
-@Tag("model")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
-												// others may want.
+@Exploration
 class RenewalModelTests {
 
 	@Test

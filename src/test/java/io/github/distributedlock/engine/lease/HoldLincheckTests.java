@@ -8,24 +8,21 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.StillTime;
+import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Whatever is done to a hold at the same time, it looks as if it had been done one after
  * the other: it ends once, by the last handle, by being handed on, or by a loss with its
  * reason, is not re-entered after the last handle, and its lease only gets longer.
  */
-@Tag("model")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
-												// others may want.
+@Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)
 @Param(name = "shutdown", gen = BooleanGen.class)
 @Param(name = "first", gen = BooleanGen.class)

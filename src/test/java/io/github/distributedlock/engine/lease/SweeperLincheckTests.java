@@ -1,23 +1,19 @@
 package io.github.distributedlock.engine.lease;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.engine.runtime.StillTime;
 import io.github.distributedlock.engine.runtime.Store;
+import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Whenever a task comes, a sweep follows that runs it, and never two at a time.
  */
-@Tag("model")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
-												// others may want.
+@Exploration
 public class SweeperLincheckTests {
 
 	private final StillTime time = new StillTime();

@@ -12,23 +12,20 @@ import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.StillTime;
 import io.github.distributedlock.engine.runtime.Store;
+import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * However locks are taken and given back while the alarm rings and a renewal ends, each
  * guarded hold has an alarm in time, or a renewal under way that will set it, and one
  * that is not guarded any more is left alone.
  */
-@Tag("model")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
-												// others may want.
+@Exploration
 @Param(name = "due", gen = BooleanGen.class)
 public class WatchdogLincheckTests {
 

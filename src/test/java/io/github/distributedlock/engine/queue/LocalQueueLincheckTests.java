@@ -2,26 +2,22 @@ package io.github.distributedlock.engine.queue;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Whatever the threads of a JVM do at the same time, the queue of a key looks as if they
  * had done it one after the other: first come first served, one turn at a time.
  */
-@Tag("model")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
-												// others may want.
+@Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)
 @Param(name = "mayWait", gen = BooleanGen.class)
 public class LocalQueueLincheckTests {

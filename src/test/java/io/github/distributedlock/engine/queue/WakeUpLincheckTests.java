@@ -1,29 +1,25 @@
 package io.github.distributedlock.engine.queue;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.runtime.StillTime;
+import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Whatever the threads of a JVM do at the same time, a wake-up reaches a node that acts
  * on it: the current one asks the store again, or a withdrawal tells the store that none
  * does.
  */
-@Tag("model")
-@Timeout(value = 20, unit = TimeUnit.MINUTES) // It uses the processor all the time, which
-												// others may want.
+@Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)
 public class WakeUpLincheckTests {
 

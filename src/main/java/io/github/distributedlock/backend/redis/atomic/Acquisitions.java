@@ -3,15 +3,14 @@ package io.github.distributedlock.backend.redis.atomic;
 import java.time.Duration;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.HandOverResult;
-import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.Lanes;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.LockCodec;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -55,8 +54,7 @@ public final class Acquisitions {
 		// client of a cluster has sent the command twice.
 		AcquireResult attempt = Steps.acquireIfFree(connection, this.names.lock(claim.key()), claim,
 				() -> this.connections.cluster() || System.nanoTime() - begin <= this.timeoutNanos / 4);
-		return Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE).equals(attempt.holder())
-				? steps.acquire(connection, claim) : attempt;
+		return LockCodec.holder(claim.owner()).equals(attempt.holder()) ? steps.acquire(connection, claim) : attempt;
 	}
 
 	public @Nullable AcquireResult acquireOrRegister(Claim claim, boolean registers) {

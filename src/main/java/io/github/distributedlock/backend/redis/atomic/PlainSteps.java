@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
@@ -115,7 +114,7 @@ public final class PlainSteps implements Steps {
 		Holder holder = attempt.holder();
 		pace.keep();
 		boolean taken;
-		if (Holder.owner(claim.owner()).in(LockMode.EXCLUSIVE).equals(holder)) {
+		if (LockCodec.holder(claim.owner()).equals(holder)) {
 			// Of an attempt whose answer got lost. It may have been extended since.
 			taken = this.renewals.renew(connection, claim);
 		}
