@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * JVMs that exclude each other on the images that people run, by each strategy that they
+ * JVMs that exclude each other on the images that people run, by each candidate that they
  * have.
  */
 @Tag("thorough")
@@ -25,7 +25,7 @@ class ContainerExclusionTests {
 
 	@Test
 	@Timeout(value = 10, unit = TimeUnit.MINUTES) // Images may have to be pulled.
-	void eachStrategyExcludes(@TempDir Path directory) {
+	void eachCandidateExcludes(@TempDir Path directory) {
 		try (RedisImages images = new RedisImages(); Contest contest = new Contest(directory)) {
 			images.start()
 				.forEach((one) -> assertThat(contest.run(Duration.ofSeconds(1), List.of(one)))

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * JVMs that exclude each other: for {@code -Dlock.exclusion.seconds}, 10 by default, as
- * most applications have it, and for a tenth of that on each server by each strategy.
+ * most applications have it, and for a tenth of that on each server by each candidate.
  */
 class MutualExclusionTests {
 
@@ -57,12 +57,12 @@ class MutualExclusionTests {
 
 	@ParameterizedTest
 	@MethodSource("cases")
-	void eachStrategyExcludes(AtomicityCase one) {
+	void eachCandidateExcludes(AtomicityCase one) {
 		assertThat(contest.run(SHORT, List.of(one))).as("increments by JVM").allMatch((count) -> count > 0);
 	}
 
 	@Test
-	void strategiesExcludeEachOther() {
+	void candidatesExcludeEachOther() {
 		List<AtomicityCase> all = cases().filter((one) -> one.atomicity() != Atomicity.BEST_EFFORT)
 			.collect(Collectors.groupingBy(AtomicityCase::server))
 			.values()

@@ -33,7 +33,7 @@ final class BackgroundTransitions {
 		}
 		state.late().forEach((command) -> late(transitions, state, command));
 		state.running().forEach((progress) -> running(transitions, state, progress));
-		state.errands().forEach((owner) -> cleanUp(transitions, state, owner));
+		state.cleanUps().forEach((owner) -> cleanUp(transitions, state, owner));
 		expiry(transitions, state);
 		transitions.goesWrong(Fault.FLUSH, "server", "forgets everything",
 				state.with(state.server().flushed(state.ghost().tokens())));
@@ -121,7 +121,7 @@ final class BackgroundTransitions {
 	}
 
 	/**
-	 * {@code Losses.declare} while nobody has the key.
+	 * {@code LossHandler.declare} while nobody has the key.
 	 */
 	private void vacancy(Transitions<State> transitions, State state, int jvm) {
 		OwnedKey left = state.jvm(jvm).ownedKey();
@@ -131,7 +131,7 @@ final class BackgroundTransitions {
 		boolean noticed = !this.setup.has(Mutant.LOSS_BETWEEN_HOLDS_UNNOTICED);
 		boolean cleansUp = left.unsettled() && !this.setup.has(Mutant.NO_CLEAN_UP_BETWEEN_HOLDS);
 		State lost = state.with(state.server().doomed(left.owner()))
-			.errands(cleansUp ? Lists.with(state.errands(), left.owner()) : state.errands());
+			.cleanUps(cleansUp ? Lists.with(state.cleanUps(), left.owner()) : state.cleanUps());
 		transitions.goesWrong(Fault.LOST_LEASE, name(jvm), "sees the deadline pass while nobody has the key",
 				noticed ? lost.with(jvm, lost.jvm(jvm).ownedKey(null)) : lost);
 	}
@@ -140,7 +140,7 @@ final class BackgroundTransitions {
 		State crashed = state.with(jvm, state.jvm(jvm).crashed())
 			.messages(jvm, 0)
 			.running(state.running().stream().filter((step) -> step.unheard() || step.owner().jvm() != jvm).toList())
-			.errands(state.errands().stream().filter((owner) -> owner.jvm() != jvm).toList());
+			.cleanUps(state.cleanUps().stream().filter((owner) -> owner.jvm() != jvm).toList());
 		boolean watched = jvm == GhostState.WATCHED;
 		transitions.goesWrong(Fault.CRASH, name(jvm), "dies",
 				watched ? crashed.with(state.ghost().withdrawn(jvm)) : crashed);
@@ -161,7 +161,7 @@ final class BackgroundTransitions {
 		if (this.setup.plain()) {
 			boolean goesOn = state.running().stream().anyMatch((command) -> command.mayTakeTheLockFor(owner));
 			if (state.running(owner) == null) {
-				cleaningUp(transitions, goesOn ? state : state.errands(Lists.without(state.errands(), owner)),
+				cleaningUp(transitions, goesOn ? state : state.cleanUps(Lists.without(state.cleanUps(), owner)),
 						StepProgress.of(new Command(Kind.RELEASE, owner)));
 			}
 			return;
@@ -169,7 +169,7 @@ final class BackgroundTransitions {
 		State swept = this.scripts.run(state, new Command(Kind.RELEASE, owner));
 		boolean goesOn = state.late().stream().anyMatch((command) -> command.mayTakeTheLockFor(owner));
 		transitions.happens(owner, "is cleaned up after",
-				goesOn ? swept : swept.errands(Lists.without(swept.errands(), owner)));
+				goesOn ? swept : swept.cleanUps(Lists.without(swept.cleanUps(), owner)));
 	}
 
 	/**
@@ -185,7 +185,7 @@ final class BackgroundTransitions {
 
 			@Override
 			public State failed(State state, boolean refused) {
-				return state.errands(Lists.with(state.errands(), at.owner()));
+				return state.cleanUps(Lists.with(state.cleanUps(), at.owner()));
 			}
 
 		});
@@ -230,7 +230,7 @@ final class BackgroundTransitions {
 	private static boolean isAbandoned(State state, Owner owner) {
 		boolean underWay = state.isUnderWay(owner)
 				&& (state.request(owner).phase() != Phase.LOST || state.isOwner(owner));
-		return !underWay && !state.errands().contains(owner) && state.running(owner) == null;
+		return !underWay && !state.cleanUps().contains(owner) && state.running(owner) == null;
 	}
 
 	private static String name(int jvm) {

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the server does with each command of a step that has no script, and which command
- * follows. {@code Swap} is one command: a transaction that is watched, too, replaces the
- * value at one moment and only if it is still what it was.
+ * follows. {@code CompareAndSet} is one command: a transaction that is watched, too,
+ * replaces the value at one moment and only if it is still what it was.
  */
 final class PlainCommands {
 

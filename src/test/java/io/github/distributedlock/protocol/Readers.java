@@ -16,14 +16,14 @@ import org.jspecify.annotations.Nullable;
  * @param waiters what stands in {@code lock-waiters:{k}}, oldest first
  * @param messages whose wake-ups are under way
  * @param late for whom commands are under way that were given up for unanswered
- * @param errands the owners for whom a release is to be repeated
+ * @param cleanUps the owners for whom a release is to be repeated
  * @param dead the JVMs that have crashed
  * @param faultsLeft how much more may go wrong
  * @param bypasses how often others, with whom it cannot share it, were granted the lock
  * since the first thread waits for it, -1 if it does not
  */
 record Readers(List<Client> threads, List<Integer> local, Value value, List<Waiter> waiters, List<Waiter> messages,
-		List<Owner> late, List<Owner> errands, List<Integer> dead, int faultsLeft, int bypasses) implements Situation {
+		List<Owner> late, List<Owner> cleanUps, List<Integer> dead, int faultsLeft, int bypasses) implements Situation {
 
 	/**
 	 * The thread whose patience is watched.
@@ -145,51 +145,51 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 
 	private Readers with(int thread, Client client) {
 		return new Readers(Lists.replaced(this.threads, thread, client), this.local, this.value, this.waiters,
-				this.messages, this.late, this.errands, this.dead, this.faultsLeft, this.bypasses);
+				this.messages, this.late, this.cleanUps, this.dead, this.faultsLeft, this.bypasses);
 	}
 
 	Readers local(List<Integer> local) {
-		return new Readers(this.threads, local, this.value, this.waiters, this.messages, this.late, this.errands,
+		return new Readers(this.threads, local, this.value, this.waiters, this.messages, this.late, this.cleanUps,
 				this.dead, this.faultsLeft, this.bypasses);
 	}
 
 	Readers with(Value value) {
-		return new Readers(this.threads, this.local, value, this.waiters, this.messages, this.late, this.errands,
+		return new Readers(this.threads, this.local, value, this.waiters, this.messages, this.late, this.cleanUps,
 				this.dead, this.faultsLeft, this.bypasses);
 	}
 
 	Readers waiters(List<Waiter> waiters) {
-		return new Readers(this.threads, this.local, this.value, waiters, this.messages, this.late, this.errands,
+		return new Readers(this.threads, this.local, this.value, waiters, this.messages, this.late, this.cleanUps,
 				this.dead, this.faultsLeft, this.bypasses);
 	}
 
 	Readers messages(List<Waiter> messages) {
-		return new Readers(this.threads, this.local, this.value, this.waiters, messages, this.late, this.errands,
+		return new Readers(this.threads, this.local, this.value, this.waiters, messages, this.late, this.cleanUps,
 				this.dead, this.faultsLeft, this.bypasses);
 	}
 
 	Readers late(List<Owner> late) {
-		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, late, this.errands,
+		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, late, this.cleanUps,
 				this.dead, this.faultsLeft, this.bypasses);
 	}
 
-	Readers errands(List<Owner> errands) {
-		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, errands,
+	Readers cleanUps(List<Owner> cleanUps) {
+		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, cleanUps,
 				this.dead, this.faultsLeft, this.bypasses);
 	}
 
 	Readers dead(int jvm) {
-		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.errands,
+		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.cleanUps,
 				Lists.with(this.dead, jvm), this.faultsLeft, this.bypasses);
 	}
 
 	Readers afterFault() {
-		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.errands,
+		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.cleanUps,
 				this.dead, this.faultsLeft - 1, this.bypasses);
 	}
 
 	private Readers bypasses(int bypasses) {
-		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.errands,
+		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, this.late, this.cleanUps,
 				this.dead, this.faultsLeft, bypasses);
 	}
 

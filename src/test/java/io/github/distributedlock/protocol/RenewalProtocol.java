@@ -55,7 +55,7 @@ record RenewalProtocol(@Nullable Rule broken) {
 		state.underWay().forEach((renewal) -> goOn(transitions, state, renewal));
 		state.unanswered()
 			.forEach((lease) -> transitions
-				.add(new Transition<>(Transition.Kind.FAULT, lease, "is swapped late", swap(state, lease))));
+				.add(new Transition<>(Transition.Kind.FAULT, lease, "is set late", compareAndSet(state, lease))));
 		transitions.add(new Transition<>(Transition.Kind.TIME, "time", "passes", state.tick()));
 		return transitions;
 	}
@@ -66,7 +66,7 @@ record RenewalProtocol(@Nullable Rule broken) {
 		boolean refused = holds(Rule.NO_LONGER_ONE_AFTER_AN_UNANSWERED)
 				&& state.unanswered().stream().anyMatch((unanswered) -> lease > unanswered);
 		if (state.believed() > 0 && !waits && !refused) {
-			Line first = holds(Rule.LOOKS_FIRST) ? Line.LOOK : Line.SWAP;
+			Line first = holds(Rule.LOOKS_FIRST) ? Line.LOOK : Line.COMPARE_AND_SET;
 			transitions.add(new Transition<>(Transition.Kind.REQUEST, who, "asks for " + lease,
 					state.with(new Renewal(lease, 0, first))));
 		}
@@ -77,18 +77,18 @@ record RenewalProtocol(@Nullable Rule broken) {
 		Renewals others = state.without(renewal);
 		Line answer = (state.left() > 0) ? Line.RENEWED : Line.LOST;
 		Renewals next = switch (renewal.next()) {
-			case LOOK -> others.with(renewal.to((state.left() >= lease) ? Line.WHOSE : Line.SWAP));
+			case LOOK -> others.with(renewal.to((state.left() >= lease) ? Line.WHOSE : Line.COMPARE_AND_SET));
 			case WHOSE -> others.with(renewal.to(answer));
-			case SWAP -> swap(others, lease).with(renewal.to(answer));
+			case COMPARE_AND_SET -> compareAndSet(others, lease).with(renewal.to(answer));
 			case RENEWED -> others.believing(lease - renewal.age());
 			case LOST -> others.believing(0);
 		};
 		transitions.add(new Transition<>(Transition.Kind.PROTOCOL, lease, renewal.next().name(), next));
 		transitions.add(new Transition<>(Transition.Kind.FAULT, lease, renewal.next() + " is not answered",
-				(renewal.next() == Line.SWAP) ? others.unanswered(lease) : others));
+				(renewal.next() == Line.COMPARE_AND_SET) ? others.unanswered(lease) : others));
 	}
 
-	private static Renewals swap(Renewals state, int lease) {
+	private static Renewals compareAndSet(Renewals state, int lease) {
 		return (state.left() > 0) ? state.left(lease) : state;
 	}
 

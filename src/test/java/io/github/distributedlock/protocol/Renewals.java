@@ -8,8 +8,8 @@ import java.util.List;
  * @param left its time to live on the server, 0 if it is over
  * @param believed what the holder believes is left of it
  * @param underWay the renewals whose next command is yet to be carried out, or answered
- * @param unanswered the leases of swaps that were not answered, and may be carried out at
- * any later time, even more than once
+ * @param unanswered the leases of changes that were not answered, and may be carried out
+ * at any later time, even more than once
  */
 record Renewals(int left, int believed, List<Renewal> underWay, List<Integer> unanswered) {
 
@@ -86,9 +86,9 @@ record Renewals(int left, int believed, List<Renewal> underWay, List<Integer> un
 		WHOSE,
 
 		/**
-		 * {@code Swap} of the owner for itself with the lease.
+		 * {@code CompareAndSet} of the owner for itself with the lease.
 		 */
-		SWAP,
+		COMPARE_AND_SET,
 
 		/**
 		 * The answer that it is renewed.

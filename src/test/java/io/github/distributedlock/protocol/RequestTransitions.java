@@ -7,7 +7,7 @@ import io.github.distributedlock.protocol.PlainCommands.Ending;
 import io.github.distributedlock.protocol.Request.Phase;
 
 /**
- * What a thread does about its request: {@code Acquirer}, {@code Negotiation},
+ * What a thread does about its request: {@code KeyAcquirer}, {@code AcquireLoop},
  * {@code Hold} and {@code Releaser}.
  */
 final class RequestTransitions {
@@ -59,7 +59,7 @@ final class RequestTransitions {
 	}
 
 	/**
-	 * {@code Negotiation.ask}.
+	 * {@code AcquireAttempts.ask}.
 	 */
 	private void ask(Transitions<State> transitions, State state, Owner owner) {
 		boolean newSlice = this.setup.has(Mutant.UNHEARD_PASS_BEGINS_A_SLICE);
@@ -110,8 +110,8 @@ final class RequestTransitions {
 		Request request = state.request(owner).handedOn(yields ? 0 : left.handedOn() + 1);
 		State sent = state.with(owner.jvm(), jvm.queue(Queue::registering).ownedKey(null)).with(owner, request);
 		State unheard = this.setup.has(Mutant.NOT_RELEASED_AFTER_PASSING_ON_UNHEARD) ? sent
-				: sent.errands(Lists.with(sent.errands(), left.owner()));
-		State heard = left.unsettled() ? sent.errands(Lists.with(sent.errands(), left.owner())) : sent;
+				: sent.cleanUps(Lists.with(sent.cleanUps(), left.owner()));
+		State heard = left.unsettled() ? sent.cleanUps(Lists.with(sent.cleanUps(), left.owner())) : sent;
 		State done = this.scripts.run(heard, command);
 		boolean granted = done.server().isOwnedBy(owner);
 		String what = yields ? "has the key passed on, or yields" : "has the key passed on";
@@ -168,7 +168,7 @@ final class RequestTransitions {
 	}
 
 	/**
-	 * {@code Negotiation.mayAskAgain}.
+	 * {@code AcquireLoop.mayAskAgain}.
 	 */
 	private void pause(Transitions<State> transitions, State state, Owner owner) {
 		Jvm jvm = jvm(state, owner);
@@ -205,11 +205,11 @@ final class RequestTransitions {
 		}
 		State forgotten = state.with(owner.jvm(), jvm.ownedKey(null));
 		return this.setup.has(Mutant.LEFT_KEY_FORGOTTEN) ? forgotten
-				: forgotten.errands(Lists.with(forgotten.errands(), left.owner()));
+				: forgotten.cleanUps(Lists.with(forgotten.cleanUps(), left.owner()));
 	}
 
 	/**
-	 * {@code Releaser.release} and {@code Losses.declare}.
+	 * {@code Releaser.release} and {@code LossHandler.declare}.
 	 */
 	private void holding(Transitions<State> transitions, State state, Owner owner) {
 		OwnedKey ownedKey = Objects.requireNonNull(jvm(state, owner).ownedKey());
@@ -263,7 +263,7 @@ final class RequestTransitions {
 	 */
 	private static State ended(State state, Owner owner, OwnedKey ownedKey) {
 		State ended = state.with(owner.jvm(), jvm(state, owner).ownedKey(null));
-		return ownedKey.unsettled() ? ended.errands(Lists.with(ended.errands(), ownedKey.owner())) : ended;
+		return ownedKey.unsettled() ? ended.cleanUps(Lists.with(ended.cleanUps(), ownedKey.owner())) : ended;
 	}
 
 	private void releasing(Transitions<State> transitions, State state, Owner owner) {
@@ -296,9 +296,9 @@ final class RequestTransitions {
 	}
 
 	private State releasedUnheard(State state, Owner owner, Owner token) {
-		State errand = this.setup.has(Mutant.NO_SECOND_RELEASE) ? state
-				: state.errands(Lists.with(state.errands(), token));
-		return ended(left(errand, owner), owner);
+		State repeated = this.setup.has(Mutant.NO_SECOND_RELEASE) ? state
+				: state.cleanUps(Lists.with(state.cleanUps(), token));
+		return ended(left(repeated, owner), owner);
 	}
 
 	private State left(State state, Owner owner) {
@@ -309,7 +309,7 @@ final class RequestTransitions {
 		Request request = state.request(owner);
 		State ended = state.with(owner, request.next(this.setup.requests()));
 		boolean cleansUp = request.unsettled() && !this.setup.has(Mutant.NO_CLEAN_UP);
-		return cleansUp ? ended.errands(Lists.with(ended.errands(), owner)) : ended;
+		return cleansUp ? ended.cleanUps(Lists.with(ended.cleanUps(), owner)) : ended;
 	}
 
 	private static Jvm jvm(State state, Owner owner) {

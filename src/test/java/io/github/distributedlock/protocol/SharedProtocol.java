@@ -147,7 +147,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		});
 		state.messages().forEach((waiter) -> message(transitions, state, waiter));
 		state.late().forEach((owner) -> late(transitions, state, owner));
-		state.errands().forEach((owner) -> cleanUp(transitions, state, owner));
+		state.cleanUps().forEach((owner) -> cleanUp(transitions, state, owner));
 		state.waiters().forEach((waiter) -> silence(transitions, state, waiter));
 		this.jvms.stream().distinct().forEach((jvm) -> crash(transitions, state, jvm));
 		expiry(transitions, state);
@@ -194,13 +194,13 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		Readers ended = left(cleanedUp(state, thread).ended(thread, this.rounds.get(thread)), thread);
 		if (thread != this.forEver) {
 			Integer next = this.shared.get(thread) ? null : first(ended, waiter(thread));
-			Readers errand = ended.errands(Lists.with(ended.errands(), owner));
+			Readers repeated = ended.cleanUps(Lists.with(ended.cleanUps(), owner));
 			transitions.mayHappen(name(thread), "releases", release(ended, owner));
 			if (next != null) {
 				transitions.mayHappen(name(thread), "passes the key on", pass(ended, next));
 			}
-			transitions.goesWrong(Fault.LOST_ANSWER, name(thread), "releases, unheard", release(errand, owner));
-			transitions.goesWrong(Fault.LATE_COMMAND, name(thread), "releases, and cannot tell", errand);
+			transitions.goesWrong(Fault.LOST_ANSWER, name(thread), "releases, unheard", release(repeated, owner));
+			transitions.goesWrong(Fault.LATE_COMMAND, name(thread), "releases, and cannot tell", repeated);
 		}
 		transitions.goesWrong(Fault.LOST_LEASE, name(thread), "sees its deadline pass", ended);
 	}
@@ -212,7 +212,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		Owner owner = owner(state, thread);
 		boolean unsettled = state.late().contains(owner)
 				|| (state.phase(thread) != Phase.HOLDING && state.value().isOwnedBy(owner));
-		return unsettled ? state.errands(Lists.with(state.errands(), owner)) : state;
+		return unsettled ? state.cleanUps(Lists.with(state.cleanUps(), owner)) : state;
 	}
 
 	private Readers left(Readers state, int thread) {
@@ -237,7 +237,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 	}
 
 	private void cleanUp(Transitions<Readers> transitions, Readers state, Owner owner) {
-		Readers done = state.late().contains(owner) ? state : state.errands(Lists.without(state.errands(), owner));
+		Readers done = state.late().contains(owner) ? state : state.cleanUps(Lists.without(state.cleanUps(), owner));
 		transitions.happens(owner, "is cleaned up after", release(done, owner));
 	}
 
@@ -257,7 +257,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		Readers crashed = state.dead(jvm)
 			.local(state.local().stream().filter((thread) -> this.jvms.get(thread) != jvm).toList())
 			.messages(state.messages().stream().filter((waiter) -> waiter.jvm() != jvm).toList())
-			.errands(state.errands().stream().filter((owner) -> owner.jvm() != jvm).toList());
+			.cleanUps(state.cleanUps().stream().filter((owner) -> owner.jvm() != jvm).toList());
 		for (int thread : threads().filter((one) -> this.jvms.get(one) == jvm).toList()) {
 			crashed = crashed.ended(thread, 0);
 		}

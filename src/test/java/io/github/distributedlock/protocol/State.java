@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
  * @param late the commands that were given up for unanswered, and are still under way
  * @param running the steps of several commands that are under way, and single commands of
  * such that were given up for unanswered
- * @param errands the owners for whom a release is to be repeated
+ * @param cleanUps the owners for whom a release is to be repeated
  * @param faultsLeft how much more may go wrong
  * @param ghost what an observer remembers
  */
 record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command> late, List<StepProgress> running,
-		List<Owner> errands, int faultsLeft, GhostState ghost) {
+		List<Owner> cleanUps, int faultsLeft, GhostState ghost) {
 
 	static State first(Setup setup) {
 		return new State(new Server(null, List.of(), 0, setup.clock()),
@@ -83,13 +83,13 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 	}
 
 	State with(Server server) {
-		return new State(server, this.jvms, this.messages, this.late, this.running, this.errands, this.faultsLeft,
+		return new State(server, this.jvms, this.messages, this.late, this.running, this.cleanUps, this.faultsLeft,
 				this.ghost);
 	}
 
 	State with(int index, Jvm jvm) {
 		return new State(this.server, Lists.replaced(this.jvms, index, jvm), this.messages, this.late, this.running,
-				this.errands, this.faultsLeft, this.ghost);
+				this.cleanUps, this.faultsLeft, this.ghost);
 	}
 
 	State with(Owner owner, Request request) {
@@ -98,11 +98,11 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 
 	State messages(int jvm, int count) {
 		return new State(this.server, this.jvms, Lists.replaced(this.messages, jvm, count), this.late, this.running,
-				this.errands, this.faultsLeft, this.ghost);
+				this.cleanUps, this.faultsLeft, this.ghost);
 	}
 
 	State late(List<Command> late) {
-		return new State(this.server, this.jvms, this.messages, late, this.running, this.errands, this.faultsLeft,
+		return new State(this.server, this.jvms, this.messages, late, this.running, this.cleanUps, this.faultsLeft,
 				this.ghost);
 	}
 
@@ -125,22 +125,22 @@ record State(Server server, List<Jvm> jvms, List<Integer> messages, List<Command
 	}
 
 	State running(List<StepProgress> running) {
-		return new State(this.server, this.jvms, this.messages, this.late, running, this.errands, this.faultsLeft,
+		return new State(this.server, this.jvms, this.messages, this.late, running, this.cleanUps, this.faultsLeft,
 				this.ghost);
 	}
 
-	State errands(List<Owner> errands) {
-		return new State(this.server, this.jvms, this.messages, this.late, this.running, errands, this.faultsLeft,
+	State cleanUps(List<Owner> cleanUps) {
+		return new State(this.server, this.jvms, this.messages, this.late, this.running, cleanUps, this.faultsLeft,
 				this.ghost);
 	}
 
 	State afterFault() {
-		return new State(this.server, this.jvms, this.messages, this.late, this.running, this.errands,
+		return new State(this.server, this.jvms, this.messages, this.late, this.running, this.cleanUps,
 				this.faultsLeft - 1, this.ghost);
 	}
 
 	State with(GhostState ghost) {
-		return new State(this.server, this.jvms, this.messages, this.late, this.running, this.errands, this.faultsLeft,
+		return new State(this.server, this.jvms, this.messages, this.late, this.running, this.cleanUps, this.faultsLeft,
 				ghost);
 	}
 

@@ -35,12 +35,12 @@ record StepProgress(Command step, Line next, boolean again, @Nullable Value curr
 		WHOSE,
 
 		/**
-		 * {@code Swap} of the own value for itself with the lease.
+		 * {@code CompareAndSet} of the own value for itself with the lease.
 		 */
 		RENEW,
 
 		/**
-		 * {@code Swap} of the reservation for the owner.
+		 * {@code CompareAndSet} of the reservation for the owner.
 		 */
 		TAKE,
 
@@ -60,7 +60,7 @@ record StepProgress(Command step, Line next, boolean again, @Nullable Value curr
 		SEE_TOKEN,
 
 		/**
-		 * {@code Swap} of the last fencing token for the next.
+		 * {@code CompareAndSet} of the last fencing token for the next.
 		 */
 		NEXT_TOKEN,
 
@@ -75,18 +75,18 @@ record StepProgress(Command step, Line next, boolean again, @Nullable Value curr
 		LOOK,
 
 		/**
-		 * {@code Swap} of the own value for nothing.
+		 * {@code CompareAndSet} of the own value for nothing.
 		 */
 		REMOVE,
 
 		/**
-		 * {@code Swap} of the own value for a reservation, or {@code SET NX} of it if the
-		 * key is believed to be free.
+		 * {@code CompareAndSet} of the own value for a reservation, or {@code SET NX} of
+		 * it if the key is believed to be free.
 		 */
 		RESERVE,
 
 		/**
-		 * {@code GET lock}, to see why it was not swapped.
+		 * {@code GET lock}, to see why it was not changed.
 		 */
 		WHY,
 

@@ -58,7 +58,7 @@ public final class RedisLockBackend
 
 	private final OwnConnections connections;
 
-	private final AtomicitySelector choice;
+	private final AtomicitySelector selector;
 
 	private final Acquisitions acquisitions;
 
@@ -86,9 +86,9 @@ public final class RedisLockBackend
 		this.settings = settings;
 		this.connections = OwnConnections.derive(applicationFactory, settings.commandTimeout());
 		Replicas replicas = replicas(applicationFactory);
-		this.choice = new AtomicitySelector(this.names, this.connections, settings.commandTimeout(),
+		this.selector = new AtomicitySelector(this.names, this.connections, settings.commandTimeout(),
 				settings.atomicity(), publishing(), replicas != null);
-		this.acquisitions = new Acquisitions(this.names, this.connections, this.choice, settings.commandTimeout(),
+		this.acquisitions = new Acquisitions(this.names, this.connections, this.selector, settings.commandTimeout(),
 				replicas);
 		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(),
 				settings.signals(), settings.commandTimeout());
@@ -122,7 +122,7 @@ public final class RedisLockBackend
 	 */
 	public Atomicity atomicity() {
 		try {
-			return this.choice.get().atomicity();
+			return this.selector.get().atomicity();
 		}
 		catch (RuntimeException ex) {
 			throw RedisFailures.translate("keep", "locks", ex);
@@ -201,7 +201,7 @@ public final class RedisLockBackend
 	@Override
 	public List<Boolean> renew(List<Claim> claims) {
 		try {
-			return certain(this.choice.run((strategy) -> strategy.lanes().renewals(),
+			return certain(this.selector.run((candidate) -> candidate.lanes().renewals(),
 					(steps, connection) -> steps.renew(connection, claims)));
 		}
 		catch (RuntimeException ex) {
@@ -224,7 +224,7 @@ public final class RedisLockBackend
 
 	@Override
 	public boolean coversInOneStep(List<String> keys) {
-		AtomicityCandidate known = this.choice.known();
+		AtomicityCandidate known = this.selector.known();
 		if (known == null || known.atomicity() != Atomicity.LUA || this.settings.replicasToAck() > 0) {
 			return false;
 		}
@@ -271,7 +271,7 @@ public final class RedisLockBackend
 
 	private <T> @Nullable T run(String step, String key, AtomicitySelector.Step<T> command) {
 		try {
-			return this.choice.run((strategy) -> strategy.lanes().commands(), command);
+			return this.selector.run((candidate) -> candidate.lanes().commands(), command);
 		}
 		catch (RuntimeException ex) {
 			throw RedisFailures.translate(step, describe(key, ex), ex);
@@ -279,7 +279,7 @@ public final class RedisLockBackend
 	}
 
 	private String describe(String key, RuntimeException failure) {
-		byte[] name = RedisRefusal.WRONGTYPE.isIn(failure) ? ForeignKey.of(this.choice, this.names, key)
+		byte[] name = RedisRefusal.WRONGTYPE.isIn(failure) ? ForeignKey.of(this.selector, this.names, key)
 				: this.names.lock(key);
 		return LockException.printable("lock '" + key + "' (Redis key '" + KeyNames.text(name) + "')");
 	}

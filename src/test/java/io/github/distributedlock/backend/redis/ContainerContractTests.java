@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIf;
 
 /**
- * The contract on the images that people run, by each strategy that they have.
+ * The contract on the images that people run, by each candidate that they have.
  */
 @Tag("thorough")
 @EnabledIf(value = "io.github.distributedlock.fixtures.RedisImages#isDockerThere",

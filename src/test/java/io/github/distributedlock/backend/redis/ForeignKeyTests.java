@@ -37,8 +37,8 @@ class ForeignKeyTests {
 
 	private Jedis admin;
 
-	static Stream<AtomicityCase> strategies() {
-		return AtomicityCase.ofEachStrategy();
+	static Stream<AtomicityCase> candidates() {
+		return AtomicityCase.ofEachCandidate();
 	}
 
 	@AfterEach
@@ -48,9 +48,9 @@ class ForeignKeyTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("strategies")
-	void somethingInPlaceOfTheWaitersDoesNotKeepTheLock(AtomicityCase strategy) {
-		open(strategy);
+	@MethodSource("candidates")
+	void somethingInPlaceOfTheWaitersDoesNotKeepTheLock(AtomicityCase candidate) {
+		open(candidate);
 		this.backend.acquire(this.holder);
 		this.admin.set(name("-waiters"), FOREIGN);
 		assertThat(this.backend.release("k", this.holder.owner())).as("still its own").isTrue();
@@ -59,9 +59,9 @@ class ForeignKeyTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("strategies")
-	void somethingInPlaceOfTheWaitersIsNamedToWhoHasToWait(AtomicityCase strategy) {
-		open(strategy);
+	@MethodSource("candidates")
+	void somethingInPlaceOfTheWaitersIsNamedToWhoHasToWait(AtomicityCase candidate) {
+		open(candidate);
 		this.backend.acquire(this.holder);
 		this.admin.set(name("-waiters"), FOREIGN);
 		assertIsNamedToWhoHasToWait("-waiters");
@@ -69,9 +69,9 @@ class ForeignKeyTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("strategies")
-	void somethingInPlaceOfTheLivenessStays(AtomicityCase strategy) {
-		open(strategy);
+	@MethodSource("candidates")
+	void somethingInPlaceOfTheLivenessStays(AtomicityCase candidate) {
+		open(candidate);
 		this.backend.acquire(this.holder);
 		// As of a JVM that does without scripts, and keeps no liveness.
 		this.admin.zadd(name("-waiters"), 1, "b");
@@ -83,12 +83,12 @@ class ForeignKeyTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("strategies")
-	void somethingInPlaceOfTheLivenessIsNamedToWhoHasToWait(AtomicityCase strategy) {
-		open(strategy);
+	@MethodSource("candidates")
+	void somethingInPlaceOfTheLivenessIsNamedToWhoHasToWait(AtomicityCase candidate) {
+		open(candidate);
 		this.backend.acquire(this.holder);
 		this.admin.set(name("-alive"), FOREIGN);
-		if (strategy.strategy().equals("lua")) {
+		if (candidate.candidate().equals("lua")) {
 			assertIsNamedToWhoHasToWait("-alive");
 			assertThat(this.admin.exists(name("-waiters"))).as("registered in part").isFalse();
 		}
@@ -98,9 +98,9 @@ class ForeignKeyTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("strategies")
-	void somethingInPlaceOfTheLastFencingTokenIsNamed(AtomicityCase strategy) {
-		open(strategy);
+	@MethodSource("candidates")
+	void somethingInPlaceOfTheLastFencingTokenIsNamed(AtomicityCase candidate) {
+		open(candidate);
 		for (String nonsense : List.of("something else", "", "-1", "1.5", "1e3", " 7", "9007199254740992",
 				"9".repeat(30))) {
 			this.admin.set(name("-fence"), nonsense);
@@ -118,9 +118,9 @@ class ForeignKeyTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("strategies")
-	void aForeignTypeInPlaceOfTheLastFencingTokenIsNamed(AtomicityCase strategy) {
-		open(strategy);
+	@MethodSource("candidates")
+	void aForeignTypeInPlaceOfTheLastFencingTokenIsNamed(AtomicityCase candidate) {
+		open(candidate);
 		this.admin.rpush(name("-fence"), FOREIGN);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(fenced("b")))
 			.withMessageContaining("lock 'k' (Redis key '" + name("-fence") + "')")
@@ -128,9 +128,9 @@ class ForeignKeyTests {
 	}
 
 	@ParameterizedTest
-	@MethodSource("strategies")
-	void theKeyIsNamedWithoutItsControlCharacters(AtomicityCase strategy) {
-		open(strategy);
+	@MethodSource("candidates")
+	void theKeyIsNamedWithoutItsControlCharacters(AtomicityCase candidate) {
+		open(candidate);
 		this.admin.rpush(this.prefix + ":{k\n\u001b[31m}", FOREIGN);
 		Claim claim = Claim.of("k\n\u001b[31m", "b:1", "b", Duration.ofSeconds(30));
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim))
@@ -149,10 +149,10 @@ class ForeignKeyTests {
 		assertThat(this.backend.release("k", this.holder.owner())).isTrue();
 	}
 
-	private void open(AtomicityCase strategy) {
-		this.admin = new Jedis(strategy.server());
-		this.backend = strategy.backend(Client.LETTUCE, this.prefix);
-		assertThat(this.backend.atomicity()).isEqualTo(strategy.atomicity());
+	private void open(AtomicityCase candidate) {
+		this.admin = new Jedis(candidate.server());
+		this.backend = candidate.backend(Client.LETTUCE, this.prefix);
+		assertThat(this.backend.atomicity()).isEqualTo(candidate.atomicity());
 		this.backend.listen("b", new Ear());
 	}
 

@@ -39,20 +39,20 @@ class LateReleaseTests {
 	 */
 	private static final Duration LEASE = Duration.ofSeconds(8);
 
-	static Stream<Arguments> strategies() {
-		return AtomicityCase.ofEachStrategy()
+	static Stream<Arguments> candidates() {
+		return AtomicityCase.ofEachCandidate()
 			.flatMap((one) -> Stream.of(Client.values())
-				.map((client) -> Arguments.of(one.name(), one.strategy(), client)));
+				.map((client) -> Arguments.of(one.name(), one.candidate(), client)));
 	}
 
 	@ParameterizedTest
-	@MethodSource("strategies")
+	@MethodSource("candidates")
 	@Execution(ExecutionMode.CONCURRENT)
-	void onlyBestEffortDeletesTheLockOfAnother(String name, String strategy, Client client) {
+	void onlyBestEffortDeletesTheLockOfAnother(String name, String candidate, Client client) {
 		try (RedisServers.Server server = RedisServers.start(name);
 				Jedis admin = server.admin();
 				Jedis next = server.admin();
-				RedisLockBackend backend = backend(server, name, strategy, client)) {
+				RedisLockBackend backend = backend(server, name, candidate, client)) {
 			backend.release("connect", "at the expense of no lease");
 			Claim claim = Claim.of("k", "owner", "instance", LEASE);
 			assertThat(backend.acquire(claim).acquired()).isTrue();
@@ -71,15 +71,15 @@ class LateReleaseTests {
 			Patience.join(asking);
 			Patience.join(releasing);
 			assertThat(taken.get()).as("the next owner got it").isEqualTo("OK");
-			boolean bestEffort = strategy.equals(AtomicityCandidates.text(Atomicity.BEST_EFFORT));
+			boolean bestEffort = candidate.equals(AtomicityCandidates.text(Atomicity.BEST_EFFORT));
 			assertThat(admin.get("late:{k}")).isEqualTo(bestEffort ? null : "the next owner");
 		}
 	}
 
-	private static RedisLockBackend backend(RedisServers.Server server, String name, String strategy, Client client) {
+	private static RedisLockBackend backend(RedisServers.Server server, String name, String candidate, Client client) {
 		return AtomicityCase.on(name, new HostAndPort(server.host(), server.port()))
 			.stream()
-			.filter((one) -> one.strategy().equals(strategy))
+			.filter((one) -> one.candidate().equals(candidate))
 			.findFirst()
 			.orElseThrow()
 			.backend(client, "late");

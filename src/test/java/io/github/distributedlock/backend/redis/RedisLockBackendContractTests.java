@@ -7,7 +7,7 @@ import io.github.distributedlock.tck.LockBackendContractTests;
 import org.junit.jupiter.api.BeforeAll;
 
 /**
- * The contract on each server, by each strategy that it has, with each client.
+ * The contract on each server, by each candidate that it has, with each client.
  */
 class RedisLockBackendContractTests extends LockBackendContractTests {
 

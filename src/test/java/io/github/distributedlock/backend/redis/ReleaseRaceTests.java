@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Why it matters that a release is atomic: {@code -Dlock.race.releases} of them, 500 by
- * default, at the moment at which the lease runs out. Each strategy on the first server
+ * default, at the moment at which the lease runs out. Each candidate on the first server
  * that has it.
  */
 @Tag("thorough")
@@ -36,13 +36,13 @@ class ReleaseRaceTests {
 
 	private static final int RELEASES = Integer.getInteger("lock.race.releases", 500);
 
-	static Stream<Arguments> strategies() {
-		return AtomicityCase.ofEachStrategy()
+	static Stream<Arguments> candidates() {
+		return AtomicityCase.ofEachCandidate()
 			.flatMap((one) -> Stream.of(Client.values()).map((client) -> Arguments.of(one, client)));
 	}
 
 	@ParameterizedTest
-	@MethodSource("strategies")
+	@MethodSource("candidates")
 	void noReleaseDeletesTheLockOfAnother(AtomicityCase one, Client client) throws Exception {
 		String prefix = "race-" + client;
 		try (RedisLockBackend backend = one.backend(client, prefix)) {
@@ -52,7 +52,7 @@ class ReleaseRaceTests {
 			while (outcome.met() == 0 && one.atomicity() != Atomicity.BEST_EFFORT) {
 				outcome = outcome.and(race.run(RELEASES));
 			}
-			AtomicityTables.race(one.strategy(), one.server(), client, outcome);
+			AtomicityTables.race(one.candidate(), one.server(), client, outcome);
 			assertThat(outcome.deleted()).as("locks of others deleted: %s", outcome).isZero();
 		}
 	}

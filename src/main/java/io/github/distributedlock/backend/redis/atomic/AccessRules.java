@@ -39,7 +39,7 @@ final class AccessRules {
 	}
 
 	/**
-	 * Those of them without which a way is not used: a strategy's trial sends each.
+	 * Those of them without which a way is not used: a candidate's trial sends each.
 	 * @param atomicity the way
 	 * @return as in a rule
 	 */

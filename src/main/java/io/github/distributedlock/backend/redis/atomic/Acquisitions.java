@@ -25,26 +25,26 @@ public final class Acquisitions {
 
 	private final OwnConnections connections;
 
-	private final AtomicitySelector choice;
+	private final AtomicitySelector selector;
 
 	private final long timeoutNanos;
 
 	private final @Nullable Replicas replicas;
 
-	public Acquisitions(KeyNames names, OwnConnections connections, AtomicitySelector choice, Duration timeout,
+	public Acquisitions(KeyNames names, OwnConnections connections, AtomicitySelector selector, Duration timeout,
 			@Nullable Replicas replicas) {
 		this.names = names;
 		this.connections = connections;
-		this.choice = choice;
+		this.selector = selector;
 		this.timeoutNanos = timeout.toNanos();
 		this.replicas = replicas;
 	}
 
 	public @Nullable AcquireResult acquire(Claim claim) {
 		boolean plain = !claim.fenced() && !LuaOnly.isNeeded(claim.mode(), claim.fair());
-		return this.choice.run(this::lane, (steps, connection) -> {
-			AcquireResult attempt = plain ? acquireIfFree(steps, connection, claim) : steps.acquire(connection, claim);
-			return acknowledged(connection, steps, claim, attempt);
+		return this.selector.run(this::lane, (steps, connection) -> {
+			AcquireResult result = plain ? acquireIfFree(steps, connection, claim) : steps.acquire(connection, claim);
+			return acknowledged(connection, steps, claim, result);
 		});
 	}
 
@@ -52,24 +52,24 @@ public final class Acquisitions {
 		long begin = System.nanoTime();
 		// After a slow command no second one is sent: the lock is not ours, unless the
 		// client of a cluster has sent the command twice.
-		AcquireResult attempt = Steps.acquireIfFree(connection, this.names.lock(claim.key()), claim,
+		AcquireResult result = Steps.acquireIfFree(connection, this.names.lock(claim.key()), claim,
 				() -> this.connections.cluster() || System.nanoTime() - begin <= this.timeoutNanos / 4);
-		return LockCodec.holder(claim.owner()).equals(attempt.holder()) ? steps.acquire(connection, claim) : attempt;
+		return LockCodec.holder(claim.owner()).equals(result.holder()) ? steps.acquire(connection, claim) : result;
 	}
 
 	public @Nullable AcquireResult acquireOrRegister(Claim claim, boolean registers) {
-		return this.choice.run(this::lane, (steps, connection) -> {
-			AcquireResult attempt = registers ? steps.acquireOrRegister(connection, claim)
+		return this.selector.run(this::lane, (steps, connection) -> {
+			AcquireResult result = registers ? steps.acquireOrRegister(connection, claim)
 					: steps.acquire(connection, claim);
-			return acknowledged(connection, steps, claim, attempt);
+			return acknowledged(connection, steps, claim, result);
 		});
 	}
 
 	public @Nullable HandOverResult pass(String owner, Claim next, boolean yields, boolean registers) {
-		return this.choice.run(this::lane, (steps, connection) -> {
-			HandOverResult passing = steps.pass(connection, owner, next, yields, registers);
+		return this.selector.run(this::lane, (steps, connection) -> {
+			HandOverResult result = steps.pass(connection, owner, next, yields, registers);
 			try {
-				acknowledged(connection, steps, next, (passing != null) ? passing.next() : null);
+				acknowledged(connection, steps, next, (result != null) ? result.next() : null);
 			}
 			catch (LockBackendException ex) {
 				// The owner before has lost it, so this is no refusal.
@@ -79,22 +79,22 @@ public final class Acquisitions {
 					.cause(ex)
 					.build();
 			}
-			return passing;
+			return result;
 		});
 	}
 
 	private @Nullable AcquireResult acknowledged(RedisConnection connection, Steps steps, Claim claim,
-			@Nullable AcquireResult attempt) {
-		if (this.replicas != null && attempt != null && attempt.acquired()) {
+			@Nullable AcquireResult result) {
+		if (this.replicas != null && result != null && result.acquired()) {
 			this.replicas.requireAcknowledgement(connection, steps, claim);
 		}
-		return attempt;
+		return result;
 	}
 
 	// Replicas are asked about what was written on the same connection.
-	private Lane lane(AtomicityCandidate strategy) {
+	private Lane lane(AtomicityCandidate candidate) {
 		Lanes exclusive = this.connections.exclusive();
-		return (this.replicas != null && exclusive != null) ? exclusive.commands() : strategy.lanes().commands();
+		return (this.replicas != null && exclusive != null) ? exclusive.commands() : candidate.lanes().commands();
 	}
 
 }

@@ -25,7 +25,7 @@ public final class AtomicityCandidates {
 
 	private final UnansweredRenewals unanswered = new UnansweredRenewals();
 
-	private final CommandTrial rehearsal;
+	private final CommandTrial trial;
 
 	private final Duration timeout;
 
@@ -37,7 +37,7 @@ public final class AtomicityCandidates {
 			boolean asksReplicas) {
 		this.names = names;
 		this.connections = connections;
-		this.rehearsal = new CommandTrial(names, connections.raw());
+		this.trial = new CommandTrial(names, connections.raw());
 		this.timeout = timeout;
 		this.publishing = publishing;
 		this.asksReplicas = asksReplicas;
@@ -54,8 +54,8 @@ public final class AtomicityCandidates {
 			all.add(lua());
 		}
 		if (atomicity == Atomicity.AUTO || atomicity == Atomicity.NATIVE) {
-			for (NativeCompareAndSet swap : NativeCompareAndSet.values()) {
-				all.add(nativeBy(swap));
+			for (NativeCompareAndSet compareAndSet : NativeCompareAndSet.values()) {
+				all.add(nativeBy(compareAndSet));
 			}
 		}
 		Lanes exclusive = this.connections.exclusive();
@@ -64,7 +64,7 @@ public final class AtomicityCandidates {
 		}
 		if (exclusive != null && atomicity == Atomicity.BEST_EFFORT) {
 			all.add(plain(Atomicity.BEST_EFFORT, "best-effort", new BestEffortCompareAndSet(),
-					this.connections.shared(), this.rehearsal::run));
+					this.connections.shared(), this.trial::run));
 		}
 		return all;
 	}
@@ -72,41 +72,42 @@ public final class AtomicityCandidates {
 	private AtomicityCandidate lua() {
 		LuaSteps scripts = new LuaSteps(this.names, this.publishing);
 		Steps steps = this.connections.cluster() ? new ClusterSteps(scripts, plain(new LuaCompareAndSet())) : scripts;
-		return new AtomicityCandidate(Atomicity.LUA, "lua", steps, this.connections.shared(), trial(scripts::rehearse));
+		return new AtomicityCandidate(Atomicity.LUA, "lua", steps, this.connections.shared(), trial(scripts::tryOut));
 	}
 
 	private AtomicityCandidate nativeBy(NativeCompareAndSet command) {
-		CompareAndSet swap = command.apply(this.connections.raw());
+		CompareAndSet compareAndSet = command.apply(this.connections.raw());
 		String description = "native (" + command.name().replace('_', ' ') + ")";
-		return plain(Atomicity.NATIVE, description, swap, this.connections.shared(), (connection, key) -> {
+		return plain(Atomicity.NATIVE, description, compareAndSet, this.connections.shared(), (connection, key) -> {
 			byte[] name = this.names.lock(key);
-			swap.replace(connection, name, EXPECTED, EXPECTED, 1);
-			swap.replace(connection, name, EXPECTED, null, 1);
-			this.rehearsal.run(connection, key);
+			compareAndSet.replace(connection, name, EXPECTED, EXPECTED, 1);
+			compareAndSet.replace(connection, name, EXPECTED, null, 1);
+			this.trial.run(connection, key);
 		});
 	}
 
 	private AtomicityCandidate transaction(Lanes exclusive) {
-		TransactionCompareAndSet swap = new TransactionCompareAndSet(this.connections.raw());
-		return plain(Atomicity.TRANSACTION, "transaction", swap, exclusive, (connection, key) -> {
+		TransactionCompareAndSet compareAndSet = new TransactionCompareAndSet(this.connections.raw());
+		return plain(Atomicity.TRANSACTION, "transaction", compareAndSet, exclusive, (connection, key) -> {
 			// First, since a transaction does not say why it was aborted.
-			this.rehearsal.run(connection, key);
-			swap.rehearse(connection, this.names.lock(key));
+			this.trial.run(connection, key);
+			compareAndSet.tryOut(connection, this.names.lock(key));
 		});
 	}
 
-	private AtomicityCandidate plain(Atomicity atomicity, String description, CompareAndSet swap, Lanes lanes,
+	private AtomicityCandidate plain(Atomicity atomicity, String description, CompareAndSet compareAndSet, Lanes lanes,
 			BiConsumer<RedisConnection, String> trial) {
-		return new AtomicityCandidate(atomicity, description, plain(swap), lanes, trial(trial));
+		return new AtomicityCandidate(atomicity, description, plain(compareAndSet), lanes, trial(trial));
 	}
 
 	private BiConsumer<RedisConnection, String> trial(BiConsumer<RedisConnection, String> steps) {
 		return this.asksReplicas
-				? steps.andThen((connection, key) -> Replicas.rehearse(this.connections.raw(), connection)) : steps;
+				? steps.andThen((connection, key) -> Replicas.tryOut(this.connections.raw(), connection)) : steps;
 	}
 
-	private PlainSteps plain(CompareAndSet swap) {
-		return new PlainSteps(this.names, swap, this.connections.raw(), this.unanswered, this.timeout, this.publishing);
+	private PlainSteps plain(CompareAndSet compareAndSet) {
+		return new PlainSteps(this.names, compareAndSet, this.connections.raw(), this.unanswered, this.timeout,
+				this.publishing);
 	}
 
 	/**

@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
- * The strategy that this server allows. Found out when it is needed first, and again when
- * the server refuses what it used to allow: its access list was changed, or another
+ * Selects the best candidate that this server allows: when it is needed first, and again
+ * when the server refuses what it used to allow: its access list was changed, or another
  * version has taken over.
  * <p>
  * States: not chosen; chosen, until a refusal makes another the better one. A step that
@@ -86,7 +86,7 @@ public final class AtomicitySelector {
 	}
 
 	/**
-	 * The strategy.
+	 * The selected candidate.
 	 * @return the one that was chosen
 	 */
 	public AtomicityCandidate get() {
@@ -95,7 +95,7 @@ public final class AtomicitySelector {
 	}
 
 	/**
-	 * The strategy, if it is known already.
+	 * The selected candidate, if it is known already.
 	 * @return the one that was chosen, or {@code null}
 	 */
 	public @Nullable AtomicityCandidate known() {
@@ -103,22 +103,22 @@ public final class AtomicitySelector {
 	}
 
 	/**
-	 * Runs a step, with another strategy if the server refuses that of before.
+	 * Runs a step, with another candidate if the server refuses that of before.
 	 * @param lane which connections to use
 	 * @param step the step
 	 * @param <T> the type of its answer
 	 * @return its answer
 	 */
 	public <T> @Nullable T run(Function<AtomicityCandidate, Lane> lane, Step<T> step) {
-		AtomicityCandidate strategy = get();
+		AtomicityCandidate candidate = get();
 		try {
-			return run(strategy, lane, step);
+			return run(candidate, lane, step);
 		}
 		catch (RuntimeException ex) {
 			if (!isRefused(ex)) {
 				throw ex;
 			}
-			return runAgain(strategy, ex, lane, step);
+			return runAgain(candidate, ex, lane, step);
 		}
 	}
 
@@ -137,9 +137,9 @@ public final class AtomicitySelector {
 		throw refusal;
 	}
 
-	private static <T> @Nullable T run(AtomicityCandidate strategy, Function<AtomicityCandidate, Lane> lane,
+	private static <T> @Nullable T run(AtomicityCandidate candidate, Function<AtomicityCandidate, Lane> lane,
 			Step<T> step) {
-		return lane.apply(strategy).run((connection) -> step.run(strategy.steps(), connection));
+		return lane.apply(candidate).run((connection) -> step.run(candidate.steps(), connection));
 	}
 
 	private static boolean isRefused(RuntimeException failure) {

@@ -13,7 +13,7 @@ import org.springframework.data.redis.core.types.Expiration;
 /**
  * All that steps of plain commands send but for wake-ups, on the names of a key that is
  * not in use. So a command that the server refuses is known before there is a lock that
- * could not be released. Scripts have theirs in {@code rehearse.lua}.
+ * could not be released. Scripts have theirs in {@code trial.lua}.
  * <p>
  * Invariant: whatever becomes of it, no key exists afterwards.
  */

@@ -35,13 +35,13 @@ final class FencingCounter {
 
 	private final KeyNames names;
 
-	private final CompareAndSet swap;
+	private final CompareAndSet compareAndSet;
 
 	private final RawCommands raw;
 
-	FencingCounter(KeyNames names, CompareAndSet swap, RawCommands raw) {
+	FencingCounter(KeyNames names, CompareAndSet compareAndSet, RawCommands raw) {
 		this.names = names;
-		this.swap = swap;
+		this.compareAndSet = compareAndSet;
 		this.raw = raw;
 	}
 
@@ -83,7 +83,7 @@ final class FencingCounter {
 
 	private boolean replace(RedisConnection connection, byte[] name, @Nullable String last, String token) {
 		return (last != null)
-				? this.swap.replace(connection, name, KeyNames.bytes(last), KeyNames.bytes(token), TTL_MILLIS)
+				? this.compareAndSet.replace(connection, name, KeyNames.bytes(last), KeyNames.bytes(token), TTL_MILLIS)
 				: Values.setIfAbsent(connection, name, token, TTL_MILLIS);
 	}
 

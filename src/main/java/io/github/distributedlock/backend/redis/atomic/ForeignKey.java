@@ -24,16 +24,16 @@ public final class ForeignKey {
 
 	/**
 	 * Asks for the companions of a lock.
-	 * @param choice how to ask
+	 * @param selector how to ask
 	 * @param names the names in Redis
 	 * @param key the user's key
 	 * @return the name of the companion that is of a foreign type; of the lock itself, if
 	 * none is, or that cannot be asked for
 	 */
-	public static byte[] of(AtomicitySelector choice, KeyNames names, String key) {
+	public static byte[] of(AtomicitySelector selector, KeyNames names, String key) {
 		byte[] name = null;
 		try {
-			name = choice.run((strategy) -> strategy.lanes().commands(),
+			name = selector.run((candidate) -> candidate.lanes().commands(),
 					(steps, connection) -> companion(connection, names, key));
 		}
 		catch (RuntimeException ex) {

@@ -61,7 +61,7 @@ final class LuaSteps implements Steps {
 
 	private final LuaScript inspect = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "inspect.lua");
 
-	private final LuaScript rehearsal = new LuaScript(ReturnType.INTEGER, "rehearse.lua");
+	private final LuaScript trial = new LuaScript(ReturnType.INTEGER, "trial.lua");
 
 	private final KeyNames names;
 
@@ -92,7 +92,7 @@ final class LuaSteps implements Steps {
 
 	private @Nullable AcquireResult acquire(RedisConnection connection, Claim claim, byte[] waitersTtl) {
 		List<?> answer = run(this.acquireOrRegister, connection, claim, waitersTtl);
-		return (answer != null) ? attempt(claim.key(), answer) : null;
+		return (answer != null) ? result(claim.key(), answer) : null;
 	}
 
 	@Override
@@ -101,7 +101,7 @@ final class LuaSteps implements Steps {
 		List<?> answer = run(this.pass, connection, next, registers ? WAITERS_TTL : DO_NOT_REGISTER,
 				KeyNames.bytes(owner), KeyNames.number(yields ? 1 : 0));
 		return (answer != null)
-				? new HandOverResult(isTrue(answer.get(0)), attempt(next.key(), answer.subList(1, answer.size())))
+				? new HandOverResult(isTrue(answer.get(0)), result(next.key(), answer.subList(1, answer.size())))
 				: null;
 	}
 
@@ -127,7 +127,7 @@ final class LuaSteps implements Steps {
 		return List.of(KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf);
 	}
 
-	private AcquireResult attempt(String key, List<?> answer) {
+	private AcquireResult result(String key, List<?> answer) {
 		if (UNUSABLE_COUNTER.equals(answer.get(0))) {
 			throw FencingCounter.unusable(this.names, key);
 		}
@@ -231,11 +231,11 @@ final class LuaSteps implements Steps {
 	 * @param connection the connection
 	 * @param key a key that is not in use
 	 */
-	void rehearse(RedisConnection connection, String key) {
+	void tryOut(RedisConnection connection, String key) {
 		byte[] lock = this.names.lock(key);
 		byte[][] all = { lock, this.names.waiters(key), this.names.liveness(key), this.names.fence(key) };
-		this.rehearsal.run(connection, all.length, all);
-		this.rehearsal.runInFull(connection, all.length, all);
+		this.trial.run(connection, all.length, all);
+		this.trial.runInFull(connection, all.length, all);
 		CommandTrial.setIfPresent(connection, lock);
 		connection.stringCommands().get(lock);
 	}

@@ -82,7 +82,7 @@ enum NativeCompareAndSet implements Function<RawCommands, CompareAndSet> {
 	/**
 	 * Makes it work.
 	 * @param raw how to send the command
-	 * @return the swap
+	 * @return compare and set
 	 */
 	@Override
 	public CompareAndSet apply(RawCommands raw) {

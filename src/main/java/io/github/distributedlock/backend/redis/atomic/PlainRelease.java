@@ -25,7 +25,7 @@ final class PlainRelease {
 
 	private static final Logger logger = LoggerFactory.getLogger(PlainRelease.class);
 
-	private final CompareAndSet swap;
+	private final CompareAndSet compareAndSet;
 
 	private final WaitingList waiters;
 
@@ -44,7 +44,7 @@ final class PlainRelease {
 
 	/**
 	 * Begins to give back.
-	 * @param swap how to change the lock
+	 * @param compareAndSet how to change the lock
 	 * @param waiters the waiters
 	 * @param connection the connection
 	 * @param key the user's key
@@ -52,9 +52,9 @@ final class PlainRelease {
 	 * @param value what gives the right to do so: the owner, or a reservation;
 	 * {@code null} if the lock is free already, and only its waiters are to be told
 	 */
-	PlainRelease(CompareAndSet swap, WaitingList waiters, RedisConnection connection, String key, byte[] name,
+	PlainRelease(CompareAndSet compareAndSet, WaitingList waiters, RedisConnection connection, String key, byte[] name,
 			@Nullable String value) {
-		this.swap = swap;
+		this.compareAndSet = compareAndSet;
 		this.waiters = waiters;
 		this.connection = connection;
 		this.key = key;
@@ -108,7 +108,7 @@ final class PlainRelease {
 	private boolean reserve(String reservation) {
 		long millis = WaitingList.RESERVATION.toMillis();
 		return (this.current != null)
-				? this.swap.replace(this.connection, this.name, KeyNames.bytes(this.current),
+				? this.compareAndSet.replace(this.connection, this.name, KeyNames.bytes(this.current),
 						KeyNames.bytes(reservation), millis)
 				: Values.setIfAbsent(this.connection, this.name, reservation, millis);
 	}
@@ -119,7 +119,7 @@ final class PlainRelease {
 		if (this.current == null) {
 			return true;
 		}
-		if (!this.swap.replace(this.connection, this.name, KeyNames.bytes(this.current), null, 0)) {
+		if (!this.compareAndSet.replace(this.connection, this.name, KeyNames.bytes(this.current), null, 0)) {
 			return isSettled();
 		}
 		become(null);

@@ -16,13 +16,13 @@ final class PlainRenewals {
 
 	private final KeyNames names;
 
-	private final CompareAndSet swap;
+	private final CompareAndSet compareAndSet;
 
 	private final UnansweredRenewals unanswered;
 
-	PlainRenewals(KeyNames names, CompareAndSet swap, UnansweredRenewals unanswered) {
+	PlainRenewals(KeyNames names, CompareAndSet compareAndSet, UnansweredRenewals unanswered) {
 		this.names = names;
-		this.swap = swap;
+		this.compareAndSet = compareAndSet;
 		this.unanswered = unanswered;
 	}
 
@@ -62,7 +62,7 @@ final class PlainRenewals {
 		if (left != null && left >= lease) {
 			return isOwned(connection, claim, name);
 		}
-		if (this.swap.replace(connection, name, owner, owner, lease)) {
+		if (this.compareAndSet.replace(connection, name, owner, owner, lease)) {
 			return true;
 		}
 		if (isOwned(connection, claim, name)) {

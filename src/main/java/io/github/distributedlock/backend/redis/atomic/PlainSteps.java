@@ -33,7 +33,7 @@ public final class PlainSteps implements Steps {
 
 	private final KeyNames names;
 
-	private final CompareAndSet swap;
+	private final CompareAndSet compareAndSet;
 
 	private final RawCommands raw;
 
@@ -47,42 +47,42 @@ public final class PlainSteps implements Steps {
 
 	private final UnansweredRenewals unanswered;
 
-	public PlainSteps(KeyNames names, CompareAndSet swap, RawCommands raw, UnansweredRenewals unanswered,
+	public PlainSteps(KeyNames names, CompareAndSet compareAndSet, RawCommands raw, UnansweredRenewals unanswered,
 			Duration timeout, Publishing publishing) {
 		this.names = names;
-		this.swap = swap;
+		this.compareAndSet = compareAndSet;
 		this.raw = raw;
 		this.timeout = timeout;
 		this.waiters = new WaitingList(names, raw, publishing);
-		this.fencing = new FencingCounter(names, swap, raw);
+		this.fencing = new FencingCounter(names, compareAndSet, raw);
 		this.unanswered = unanswered;
-		this.renewals = new PlainRenewals(names, swap, unanswered);
+		this.renewals = new PlainRenewals(names, compareAndSet, unanswered);
 	}
 
 	@Override
 	public AcquireResult acquire(RedisConnection connection, Claim claim) {
-		StepBudget pace = new StepBudget(this.timeout);
-		AcquireResult attempt = take(connection, claim, pace);
-		return attempt.acquired() ? afterwards(() -> token(connection, claim, pace))
-				: busy(connection, claim, attempt, pace);
+		StepBudget budget = new StepBudget(this.timeout);
+		AcquireResult result = take(connection, claim, budget);
+		return result.acquired() ? afterwards(() -> token(connection, claim, budget))
+				: busy(connection, claim, result, budget);
 	}
 
 	@Override
 	public AcquireResult acquireOrRegister(RedisConnection connection, Claim claim) {
-		StepBudget pace = new StepBudget(this.timeout);
-		AcquireResult attempt = take(connection, claim, pace);
-		if (!attempt.acquired()) {
-			pace.keep();
+		StepBudget budget = new StepBudget(this.timeout);
+		AcquireResult result = take(connection, claim, budget);
+		if (!result.acquired()) {
+			budget.check();
 			this.waiters.add(connection, claim.key(), claim.waiter());
-			pace.keep();
-			attempt = take(connection, claim, pace);
+			budget.check();
+			result = take(connection, claim, budget);
 		}
-		if (!attempt.acquired()) {
-			return busy(connection, claim, attempt, pace);
+		if (!result.acquired()) {
+			return busy(connection, claim, result, budget);
 		}
 		return afterwards(() -> {
 			this.waiters.remove(connection, claim.key(), claim.waiter());
-			return token(connection, claim, pace);
+			return token(connection, claim, budget);
 		});
 	}
 
@@ -92,8 +92,8 @@ public final class PlainSteps implements Steps {
 		LuaOnly.refuse(next);
 		this.unanswered.forget(owner);
 		byte[] name = this.names.lock(next.key());
-		if (!yields && unlessShared(connection, name, () -> this.swap.replace(connection, name, KeyNames.bytes(owner),
-				KeyNames.bytes(next.owner()), next.lease().toMillis()))) {
+		if (!yields && unlessShared(connection, name, () -> this.compareAndSet.replace(connection, name,
+				KeyNames.bytes(owner), KeyNames.bytes(next.owner()), next.lease().toMillis()))) {
 			return new HandOverResult(true, afterwards(() -> token(connection, next, new StepBudget(this.timeout))));
 		}
 		boolean owned = release(connection, next.key(), owner);
@@ -101,18 +101,18 @@ public final class PlainSteps implements Steps {
 				afterwards(() -> registers ? acquireOrRegister(connection, next) : acquire(connection, next)));
 	}
 
-	private AcquireResult take(RedisConnection connection, Claim claim, StepBudget pace) {
+	private AcquireResult take(RedisConnection connection, Claim claim, StepBudget budget) {
 		LuaOnly.refuse(claim);
 		byte[] name = this.names.lock(claim.key());
-		AcquireResult attempt = Steps.acquireIfFree(connection, name, claim, () -> {
-			pace.keep();
+		AcquireResult result = Steps.acquireIfFree(connection, name, claim, () -> {
+			budget.check();
 			return true;
 		});
-		if (attempt.acquired()) {
-			return attempt;
+		if (result.acquired()) {
+			return result;
 		}
-		Holder holder = attempt.holder();
-		pace.keep();
+		Holder holder = result.holder();
+		budget.check();
 		boolean taken;
 		if (LockCodec.holder(claim.owner()).equals(holder)) {
 			// Of an attempt whose answer got lost. It may have been extended since.
@@ -122,24 +122,24 @@ public final class PlainSteps implements Steps {
 			Waiter waiter = claim.waiter();
 			String reservation = LockCodec.reservedFor(waiter);
 			taken = LockCodec.holder(reservation).equals(holder)
-					&& unlessShared(connection, name, () -> this.swap.replace(connection, name,
+					&& unlessShared(connection, name, () -> this.compareAndSet.replace(connection, name,
 							KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), claim.lease().toMillis()));
 		}
-		return taken ? AcquireResult.ACQUIRED : attempt;
+		return taken ? AcquireResult.ACQUIRED : result;
 	}
 
 	// If it is gone by now, that is to be seen at once.
-	private AcquireResult busy(RedisConnection connection, Claim claim, AcquireResult attempt, StepBudget pace) {
-		pace.keep();
+	private AcquireResult busy(RedisConnection connection, Claim claim, AcquireResult result, StepBudget budget) {
+		budget.check();
 		Long left = connection.keyCommands().pTtl(this.names.lock(claim.key()));
-		return AcquireResult.busy(attempt.holder(), Values.left(left));
+		return AcquireResult.busy(result.holder(), Values.left(left));
 	}
 
-	private AcquireResult token(RedisConnection connection, Claim claim, StepBudget pace) {
+	private AcquireResult token(RedisConnection connection, Claim claim, StepBudget budget) {
 		if (!claim.fenced()) {
 			return AcquireResult.ACQUIRED;
 		}
-		pace.keep();
+		budget.check();
 		return AcquireResult.fenced(this.fencing.next(connection, claim.key()));
 	}
 
@@ -178,7 +178,7 @@ public final class PlainSteps implements Steps {
 	private boolean giveBack(RedisConnection connection, String key, @Nullable String value) {
 		byte[] name = this.names.lock(key);
 		return unlessShared(connection, name,
-				() -> new PlainRelease(this.swap, this.waiters, connection, key, name, value).run());
+				() -> new PlainRelease(this.compareAndSet, this.waiters, connection, key, name, value).run());
 	}
 
 	// Readers have a lock that its owner has lost.
@@ -200,7 +200,7 @@ public final class PlainSteps implements Steps {
 		this.unanswered.forget(owner);
 		byte[] name = this.names.lock(key);
 		return unlessShared(connection, name,
-				() -> this.swap.replace(connection, name, KeyNames.bytes(owner),
+				() -> this.compareAndSet.replace(connection, name, KeyNames.bytes(owner),
 						KeyNames.bytes(LockCodec.expiring(owner)), restMillis)
 						// It may have been left alone so near to its end, and then runs
 						// out too.

@@ -47,7 +47,7 @@ public final class Replicas {
 	 * @param raw how to ask
 	 * @param connection the connection
 	 */
-	static void rehearse(RawCommands raw, RedisConnection connection) {
+	static void tryOut(RawCommands raw, RedisConnection connection) {
 		raw.number(connection, "WAIT", KeyNames.number(0), KeyNames.number(1));
 	}
 

@@ -21,7 +21,7 @@ public final class StepBudget {
 	/**
 	 * To be called before a command.
 	 */
-	public void keep() {
+	public void check() {
 		long elapsed = System.nanoTime() - this.begin;
 		if (elapsed > this.timeoutNanos / 2) {
 			// Not what a command without an answer is: nothing is wrong with the

@@ -55,7 +55,7 @@ final class TransactionCompareAndSet implements CompareAndSet {
 	 * @param connection the connection
 	 * @param name the name of a key that does not exist
 	 */
-	void rehearse(RedisConnection connection, byte[] name) {
+	void tryOut(RedisConnection connection, byte[] name) {
 		connection.watch(name);
 		connection.unwatch();
 		connection.watch(name);

@@ -57,9 +57,9 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 
 	private final Consumer<WakeSubscription> onClose;
 
-	private final SubscriptionState hearing;
+	private final SubscriptionState state;
 
-	private final SubscriptionHeartbeat pulse;
+	private final SubscriptionHeartbeat heartbeat;
 
 	private final Duration timeout;
 
@@ -76,8 +76,8 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 		this.probe = new PublishProbe(channel);
 		this.listener = listener;
 		this.onClose = onClose;
-		this.hearing = new SubscriptionState(timeout, required);
-		this.pulse = new SubscriptionHeartbeat(timeout.toNanos());
+		this.state = new SubscriptionState(timeout, required);
+		this.heartbeat = new SubscriptionHeartbeat(timeout.toNanos());
 		this.timeout = timeout;
 	}
 
@@ -87,35 +87,35 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 	 * was waited for them in vain
 	 */
 	void ensureBegun() {
-		if (this.hearing.isKnown()) {
-			feelPulse();
+		if (this.state.isKnown()) {
+			checkHeartbeat();
 		}
 		else {
 			begin();
-			this.hearing.await();
+			this.state.await();
 		}
-		this.hearing.require();
+		this.state.require();
 	}
 
 	@Override
 	public boolean hears() {
-		return this.hearing.hears();
+		return this.state.hears();
 	}
 
 	/**
 	 * Whether it is certain that notifications do not arrive.
 	 */
 	boolean isDeaf() {
-		return this.hearing.isKnown() && !hears();
+		return this.state.isKnown() && !hears();
 	}
 
-	private void feelPulse() {
+	private void checkHeartbeat() {
 		RedisConnection connection = this.connection;
 		if (connection == null || !hears()) {
 			return;
 		}
 		try {
-			switch (this.pulse.look()) {
+			switch (this.heartbeat.look()) {
 				case TO_BE_ASKED -> this.line.ask(connection, this.channel);
 				case DEAD -> drop(connection);
 				case FINE -> {
@@ -144,7 +144,7 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 			if (isClosed()) {
 				break;
 			}
-			LockBackendException failure = this.hearing.ended(cause);
+			LockBackendException failure = this.state.ended(cause);
 			if (failure == null) {
 				pause = PAUSE_MILLIS;
 				longest = LONGEST_PAUSE_MILLIS;
@@ -152,7 +152,7 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 			pause((failure == null || failure.isRetryable()) ? pause : REFUSED_PAUSE_MILLIS);
 			pause = Math.min(2 * pause, longest);
 		}
-		this.hearing.over();
+		this.state.over();
 	}
 
 	private @Nullable RuntimeException subscribeOnce() {
@@ -168,7 +168,7 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 	private void subscribe() {
 		try (RedisConnection connection = this.line.open()) {
 			this.probe.require(connection);
-			this.pulse.restart();
+			this.heartbeat.restart();
 			this.connection = connection;
 			this.line.listen(connection, this, this.channel, this::isClosed);
 		}
@@ -179,8 +179,8 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 
 	@Override
 	public void onChannelSubscribed(byte[] channel, long count) {
-		boolean askedFor = this.pulse.acknowledged();
-		boolean waitedFor = this.hearing.acknowledged();
+		boolean askedFor = this.heartbeat.acknowledged();
+		boolean waitedFor = this.state.acknowledged();
 		if (isClosed()) {
 			endEarly();
 		}

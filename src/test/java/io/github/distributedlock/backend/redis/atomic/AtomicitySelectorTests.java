@@ -45,8 +45,8 @@ class AtomicitySelectorTests {
 	@Execution(ExecutionMode.CONCURRENT)
 	void theBestThatIsAllowedIsChosen(AtomicityCase one) {
 		for (Client client : Client.values()) {
-			assertThat(choice(one.server(), one.rules(), one.setting(), client)).as("with %s", client)
-				.isEqualTo(one.strategy());
+			assertThat(selection(one.server(), one.rules(), one.setting(), client)).as("with %s", client)
+				.isEqualTo(one.candidate());
 		}
 	}
 
@@ -55,19 +55,19 @@ class AtomicitySelectorTests {
 	@Execution(ExecutionMode.CONCURRENT)
 	void theDocumentSaysWhatAutoChooses(String name) throws IOException {
 		HostAndPort server = AtomicityCase.onServer(name).get(0).server();
-		List<String> choices = Stream.of(AllowedCommands.values())
-			.map((rules) -> choice(server, rules, Atomicity.AUTO, Client.JEDIS))
+		List<String> selected = Stream.of(AllowedCommands.values())
+			.map((rules) -> selection(server, rules, Atomicity.AUTO, Client.JEDIS))
 			.toList();
-		String row = AtomicityTables.choice(server, choices);
+		String row = AtomicityTables.selection(server, selected);
 		String document = Files.readString(DOCUMENT);
-		assertThat(document).contains(AtomicityTables.CHOICE_HEAD);
+		assertThat(document).contains(AtomicityTables.SELECTION_HEAD);
 		// Of a server that it does not name it says nothing.
 		if (document.contains(row.split("(?<= \\|)", 2)[0])) {
 			assertThat(document).contains(row);
 		}
 	}
 
-	private static String choice(HostAndPort server, AllowedCommands rules, Atomicity setting, Client client) {
+	private static String selection(HostAndPort server, AllowedCommands rules, Atomicity setting, Client client) {
 		Duration timeout = Duration.ofSeconds(10);
 		OwnConnections connections = OwnConnections.derive(client.connectTo(rules.login(server)), timeout);
 		try {

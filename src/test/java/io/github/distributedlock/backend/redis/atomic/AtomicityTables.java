@@ -20,7 +20,7 @@ import redis.clients.jedis.Jedis;
  */
 public final class AtomicityTables {
 
-	static final String CHOICE_HEAD = """
+	static final String SELECTION_HEAD = """
 			| server | everything allowed | no scripts | also no `DELEX`, `DELIFEQ` | no scripts, no transactions | none of all these |
 			|---|---|---|---|---|---|
 			""";
@@ -30,7 +30,7 @@ public final class AtomicityTables {
 			|---|---|---|---|---|---|
 			""";
 
-	private static final Map<String, String> CHOICES = new TreeMap<>();
+	private static final Map<String, String> SELECTIONS = new TreeMap<>();
 
 	private static final Map<String, String> RACES = new TreeMap<>();
 
@@ -41,9 +41,9 @@ public final class AtomicityTables {
 	 * Adds a row about what {@code auto} chooses on a server.
 	 * @return the row
 	 */
-	static synchronized String choice(HostAndPort server, Iterable<String> choices) {
-		String row = "| " + label(server) + " | " + String.join(" | ", choices) + " |\n";
-		CHOICES.put(label(server), row);
+	static synchronized String selection(HostAndPort server, Iterable<String> selected) {
+		String row = "| " + label(server) + " | " + String.join(" | ", selected) + " |\n";
+		SELECTIONS.put(label(server), row);
 		write();
 		return row;
 	}
@@ -70,8 +70,8 @@ public final class AtomicityTables {
 	private static void write() {
 		try {
 			Path classes = Path.of(AtomicityTables.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-			Files.writeString(classes.resolveSibling("atomicity.md"), CHOICE_HEAD + String.join("", CHOICES.values())
-					+ "\n" + RACE_HEAD + String.join("", RACES.values()));
+			Files.writeString(classes.resolveSibling("atomicity.md"), SELECTION_HEAD
+					+ String.join("", SELECTIONS.values()) + "\n" + RACE_HEAD + String.join("", RACES.values()));
 		}
 		catch (IOException | URISyntaxException ex) {
 			throw new IllegalStateException(ex);

@@ -75,9 +75,9 @@ class LettuceLaneTests {
 		LettuceLane lane = lane(Duration.ofSeconds(30));
 		Object[] channels = new Object[2];
 		lane.run((connection) -> channels[0] = channel(connection));
-		StepBudget pace = new StepBudget(Duration.ZERO);
+		StepBudget budget = new StepBudget(Duration.ZERO);
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> lane.run((connection) -> {
-			pace.keep();
+			budget.check();
 			return connection.ping();
 		})).withMessageContaining("too little time");
 		lane.run((connection) -> channels[1] = channel(connection));

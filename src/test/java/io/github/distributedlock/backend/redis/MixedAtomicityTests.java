@@ -31,7 +31,7 @@ import static org.awaitility.Awaitility.await;
  * JVMs that keep locks atomic in different ways, as they may while an access list is
  * being changed, pass locks on to each other.
  */
-class MixedStrategiesTests {
+class MixedAtomicityTests {
 
 	static Stream<String> servers() {
 		return RedisServers.names();
@@ -40,7 +40,7 @@ class MixedStrategiesTests {
 	@ParameterizedTest
 	@MethodSource("servers")
 	@Execution(ExecutionMode.CONCURRENT)
-	void aReleaseByOneStrategyWakesAWaiterOfAnother(String server) {
+	void aReleaseByOneCandidateWakesAWaiterOfAnother(String server) {
 		List<AtomicityCase> cases = AtomicityCase.onServer(server);
 		List<RedisLockBackend> backends = new ArrayList<>();
 		List<Ear> ears = new ArrayList<>();
@@ -54,7 +54,7 @@ class MixedStrategiesTests {
 			}
 			for (int from = 0; from < cases.size(); from++) {
 				for (int to = 0; to < cases.size(); to++) {
-					String pair = cases.get(from).strategy() + " to " + cases.get(to).strategy();
+					String pair = cases.get(from).candidate() + " to " + cases.get(to).candidate();
 					passOn(backends.get(from), backends.get(to), "instance-" + to, ears.get(to), pair);
 				}
 			}
@@ -96,9 +96,9 @@ class MixedStrategiesTests {
 				plain.add(backend);
 				backend.listen("writer", writing);
 				isRefused(backend, one);
-				meetReaders(backend, scripts, writing, one.strategy());
-				wake(backend, scripts, reading, shared(UUID.randomUUID().toString()), one.strategy());
-				wake(backend, scripts, reading, fair(UUID.randomUUID().toString()), one.strategy());
+				meetReaders(backend, scripts, writing, one.candidate());
+				wake(backend, scripts, reading, shared(UUID.randomUUID().toString()), one.candidate());
+				wake(backend, scripts, reading, fair(UUID.randomUUID().toString()), one.candidate());
 			}
 		}
 		finally {
