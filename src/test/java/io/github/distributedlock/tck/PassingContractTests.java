@@ -25,7 +25,7 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		Claim first = held(backend, key, "a");
 		Claim next = claim(key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
-		assertEquals(new HandOverResult(true, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, false));
+		assertEquals(HandOverResult.of(true, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, false));
 		assertEquals(List.of(false, true), backend.renew(List.of(first, next)), "owner before, owner now");
 		assertFalse(backend.release(key, first.owner()), "released by the owner before");
 		assertEquals(List.of(), b.heard());
@@ -81,7 +81,7 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		String key = key();
 		Claim first = held(backend, key, "a");
 		Claim next = claim(key, "a");
-		assertEquals(new HandOverResult(true, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, true));
+		assertEquals(HandOverResult.of(true, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, true));
 		assertEquals(List.of(false, true), backend.renew(List.of(first, next)));
 	}
 
@@ -110,7 +110,7 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		String key = key();
 		for (boolean yields : List.of(false, true)) {
 			Claim next = claim(key, "a");
-			assertEquals(new HandOverResult(false, AcquireResult.ACQUIRED),
+			assertEquals(HandOverResult.of(false, AcquireResult.ACQUIRED),
 					backend.pass(claim(key, "a").owner(), next, yields));
 			assertTrue(backend.release(key, next.owner()), "owned");
 		}
@@ -124,7 +124,7 @@ abstract class PassingContractTests extends OwnershipContractTests {
 		Claim next = claim(key, "a");
 		backend.pass(first.owner(), next, false);
 		// As after an answer that got lost.
-		assertEquals(new HandOverResult(false, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, true));
+		assertEquals(HandOverResult.of(false, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, true));
 		assertEquals(List.of(true), backend.renew(List.of(next)));
 	}
 

@@ -103,7 +103,7 @@ public final class InMemoryLockBackend
 				slot.unregister(next.waiter());
 				slot.wakeNext(expiry(RESERVATION));
 			}
-			return new HandOverResult(owned, attempt(slot, next, true));
+			return HandOverResult.of(owned, attempt(slot, next, true));
 		});
 	}
 

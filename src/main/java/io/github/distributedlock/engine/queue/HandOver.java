@@ -125,7 +125,7 @@ public final class HandOver {
 	 */
 	private HandOverResult rest(Ownership ownership, Claim claim) {
 		boolean owned = this.store.backend().release(claim.key(), ownership.owner());
-		return new HandOverResult(owned, AcquireResult.busy(null, Duration.ofNanos(this.slice)));
+		return HandOverResult.of(owned, AcquireResult.busy(null, Duration.ofNanos(this.slice)));
 	}
 
 	/**

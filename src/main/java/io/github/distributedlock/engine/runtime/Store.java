@@ -117,7 +117,7 @@ public final class Store {
 			return this.handOver.pass(owner, next, yields);
 		}
 		boolean owned = this.backend.release(next.key(), owner);
-		return new HandOverResult(owned, acquireOrRegister(next));
+		return HandOverResult.of(owned, acquireOrRegister(next));
 	}
 
 	public Listening listen(String instance, ReleaseListener listener) {

@@ -94,10 +94,10 @@ public final class PlainSteps implements Steps {
 		byte[] name = this.names.lock(next.key());
 		if (!yields && unlessShared(connection, name, () -> this.compareAndSet.replace(connection, name,
 				KeyNames.bytes(owner), KeyNames.bytes(next.owner()), next.lease().toMillis()))) {
-			return new HandOverResult(true, afterwards(() -> token(connection, next, new StepBudget(this.timeout))));
+			return HandOverResult.of(true, afterwards(() -> token(connection, next, new StepBudget(this.timeout))));
 		}
 		boolean owned = release(connection, next.key(), owner);
-		return new HandOverResult(owned,
+		return HandOverResult.of(owned,
 				afterwards(() -> registers ? acquireOrRegister(connection, next) : acquire(connection, next)));
 	}
 
