@@ -33,7 +33,7 @@ final class GuardedCall implements AutoCloseable {
 	 */
 	static void throwIfAnyIsLost() {
 		for (GuardedCall call = INNERMOST.get(); call != null; call = call.outer) {
-			Loss.throwIfLost(call.handle);
+			LossCheck.throwIfLost(call.handle);
 		}
 	}
 

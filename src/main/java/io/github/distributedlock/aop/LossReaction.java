@@ -71,7 +71,7 @@ record LossReaction(OnLost onLost) {
 			return invocation.proceed();
 		}
 		catch (Throwable ex) {
-			Loss.addTo(ex, handle);
+			LossCheck.addTo(ex, handle);
 			throw ex;
 		}
 	}
@@ -82,11 +82,11 @@ record LossReaction(OnLost onLost) {
 			result = invocation.proceed();
 		}
 		catch (Throwable ex) {
-			Loss.addTo(ex, handle);
+			LossCheck.addTo(ex, handle);
 			throw ex;
 		}
 		if (!(result instanceof CompletionStage)) {
-			Loss.throwIfLost(handle);
+			LossCheck.throwIfLost(handle);
 		}
 		return result;
 	}

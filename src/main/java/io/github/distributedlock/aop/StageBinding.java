@@ -60,9 +60,9 @@ final class StageBinding {
 
 	private static @Nullable Throwable withLoss(@Nullable Throwable thrown, PendingRelease release) {
 		if (thrown == null) {
-			return Loss.of(release.handle());
+			return LossCheck.of(release.handle());
 		}
-		Loss.addTo(thrown, release.handle());
+		LossCheck.addTo(thrown, release.handle());
 		return thrown;
 	}
 

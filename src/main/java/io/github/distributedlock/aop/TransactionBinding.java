@@ -65,7 +65,7 @@ final class TransactionBinding {
 		@Override
 		public void beforeCommit(boolean readOnly) {
 			if (this.failsIfLost) {
-				Loss.throwIfLost(this.release.handle());
+				LossCheck.throwIfLost(this.release.handle());
 			}
 		}
 

@@ -101,8 +101,7 @@ final class LuaSteps implements Steps {
 		List<?> answer = run(this.pass, connection, next, registers ? WAITERS_TTL : DO_NOT_REGISTER,
 				KeyNames.bytes(owner), KeyNames.number(yields ? 1 : 0));
 		return (answer != null)
-				? HandOverResult.of(isTrue(answer.get(0)), result(next.key(), answer.subList(1, answer.size())))
-				: null;
+				? HandOverResult.of(isTrue(answer.get(0)), result(next.key(), answer.subList(1, answer.size()))) : null;
 	}
 
 	private @Nullable List<?> run(LuaScript script, RedisConnection connection, Claim claim, byte[] waitersTtl,

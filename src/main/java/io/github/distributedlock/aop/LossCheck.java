@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks a handle whether its lock was lost. One that the method closed itself was not.
  */
-final class Loss {
+final class LossCheck {
 
-	private Loss() {
+	private LossCheck() {
 	}
 
 	static @Nullable LockLostException of(LockHandle handle) {
