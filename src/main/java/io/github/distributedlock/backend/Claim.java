@@ -78,7 +78,8 @@ public final class Claim {
 	 * @return the claim in that mode
 	 */
 	public Claim mode(LockMode mode) {
-		return new Claim(this.key, this.owner, this.instance, this.lease, mode, this.fair, this.fenced);
+		return (mode == this.mode) ? this
+				: new Claim(this.key, this.owner, this.instance, this.lease, mode, this.fair, this.fenced);
 	}
 
 	/**
@@ -88,7 +89,8 @@ public final class Claim {
 	 * @return the claim with such a place, or without
 	 */
 	public Claim fair(boolean fair) {
-		return new Claim(this.key, this.owner, this.instance, this.lease, this.mode, fair, this.fenced);
+		return (fair == this.fair) ? this
+				: new Claim(this.key, this.owner, this.instance, this.lease, this.mode, fair, this.fenced);
 	}
 
 	/**
@@ -98,7 +100,8 @@ public final class Claim {
 	 * @return the claim with a token, or without
 	 */
 	public Claim fenced(boolean fenced) {
-		return new Claim(this.key, this.owner, this.instance, this.lease, this.mode, this.fair, fenced);
+		return (fenced == this.fenced) ? this
+				: new Claim(this.key, this.owner, this.instance, this.lease, this.mode, this.fair, fenced);
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockMode;
@@ -12,54 +13,107 @@ import org.jspecify.annotations.Nullable;
  * What a request means for each of its holds, with the engine's defaults filled in. In
  * nanoseconds, but whole milliseconds, as stores count.
  *
- * @param name the request's name
- * @param lease how long a lease is
- * @param renewed whether it is renewed
- * @param maxHold the longest hold, {@link Long#MAX_VALUE} for none
- * @param minHold the shortest hold, 0 for none
- * @param expireOnClose whether the lease is left to run out
- * @param mode whether it may be held by several owners
- * @param fair whether it is served strictly in order of arrival
- * @param fenced whether a fencing token is wanted
- * @param handedOn whether its hold may be handed on inside this JVM, from another request
- * and to another, without the store's knowing
+ * @param request the request
+ * @param leaseTime how long a lease is
  */
-public record HoldOptions(String name, long lease, boolean renewed, long maxHold, long minHold, boolean expireOnClose,
-		LockMode mode, boolean fair, boolean fenced, boolean handedOn) {
+public record HoldOptions(LockRequest request, Duration leaseTime) {
 
 	public static HoldOptions of(LockRequest request, Duration defaultLease) {
 		Duration fixed = request.leaseTime();
-		long maxHold = nanos(request.maxHoldTime(), Long.MAX_VALUE);
-		long lease = Math.min(nanos((fixed != null) ? fixed : defaultLease, 0), maxHold);
-		return new HoldOptions(request.name(), lease, fixed == null, maxHold, nanos(request.minHoldTime(), 0),
-				request.expireOnClose(), request.mode(), request.fair(), request.fenced(), mayBeHandedOn(request));
+		Duration lease = (fixed != null) ? fixed : defaultLease;
+		Duration longest = request.maxHoldTime();
+		boolean trimmed = longest != null && longest.compareTo(lease) < 0;
+		return new HoldOptions(request, (trimmed ? longest : lease).truncatedTo(ChronoUnit.MILLIS));
 	}
 
-	private static boolean mayBeHandedOn(LockRequest request) {
-		return request.keys().size() == 1 && request.mode() == LockMode.EXCLUSIVE && !request.fair()
-				&& !request.fenced();
+	/**
+	 * The request's name.
+	 */
+	public String name() {
+		return this.request.name();
+	}
+
+	/**
+	 * How long a lease is.
+	 */
+	public long lease() {
+		return this.leaseTime.toNanos();
+	}
+
+	/**
+	 * Whether the lease is renewed.
+	 */
+	public boolean renewed() {
+		return this.request.leaseTime() == null;
+	}
+
+	/**
+	 * The longest hold, {@link Long#MAX_VALUE} for none.
+	 */
+	public long maxHold() {
+		return nanos(this.request.maxHoldTime(), Long.MAX_VALUE);
+	}
+
+	/**
+	 * The shortest hold, 0 for none.
+	 */
+	public long minHold() {
+		return nanos(this.request.minHoldTime(), 0);
+	}
+
+	/**
+	 * Whether the lease is left to run out.
+	 */
+	public boolean expireOnClose() {
+		return this.request.expireOnClose();
+	}
+
+	/**
+	 * Whether it may be held by several owners.
+	 */
+	public LockMode mode() {
+		return this.request.mode();
 	}
 
 	public boolean isShared() {
-		return this.mode == LockMode.SHARED;
+		return mode() == LockMode.SHARED;
+	}
+
+	/**
+	 * Whether it is served strictly in order of arrival.
+	 */
+	public boolean fair() {
+		return this.request.fair();
+	}
+
+	/**
+	 * Whether a fencing token is wanted.
+	 */
+	public boolean fenced() {
+		return this.request.fenced();
+	}
+
+	/**
+	 * Whether its hold may be handed on inside this JVM, from another request and to
+	 * another, without the store's knowing.
+	 */
+	public boolean handedOn() {
+		return this.request.keys().size() == 1 && !isShared() && !fair() && !fenced();
 	}
 
 	/**
 	 * What to ask of the store.
 	 */
 	public Claim claim(String key, String owner, String instance) {
-		return Claim.of(key, owner, instance, Duration.ofNanos(this.lease))
-			.mode(this.mode)
-			.fair(this.fair)
-			.fenced(this.fenced);
+		return Claim.of(key, owner, instance, this.leaseTime).mode(mode()).fair(fair()).fenced(fenced());
 	}
 
 	/**
 	 * Whether a hold may go on with the lease of another one, as it is.
 	 */
 	public boolean sharesLeaseOf(HoldOptions other) {
-		return this.renewed && other.renewed && this.lease == other.lease && this.maxHold == Long.MAX_VALUE
-				&& other.maxHold == Long.MAX_VALUE;
+		return renewed() && other.renewed() && lease() == other.lease() && maxHold() == Long.MAX_VALUE
+				&& other.maxHold() == Long.MAX_VALUE;
 	}
 
 	private static long nanos(@Nullable Duration duration, long absent) {

@@ -127,7 +127,7 @@ final class AcquireLoop {
 	 */
 	private boolean awaitTurn() throws InterruptedException {
 		QueueNode node = this.node;
-		if (node.isCurrent() && node.granted.tryAcquire()) {
+		if (node.takeTurn()) {
 			return true;
 		}
 		this.wait.sawLocally(this.context.queue().holder(node.queueKey));
@@ -136,7 +136,7 @@ final class AcquireLoop {
 		boolean granted;
 		do {
 			long left = this.wait.left();
-			granted = this.wait.await(node.granted, patient ? Math.max(left, LONGEST_WITHDRAWAL) : left);
+			granted = node.awaitGrant(this.wait, patient ? Math.max(left, LONGEST_WITHDRAWAL) : left);
 			requireServed(); // A stop grants, too.
 		}
 		while (granted && !node.isCurrent());
@@ -180,7 +180,7 @@ final class AcquireLoop {
 			}
 			this.node.insist();
 			if (left.isHeld()) {
-				this.wait.await(this.node.granted, this.wait.left());
+				this.node.awaitGrant(this.wait, this.wait.left());
 			}
 		}
 		return null;

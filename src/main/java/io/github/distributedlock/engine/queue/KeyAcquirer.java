@@ -39,7 +39,7 @@ public final class KeyAcquirer {
 			throws InterruptedException {
 		int era = this.context.lifecycle().requireServed(key);
 		Claim claim = options.claim(key, owner, this.context.instance().id());
-		QueueKey queueKey = new QueueKey(key, claim.waiter());
+		QueueKey queueKey = QueueKey.of(claim, this.context.instance());
 		Hold borrowed = options.handedOn() ? borrow(queueKey, options) : null;
 		if (borrowed != null) {
 			return this.context.requireServed(borrowed, era);

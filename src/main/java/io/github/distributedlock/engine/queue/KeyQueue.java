@@ -1,7 +1,9 @@
 package io.github.distributedlock.engine.queue;
 
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 
@@ -15,12 +17,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class KeyQueue {
 
-	final Deque<QueueNode> waiting = new ArrayDeque<>(1);
+	/**
+	 * Those behind the current one; {@code null} until there is one.
+	 */
+	private @Nullable Deque<QueueNode> waiting;
 
 	/**
-	 * Wake-ups from the store that no request has consumed yet. Safe for any thread.
+	 * Wake-ups from the store that no request has consumed yet; {@code null} until there
+	 * is one, or a request that waits for one. Guarded by this.
 	 */
-	final Semaphore wakeUps = new Semaphore(0);
+	private @Nullable Semaphore wakeUps;
 
 	/**
 	 * The request that asks the store or holds the lock. May be read by any thread.
@@ -45,7 +51,6 @@ final class KeyQueue {
 	KeyQueue(QueueNode first) {
 		this.current = first;
 		first.join(this);
-		first.granted.release();
 	}
 
 	/**
@@ -53,13 +58,34 @@ final class KeyQueue {
 	 */
 	int size() {
 		boolean asks = !this.current.withdrawal && this.current.owner == null;
-		return this.waiting.size() + (asks ? 1 : 0);
+		return waiting().size() + (asks ? 1 : 0);
+	}
+
+	private Collection<QueueNode> waiting() {
+		return (this.waiting != null) ? this.waiting : List.of();
+	}
+
+	/**
+	 * Whether the current one is a withdrawal, and no request waits behind it.
+	 */
+	boolean isWithdrawalAlone() {
+		return this.current.withdrawal && waiting().isEmpty();
 	}
 
 	void add(QueueNode node) {
+		if (this.waiting == null) {
+			this.waiting = new ArrayDeque<>();
+		}
 		this.waiting.add(node);
 		this.crowded = true;
-		node.join(this);
+		node.joinBehind(this);
+	}
+
+	/**
+	 * Lets a request go that waits, if it does.
+	 */
+	boolean remove(QueueNode node) {
+		return this.waiting != null && this.waiting.remove(node);
 	}
 
 	/**
@@ -69,7 +95,6 @@ final class KeyQueue {
 		node.join(this);
 		this.registered = true;
 		this.current = node;
-		node.granted.release();
 	}
 
 	/**
@@ -77,18 +102,20 @@ final class KeyQueue {
 	 * @return {@code false} if there is neither
 	 */
 	boolean next() {
-		QueueNode next = this.waiting.poll();
-		this.crowded = !this.waiting.isEmpty();
-		if (next == null) {
-			if (!this.registered && this.wakeUps.availablePermits() == 0) {
-				return false;
-			}
-			next = this.current.withdrawal();
-			next.join(this);
+		QueueNode next = (this.waiting != null) ? this.waiting.poll() : null;
+		this.crowded = !waiting().isEmpty();
+		if (next != null) {
+			this.current = next;
+			next.grant();
+			return true;
 		}
-		this.current = next;
-		next.granted.release();
-		return true;
+		boolean withdraws = this.registered || isWoken();
+		if (withdraws) {
+			QueueNode withdrawal = this.current.withdrawal();
+			withdrawal.join(this);
+			this.current = withdrawal;
+		}
+		return withdraws;
 	}
 
 	/**
@@ -96,7 +123,7 @@ final class KeyQueue {
 	 * @return {@code false} if there is none that may have it
 	 */
 	boolean handOn(Ownership ownership, BooleanSupplier vacated) {
-		QueueNode next = this.waiting.peek();
+		QueueNode next = (this.waiting != null) ? this.waiting.peek() : null;
 		if (next == null || !next.inherits || !vacated.getAsBoolean()) {
 			return false;
 		}
@@ -109,12 +136,29 @@ final class KeyQueue {
 	 */
 	void recall() {
 		wake();
-		this.waiting.forEach((node) -> node.granted.release());
+		waiting().forEach(QueueNode::grant);
 	}
 
 	void wake() {
 		if (this.current.owner == null) {
-			this.wakeUps.release();
+			wakeUps().release();
+		}
+	}
+
+	synchronized Semaphore wakeUps() {
+		if (this.wakeUps == null) {
+			this.wakeUps = new Semaphore(0);
+		}
+		return this.wakeUps;
+	}
+
+	private synchronized boolean isWoken() {
+		return this.wakeUps != null && this.wakeUps.availablePermits() > 0;
+	}
+
+	synchronized void forgetWakeUps() {
+		if (this.wakeUps != null) {
+			this.wakeUps.drainPermits();
 		}
 	}
 

@@ -58,12 +58,19 @@ public final class LocalQueue {
 	 * one end that has, which takes one command: the lock may be free.
 	 */
 	@Nullable QueueNode enter(QueueKey queueKey, boolean mayWait, boolean inherits) {
+		// Mostly alone, and then without what a step needs.
+		if (!this.queues.containsKey(queueKey)) {
+			QueueNode first = new QueueNode(this, queueKey, false, inherits);
+			if (this.queues.putIfAbsent(queueKey, new KeyQueue(first)) == null) {
+				return first;
+			}
+		}
 		QueueNode node = new QueueNode(this, queueKey, false, inherits);
 		this.queues.compute(queueKey, (same, queue) -> {
 			if (queue == null) {
 				return new KeyQueue(node);
 			}
-			boolean nobodyElse = queue.current.withdrawal && queue.waiting.isEmpty();
+			boolean nobodyElse = queue.isWithdrawalAlone();
 			if (nobodyElse && queue.current.begin()) {
 				queue.takeOver(node);
 			}
@@ -82,7 +89,7 @@ public final class LocalQueue {
 	void leave(QueueNode node) {
 		startWithdrawal(this.queues.computeIfPresent(node.queueKey, (same, queue) -> {
 			if (queue.current != node) {
-				queue.waiting.remove(node);
+				queue.remove(node);
 				return queue;
 			}
 			return queue.next() ? queue : null;
@@ -136,7 +143,7 @@ public final class LocalQueue {
 	 */
 	@Nullable Ownership abandon(QueueNode node) {
 		// It may still be left one until it is gone.
-		step(node.queueKey, (queue) -> queue.current != node && queue.waiting.remove(node));
+		step(node.queueKey, (queue) -> queue.current != node && queue.remove(node));
 		Ownership left = node.inherited();
 		boolean handedOn = left != null && handOn(node, left, left::isOwned);
 		leave(node);
@@ -236,7 +243,7 @@ public final class LocalQueue {
 	 */
 	private void startWithdrawal(@Nullable KeyQueue queue) {
 		QueueNode current = (queue != null) ? queue.current : null;
-		if (current != null && current.withdrawal && current.granted.tryAcquire()) {
+		if (current != null && current.withdrawal && current.takeTurn()) {
 			Undo.ifFails(() -> this.withdrawals.accept(this, current), () -> {
 				if (current.begin()) {
 					current.settled();

@@ -81,8 +81,8 @@ public final class MultiKeyAcquirer {
 	 * registration of in the store.
 	 */
 	private @Nullable QueueNode enterAlone(Claim claim) {
-		QueueNode node = this.context.queue().enter(new QueueKey(claim.key(), claim.waiter()), false, false);
-		if (node != null && (node.isRegistered() || !node.granted.tryAcquire())) {
+		QueueNode node = this.context.queue().enter(QueueKey.of(claim, this.context.instance()), false, false);
+		if (node != null && (node.isRegistered() || !node.takeTurn())) {
 			node.leave();
 			return null;
 		}

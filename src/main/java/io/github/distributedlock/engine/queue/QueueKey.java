@@ -1,6 +1,8 @@
 package io.github.distributedlock.engine.queue;
 
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.runtime.Instance;
 
 /**
  * A local queue: the key, and the waiter that its requests are in the store. The
@@ -12,4 +14,12 @@ import io.github.distributedlock.backend.Waiter;
  * registered}
  */
 record QueueKey(String key, Waiter waiter) {
+
+	/**
+	 * That of the requests that a claim is one of.
+	 */
+	static QueueKey of(Claim claim, Instance instance) {
+		return new QueueKey(claim.key(), instance.waiter(claim));
+	}
+
 }

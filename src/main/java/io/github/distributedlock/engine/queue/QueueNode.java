@@ -1,7 +1,7 @@
 package io.github.distributedlock.engine.queue;
 
+import java.util.Objects;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Invariants: it joins one queue, once, and becomes current there at most once. It is
- * granted a permit when it does, and another one by each stop, so that its thread looks
- * whether it is current. Only the current node asks the store, and only its registration
- * is changed. A key is left to it before it is granted; that key is borrowed only while
- * it is vacant, and not any more once its thread has come for it. A withdrawal begins
- * once: by its task, or by the request that takes its place. What is not volatile or
- * final is confined to the requesting thread.
+ * granted a permit when it does, if it had to wait for that, and another one by each
+ * stop, so that its thread looks whether it is current. Only the current node asks the
+ * store, and only its registration is changed. A key is left to it before it is granted;
+ * that key is borrowed only while it is vacant, and not any more once its thread has come
+ * for it. A withdrawal begins once: by its task, or by the request that takes its place.
+ * What is not volatile or final is confined to the requesting thread.
  */
 final class QueueNode implements QueuePlace {
 
@@ -47,7 +47,11 @@ final class QueueNode implements QueuePlace {
 	 */
 	final boolean withdrawal;
 
-	final Semaphore granted = new Semaphore(0);
+	/**
+	 * Its permits; {@code null} if it was current from the start. Written before others
+	 * can see the node. That of a withdrawal is to start it.
+	 */
+	private @Nullable Semaphore granted;
 
 	/**
 	 * Whether it may be left a key that is handed on.
@@ -60,7 +64,10 @@ final class QueueNode implements QueuePlace {
 	 */
 	boolean followsWithdrawal;
 
-	private final AtomicBoolean begun = new AtomicBoolean();
+	/**
+	 * Guarded by this.
+	 */
+	private boolean begun;
 
 	/**
 	 * Whether it polls the store while it waits; changed only by {@link FairPollers}.
@@ -89,6 +96,7 @@ final class QueueNode implements QueuePlace {
 		this.queueKey = queueKey;
 		this.withdrawal = withdrawal;
 		this.inherits = inherits;
+		this.granted = withdrawal ? new Semaphore(1) : null;
 	}
 
 	/**
@@ -152,12 +160,46 @@ final class QueueNode implements QueuePlace {
 	 */
 	void inheritanceChanged() {
 		if (this.insisting) {
-			this.granted.release();
+			grant();
 		}
 	}
 
 	void join(KeyQueue queue) {
 		this.queue = queue;
+	}
+
+	/**
+	 * Joins behind others, so that its turn is yet to come.
+	 */
+	void joinBehind(KeyQueue queue) {
+		this.granted = new Semaphore(0);
+		join(queue);
+	}
+
+	/**
+	 * Lets its thread look whether its turn has come.
+	 */
+	void grant() {
+		granted().release();
+	}
+
+	/**
+	 * Begins its turn, if that has come.
+	 */
+	boolean takeTurn() {
+		return isCurrent() && (this.granted == null || granted().tryAcquire());
+	}
+
+	/**
+	 * Waits until it is granted a permit.
+	 * @return whether there was one in time
+	 */
+	boolean awaitGrant(Wait wait, long nanos) throws InterruptedException {
+		return wait.await(granted(), nanos);
+	}
+
+	private Semaphore granted() {
+		return Objects.requireNonNull(this.granted, "granted");
 	}
 
 	/**
@@ -175,8 +217,10 @@ final class QueueNode implements QueuePlace {
 	 * Begins a withdrawal, or takes it over before it has begun.
 	 * @return {@code false} if that has been done
 	 */
-	boolean begin() {
-		return this.begun.compareAndSet(false, true);
+	synchronized boolean begin() {
+		boolean begins = !this.begun;
+		this.begun = true;
+		return begins;
 	}
 
 	/**
@@ -211,7 +255,7 @@ final class QueueNode implements QueuePlace {
 	 */
 	void settled() {
 		queue().registered = false;
-		queue().wakeUps.drainPermits();
+		queue().forgetWakeUps();
 	}
 
 	void answered() {
@@ -238,9 +282,9 @@ final class QueueNode implements QueuePlace {
 	 * @return whether there was one in time
 	 */
 	boolean awaitWakeUp(Wait wait, long nanos) throws InterruptedException {
-		boolean woken = wait.await(queue().wakeUps, nanos);
+		boolean woken = wait.await(queue().wakeUps(), nanos);
 		if (woken) {
-			queue().wakeUps.drainPermits();
+			queue().forgetWakeUps();
 		}
 		return woken;
 	}

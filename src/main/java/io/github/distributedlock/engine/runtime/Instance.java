@@ -5,6 +5,8 @@ import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
 
 /**
@@ -21,12 +23,18 @@ public final class Instance {
 	 */
 	private final String prefix;
 
+	/**
+	 * That of most requests.
+	 */
+	private final Waiter exclusive;
+
 	private final AtomicLong acquisitions = new AtomicLong();
 
 	public Instance(String application) {
 		this.id = plain(application) + "@" + plain(host()) + "/" + ProcessHandle.current().pid() + "#"
 				+ Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE, Character.MAX_RADIX);
 		this.prefix = this.id + ":";
+		this.exclusive = Waiter.exclusive(this.id);
 	}
 
 	public String id() {
@@ -38,6 +46,13 @@ public final class Instance {
 	 */
 	public String nextOwner() {
 		return this.prefix + this.acquisitions.incrementAndGet();
+	}
+
+	/**
+	 * The waiter of a claim of ours.
+	 */
+	public Waiter waiter(Claim claim) {
+		return (claim.mode() == LockMode.EXCLUSIVE && !claim.fair()) ? this.exclusive : claim.waiter();
 	}
 
 	/**

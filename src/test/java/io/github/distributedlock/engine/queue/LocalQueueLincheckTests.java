@@ -26,6 +26,8 @@ public class LocalQueueLincheckTests {
 
 	private final QueueNode[] nodes = new QueueNode[4];
 
+	private final boolean[] told = new boolean[4];
+
 	private final LocalQueue queue = new LocalQueue((queue, node) -> {
 		throw new IllegalStateException("nobody has registered");
 	});
@@ -47,7 +49,11 @@ public class LocalQueueLincheckTests {
 	@Operation
 	public boolean isGranted(@Param(name = "thread") int thread) {
 		QueueNode node = this.nodes[thread];
-		return node != null && node.granted.tryAcquire();
+		if (node == null || this.told[thread] || !node.takeTurn()) {
+			return false;
+		}
+		this.told[thread] = true;
+		return true;
 	}
 
 	@Operation
@@ -55,6 +61,7 @@ public class LocalQueueLincheckTests {
 		if (this.nodes[thread] != null) {
 			this.queue.leave(this.nodes[thread]);
 			this.nodes[thread] = null;
+			this.told[thread] = false;
 		}
 	}
 

@@ -23,7 +23,7 @@ class LocalQueueTests {
 	void requestTakesOverAWithdrawalThatHasNotBegun() {
 		QueueNode withdrawal = withdrawal();
 		QueueNode node = this.queue.enter(K, false, false);
-		assertThat(node.granted.tryAcquire()).as("its turn at once").isTrue();
+		assertThat(node.takeTurn()).as("its turn at once").isTrue();
 		assertThat(node.isRegistered()).as("the store still knows us").isTrue();
 		assertThat(withdrawal.begin()).as("withdraws all the same").isFalse();
 		this.queue.leave(node);
@@ -35,10 +35,10 @@ class LocalQueueTests {
 		QueueNode withdrawal = withdrawal();
 		assertThat(withdrawal.begin()).isTrue();
 		QueueNode node = this.queue.enter(K, false, false);
-		assertThat(node.granted.tryAcquire()).isFalse();
+		assertThat(node.takeTurn()).isFalse();
 		withdrawal.settled();
 		this.queue.leave(withdrawal);
-		assertThat(node.granted.tryAcquire()).isTrue();
+		assertThat(node.takeTurn()).isTrue();
 		assertThat(node.isRegistered()).isFalse();
 	}
 

@@ -65,7 +65,7 @@ public class WakeUpLincheckTests {
 			node = this.queue.enter(K, true, false);
 			this.nodes[thread] = node;
 		}
-		if (node.granted.tryAcquire()) {
+		if (!this.current[thread] && node.takeTurn()) {
 			this.current[thread] = true;
 			ask(node);
 		}
