@@ -1,7 +1,6 @@
 package io.github.distributedlock;
 
 import java.util.Objects;
-import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,15 +14,8 @@ public final class LockBackendException extends LockException {
 
 	private final boolean notCarriedOut;
 
-	private final String problem;
-
-	private final @Nullable String remedy;
-
 	private LockBackendException(Builder builder) {
-		super((builder.remedy != null) ? builder.problem + " (" + builder.remedy + ")" : builder.problem,
-				builder.cause);
-		this.problem = builder.problem;
-		this.remedy = builder.remedy;
+		super(builder.problem, builder.remedy, builder.cause);
 		this.retryable = builder.retryable;
 		this.notCarriedOut = builder.notCarriedOut;
 	}
@@ -56,22 +48,6 @@ public final class LockBackendException extends LockException {
 	}
 
 	/**
-	 * What was tried and what came back.
-	 * @return the message without the {@linkplain #remedy() remedy}
-	 */
-	public String problem() {
-		return this.problem;
-	}
-
-	/**
-	 * What to do about it.
-	 * @return the remedy, empty if it is only part of the message, or not known
-	 */
-	public Optional<String> remedy() {
-		return Optional.ofNullable(this.remedy);
-	}
-
-	/**
 	 * Makes an exception. Not safe for use by many threads.
 	 */
 	public static final class Builder {
@@ -91,7 +67,7 @@ public final class LockBackendException extends LockException {
 		}
 
 		/**
-		 * Says what to do about it. The message is the problem, then this in parentheses.
+		 * Says what to do about it.
 		 * @param remedy what to do, {@code null} if it is not known
 		 * @return this builder
 		 */

@@ -10,11 +10,12 @@ public class LockDefinitionException extends LockException {
 
 	/**
 	 * Creates the exception for an annotation that cannot work.
-	 * @param message the method, the attribute, its value and the remedy
+	 * @param problem the method, the attribute, its value and what is wrong with it
+	 * @param remedy what to write instead, {@code null} if it is not known
 	 * @param cause the parser's exception, if any
 	 */
-	public LockDefinitionException(String message, @Nullable Throwable cause) {
-		super(message, cause);
+	public LockDefinitionException(String problem, @Nullable String remedy, @Nullable Throwable cause) {
+		super(problem, remedy, cause);
 	}
 
 }

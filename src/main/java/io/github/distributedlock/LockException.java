@@ -1,21 +1,46 @@
 package io.github.distributedlock;
 
 import java.util.Collection;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all exceptions of this library have in common, and how their messages, and the
- * log, write keys. A key may hold whatever somebody sent to the application: a line break
- * in it must not look like a line of the log, nor an escape sequence reach a terminal.
+ * What all exceptions of this library have in common: a problem and, where one is known,
+ * its remedy. Also how their messages, and the log, write keys. A key may hold whatever
+ * somebody sent to the application: a line break in it must not look like a line of the
+ * log, nor an escape sequence reach a terminal.
  */
 public abstract class LockException extends RuntimeException {
 
 	private static final int MOST_NAMED = 10;
 
-	LockException(String message, @Nullable Throwable cause) {
-		super(message, cause);
+	private final String problem;
+
+	private final @Nullable String remedy;
+
+	LockException(String problem, @Nullable String remedy, @Nullable Throwable cause) {
+		super((remedy != null) ? problem + " (" + remedy + ")" : problem, cause);
+		this.problem = Objects.requireNonNull(problem, "problem");
+		this.remedy = remedy;
+	}
+
+	/**
+	 * What is wrong.
+	 * @return the message without the {@linkplain #remedy() remedy}
+	 */
+	public final String problem() {
+		return this.problem;
+	}
+
+	/**
+	 * What to do about it. The message is the problem, then this in parentheses.
+	 * @return the remedy, empty if it is only part of the problem, or not known
+	 */
+	public final Optional<String> remedy() {
+		return Optional.ofNullable(this.remedy);
 	}
 
 	/**

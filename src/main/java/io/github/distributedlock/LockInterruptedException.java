@@ -10,11 +10,11 @@ public class LockInterruptedException extends LockException {
 
 	/**
 	 * Creates the exception for an interrupted wait.
-	 * @param message what was waited for, with the key and the time waited
+	 * @param problem what was waited for, with the key and the time waited
 	 * @param cause the interrupt
 	 */
-	public LockInterruptedException(String message, @Nullable Throwable cause) {
-		super(message, cause);
+	public LockInterruptedException(String problem, @Nullable Throwable cause) {
+		super(problem, null, cause);
 	}
 
 }

@@ -2,6 +2,8 @@ package io.github.distributedlock;
 
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A lock that was acquired is no longer held. Somebody else may have it now.
  */
@@ -13,12 +15,13 @@ public class LockLostException extends LockException {
 
 	/**
 	 * Creates the exception for a lost lock.
-	 * @param message what happened, with the key, the lease and the remedy
+	 * @param problem what happened, with the key and the lease
+	 * @param remedy how to avoid it, {@code null} if there is nothing to do
 	 * @param keys the keys of the handle
 	 * @param reason why the lock was lost
 	 */
-	public LockLostException(String message, List<String> keys, LockEvent.Lost.Reason reason) {
-		super(message, null);
+	public LockLostException(String problem, @Nullable String remedy, List<String> keys, LockEvent.Lost.Reason reason) {
+		super(problem, remedy, null);
 		this.keys = List.copyOf(keys);
 		this.reason = reason;
 	}

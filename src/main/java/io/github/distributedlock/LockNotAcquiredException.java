@@ -20,13 +20,13 @@ public class LockNotAcquiredException extends LockException {
 
 	/**
 	 * Creates the exception for a busy lock.
-	 * @param message what happened, with the key and the time waited
+	 * @param problem what happened, with the key and the time waited
 	 * @param keys the keys of the request
 	 * @param waited how long the request waited
 	 * @param holder the owner token of the holder where it is known
 	 */
-	public LockNotAcquiredException(String message, List<String> keys, Duration waited, @Nullable String holder) {
-		super(message, null);
+	public LockNotAcquiredException(String problem, List<String> keys, Duration waited, @Nullable String holder) {
+		super(problem, null, null);
 		this.keys = List.copyOf(keys);
 		this.waited = waited;
 		this.holder = holder;

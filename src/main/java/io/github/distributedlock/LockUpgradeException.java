@@ -8,10 +8,11 @@ public class LockUpgradeException extends LockException {
 
 	/**
 	 * Creates the exception for a request that cannot be served.
-	 * @param message the key, and what to request instead
+	 * @param problem what was requested, with the key
+	 * @param remedy what to request instead
 	 */
-	public LockUpgradeException(String message) {
-		super(message, null);
+	public LockUpgradeException(String problem, String remedy) {
+		super(problem, remedy, null);
 	}
 
 }

@@ -45,12 +45,17 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		return GenericTypeResolver.resolveReturnType(this.method, this.beanClass);
 	}
 
-	LockDefinitionException refuse(String whyAndRemedy) {
-		return new LockDefinitionException(this + ": " + whyAndRemedy, null);
+	LockDefinitionException refuse(String problem, String remedy) {
+		return new LockDefinitionException(this + ": " + problem, remedy, null);
 	}
 
-	LockDefinitionException refuse(String attribute, Object value, String whyAndRemedy, @Nullable Throwable cause) {
-		return new LockDefinitionException(told(attribute, value) + " " + whyAndRemedy, cause);
+	LockDefinitionException refuse(String attribute, Object value, String problem, @Nullable String remedy) {
+		return refuse(attribute, value, problem, remedy, null);
+	}
+
+	LockDefinitionException refuse(String attribute, Object value, String problem, @Nullable String remedy,
+			@Nullable Throwable cause) {
+		return new LockDefinitionException(told(attribute, value) + " " + problem, remedy, cause);
 	}
 
 	String told(String attribute, Object value) {

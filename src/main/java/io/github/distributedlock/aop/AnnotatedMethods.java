@@ -101,8 +101,9 @@ class AnnotatedMethods {
 		AnnotatedElement declaration = (annotation.getSource() instanceof AnnotatedElement source) ? source : element;
 		AnnotatedMethod annotated = new AnnotatedMethod(specific, beanClass, declaration, annotation.synthesize());
 		if (MergedAnnotations.from(declaration).stream(DistributedLock.class).count() > 1) {
-			throw annotated.refuse("there are several lock annotations on " + declaration
-					+ ", of which one would be ignored: write one with several keys");
+			throw annotated.refuse(
+					"there are several lock annotations on " + declaration + ", of which one would be ignored",
+					"write one with several keys");
 		}
 		return annotated;
 	}
@@ -112,11 +113,10 @@ class AnnotatedMethods {
 		String message = String.valueOf(ex.getMessage());
 		// The one pair of aliases that the annotation has; others are the user's own.
 		String remedy = message.contains("[" + DistributedLock.class.getName() + "]")
-				? ": key and value are two names of one attribute: write one of them" : "";
+				? "key and value are two names of one attribute: write one of them" : null;
 		AnnotatedMethod named = new AnnotatedMethod(specific, beanClass, element,
 				AnnotationUtils.synthesizeAnnotation(DistributedLock.class));
-		return new LockDefinitionException(named + ": the attributes contradict each other (" + message + ")" + remedy,
-				ex);
+		return new LockDefinitionException(named + ": the attributes contradict each other: " + message, remedy, ex);
 	}
 
 	private static void visit(Class<?> beanClass, Set<Class<?>> types, Visitor visitor) {

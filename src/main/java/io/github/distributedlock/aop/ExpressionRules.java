@@ -60,7 +60,7 @@ final class ExpressionRules {
 	 * Finds what is wrong with an expression.
 	 * @return what is wrong and what to write instead, or {@code null}
 	 */
-	@Nullable String findFault(Expression expression) {
+	@Nullable Fault findFault(Expression expression) {
 		return (expression instanceof SpelExpression spel) ? findFault(spel.getAST(), true, true) : null;
 	}
 
@@ -70,8 +70,8 @@ final class ExpressionRules {
 	 * @param inRoot whether a bare name in an argument or index here does; it does not
 	 * inside a projection or selection, where it means a property of the element
 	 */
-	private @Nullable String findFault(SpelNode node, boolean onRoot, boolean inRoot) {
-		String fault = findOwnFault(node, onRoot);
+	private @Nullable Fault findFault(SpelNode node, boolean onRoot, boolean inRoot) {
+		Fault fault = findOwnFault(node, onRoot);
 		for (int index = 0; fault == null && index < node.getChildCount(); index++) {
 			SpelNode child = node.getChild(index);
 			if (node instanceof Indexer && child instanceof PropertyOrFieldReference) {
@@ -94,15 +94,15 @@ final class ExpressionRules {
 		return fault;
 	}
 
-	private @Nullable String findOwnFault(SpelNode node, boolean onRoot) {
+	private @Nullable Fault findOwnFault(SpelNode node, boolean onRoot) {
 		if (node instanceof VariableReference) {
 			String name = node.toStringAST().substring(1);
 			boolean known = name.equals("this") || name.equals("root") || this.parameters.of(name) != null;
-			return known ? null : "names the unknown parameter #" + name + ": " + this.parameters.remedy();
+			return known ? null : new Fault("names the unknown parameter #" + name, this.parameters.remedy());
 		}
 		if (node instanceof FunctionReference) {
-			return "calls the unknown function " + node.toStringAST()
-					+ ": call a method of a parameter (#order.name()), a bean (@bean.name()) or a class (T(Type).name())";
+			return new Fault("calls the unknown function " + node.toStringAST(),
+					"call a method of a parameter (#order.name()), a bean (@bean.name()) or a class (T(Type).name())");
 		}
 		if (onRoot && node instanceof PropertyOrFieldReference property
 				&& !ROOT_PROPERTIES.contains(property.getName())) {
@@ -110,16 +110,17 @@ final class ExpressionRules {
 		}
 		if (onRoot && node instanceof MethodReference method && Arrays.stream(KeyRoot.class.getMethods())
 			.noneMatch((candidate) -> candidate.getName().equals(method.getName()))) {
-			return "calls " + method.getName() + "() on nothing: write #root.target." + method.getName()
-					+ "() for a public method of the bean";
+			return new Fault("calls " + method.getName() + "() on nothing",
+					"write #root.target." + method.getName() + "() for a public method of the bean");
 		}
 		return null;
 	}
 
-	private String bare(String name) {
+	private Fault bare(String name) {
 		String parameter = (this.parameters.of(name) != null) ? "#" + name + " for the parameter"
 				: "#name for a parameter";
-		return "reads the word " + name + " as a property of nothing: write fixed text in quotes, and " + parameter;
+		return new Fault("reads the word " + name + " as a property of nothing",
+				"write fixed text in quotes, and " + parameter);
 	}
 
 }

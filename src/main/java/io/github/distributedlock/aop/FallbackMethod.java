@@ -48,16 +48,17 @@ final class FallbackMethod {
 			return null;
 		}
 		if (annotated.annotation().ifBusy() == IfBusy.SKIP) {
-			throw refuse(annotated, "cannot be together with ifBusy = SKIP: leave one of them out");
+			throw refuse(annotated, "cannot be together with ifBusy = SKIP", "leave one of them out");
 		}
 		Set<Method> named = named(annotated.beanClass(), name);
 		List<Method> fitting = new ArrayList<>(named);
 		fitting.removeIf((candidate) -> !fits(candidate, annotated.method()));
 		if (fitting.size() != 1) {
-			throw refuse(annotated, (fitting.isEmpty() ? "fits no method" : "fits several methods " + told(fitting))
-					+ ": write one " + name + " with the parameters of " + AnnotatedMethod.signature(annotated.method())
-					+ ", and optionally one more of LockNotAcquiredException, LockBackendException or LockException"
-					+ (fitting.isEmpty() && !named.isEmpty() ? "; there is " + told(named) : ""));
+			throw refuse(annotated,
+					(fitting.isEmpty() ? "fits no method" : "fits several methods " + told(fitting))
+							+ (fitting.isEmpty() && !named.isEmpty() ? "; there is " + told(named) : ""),
+					"write one " + name + " with the parameters of " + AnnotatedMethod.signature(annotated.method())
+							+ ", and optionally one more of LockNotAcquiredException, LockBackendException or LockException");
 		}
 		Method method = fitting.get(0);
 		checkResult(annotated, method);
@@ -103,8 +104,8 @@ final class FallbackMethod {
 	private static void checkResult(AnnotatedMethod annotated, Method fallback) {
 		Class<?> needed = annotated.method().getReturnType();
 		if (needed != void.class && !ClassUtils.isAssignable(needed, fallback.getReturnType())) {
-			throw refuse(annotated, "returns " + fallback.getReturnType().getName() + ": let it return "
-					+ needed.getName() + " as the method does");
+			throw refuse(annotated, "returns " + fallback.getReturnType().getName(),
+					"let it return " + needed.getName() + " as the method does");
 		}
 	}
 
@@ -112,14 +113,14 @@ final class FallbackMethod {
 		for (Class<?> thrown : fallback.getExceptionTypes()) {
 			if (Exception.class.isAssignableFrom(thrown) && !RuntimeException.class.isAssignableFrom(thrown)
 					&& !ReflectionUtils.declaresException(annotated.method(), thrown)) {
-				throw refuse(annotated, "throws " + thrown.getName()
-						+ ", which the method does not declare: declare it there too, or catch it");
+				throw refuse(annotated, "throws " + thrown.getName() + ", which the method does not declare",
+						"declare it there too, or catch it");
 			}
 		}
 	}
 
-	private static RuntimeException refuse(AnnotatedMethod annotated, String whyAndRemedy) {
-		return annotated.refuse("fallback", annotated.annotation().fallback(), whyAndRemedy, null);
+	private static RuntimeException refuse(AnnotatedMethod annotated, String problem, String remedy) {
+		return annotated.refuse("fallback", annotated.annotation().fallback(), problem, remedy);
 	}
 
 	private static String told(Collection<Method> methods) {

@@ -6,6 +6,8 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
@@ -72,41 +74,44 @@ final class KeyExpression {
 					: List.of(expression);
 		}
 		catch (ParseException | IllegalStateException ex) {
-			throw annotated.refuse("key", written, "is not a valid SpEL " + (template ? "template" : "expression")
-					+ " (" + ex.getMessage() + ")" + (template ? suffix(resolved) : remedy(written)), ex);
+			throw annotated.refuse("key", written,
+					"is not a valid SpEL " + (template ? "template" : "expression") + ": " + ex.getMessage(),
+					template ? closing(resolved) : remedy(written), ex);
 		}
 		for (Expression part : parts) {
-			String fault = rules.findFault(part);
+			Fault fault = rules.findFault(part);
 			if (fault != null) {
-				throw annotated.refuse("key", written, fault + (template ? "" : remedy(written)), null);
+				String more = template ? null : remedy(written);
+				throw annotated.refuse("key", written, fault.problem(),
+						fault.remedy() + ((more != null) ? "; " + more : ""));
 			}
 		}
 		return new KeyExpression(annotated, written, parts);
 	}
 
-	private static String suffix(String resolved) {
-		return (resolved.indexOf('}', resolved.lastIndexOf("#{")) < 0) ? "; close it with }" : "";
+	private static @Nullable String closing(String resolved) {
+		return (resolved.indexOf('}', resolved.lastIndexOf("#{")) < 0) ? "close it with }" : null;
 	}
 
-	private static String remedy(String written) {
+	private static @Nullable String remedy(String written) {
 		if (written.indexOf('\'') >= 0) {
-			return "";
+			return null;
 		}
 		return (written.indexOf('#') >= 0) ? textWithValues(written)
-				: "; if it is a fixed key write \"'" + written + "'\" in quotes";
+				: "if it is a fixed key write \"'" + written + "'\" in quotes";
 	}
 
 	/*
 	 * Only for what is text between references: in an operation such as #a * (#b) the
 	 * text is not text.
 	 */
-	private static String textWithValues(String written) {
+	private static @Nullable String textWithValues(String written) {
 		Matcher reference = REFERENCE.matcher(written);
 		String text = reference.replaceAll("");
 		if (!TEXT.matcher(text).matches() || text.isBlank()) {
-			return "";
+			return null;
 		}
-		String remedy = "; for text with a value in it write \"" + reference.replaceAll("#{$0}") + "\"";
+		String remedy = "for text with a value in it write \"" + reference.replaceAll("#{$0}") + "\"";
 		reference.reset();
 		// One after some text, so that the plus cannot add numbers.
 		if (reference.find() && reference.start() > 0 && reference.end() == written.length()) {

@@ -32,7 +32,7 @@ final class KeyExpressions {
 		ExpressionRules rules = new ExpressionRules(this.parameters);
 		for (String written : annotated.annotation().key()) {
 			if (written.isBlank()) {
-				throw annotated.refuse("key", written, "is blank: write an expression, or leave the key out", null);
+				throw annotated.refuse("key", written, "is blank", "write an expression, or leave the key out");
 			}
 			KeySource source = KeySource.resolve(annotated, written, properties, this.parameters);
 			this.expressions.add(KeyExpression.parse(annotated, written, source, rules));
@@ -53,7 +53,7 @@ final class KeyExpressions {
 				keys.addAll(expression.evaluate(this.shared));
 			}
 			catch (IllegalArgumentException ex) {
-				throw new LockDefinitionException(ex.getMessage() + ": write text that is not blank", ex);
+				throw new LockDefinitionException(String.valueOf(ex.getMessage()), "write text that is not blank", ex);
 			}
 		}
 		return List.copyOf(keys);

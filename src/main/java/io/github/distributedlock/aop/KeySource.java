@@ -139,8 +139,9 @@ final class KeySource {
 	}
 
 	private RuntimeException refuse(String what) {
-		return this.annotated.refuse("key", this.written, what + " reads like an expression, but a property is text,"
-				+ " the same for all calls: write the expression in the annotation", null);
+		return this.annotated.refuse("key", this.written,
+				what + " reads like an expression, but a property is text, the same for all calls",
+				"write the expression in the annotation");
 	}
 
 	/**

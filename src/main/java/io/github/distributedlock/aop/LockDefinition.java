@@ -47,19 +47,19 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Null
 			if (ex.isRetryable() || !ex.isNotCarriedOut()) {
 				throw ex;
 			}
-			throw refusal(request, "is not possible here: " + ex.getMessage());
+			throw refusal(request, "is not possible here: " + ex.problem(), ex.remedy().orElse(null));
 		}
 	}
 
 	// Without the store's exception, all of which is in the text: as the cause it would
 	// be
 	// reported in place of this.
-	private LockDefinitionException refusal(LockRequest request, String problem) {
+	private LockDefinitionException refusal(LockRequest request, String problem, @Nullable String remedy) {
 		if (request.fair()) {
-			return this.annotated.refuse("fair", true, problem, null);
+			return this.annotated.refuse("fair", true, problem, remedy);
 		}
-		return request.fenced() ? this.annotated.refuse("fenced", true, problem, null)
-				: this.annotated.refuse("mode", request.mode(), problem, null);
+		return request.fenced() ? this.annotated.refuse("fenced", true, problem, remedy)
+				: this.annotated.refuse("mode", request.mode(), problem, remedy);
 	}
 
 }

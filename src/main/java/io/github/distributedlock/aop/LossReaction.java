@@ -19,21 +19,23 @@ record LossReaction(OnLost onLost) {
 		OnLost onLost = annotated.annotation().onLost();
 		Class<?> result = annotated.resultType();
 		if (CompletionStage.class.isAssignableFrom(result)) {
-			String fault = fault(onLost, result, result.isAssignableFrom(CompletableFuture.class));
+			Fault fault = fault(onLost, result, result.isAssignableFrom(CompletableFuture.class));
 			if (fault != null) {
-				throw annotated.refuse("onLost", onLost, fault, null);
+				throw annotated.refuse("onLost", onLost, fault.problem(), fault.remedy());
 			}
 		}
 		return new LossReaction(onLost);
 	}
 
-	private static @Nullable String fault(OnLost onLost, Class<?> stage, boolean replaceable) {
+	private static @Nullable Fault fault(OnLost onLost, Class<?> stage, boolean replaceable) {
 		if (onLost == OnLost.INTERRUPT) {
-			return "interrupts the thread that runs the method, but a method that returns " + stage.getName()
-					+ " goes on elsewhere: choose THROW or REPORT";
+			return new Fault("interrupts the thread that runs the method, but a method that returns " + stage.getName()
+					+ " goes on elsewhere", "choose THROW or REPORT");
 		}
-		return (onLost == OnLost.THROW && !replaceable) ? "lets the returned future fail, but cannot make one of type "
-				+ stage.getName() + ": return CompletableFuture or CompletionStage, or choose REPORT" : null;
+		return (onLost == OnLost.THROW && !replaceable)
+				? new Fault("lets the returned future fail, but cannot make one of type " + stage.getName(),
+						"return CompletableFuture or CompletionStage, or choose REPORT")
+				: null;
 	}
 
 	/**
@@ -43,9 +45,10 @@ record LossReaction(OnLost onLost) {
 	 * @throws IllegalStateException if a loss could not be told as the annotation says
 	 */
 	void checkStage(AnnotatedMethod annotated, CompletionStage<?> stage, boolean replaceable) {
-		String fault = fault(this.onLost, stage.getClass(), replaceable);
+		Fault fault = fault(this.onLost, stage.getClass(), replaceable);
 		if (fault != null) {
-			throw new IllegalStateException(annotated.told("onLost", this.onLost) + " " + fault);
+			throw new IllegalStateException(
+					annotated.told("onLost", this.onLost) + " " + fault.problem() + " (" + fault.remedy() + ")");
 		}
 	}
 

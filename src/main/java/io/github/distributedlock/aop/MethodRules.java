@@ -80,14 +80,15 @@ final class MethodRules {
 	 */
 	static void refuseLifecycleMethod(AnnotatedMethod annotated, String why) {
 		if (annotated.declaration() instanceof Method) {
-			throw annotated.refuse("the method is called by Spring on the bean itself (" + why
-					+ "), so that it would run unlocked: move the locked part to another bean, or lock by hand");
+			throw annotated.refuse(
+					"the method is called by Spring on the bean itself (" + why + "), so that it would run unlocked",
+					"move the locked part to another bean, or lock by hand");
 		}
 	}
 
 	private static RuntimeException unlocked(AnnotatedMethod annotated, String why, String remedy) {
-		return annotated
-			.refuse("the method " + why + ", so that no proxy can intercept it and it would run unlocked: " + remedy);
+		return annotated.refuse("the method " + why + ", so that no proxy can intercept it and it would run unlocked",
+				remedy);
 	}
 
 }

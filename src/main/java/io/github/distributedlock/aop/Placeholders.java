@@ -28,8 +28,9 @@ final class Placeholders {
 			return properties.resolveRequiredPlaceholders(part);
 		}
 		catch (IllegalArgumentException ex) {
-			throw annotated.refuse(attribute, written, "has a placeholder that cannot be resolved (" + ex.getMessage()
-					+ "): " + remedy + "define the property, or write a default, ${name:default}", ex);
+			throw annotated.refuse(attribute, written,
+					"has a placeholder that cannot be resolved (" + ex.getMessage() + ")",
+					remedy + "define the property, or write a default, ${name:default}", ex);
 		}
 	}
 

@@ -48,7 +48,7 @@ final class Refusals {
 					.map(Refusals::message)
 					.collect(Collectors.joining("\n",
 							refusals.size() + " lock annotations of " + beanClass.getName() + " cannot work:\n", "")),
-				null);
+				null, null);
 		refusals.forEach(together::addSuppressed);
 		return together;
 	}

@@ -75,14 +75,14 @@ final class RequestTemplate {
 			duration = DurationFormatterUtils.detectAndParse(resolved, DurationFormat.Unit.MILLIS);
 		}
 		catch (IllegalArgumentException | ArithmeticException ex) {
-			throw this.annotated.refuse(attribute, written,
-					told + "is not a duration: write \"2s\", \"PT2S\" or \"500\" (milliseconds)", ex);
+			throw this.annotated.refuse(attribute, written, told + "is not a duration",
+					"write \"2s\", \"PT2S\" or \"500\" (milliseconds)", ex);
 		}
 		try {
 			return wither.apply(request, duration);
 		}
 		catch (IllegalArgumentException ex) {
-			throw this.annotated.refuse(attribute, written, told + "cannot be: " + ex.getMessage(), ex);
+			throw this.annotated.refuse(attribute, written, told + "cannot be: " + ex.getMessage(), null, ex);
 		}
 	}
 
@@ -92,7 +92,7 @@ final class RequestTemplate {
 			return wither.apply(request, value);
 		}
 		catch (IllegalArgumentException ex) {
-			throw this.annotated.refuse(attribute, value, "cannot be: " + ex.getMessage(), ex);
+			throw this.annotated.refuse(attribute, value, "cannot be: " + ex.getMessage(), null, ex);
 		}
 	}
 

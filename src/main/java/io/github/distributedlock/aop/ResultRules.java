@@ -59,6 +59,8 @@ final class ResultRules {
 
 	private static final String ENTITY = "org.springframework.http.HttpEntity";
 
+	private static final String TOO_EARLY = ", and the lock would be released before that is done";
+
 	/** Ends the search in types that contain themselves, as a path is made of paths. */
 	private static final int DEPTH = 5;
 
@@ -89,12 +91,12 @@ final class ResultRules {
 		Class<?>[] parameters = annotated.method().getParameterTypes();
 		if (parameters.length > 0
 				&& "kotlin.coroutines.Continuation".equals(parameters[parameters.length - 1].getName())) {
-			throw annotated.refuse("the method is a suspend function" + remedy(annotated));
+			throw annotated.refuse("the method is a suspend function" + TOO_EARLY, remedy(annotated));
 		}
 		ResolvableType type = ResolvableType.forMethodReturnType(annotated.method(), annotated.beanClass());
 		String outliving = outliving(type, DEPTH);
 		if (outliving != null) {
-			throw annotated.refuse("the method returns " + outliving + remedy(annotated));
+			throw annotated.refuse("the method returns " + outliving + TOO_EARLY, remedy(annotated));
 		}
 		return new ResultRules(annotated, isOpen(type, DEPTH));
 	}
@@ -106,14 +108,14 @@ final class ResultRules {
 	void check(@Nullable Object result) {
 		String outliving = this.open ? outliving(result, DEPTH) : null;
 		if (outliving != null) {
-			throw new IllegalStateException(
-					this.annotated + ": the method has returned " + outliving + remedy(this.annotated));
+			throw new IllegalStateException(this.annotated + ": the method has returned " + outliving + TOO_EARLY + " ("
+					+ remedy(this.annotated) + ")");
 		}
 	}
 
 	private static String remedy(AnnotatedMethod annotated) {
-		return ", and the lock would be released before that is done: return CompletableFuture, or the plain result,"
-				+ " or lock by hand" + ((annotated.declaration() instanceof Method) ? ""
+		return "return CompletableFuture, or the plain result, or lock by hand"
+				+ ((annotated.declaration() instanceof Method) ? ""
 						: "; or, since the annotation is on the type, move it to the methods that need the lock");
 	}
 

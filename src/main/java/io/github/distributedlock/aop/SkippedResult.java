@@ -45,9 +45,8 @@ final class SkippedResult {
 		Class<?> type = annotated.resultType();
 		if (type.isPrimitive() && type != void.class) {
 			throw annotated.refuse("ifBusy", IfBusy.SKIP,
-					"has no result to return for a skipped call of a method that returns " + type
-							+ ": return an object (null then says skipped), or use a fallback",
-					null);
+					"has no result to return for a skipped call of a method that returns " + type,
+					"return an object (null then says skipped), or use a fallback");
 		}
 		Supplier<Object> empty = EMPTY.get(type);
 		if (empty != null) {

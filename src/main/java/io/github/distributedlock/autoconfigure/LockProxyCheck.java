@@ -116,7 +116,10 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 				.distinct()
 				.collect(Collectors.joining("\n"));
 			if (!refusals.isEmpty()) {
-				throw new LockDefinitionException(refusals, null);
+				throw new LockDefinitionException(refusals,
+						"let that ask for it later (ObjectProvider, @Lazy),"
+								+ " make the @Bean method of a post-processor static, or move them to another bean",
+						null);
 			}
 		}
 		this.early.clear();
@@ -136,7 +139,7 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 		else if (isAnnotated(unlocked.getClass(), known)) {
 			throw new LockDefinitionException(beginning(name, unlocked.getClass())
 					+ ", but Spring has put no proxy around it, as it does around no Advice, Advisor, Pointcut or aspect,"
-					+ " and they would run unlocked: move them to another bean", null);
+					+ " and they would run unlocked", "move them to another bean", null);
 		}
 	}
 
@@ -179,9 +182,7 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 	private String told(EarlyBean bean) {
 		return beginning(bean.name(), bean.type())
 				+ ", but it was created before Spring could put a proxy with locks around it, because "
-				+ dependents(bean.name())
-				+ ", and they would run unlocked: let that ask for it later (ObjectProvider, @Lazy), make the @Bean"
-				+ " method of a post-processor static, or move them to another bean";
+				+ dependents(bean.name()) + ", and they would run unlocked";
 	}
 
 	private String dependents(String name) {

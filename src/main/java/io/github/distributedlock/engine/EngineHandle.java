@@ -130,7 +130,7 @@ final class EngineHandle implements LockHandle {
 				throw new LockLostException(
 						"Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost: "
 								+ LossHandler.why(hold.ownership().lossReason(), hold.options()),
-						this.keys, hold.ownership().lossReason());
+						LossHandler.remedy(hold.ownership().lossReason()), this.keys, hold.ownership().lossReason());
 			}
 		}
 	}

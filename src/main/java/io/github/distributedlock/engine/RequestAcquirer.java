@@ -192,10 +192,10 @@ final class RequestAcquirer {
 							+ " it without a fencing token already. Request the outer lock as fenced, too");
 		}
 		if (outer.options().isShared() && !options.isShared()) {
-			throw new LockUpgradeException("Lock '" + LockException.printable(outer.key())
-					+ "' was requested as EXCLUSIVE, but this thread"
-					+ " holds it as SHARED already, and would wait for itself. Request the outer lock as EXCLUSIVE,"
-					+ " or give it back first");
+			throw new LockUpgradeException(
+					"Lock '" + LockException.printable(outer.key()) + "' was requested as EXCLUSIVE, but this thread"
+							+ " holds it as SHARED already, and would wait for itself",
+					"request the outer lock as EXCLUSIVE, or give it back first");
 		}
 		long left = outer.longest();
 		if (options.minHold() > left) {

@@ -240,14 +240,14 @@ class FailingCallTests {
 			.hasMessageContaining(
 					SpecialResult.class.getName() + ".run(): onLost = THROW lets the returned future fail")
 			.hasMessageContaining("cannot make one of type " + Special.class.getName())
-			.hasMessageContaining("return CompletableFuture or CompletionStage, or choose REPORT");
+			.hasMessageContaining("(return CompletableFuture or CompletionStage, or choose REPORT");
 	}
 
 	@Test
 	void interruptOfAMethodThatGoesOnElsewhereIsRefused() {
 		LockContext.refusal(InterruptedFuture.class)
 			.hasMessageContaining("onLost = INTERRUPT interrupts the thread that runs the method")
-			.hasMessageContaining("java.util.concurrent.CompletableFuture goes on elsewhere: choose THROW or REPORT");
+			.hasMessageContaining("java.util.concurrent.CompletableFuture goes on elsewhere (choose THROW or REPORT)");
 	}
 
 	private void call(Callable<Object> body) {

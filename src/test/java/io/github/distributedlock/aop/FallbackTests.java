@@ -107,7 +107,7 @@ class FallbackTests {
 	void unknownNameOrOtherParametersAreRefused() {
 		LockContext.refusal(Unknown.class)
 			.hasMessageContaining(
-					"Unknown.run(String): fallback = \"none\" fits no method: write one none with the parameters of run(String)");
+					"Unknown.run(String): fallback = \"none\" fits no method (write one none with the parameters of run(String)");
 		LockContext.refusal(OtherParameters.class)
 			.hasMessageContaining("fits no method")
 			.hasMessageContaining("there is other(String, RuntimeException) and other(int)");
@@ -124,7 +124,7 @@ class FallbackTests {
 	@Test
 	void otherResultIsRefused() {
 		LockContext.refusal(OtherResult.class)
-			.hasMessageContaining("fallback = \"other\" returns java.lang.Integer: let it return java.lang.String");
+			.hasMessageContaining("fallback = \"other\" returns java.lang.Integer (let it return java.lang.String");
 	}
 
 	@Test

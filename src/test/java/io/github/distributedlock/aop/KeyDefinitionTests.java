@@ -48,7 +48,7 @@ class KeyDefinitionTests {
 	void textAndValueWithoutTemplate(String name, String written, String remedy) throws Exception {
 		LockContext.refusal(Class.forName(KeyDefinitionTests.class.getName() + "$" + name))
 			.hasMessageContaining("key = \"" + written + "\"")
-			.hasMessageEndingWith("; for text with a value in it " + remedy);
+			.hasMessageEndingWith("for text with a value in it " + remedy + ")");
 	}
 
 	@Test
@@ -63,7 +63,7 @@ class KeyDefinitionTests {
 	void templateThatIsNotClosed() {
 		LockContext.refusal(TemplateThatIsNotClosed.class)
 			.hasMessageContaining("key = \"a#{#sku\" is not a valid SpEL template")
-			.hasMessageEndingWith("; close it with }");
+			.hasMessageEndingWith(" (close it with })");
 	}
 
 	@Test
@@ -131,7 +131,7 @@ class KeyDefinitionTests {
 		LockContext.refusal(ConstantThatIsNoKeyBlank.class).hasMessageContaining("key = \"' '\" is blank");
 		LockContext.refusal(ConstantThatIsNoKeyNull.class).hasMessageContaining("key = \"null\" is null");
 		LockContext.refusal(ConstantThatIsNoKeyEmpty.class)
-			.hasMessageContaining("key = \"\" is blank: write an expression");
+			.hasMessageContaining("key = \"\" is blank (write an expression");
 	}
 
 	@Test
@@ -140,7 +140,7 @@ class KeyDefinitionTests {
 			.hasMessageStartingWith(
 					"@DistributedLock on " + KeyAndValueThatDifferStock.class.getName() + ".buy(): the attributes")
 			.hasMessageContaining("values of [{'a'}] and [{'b'}]")
-			.hasMessageEndingWith("): key and value are two names of one attribute: write one of them")
+			.hasMessageEndingWith(" (key and value are two names of one attribute: write one of them)")
 			.hasCauseInstanceOf(AnnotationConfigurationException.class);
 	}
 

@@ -101,7 +101,7 @@ class KeyPlaceholderTests {
 	void propertyThatIsMissing() {
 		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> keys("${region}:#{#sku}", ""))
 			.withMessageContaining("key = \"${region}:#{#sku}\" has a placeholder that cannot be resolved")
-			.withMessageContaining("): define the property, or write a default, ${name:default}");
+			.withMessageContaining(") (define the property, or write a default, ${name:default})");
 	}
 
 	@Test
@@ -126,8 +126,8 @@ class KeyPlaceholderTests {
 		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> keys(key, value))
 			.withMessageContaining(": key = \"" + key + "\"")
 			.withMessageContaining(message)
-			.withMessageEndingWith("reads like an expression, but a property is text, the same for all calls:"
-					+ " write the expression in the annotation");
+			.withMessageEndingWith("reads like an expression, but a property is text, the same for all calls"
+					+ " (write the expression in the annotation)");
 	}
 
 	/**

@@ -35,8 +35,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class OutlivingResultTests {
 
-	private static final String REMEDY = ", and the lock would be released before that is done:"
-			+ " return CompletableFuture, or the plain result, or lock by hand";
+	private static final String REMEDY = ", and the lock would be released before that is done"
+			+ " (return CompletableFuture, or the plain result, or lock by hand";
 
 	@ParameterizedTest
 	@CsvSource(delimiter = ';', value = { "Work; work that is done later (java.util.concurrent.Callable)",
@@ -52,7 +52,7 @@ class OutlivingResultTests {
 	void declarationThatTells(String type, String what) throws Exception {
 		LockContext.refusal(Class.forName(OutlivingResultTests.class.getName() + "$" + type))
 			.hasMessageContaining("run(): the method returns " + what)
-			.hasMessageEndingWith(REMEDY);
+			.hasMessageEndingWith(REMEDY + ")");
 	}
 
 	@ParameterizedTest
@@ -134,7 +134,7 @@ class OutlivingResultTests {
 		LockContext.refusal(OnClass.class)
 			.hasMessageContaining("OnClass.names(): the method returns a lazy stream (java.util.stream.Stream)")
 			.hasMessageEndingWith(
-					REMEDY + "; or, since the annotation is on the type, move it to the methods that need the lock");
+					REMEDY + "; or, since the annotation is on the type, move it to the methods that need the lock)");
 	}
 
 	static Stream<Object> outliving() {
@@ -152,7 +152,7 @@ class OutlivingResultTests {
 			assertThatIllegalStateException().isThrownBy(() -> context.get(Open.class).any((any) -> result))
 				.withMessageStartingWith(
 						"@DistributedLock on " + Open.class.getName() + ".any(Function): " + "the method has returned ")
-				.withMessageEndingWith(REMEDY);
+				.withMessageEndingWith(REMEDY + ")");
 			assertThatIllegalStateException().isThrownBy(() -> context.get(Open.class).inferred((any) -> result));
 			assertThat(context.lock().events).containsExactly("acquire", "release", "acquire", "release");
 		}

@@ -112,7 +112,7 @@ class RecordingLock implements DistributedLock {
 		@Override
 		public void checkHeld() {
 			if (!isClosed() && this.lost) {
-				throw new LockLostException("lost: " + keys(), keys(), LockEvent.Lost.Reason.TAKEN);
+				throw new LockLostException("lost: " + keys(), null, keys(), LockEvent.Lost.Reason.TAKEN);
 			}
 			super.checkHeld();
 		}

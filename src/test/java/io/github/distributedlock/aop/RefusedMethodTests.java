@@ -28,7 +28,7 @@ class RefusedMethodTests {
 		LockContext.refusal(PrivateMethod.class)
 			.hasMessageContaining(
 					"@DistributedLock on " + PrivateMethod.class.getName() + ".run(): the method is private")
-			.hasMessageContaining("it would run unlocked: make it public");
+			.hasMessageContaining("it would run unlocked (make it public");
 	}
 
 	@Test

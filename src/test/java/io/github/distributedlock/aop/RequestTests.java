@@ -56,7 +56,7 @@ class RequestTests {
 	@Test
 	void textThatIsNoDuration() {
 		LockContext.refusal(NoDuration.class)
-			.hasMessageContaining("NoDuration.run(): waitTime = \"soon\" is not a duration: write \"2s\", \"PT2S\" or");
+			.hasMessageContaining("NoDuration.run(): waitTime = \"soon\" is not a duration (write \"2s\", \"PT2S\" or");
 		new LockContext().property("lock.wait", "soon")
 			.refuses(NoDurationInProperty.class)
 			.hasMessageContaining("waitTime = \"${lock.wait}\" (soon) is not a duration");

@@ -24,8 +24,9 @@ class LockDefinitionFailureAnalyzerTests {
 	void saysWhichAnnotationIsWrongAndWhatToWrite(CapturedOutput output) {
 		assertThat(FailedStart.report(output, BareWord.class)).contains("BareWord$Report.write")
 			.contains("nightly-report")
-			.contains("'nightly-report'")
-			.contains("Correct the annotation as described above");
+			.containsPattern("reads the word nightly as a property of nothing\\R")
+			.containsPattern("Action:\\R\\RWrite fixed text in quotes, .*'nightly-report'")
+			.contains("The application does not start");
 	}
 
 	@Configuration(proxyBeanMethods = false)

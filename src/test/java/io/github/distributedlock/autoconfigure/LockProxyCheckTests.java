@@ -70,8 +70,8 @@ class LockProxyCheckTests {
 				.isInstanceOf(LockDefinitionException.class)
 				.hasMessage("Bean 'greeter' (" + Greeter.class.getName() + ") has methods with @DistributedLock,"
 						+ " but it was created before Spring could put a proxy with locks around it, because 'early'"
-						+ " needed it, and they would run unlocked: let that ask for it later (ObjectProvider, @Lazy),"
-						+ " make the @Bean method of a post-processor static, or move them to another bean"));
+						+ " needed it, and they would run unlocked (let that ask for it later (ObjectProvider, @Lazy),"
+						+ " make the @Bean method of a post-processor static, or move them to another bean)"));
 	}
 
 	@Test
@@ -103,7 +103,7 @@ class LockProxyCheckTests {
 				.isInstanceOf(LockDefinitionException.class)
 				.hasMessage("Bean 'advice' (" + LockedAdvice.class.getName() + ") has methods with @DistributedLock,"
 						+ " but Spring has put no proxy around it, as it does around no Advice, Advisor, Pointcut or"
-						+ " aspect, and they would run unlocked: move them to another bean"));
+						+ " aspect, and they would run unlocked (move them to another bean)"));
 	}
 
 	@ParameterizedTest
@@ -149,7 +149,7 @@ class LockProxyCheckTests {
 				.isInstanceOf(LockDefinitionException.class)
 				.hasMessageContaining(
 						"(): the method is called by Spring on the bean itself (an init or destroy method),"
-								+ " so that it would run unlocked: move the locked part to another bean"));
+								+ " so that it would run unlocked (move the locked part to another bean"));
 		assertThat(Lifecycle.ran).isFalse();
 	}
 

@@ -185,8 +185,8 @@ class StartUpCheckTests {
 			assertThat(FailedStart.report(output, type, PATIENT, "spring.data.redis.port=" + server.port()))
 				.containsSubsequence("Description:", "@DistributedLock on " + type.getName() + "$Work.run(): "
 						+ type.getSimpleName().replace("Sharing", "mode = SHARED").replace("Fair", "fair = true")
-						+ " is not possible here: Lock 'report' was requested as ", "scripts (Lua)", "allow EVALSHA",
-						"Action:", "Correct the annotation");
+						+ " is not possible here: Lock 'report' was requested as ", "scripts (Lua)", "Action:",
+						"Allow EVALSHA", "The application does not start");
 		}
 	}
 

@@ -113,7 +113,7 @@ class LockEngineTests {
 			Awaitility.await("the log")
 				.untilAsserted(() -> assertThat(output)
 					.containsOnlyOnce("Lock 'short' of " + handle.owner() + " was lost after")
-					.contains("Leave the leaseTime empty"));
+					.contains("(leave the leaseTime empty"));
 			handle.close();
 		}
 	}

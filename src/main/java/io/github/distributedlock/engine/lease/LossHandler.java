@@ -7,6 +7,7 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Text;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,7 +70,7 @@ public final class LossHandler {
 					this.sweeper.cleanUp(ownership);
 				}
 				logger.warn("Lock '{}' of {} was lost while it was handed on: {}",
-						LockException.printable(ownership.key()), ownership.owner(), why(reason, ownership.options()));
+						LockException.printable(ownership.key()), ownership.owner(), told(reason, ownership.options()));
 			}
 		}
 	}
@@ -90,25 +91,38 @@ public final class LossHandler {
 		hold.lossCallbacks().forEach(LossCallback::lost);
 		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
 		logger.warn("Lock '{}' of {} was lost after {}: {}", LockException.printable(hold.key()), hold.owner(),
-				Text.of(held), why(reason, hold.options()));
+				Text.of(held), told(reason, hold.options()));
+	}
+
+	private static String told(Reason reason, HoldOptions options) {
+		String remedy = remedy(reason);
+		return why(reason, options) + ((remedy != null) ? " (" + remedy + ")" : "");
 	}
 
 	/**
-	 * What happened, and what to do about it.
+	 * What happened.
 	 */
 	public static String why(Reason reason, HoldOptions options) {
 		return switch (reason) {
 			case LEASE_EXPIRED ->
-				"its fixed lease of " + Text.of(options.lease()) + " ran out before it was given back. Leave the"
-						+ " leaseTime empty to have the lease renewed for as long as it takes";
+				"its fixed lease of " + Text.of(options.lease()) + " ran out before it was given back";
 			case MAX_HOLD_TIME -> "its maxHoldTime of " + Text.of(options.maxHold()) + " was reached";
 			case NOT_RENEWED -> "its lease of " + Text.of(options.lease())
-					+ " was not renewed in time: the store could not be reached, or"
-					+ " this JVM stood still. Look at the store, the network and long pauses, or choose a longer"
-					+ " lease";
-			case TAKEN ->
-				"the store says that the key is no longer ours. Was it deleted, evicted, or lost in a failover?";
+					+ " was not renewed in time: the store could not be reached, or this JVM stood still";
+			case TAKEN -> "the store says that the key is no longer ours";
 			case SHUTDOWN -> "the lock engine was closed while it was held; its lease is left to run out";
+		};
+	}
+
+	/**
+	 * What to do about it.
+	 */
+	public static @Nullable String remedy(Reason reason) {
+		return switch (reason) {
+			case LEASE_EXPIRED -> "leave the leaseTime empty to have the lease renewed for as long as it takes";
+			case NOT_RENEWED -> "look at the store, the network and long pauses, or choose a longer lease";
+			case TAKEN -> "find out whether it was deleted, evicted, or lost in a failover";
+			case MAX_HOLD_TIME, SHUTDOWN -> null;
 		};
 	}
 

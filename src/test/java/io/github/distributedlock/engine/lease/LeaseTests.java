@@ -59,7 +59,7 @@ class LeaseTests extends EngineFixture {
 					new LockEvent.Lost("unnamed", "k", handle.owner(), Reason.LEASE_EXPIRED, Duration.ofMillis(990)));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::checkHeld)
 			.withMessageContaining("Lock 'k' of " + handle.owner() + " was lost: its fixed lease of 1000 ms ran out")
-			.withMessageContaining("Leave the leaseTime empty");
+			.withMessageContaining("(leave the leaseTime empty");
 	}
 
 	@Test
