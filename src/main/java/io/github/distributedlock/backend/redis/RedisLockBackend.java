@@ -103,7 +103,7 @@ public final class RedisLockBackend
 					+ " (distributed-lock.redis.replicas-to-ack) in a cluster, or by a connection factory that is"
 					+ " neither Jedis' nor Lettuce's, as " + applicationFactory.getClass().getName() + " is: use 0");
 		}
-		return new Replicas(this.connections.raw(), this.settings.replicasToAck(), this.settings.replicaAckTimeout());
+		return new Replicas(this.settings.replicasToAck(), this.settings.replicaAckTimeout());
 	}
 
 	private Publishing publishing() {

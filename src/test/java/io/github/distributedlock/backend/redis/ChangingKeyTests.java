@@ -1,7 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,8 +12,11 @@ import io.github.distributedlock.backend.redis.atomic.PlainSteps;
 import io.github.distributedlock.backend.redis.atomic.Publishing;
 import io.github.distributedlock.backend.redis.atomic.Steps;
 import io.github.distributedlock.backend.redis.atomic.UnansweredRenewals;
+import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.wire.Command;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.Values;
 import io.github.distributedlock.fixtures.Client;
@@ -30,7 +31,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import redis.clients.jedis.params.SetParams;
 
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -56,9 +56,11 @@ class ChangingKeyTests {
 
 	private static final int MOST_COMMANDS = 12;
 
+	private static final Duration PATIENT = Duration.ofMinutes(1);
+
 	private JedisConnectionFactory factory;
 
-	private RedisConnection connection;
+	private OwnConnections connections;
 
 	/** What stands in the key. */
 	enum Value {
@@ -72,12 +74,12 @@ class ChangingKeyTests {
 		this.factory = (JedisConnectionFactory) Client.JEDIS.connectTo(redis.port());
 		this.factory.afterPropertiesSet();
 		this.factory.start();
-		this.connection = this.factory.getConnection();
+		this.connections = OwnConnections.derive(this.factory, PATIENT);
 	}
 
 	@AfterEach
 	void close() {
-		this.connection.close();
+		this.connections.close();
 		this.factory.destroy();
 	}
 
@@ -121,36 +123,42 @@ class ChangingKeyTests {
 		else {
 			redis.admin().rpush(LOCK, "somebody's");
 		}
-		assertThatException().isThrownBy(() -> steps().acquireOrRegister(this.connection, CLAIM))
+		assertThatException().isThrownBy(() -> steps().acquireOrRegister(changing(0, List.of()), CLAIM))
 			.satisfies((ex) -> assertThat(RedisRefusal.of(ex)).isEqualTo(RedisRefusal.WRONGTYPE));
 	}
 
 	private PlainSteps steps() {
-		Duration patient = Duration.ofMinutes(1);
-		OwnConnections connections = OwnConnections.derive(this.factory, patient);
-		return new PlainSteps(NAMES, new BestEffortCompareAndSet(), connections.raw(), new UnansweredRenewals(),
-				patient, Publishing.ON_ONE_SERVER);
+		return new PlainSteps(NAMES, new BestEffortCompareAndSet(), new UnansweredRenewals(), PATIENT,
+				Publishing.ON_ONE_SERVER);
 	}
 
 	/**
-	 * The connection, on which the key changes before a command, and before each that
-	 * comes next.
+	 * The way to the server, on which the key changes before a command, and before each
+	 * that comes next.
 	 */
-	private RedisConnection changing(int first, List<Value> values) {
+	private Link changing(int first, List<Value> values) {
 		AtomicInteger commands = new AtomicInteger();
-		return (RedisConnection) Proxy.newProxyInstance(getClass().getClassLoader(),
-				new Class<?>[] { RedisConnection.class }, (proxy, method, arguments) -> {
-					int change = commands.incrementAndGet() - first;
-					if (change >= 0 && change < values.size()) {
-						set(values.get(change));
-					}
-					try {
-						return method.invoke(this.connection, arguments);
-					}
-					catch (InvocationTargetException ex) {
-						throw ex.getCause();
-					}
-				});
+		Lane lane = this.connections.shared().commands();
+		Runnable change = () -> {
+			int next = commands.incrementAndGet() - first;
+			if (next >= 0 && next < values.size()) {
+				set(values.get(next));
+			}
+		};
+		return new Link() {
+
+			@Override
+			public Object call(Command command) {
+				change.run();
+				return lane.run((link) -> link.call(command));
+			}
+
+			@Override
+			public List<Object> call(List<Command> commands) {
+				return commands.stream().map(this::call).toList();
+			}
+
+		};
 	}
 
 	private void set(Value value) {

@@ -17,6 +17,8 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
@@ -33,7 +35,6 @@ import redis.clients.jedis.args.ClientPauseMode;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -54,6 +55,8 @@ class RedisLockBackendOutageTests {
 
 	/** Of commands that get no answer. */
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+	private static final Command ASK = Command.of(Command.Verb.GET, KeyNames.bytes("k"));
 
 	private static final long ENDLESS = Duration.ofMinutes(10).toMillis();
 
@@ -139,21 +142,21 @@ class RedisLockBackendOutageTests {
 		OwnConnections connections = OwnConnections.derive(Client.JEDIS.connectTo(this.redis.port()),
 				TIMEOUT.multipliedBy(3));
 		Lane lane = connections.shared().commands();
-		lane.run(RedisConnection::ping);
+		lane.run((link) -> link.call(ASK));
 		int most = 64;
 		CountDownLatch borrowed = new CountDownLatch(most);
 		CountDownLatch over = new CountDownLatch(1);
 		ExecutorService executor = Executors.newFixedThreadPool(most);
 		try {
 			for (int i = 0; i < most; i++) {
-				executor.execute(() -> lane.run((connection) -> {
+				executor.execute(() -> lane.run((link) -> {
 					borrowed.countDown();
 					Patience.await(over, "the end of the test");
 					return null;
 				}));
 			}
 			Patience.await(borrowed, "connections are borrowed");
-			assertThatExceptionOfType(UnsentException.class).isThrownBy(() -> lane.run(RedisConnection::ping));
+			assertThatExceptionOfType(UnsentException.class).isThrownBy(() -> lane.run((link) -> link.call(ASK)));
 		}
 		finally {
 			over.countDown();

@@ -10,10 +10,9 @@ import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.Lanes;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.LockCodec;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * The steps that may acquire a lock. Each ends with the acknowledgement of the replicas,
@@ -42,34 +41,33 @@ public final class Acquisitions {
 
 	public @Nullable AcquireResult acquire(Claim claim) {
 		boolean plain = !claim.fenced() && !LuaOnly.isNeeded(claim.mode(), claim.fair());
-		return this.selector.run(this::lane, (steps, connection) -> {
-			AcquireResult result = plain ? acquireIfFree(steps, connection, claim) : steps.acquire(connection, claim);
-			return acknowledged(connection, steps, claim, result);
+		return this.selector.run(this::lane, (steps, link) -> {
+			AcquireResult result = plain ? acquireIfFree(steps, link, claim) : steps.acquire(link, claim);
+			return acknowledged(link, steps, claim, result);
 		});
 	}
 
-	private @Nullable AcquireResult acquireIfFree(Steps steps, RedisConnection connection, Claim claim) {
+	private @Nullable AcquireResult acquireIfFree(Steps steps, Link link, Claim claim) {
 		long begin = System.nanoTime();
 		// After a slow command no second one is sent: the lock is not ours, unless the
 		// client of a cluster has sent the command twice.
-		AcquireResult result = Steps.acquireIfFree(connection, this.names.lock(claim.key()), claim,
+		AcquireResult result = Steps.acquireIfFree(link, this.names.lock(claim.key()), claim,
 				() -> this.connections.cluster() || System.nanoTime() - begin <= this.timeoutNanos / 4);
-		return LockCodec.holder(claim.owner()).equals(result.holder()) ? steps.acquire(connection, claim) : result;
+		return LockCodec.holder(claim.owner()).equals(result.holder()) ? steps.acquire(link, claim) : result;
 	}
 
 	public @Nullable AcquireResult acquireOrRegister(Claim claim, boolean registers) {
-		return this.selector.run(this::lane, (steps, connection) -> {
-			AcquireResult result = registers ? steps.acquireOrRegister(connection, claim)
-					: steps.acquire(connection, claim);
-			return acknowledged(connection, steps, claim, result);
+		return this.selector.run(this::lane, (steps, link) -> {
+			AcquireResult result = registers ? steps.acquireOrRegister(link, claim) : steps.acquire(link, claim);
+			return acknowledged(link, steps, claim, result);
 		});
 	}
 
 	public @Nullable HandOverResult pass(String owner, Claim next, boolean yields, boolean registers) {
-		return this.selector.run(this::lane, (steps, connection) -> {
-			HandOverResult result = steps.pass(connection, owner, next, yields, registers);
+		return this.selector.run(this::lane, (steps, link) -> {
+			HandOverResult result = steps.pass(link, owner, next, yields, registers);
 			try {
-				acknowledged(connection, steps, next, (result != null) ? result.next() : null);
+				acknowledged(link, steps, next, (result != null) ? result.next() : null);
 			}
 			catch (LockBackendException ex) {
 				// The owner before has lost it, so this is no refusal.
@@ -83,10 +81,9 @@ public final class Acquisitions {
 		});
 	}
 
-	private @Nullable AcquireResult acknowledged(RedisConnection connection, Steps steps, Claim claim,
-			@Nullable AcquireResult result) {
+	private @Nullable AcquireResult acknowledged(Link link, Steps steps, Claim claim, @Nullable AcquireResult result) {
 		if (this.replicas != null && result != null && result.acquired()) {
-			this.replicas.requireAcknowledgement(connection, steps, claim);
+			this.replicas.requireAcknowledgement(link, steps, claim);
 		}
 		return result;
 	}

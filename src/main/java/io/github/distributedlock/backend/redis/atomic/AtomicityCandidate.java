@@ -3,8 +3,7 @@ package io.github.distributedlock.backend.redis.atomic;
 import java.util.function.BiConsumer;
 
 import io.github.distributedlock.backend.redis.connection.Lanes;
-
-import org.springframework.data.redis.connection.RedisConnection;
+import io.github.distributedlock.backend.redis.wire.Link;
 
 /**
  * A way to make the steps of a lock atomic.
@@ -17,5 +16,5 @@ import org.springframework.data.redis.connection.RedisConnection;
  * use, without an effect, and fails if the server refuses anything
  */
 public record AtomicityCandidate(Atomicity atomicity, String description, Steps steps, Lanes lanes,
-		BiConsumer<RedisConnection, String> trial) {
+		BiConsumer<Link, String> trial) {
 }

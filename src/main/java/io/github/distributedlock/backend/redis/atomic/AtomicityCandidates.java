@@ -9,8 +9,7 @@ import java.util.function.BiConsumer;
 import io.github.distributedlock.backend.redis.connection.Lanes;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
-
-import org.springframework.data.redis.connection.RedisConnection;
+import io.github.distributedlock.backend.redis.wire.Link;
 
 /**
  * The ways to make steps atomic that a server may allow.
@@ -37,7 +36,7 @@ public final class AtomicityCandidates {
 			boolean asksReplicas) {
 		this.names = names;
 		this.connections = connections;
-		this.trial = new CommandTrial(names, connections.raw());
+		this.trial = new CommandTrial(names);
 		this.timeout = timeout;
 		this.publishing = publishing;
 		this.asksReplicas = asksReplicas;
@@ -75,39 +74,36 @@ public final class AtomicityCandidates {
 		return new AtomicityCandidate(Atomicity.LUA, "lua", steps, this.connections.shared(), trial(scripts::tryOut));
 	}
 
-	private AtomicityCandidate nativeBy(NativeCompareAndSet command) {
-		CompareAndSet compareAndSet = command.apply(this.connections.raw());
-		String description = "native (" + command.name().replace('_', ' ') + ")";
-		return plain(Atomicity.NATIVE, description, compareAndSet, this.connections.shared(), (connection, key) -> {
+	private AtomicityCandidate nativeBy(NativeCompareAndSet compareAndSet) {
+		String description = "native (" + compareAndSet.name().replace('_', ' ') + ")";
+		return plain(Atomicity.NATIVE, description, compareAndSet, this.connections.shared(), (link, key) -> {
 			byte[] name = this.names.lock(key);
-			compareAndSet.replace(connection, name, EXPECTED, EXPECTED, 1);
-			compareAndSet.replace(connection, name, EXPECTED, null, 1);
-			this.trial.run(connection, key);
+			compareAndSet.replace(link, name, EXPECTED, EXPECTED, 1);
+			compareAndSet.replace(link, name, EXPECTED, null, 1);
+			this.trial.run(link, key);
 		});
 	}
 
 	private AtomicityCandidate transaction(Lanes exclusive) {
-		TransactionCompareAndSet compareAndSet = new TransactionCompareAndSet(this.connections.raw());
-		return plain(Atomicity.TRANSACTION, "transaction", compareAndSet, exclusive, (connection, key) -> {
+		TransactionCompareAndSet compareAndSet = new TransactionCompareAndSet();
+		return plain(Atomicity.TRANSACTION, "transaction", compareAndSet, exclusive, (link, key) -> {
 			// First, since a transaction does not say why it was aborted.
-			this.trial.run(connection, key);
-			compareAndSet.tryOut(connection, this.names.lock(key));
+			this.trial.run(link, key);
+			compareAndSet.tryOut(link, this.names.lock(key));
 		});
 	}
 
 	private AtomicityCandidate plain(Atomicity atomicity, String description, CompareAndSet compareAndSet, Lanes lanes,
-			BiConsumer<RedisConnection, String> trial) {
+			BiConsumer<Link, String> trial) {
 		return new AtomicityCandidate(atomicity, description, plain(compareAndSet), lanes, trial(trial));
 	}
 
-	private BiConsumer<RedisConnection, String> trial(BiConsumer<RedisConnection, String> steps) {
-		return this.asksReplicas
-				? steps.andThen((connection, key) -> Replicas.tryOut(this.connections.raw(), connection)) : steps;
+	private BiConsumer<Link, String> trial(BiConsumer<Link, String> steps) {
+		return this.asksReplicas ? steps.andThen((link, key) -> Replicas.tryOut(link, this.names.lock(key))) : steps;
 	}
 
 	private PlainSteps plain(CompareAndSet compareAndSet) {
-		return new PlainSteps(this.names, compareAndSet, this.connections.raw(), this.unanswered, this.timeout,
-				this.publishing);
+		return new PlainSteps(this.names, compareAndSet, this.unanswered, this.timeout, this.publishing);
 	}
 
 	/**

@@ -5,11 +5,12 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.UUID;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.connection.SignalLine;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.RedisFailures;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
@@ -87,7 +88,7 @@ final class AtomicityProbe {
 		boolean connected = false;
 		try (RedisConnection connection = this.connections.open()) {
 			connected = true;
-			candidate.trial().accept(connection, this.key);
+			candidate.trial().accept(this.connections.link(connection), this.key);
 			return null;
 		}
 		catch (RuntimeException ex) {
@@ -110,7 +111,7 @@ final class AtomicityProbe {
 
 	private void requireAnswer() {
 		try (RedisConnection connection = this.connections.open()) {
-			connection.stringCommands().get(this.names.lock(this.key));
+			this.connections.link(connection).call(Command.of(Verb.GET, this.names.lock(this.key)));
 		}
 	}
 
@@ -129,7 +130,8 @@ final class AtomicityProbe {
 	 */
 	String server() {
 		try (RedisConnection connection = this.connections.open()) {
-			Properties info = connection.serverCommands().info("server");
+			byte[] info = this.connections.link(connection)
+				.bytes(Command.at(this.names.lock(this.key), Verb.INFO, KeyNames.bytes("server")));
 			String valkey = valueOf("valkey_version", info);
 			return (valkey != null) ? "Valkey " + valkey : "Redis " + valueOf("redis_version", info);
 		}
@@ -138,13 +140,12 @@ final class AtomicityProbe {
 		}
 	}
 
-	// In a cluster each name begins with that of a node.
-	private static @Nullable String valueOf(String name, @Nullable Properties info) {
+	private static @Nullable String valueOf(String name, byte @Nullable [] info) {
 		return (info == null) ? null
-				: info.stringPropertyNames()
-					.stream()
-					.filter((key) -> key.equals(name) || key.endsWith("." + name))
-					.map(info::getProperty)
+				: KeyNames.text(info)
+					.lines()
+					.filter((line) -> line.startsWith(name + ":"))
+					.map((line) -> line.substring(name.length() + 1))
 					.findFirst()
 					.orElse(null);
 	}

@@ -11,6 +11,7 @@ import io.github.distributedlock.backend.redis.connection.Opening;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.wire.ConnectionProblem;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.NothingAllowedException;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.SilentTlsException;
@@ -19,8 +20,6 @@ import io.github.distributedlock.backend.redis.wire.UnsentException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Selects the best candidate that this server allows: when it is needed first, and again
@@ -78,7 +77,7 @@ public final class AtomicitySelector {
 		this.candidates = new AtomicityCandidates(names, connections, timeout, publishing, asksReplicas)
 			.allowedBy(this.atomicity);
 		if (this.candidates.isEmpty()) {
-			throw new IllegalArgumentException("In a cluster, and by a connection factory that is neither Jedis' nor"
+			throw new IllegalArgumentException("In a cluster, and by a link factory that is neither Jedis' nor"
 					+ " Lettuce's, distributed-lock.redis.atomicity=" + AtomicityCandidates.text(this.atomicity)
 					+ " is not possible: use auto, lua or native");
 		}
@@ -139,7 +138,7 @@ public final class AtomicitySelector {
 
 	private static <T> @Nullable T run(AtomicityCandidate candidate, Function<AtomicityCandidate, Lane> lane,
 			Step<T> step) {
-		return lane.apply(candidate).run((connection) -> step.run(candidate.steps(), connection));
+		return lane.apply(candidate).run((link) -> step.run(candidate.steps(), link));
 	}
 
 	private static boolean isRefused(RuntimeException failure) {
@@ -225,7 +224,7 @@ public final class AtomicitySelector {
 	 */
 	public interface Step<T> {
 
-		@Nullable T run(Steps steps, RedisConnection connection);
+		@Nullable T run(Steps steps, Link link);
 
 	}
 

@@ -3,11 +3,12 @@ package io.github.distributedlock.backend.redis.atomic;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
+import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisStringCommands.SetOption;
-import org.springframework.data.redis.core.types.Expiration;
 
 /**
  * Compares, and then sets. Not atomic: if the key runs out and another owner gets it
@@ -23,27 +24,24 @@ public final class BestEffortCompareAndSet implements CompareAndSet {
 	static final long MARGIN_MILLIS = WaitingList.RESERVATION.toMillis() / 2;
 
 	@Override
-	@SuppressWarnings("deprecation") // What replaces it exists since Spring Data 4.1.
-	public boolean replace(RedisConnection connection, byte[] name, byte[] expected, byte @Nullable [] replacement,
-			long millis) {
-		if (!isSafe(connection, name, expected)) {
+	public boolean replace(Link link, byte[] name, byte[] expected, byte @Nullable [] replacement, long millis) {
+		if (!isSafe(link, name, expected)) {
 			return false;
 		}
 		if (replacement == null) {
-			return Long.valueOf(1).equals(connection.keyCommands().del(name));
+			return link.number(Command.of(Verb.DEL, name)) == 1;
 		}
-		Boolean replaced = Arrays.equals(replacement, expected) ? connection.keyCommands().pExpire(name, millis)
-				: connection.stringCommands()
-					.set(name, replacement, Expiration.milliseconds(millis), SetOption.ifPresent());
-		return Boolean.TRUE.equals(replaced);
+		return Arrays.equals(replacement, expected)
+				? link.number(Command.of(Verb.PEXPIRE, name, KeyNames.number(millis))) == 1
+				: Values.setIfPresent(link, name, replacement, millis);
 	}
 
-	private static boolean isSafe(RedisConnection connection, byte[] name, byte[] expected) {
+	private static boolean isSafe(Link link, byte[] name, byte[] expected) {
 		long begin = System.nanoTime();
-		Long left = connection.keyCommands().pTtl(name);
-		boolean same = Arrays.equals(connection.stringCommands().get(name), expected);
+		long left = link.number(Command.of(Verb.PTTL, name));
+		boolean same = Arrays.equals(link.bytes(Command.of(Verb.GET, name)), expected);
 		long elapsed = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
-		return same && left != null && left - elapsed > MARGIN_MILLIS;
+		return same && left - elapsed > MARGIN_MILLIS;
 	}
 
 }

@@ -8,10 +8,9 @@ import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Scripts, as far as a cluster runs them. While a slot moves, its keys are at two
@@ -37,70 +36,67 @@ final class ClusterSteps implements Steps {
 	}
 
 	@Override
-	public @Nullable AcquireResult acquire(RedisConnection connection, Claim claim) {
-		return run(claim, () -> this.scripts.acquire(connection, claim),
-				() -> this.commands.acquire(connection, claim));
+	public @Nullable AcquireResult acquire(Link link, Claim claim) {
+		return run(claim, () -> this.scripts.acquire(link, claim), () -> this.commands.acquire(link, claim));
 	}
 
 	@Override
-	public @Nullable AcquireResult acquireOrRegister(RedisConnection connection, Claim claim) {
-		return run(claim, () -> this.scripts.acquireOrRegister(connection, claim),
-				() -> this.commands.acquireOrRegister(connection, claim));
+	public @Nullable AcquireResult acquireOrRegister(Link link, Claim claim) {
+		return run(claim, () -> this.scripts.acquireOrRegister(link, claim),
+				() -> this.commands.acquireOrRegister(link, claim));
 	}
 
 	@Override
-	public @Nullable HandOverResult pass(RedisConnection connection, String owner, Claim next, boolean yields,
-			boolean registers) {
-		return run(next, () -> this.scripts.pass(connection, owner, next, yields, registers),
-				() -> this.commands.pass(connection, owner, next, yields, registers));
+	public @Nullable HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers) {
+		return run(next, () -> this.scripts.pass(link, owner, next, yields, registers),
+				() -> this.commands.pass(link, owner, next, yields, registers));
 	}
 
 	@Override
-	public boolean release(RedisConnection connection, String key, String owner) {
-		return run(() -> this.scripts.release(connection, key, owner),
-				() -> this.commands.release(connection, key, owner)
-						// Commands leave alone what is shared; and this script has one
-						// key.
-						|| this.scripts.leaveToExpire(connection, key, owner, 1));
+	public boolean release(Link link, String key, String owner) {
+		return run(() -> this.scripts.release(link, key, owner), () -> this.commands.release(link, key, owner)
+				// Commands leave alone what is shared; and this script has one
+				// key.
+				|| this.scripts.leaveToExpire(link, key, owner, 1));
 	}
 
 	@Override
-	public boolean acquireAll(RedisConnection connection, List<Claim> claims) {
+	public boolean acquireAll(Link link, List<Claim> claims) {
 		// Not here one by one while a slot moves: after a refusal the engine does that.
-		return this.scripts.acquireAll(connection, claims);
+		return this.scripts.acquireAll(link, claims);
 	}
 
 	@Override
-	public List<Boolean> releaseAll(RedisConnection connection, List<String> keys, String owner) {
-		return run(() -> this.scripts.releaseAll(connection, keys, owner),
-				() -> keys.stream().map((key) -> release(connection, key, owner)).toList());
+	public List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
+		return run(() -> this.scripts.releaseAll(link, keys, owner),
+				() -> keys.stream().map((key) -> release(link, key, owner)).toList());
 	}
 
 	@Override
-	public void withdraw(RedisConnection connection, String key, Waiter waiter) {
+	public void withdraw(Link link, String key, Waiter waiter) {
 		run(() -> {
-			this.scripts.withdraw(connection, key, waiter);
+			this.scripts.withdraw(link, key, waiter);
 			return true;
 		}, () -> {
-			this.commands.withdraw(connection, key, waiter);
+			this.commands.withdraw(link, key, waiter);
 			return true;
 		});
 	}
 
 	@Override
-	public boolean leaveToExpire(RedisConnection connection, String key, String owner, long restMillis) {
-		return this.scripts.leaveToExpire(connection, key, owner, restMillis);
+	public boolean leaveToExpire(Link link, String key, String owner, long restMillis) {
+		return this.scripts.leaveToExpire(link, key, owner, restMillis);
 	}
 
 	@Override
-	public @Nullable LockStatus inspect(RedisConnection connection, String key) {
-		return run(() -> this.scripts.inspect(connection, key), () -> this.commands.inspect(connection, key));
+	public @Nullable LockStatus inspect(Link link, String key) {
+		return run(() -> this.scripts.inspect(link, key), () -> this.commands.inspect(link, key));
 	}
 
 	@Override
-	public List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
-		return run(() -> this.scripts.renew(connection, claims),
-				() -> claims.stream().map((claim) -> this.scripts.renew(connection, List.of(claim)).get(0)).toList());
+	public List<Boolean> renew(Link link, List<Claim> claims) {
+		return run(() -> this.scripts.renew(link, claims),
+				() -> claims.stream().map((claim) -> this.scripts.renew(link, List.of(claim)).get(0)).toList());
 	}
 
 	// What is only possible by scripts has to wait until the slot has moved.

@@ -2,13 +2,11 @@ package io.github.distributedlock.backend.redis.atomic;
 
 import java.util.List;
 
-import io.github.distributedlock.backend.redis.connection.RawCommands;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
-
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisStringCommands.SetOption;
-import org.springframework.data.redis.connection.RedisZSetCommands.ZAddArgs;
-import org.springframework.data.redis.core.types.Expiration;
+import io.github.distributedlock.backend.redis.wire.Link;
+import io.github.distributedlock.backend.redis.wire.Values;
 
 /**
  * All that steps of plain commands send but for wake-ups, on the names of a key that is
@@ -21,39 +19,33 @@ final class CommandTrial {
 
 	private static final byte[] NOTHING = {};
 
+	private static final byte[] ONE = KeyNames.number(1);
+
 	private final KeyNames names;
 
-	private final RawCommands raw;
-
-	CommandTrial(KeyNames names, RawCommands raw) {
+	CommandTrial(KeyNames names) {
 		this.names = names;
-		this.raw = raw;
 	}
 
 	/**
 	 * Sends them.
-	 * @param connection the connection
+	 * @param link the way to the server
 	 * @param key a key that is not in use
 	 */
-	void run(RedisConnection connection, String key) {
+	void run(Link link, String key) {
 		for (byte[] name : List.of(this.names.lock(key), this.names.fence(key))) {
-			setIfPresent(connection, name);
-			connection.stringCommands().get(name);
-			connection.keyCommands().pTtl(name);
-			connection.keyCommands().pExpire(name, 1);
-			connection.keyCommands().del(name);
-			this.raw.micros(connection, name);
+			Values.setIfPresent(link, name, NOTHING, 1);
+			link.call(Command.of(Verb.GET, name));
+			link.call(Command.of(Verb.PTTL, name));
+			link.call(Command.of(Verb.PEXPIRE, name, ONE));
+			link.call(Command.of(Verb.DEL, name));
+			Values.micros(link, name);
 		}
 		byte[] waiters = this.names.waiters(key);
-		connection.zSetCommands().zAdd(waiters, 1, NOTHING, ZAddArgs.ifExists());
-		connection.keyCommands().pExpire(waiters, 1);
-		connection.zSetCommands().zRange(waiters, 0, 0);
-		connection.zSetCommands().zRem(waiters, NOTHING);
-	}
-
-	@SuppressWarnings("deprecation") // What replaces it exists since Spring Data 4.1.
-	static void setIfPresent(RedisConnection connection, byte[] name) {
-		connection.stringCommands().set(name, NOTHING, Expiration.milliseconds(1), SetOption.ifPresent());
+		link.call(Command.of(Verb.ZADD, waiters, KeyNames.bytes("XX"), ONE, NOTHING));
+		link.call(Command.of(Verb.PEXPIRE, waiters, ONE));
+		Values.members(link, waiters, 0, 0);
+		link.call(Command.of(Verb.ZREM, waiters, NOTHING));
 	}
 
 }

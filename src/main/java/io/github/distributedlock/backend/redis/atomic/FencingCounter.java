@@ -4,13 +4,12 @@ import java.time.Duration;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.backend.redis.connection.RawCommands;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.OptimisticLockingFailureException;
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Fencing tokens by plain commands: each greater than all that were given before, and not
@@ -37,24 +36,21 @@ final class FencingCounter {
 
 	private final CompareAndSet compareAndSet;
 
-	private final RawCommands raw;
-
-	FencingCounter(KeyNames names, CompareAndSet compareAndSet, RawCommands raw) {
+	FencingCounter(KeyNames names, CompareAndSet compareAndSet) {
 		this.names = names;
 		this.compareAndSet = compareAndSet;
-		this.raw = raw;
 	}
 
-	long next(RedisConnection connection, String key) {
+	long next(Link link, String key) {
 		byte[] name = this.names.fence(key);
 		for (int i = 0; i < ATTEMPTS; i++) {
-			String last = Values.get(connection, name);
-			long now = this.raw.micros(connection, name);
+			String last = Values.get(link, name);
+			long now = Values.micros(link, name);
 			if (last != null && !isToken(last)) {
 				throw unusable(this.names, key);
 			}
 			long token = (last != null) ? Math.max(Long.parseLong(last) + 1, now) : now;
-			if (replace(connection, name, last, String.valueOf(token))) {
+			if (replace(link, name, last, String.valueOf(token))) {
 				return token;
 			}
 		}
@@ -81,10 +77,10 @@ final class FencingCounter {
 			.build();
 	}
 
-	private boolean replace(RedisConnection connection, byte[] name, @Nullable String last, String token) {
+	private boolean replace(Link link, byte[] name, @Nullable String last, String token) {
 		return (last != null)
-				? this.compareAndSet.replace(connection, name, KeyNames.bytes(last), KeyNames.bytes(token), TTL_MILLIS)
-				: Values.setIfAbsent(connection, name, token, TTL_MILLIS);
+				? this.compareAndSet.replace(link, name, KeyNames.bytes(last), KeyNames.bytes(token), TTL_MILLIS)
+				: Values.setIfAbsent(link, name, token, TTL_MILLIS);
 	}
 
 }

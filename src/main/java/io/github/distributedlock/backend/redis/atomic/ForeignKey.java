@@ -3,13 +3,15 @@ package io.github.distributedlock.backend.redis.atomic;
 import java.util.List;
 
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Finds which of a lock's keys is of a foreign type: something else than a lock is kept
@@ -34,7 +36,7 @@ public final class ForeignKey {
 		byte[] name = null;
 		try {
 			name = selector.run((candidate) -> candidate.lanes().commands(),
-					(steps, connection) -> companion(connection, names, key));
+					(steps, link) -> companion(link, names, key));
 		}
 		catch (RuntimeException ex) {
 			logger.debug("Could not find out which key of lock '{}' is of a foreign type", LockException.printable(key),
@@ -43,14 +45,14 @@ public final class ForeignKey {
 		return (name != null) ? name : names.lock(key);
 	}
 
-	private static byte @Nullable [] companion(RedisConnection connection, KeyNames names, String key) {
+	private static byte @Nullable [] companion(Link link, KeyNames names, String key) {
 		for (byte[] set : List.of(names.waiters(key), names.liveness(key))) {
-			if (isRefused(() -> connection.zSetCommands().zRange(set, 0, 0))) {
+			if (isRefused(() -> Values.members(link, set, 0, 0))) {
 				return set;
 			}
 		}
 		byte[] fence = names.fence(key);
-		return isRefused(() -> connection.stringCommands().get(fence)) ? fence : null;
+		return isRefused(() -> link.call(Command.of(Verb.GET, fence))) ? fence : null;
 	}
 
 	private static boolean isRefused(Runnable question) {

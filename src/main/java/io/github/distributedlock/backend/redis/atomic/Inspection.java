@@ -2,19 +2,16 @@ package io.github.distributedlock.backend.redis.atomic;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.Set;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Holder;
-import io.github.distributedlock.backend.redis.connection.RawCommands;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.LockCodec;
 import io.github.distributedlock.backend.redis.wire.Values;
-
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.zset.Tuple;
 
 /**
  * Reads what Redis knows of a lock.
@@ -43,32 +40,29 @@ final class Inspection {
 	/**
 	 * Reads by plain commands: the holders, and then the waiters.
 	 */
-	static LockStatus of(String key, RedisConnection connection, KeyNames names, RawCommands raw) {
+	static LockStatus of(String key, Link link, KeyNames names) {
 		byte[] lock = names.lock(key);
-		List<LockStatus.Holder> holders = Values.aloneOrShared(() -> alone(connection, lock),
-				() -> shared(connection, lock, raw));
-		Set<byte[]> waiters = connection.zSetCommands().zRange(names.waiters(key), 0, -1);
+		List<LockStatus.Holder> holders = Values.aloneOrShared(() -> alone(link, lock), () -> shared(link, lock));
+		List<byte[]> waiters = Values.members(link, names.waiters(key), 0, -1);
 		return LockStatus.of(key, (holders != null) ? holders : List.of(),
-				(waiters != null) ? waiters.stream().map(Inspection::waiter).toList() : List.of());
+				waiters.stream().map(Inspection::waiter).toList());
 	}
 
-	private static List<LockStatus.Holder> alone(RedisConnection connection, byte[] lock) {
-		String value = Values.get(connection, lock);
-		return (value != null) ? List
-			.of(holder(value, LockMode.EXCLUSIVE, Objects.requireNonNullElse(connection.keyCommands().pTtl(lock), -1L)))
+	private static List<LockStatus.Holder> alone(Link link, byte[] lock) {
+		String value = Values.get(link, lock);
+		return (value != null) ? List.of(holder(value, LockMode.EXCLUSIVE, link.number(Command.of(Verb.PTTL, lock))))
 				: List.of();
 	}
 
-	private static List<LockStatus.Holder> shared(RedisConnection connection, byte[] lock, RawCommands raw) {
-		Set<Tuple> members = connection.zSetCommands().zRangeWithScores(lock, 0, -1);
-		if (members == null || members.isEmpty()) {
+	private static List<LockStatus.Holder> shared(Link link, byte[] lock) {
+		List<Values.Scored> members = Values.scored(link, lock, 0, -1);
+		if (members.isEmpty()) {
 			return List.of();
 		}
-		long now = raw.micros(connection, lock) / 1000;
+		long now = Values.micros(link, lock) / 1000;
 		return members.stream()
-			.filter((member) -> member.getScore() > now)
-			.map((member) -> holder(KeyNames.text(member.getValue()), LockMode.SHARED,
-					member.getScore().longValue() - now))
+			.filter((member) -> member.score() > now)
+			.map((member) -> holder(KeyNames.text(member.value()), LockMode.SHARED, (long) member.score() - now))
 			.toList();
 	}
 

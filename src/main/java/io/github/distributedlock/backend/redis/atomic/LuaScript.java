@@ -9,12 +9,14 @@ import java.util.HexFormat;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
 
 /**
@@ -36,21 +38,30 @@ final class LuaScript {
 		this.answer = answer;
 	}
 
-	<T> @Nullable T run(RedisConnection connection, int keys, byte[]... keysAndArguments) {
+	/**
+	 * Runs it.
+	 * @param <T> what it answers: {@code Long} or a list
+	 */
+	<T> @Nullable T run(Link link, int keys, byte[]... keysAndArguments) {
 		try {
-			return connection.scriptingCommands().evalSha(this.digest, this.answer, keys, keysAndArguments);
+			return send(link, Verb.EVALSHA, this.digest, keys, keysAndArguments);
 		}
 		catch (DataAccessException ex) {
 			// Refused before it ran, so this is no second attempt.
 			if (!RedisRefusal.saysIn(ex, "NOSCRIPT")) {
 				throw ex;
 			}
-			return runInFull(connection, keys, keysAndArguments);
+			return runInFull(link, keys, keysAndArguments);
 		}
 	}
 
-	<T> @Nullable T runInFull(RedisConnection connection, int keys, byte[]... keysAndArguments) {
-		return connection.scriptingCommands().eval(this.source, this.answer, keys, keysAndArguments);
+	<T> @Nullable T runInFull(Link link, int keys, byte[]... keysAndArguments) {
+		return send(link, Verb.EVAL, this.source, keys, keysAndArguments);
+	}
+
+	@SuppressWarnings("unchecked")
+	private <T> @Nullable T send(Link link, Verb verb, byte[] script, int keys, byte[]... keysAndArguments) {
+		return (T) link.call(Command.script(verb, script, this.answer, keys, keysAndArguments));
 	}
 
 	private static String read(String resource) {

@@ -12,13 +12,14 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.LockCodec;
 import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.data.redis.connection.RedisClusterConnection;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.ReturnType;
 
 /**
@@ -81,31 +82,29 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
-	public @Nullable AcquireResult acquire(RedisConnection connection, Claim claim) {
-		return acquire(connection, claim, DO_NOT_REGISTER);
+	public @Nullable AcquireResult acquire(Link link, Claim claim) {
+		return acquire(link, claim, DO_NOT_REGISTER);
 	}
 
 	@Override
-	public @Nullable AcquireResult acquireOrRegister(RedisConnection connection, Claim claim) {
-		return acquire(connection, claim, WAITERS_TTL);
+	public @Nullable AcquireResult acquireOrRegister(Link link, Claim claim) {
+		return acquire(link, claim, WAITERS_TTL);
 	}
 
-	private @Nullable AcquireResult acquire(RedisConnection connection, Claim claim, byte[] waitersTtl) {
-		List<?> answer = run(this.acquireOrRegister, connection, claim, waitersTtl);
+	private @Nullable AcquireResult acquire(Link link, Claim claim, byte[] waitersTtl) {
+		List<?> answer = run(this.acquireOrRegister, link, claim, waitersTtl);
 		return (answer != null) ? result(claim.key(), answer) : null;
 	}
 
 	@Override
-	public @Nullable HandOverResult pass(RedisConnection connection, String owner, Claim next, boolean yields,
-			boolean registers) {
-		List<?> answer = run(this.pass, connection, next, registers ? WAITERS_TTL : DO_NOT_REGISTER,
-				KeyNames.bytes(owner), KeyNames.number(yields ? 1 : 0));
+	public @Nullable HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers) {
+		List<?> answer = run(this.pass, link, next, registers ? WAITERS_TTL : DO_NOT_REGISTER, KeyNames.bytes(owner),
+				KeyNames.number(yields ? 1 : 0));
 		return (answer != null)
 				? HandOverResult.of(isTrue(answer.get(0)), result(next.key(), answer.subList(1, answer.size()))) : null;
 	}
 
-	private @Nullable List<?> run(LuaScript script, RedisConnection connection, Claim claim, byte[] waitersTtl,
-			byte[]... more) {
+	private @Nullable List<?> run(LuaScript script, Link link, Claim claim, byte[] waitersTtl, byte[]... more) {
 		List<byte[]> arguments = new ArrayList<>(names(claim.key()));
 		if (claim.fenced()) {
 			arguments.add(this.names.fence(claim.key()));
@@ -115,7 +114,7 @@ final class LuaSteps implements Steps {
 		arguments.addAll(List.of(KeyNames.bytes(claim.owner()), KeyNames.bytes(LockCodec.text(claim.waiter())),
 				KeyNames.number(claim.lease().toMillis()), waitersTtl, FENCE_TTL));
 		arguments.addAll(List.of(more));
-		return script.run(connection, keys, arguments.toArray(byte[][]::new));
+		return script.run(link, keys, arguments.toArray(byte[][]::new));
 	}
 
 	private List<byte[]> names(String key) {
@@ -139,69 +138,68 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
-	public boolean release(RedisConnection connection, String key, String owner) {
-		return giveUp(this.release, connection, key, owner);
+	public boolean release(Link link, String key, String owner) {
+		return giveUp(this.release, link, key, owner);
 	}
 
 	@Override
-	public boolean acquireAll(RedisConnection connection, List<Claim> claims) {
+	public boolean acquireAll(Link link, List<Claim> claims) {
 		Claim first = claims.get(0);
 		List<byte[]> arguments = new ArrayList<>();
 		claims.forEach((claim) -> arguments.add(this.names.lock(claim.key())));
 		arguments.add(KeyNames.bytes(first.owner()));
 		arguments.add(KeyNames.number(first.lease().toMillis()));
-		Long acquired = this.acquireAll.run(connection, claims.size(), arguments.toArray(byte[][]::new));
+		Long acquired = this.acquireAll.run(link, claims.size(), arguments.toArray(byte[][]::new));
 		return isTrue(acquired);
 	}
 
 	@Override
-	public List<Boolean> releaseAll(RedisConnection connection, List<String> keys, String owner) {
+	public List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
 		List<byte[]> arguments = new ArrayList<>();
 		keys.forEach((key) -> arguments.addAll(names(key)));
 		int names = arguments.size();
 		arguments.addAll(waking(keys.get(0)));
 		arguments.add(KeyNames.bytes(owner));
 		keys.forEach((key) -> arguments.add(KeyNames.bytes(key)));
-		List<Long> owned = this.releaseAll.run(connection, names, arguments.toArray(byte[][]::new));
+		List<Long> owned = this.releaseAll.run(link, names, arguments.toArray(byte[][]::new));
 		return (owned != null) ? owned.stream().map(LuaSteps::isTrue).toList() : List.of();
 	}
 
 	@Override
-	public void withdraw(RedisConnection connection, String key, Waiter waiter) {
-		giveUp(this.withdraw, connection, key, LockCodec.text(waiter));
+	public void withdraw(Link link, String key, Waiter waiter) {
+		giveUp(this.withdraw, link, key, LockCodec.text(waiter));
 	}
 
-	private boolean giveUp(LuaScript script, RedisConnection connection, String key, String name) {
-		Long owned = script.run(connection, 3, this.names.lock(key), this.names.waiters(key), this.names.liveness(key),
+	private boolean giveUp(LuaScript script, Link link, String key, String name) {
+		Long owned = script.run(link, 3, this.names.lock(key), this.names.waiters(key), this.names.liveness(key),
 				KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf, KeyNames.bytes(name));
 		return isTrue(owned);
 	}
 
 	@Override
-	public boolean leaveToExpire(RedisConnection connection, String key, String owner, long restMillis) {
-		Long owned = this.park.run(connection, 1, this.names.lock(key), KeyNames.bytes(owner),
-				KeyNames.number(restMillis));
+	public boolean leaveToExpire(Link link, String key, String owner, long restMillis) {
+		Long owned = this.park.run(link, 1, this.names.lock(key), KeyNames.bytes(owner), KeyNames.number(restMillis));
 		return isTrue(owned);
 	}
 
 	@Override
-	public @Nullable LockStatus inspect(RedisConnection connection, String key) {
-		List<?> answer = this.inspect.run(connection, 2, this.names.lock(key), this.names.waiters(key));
+	public @Nullable LockStatus inspect(Link link, String key) {
+		List<?> answer = this.inspect.run(link, 2, this.names.lock(key), this.names.waiters(key));
 		return (answer != null) ? Inspection.of(key, answer) : null;
 	}
 
 	// In a cluster each slot needs a script of its own. The first that fails ends it,
 	// since the next would have to wait for the same master.
 	@Override
-	public List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
-		if (!(connection instanceof RedisClusterConnection)) {
-			return renewAtOnce(connection, claims);
+	public List<Boolean> renew(Link link, List<Claim> claims) {
+		if (!link.isCluster()) {
+			return renewAtOnce(link, claims);
 		}
 		Map<Integer, List<Claim>> slots = claims.stream()
 			.collect(Collectors.groupingBy((claim) -> this.names.slot(claim.key())));
 		Map<Claim, Boolean> owned = new HashMap<>();
 		slots.values().forEach((slot) -> {
-			List<Boolean> answers = renewAtOnce(connection, slot);
+			List<Boolean> answers = renewAtOnce(link, slot);
 			for (int i = 0; i < slot.size(); i++) {
 				owned.put(slot.get(i), answers.get(i));
 			}
@@ -209,7 +207,7 @@ final class LuaSteps implements Steps {
 		return claims.stream().map(owned::get).toList();
 	}
 
-	private List<Boolean> renewAtOnce(RedisConnection connection, List<Claim> claims) {
+	private List<Boolean> renewAtOnce(Link link, List<Claim> claims) {
 		byte[][] keysAndArguments = new byte[claims.size() * 3][];
 		for (int i = 0; i < claims.size(); i++) {
 			Claim claim = claims.get(i);
@@ -217,7 +215,7 @@ final class LuaSteps implements Steps {
 			keysAndArguments[claims.size() + 2 * i] = KeyNames.bytes(claim.owner());
 			keysAndArguments[claims.size() + 2 * i + 1] = KeyNames.number(claim.lease().toMillis());
 		}
-		List<Long> owned = this.renew.run(connection, claims.size(), keysAndArguments);
+		List<Long> owned = this.renew.run(link, claims.size(), keysAndArguments);
 		List<Boolean> result = new ArrayList<>(claims.size());
 		if (owned != null) {
 			owned.forEach((one) -> result.add(isTrue(one)));
@@ -227,16 +225,16 @@ final class LuaSteps implements Steps {
 
 	/**
 	 * Sends all that scripts send but for wake-ups, and what a lock needs besides.
-	 * @param connection the connection
+	 * @param link the way to the server
 	 * @param key a key that is not in use
 	 */
-	void tryOut(RedisConnection connection, String key) {
+	void tryOut(Link link, String key) {
 		byte[] lock = this.names.lock(key);
 		byte[][] all = { lock, this.names.waiters(key), this.names.liveness(key), this.names.fence(key) };
-		this.trial.run(connection, all.length, all);
-		this.trial.runInFull(connection, all.length, all);
-		CommandTrial.setIfPresent(connection, lock);
-		connection.stringCommands().get(lock);
+		this.trial.run(link, all.length, all);
+		this.trial.runInFull(link, all.length, all);
+		Values.setIfPresent(link, lock, KeyNames.bytes(""), 1);
+		link.call(Command.of(Verb.GET, lock));
 	}
 
 	private static boolean isTrue(@Nullable Object answer) {

@@ -1,25 +1,23 @@
 package io.github.distributedlock.backend.redis.atomic;
 
-import java.util.function.Function;
-
-import io.github.distributedlock.backend.redis.connection.RawCommands;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Compares and sets by a command that the server has for it. They differ from server to
  * server.
  */
-enum NativeCompareAndSet implements Function<RawCommands, CompareAndSet> {
+enum NativeCompareAndSet implements CompareAndSet {
 
 	/** Redis 8.4 and newer. */
 	DELEX {
 
 		@Override
-		boolean remove(RawCommands raw, RedisConnection connection, byte[] name, byte[] expected) {
-			return raw.number(connection, "DELEX", name, IFEQ, expected) == 1;
+		boolean remove(Link link, byte[] name, byte[] expected) {
+			return link.number(Command.of(Verb.DELEX, name, IFEQ, expected)) == 1;
 		}
 
 	},
@@ -28,8 +26,8 @@ enum NativeCompareAndSet implements Function<RawCommands, CompareAndSet> {
 	DELIFEQ {
 
 		@Override
-		boolean remove(RawCommands raw, RedisConnection connection, byte[] name, byte[] expected) {
-			return raw.number(connection, "DELIFEQ", name, expected) == 1;
+		boolean remove(Link link, byte[] name, byte[] expected) {
+			return link.number(Command.of(Verb.DELIFEQ, name, expected)) == 1;
 		}
 
 	},
@@ -40,8 +38,8 @@ enum NativeCompareAndSet implements Function<RawCommands, CompareAndSet> {
 		// A key whose time is over is gone for everybody, whether or not the server has
 		// removed it yet.
 		@Override
-		boolean remove(RawCommands raw, RedisConnection connection, byte[] name, byte[] expected) {
-			return raw.ok(connection, "SET", name, NOTHING, IFEQ, expected, PXAT, LONG_AGO);
+		boolean remove(Link link, byte[] name, byte[] expected) {
+			return link.ok(Command.of(Verb.SET, name, NOTHING, IFEQ, expected, PXAT, LONG_AGO));
 		}
 
 	},
@@ -50,14 +48,13 @@ enum NativeCompareAndSet implements Function<RawCommands, CompareAndSet> {
 	TAIR {
 
 		@Override
-		boolean remove(RawCommands raw, RedisConnection connection, byte[] name, byte[] expected) {
-			return raw.number(connection, "CAD", name, expected) == 1;
+		boolean remove(Link link, byte[] name, byte[] expected) {
+			return link.number(Command.of(Verb.CAD, name, expected)) == 1;
 		}
 
 		@Override
-		boolean set(RawCommands raw, RedisConnection connection, byte[] name, byte[] expected, byte[] replacement,
-				byte[] millis) {
-			return raw.number(connection, "CAS", name, expected, replacement, PX, millis) == 1;
+		boolean set(Link link, byte[] name, byte[] expected, byte[] replacement, byte[] millis) {
+			return link.number(Command.of(Verb.CAS, name, expected, replacement, PX, millis)) == 1;
 		}
 
 	};
@@ -72,28 +69,16 @@ enum NativeCompareAndSet implements Function<RawCommands, CompareAndSet> {
 
 	private static final byte[] NOTHING = {};
 
-	abstract boolean remove(RawCommands raw, RedisConnection connection, byte[] name, byte[] expected);
+	abstract boolean remove(Link link, byte[] name, byte[] expected);
 
-	boolean set(RawCommands raw, RedisConnection connection, byte[] name, byte[] expected, byte[] replacement,
-			byte[] millis) {
-		return raw.ok(connection, "SET", name, replacement, IFEQ, expected, PX, millis);
+	boolean set(Link link, byte[] name, byte[] expected, byte[] replacement, byte[] millis) {
+		return link.ok(Command.of(Verb.SET, name, replacement, IFEQ, expected, PX, millis));
 	}
 
-	/**
-	 * Makes it work.
-	 * @param raw how to send the command
-	 * @return compare and set
-	 */
 	@Override
-	public CompareAndSet apply(RawCommands raw) {
-		return (connection, name, expected, replacement, millis) -> replace(raw, connection, name, expected,
-				replacement, KeyNames.number(millis));
-	}
-
-	private boolean replace(RawCommands raw, RedisConnection connection, byte[] name, byte[] expected,
-			byte @Nullable [] replacement, byte[] millis) {
-		return (replacement != null) ? set(raw, connection, name, expected, replacement, millis)
-				: remove(raw, connection, name, expected);
+	public boolean replace(Link link, byte[] name, byte[] expected, byte @Nullable [] replacement, long millis) {
+		return (replacement != null) ? set(link, name, expected, replacement, KeyNames.number(millis))
+				: remove(link, name, expected);
 	}
 
 }

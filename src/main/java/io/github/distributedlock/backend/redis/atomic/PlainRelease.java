@@ -3,14 +3,13 @@ package io.github.distributedlock.backend.redis.atomic;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.LockCodec;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * One lock that is given back by plain commands: to the oldest waiter that can hear, or
@@ -29,7 +28,7 @@ final class PlainRelease {
 
 	private final WaitingList waiters;
 
-	private final RedisConnection connection;
+	private final Link link;
 
 	private final String key;
 
@@ -46,17 +45,17 @@ final class PlainRelease {
 	 * Begins to give back.
 	 * @param compareAndSet how to change the lock
 	 * @param waiters the waiters
-	 * @param connection the connection
+	 * @param link the way to the server
 	 * @param key the user's key
 	 * @param name the name of the lock in Redis
 	 * @param value what gives the right to do so: the owner, or a reservation;
 	 * {@code null} if the lock is free already, and only its waiters are to be told
 	 */
-	PlainRelease(CompareAndSet compareAndSet, WaitingList waiters, RedisConnection connection, String key, byte[] name,
+	PlainRelease(CompareAndSet compareAndSet, WaitingList waiters, Link link, String key, byte[] name,
 			@Nullable String value) {
 		this.compareAndSet = compareAndSet;
 		this.waiters = waiters;
-		this.connection = connection;
+		this.link = link;
 		this.key = key;
 		this.name = name;
 		this.value = value;
@@ -71,7 +70,7 @@ final class PlainRelease {
 		try {
 			boolean over = false;
 			while (!over) {
-				Waiter waiter = this.waiters.oldest(this.connection, this.key);
+				Waiter waiter = this.waiters.oldest(this.link, this.key);
 				over = (waiter != null) ? passTo(waiter) : free();
 			}
 		}
@@ -101,16 +100,15 @@ final class PlainRelease {
 			return free();
 		}
 		become(reservation);
-		return this.waiters.remove(this.connection, this.key, waiter)
-				&& this.waiters.wake(this.connection, this.key, waiter);
+		return this.waiters.remove(this.link, this.key, waiter) && this.waiters.wake(this.link, this.key, waiter);
 	}
 
 	private boolean reserve(String reservation) {
 		long millis = WaitingList.RESERVATION.toMillis();
 		return (this.current != null)
-				? this.compareAndSet.replace(this.connection, this.name, KeyNames.bytes(this.current),
+				? this.compareAndSet.replace(this.link, this.name, KeyNames.bytes(this.current),
 						KeyNames.bytes(reservation), millis)
-				: Values.setIfAbsent(this.connection, this.name, reservation, millis);
+				: Values.setIfAbsent(this.link, this.name, reservation, millis);
 	}
 
 	// Not over when it is free: a waiter that registered meanwhile may not have seen
@@ -119,7 +117,7 @@ final class PlainRelease {
 		if (this.current == null) {
 			return true;
 		}
-		if (!this.compareAndSet.replace(this.connection, this.name, KeyNames.bytes(this.current), null, 0)) {
+		if (!this.compareAndSet.replace(this.link, this.name, KeyNames.bytes(this.current), null, 0)) {
 			return isSettled();
 		}
 		become(null);
@@ -134,7 +132,7 @@ final class PlainRelease {
 	// It is not what it was thought to be. If its time was over, it is free. Else it is
 	// another owner's; or still ours, but must not be touched so near to its end.
 	private boolean isSettled() {
-		String found = (this.current != null) ? Values.get(this.connection, this.name) : "";
+		String found = (this.current != null) ? Values.get(this.link, this.name) : "";
 		this.owned |= found != null && found.equals(this.value);
 		this.current = null;
 		return found != null;

@@ -3,11 +3,12 @@ package io.github.distributedlock.backend.redis.atomic;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.Values;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Renews leases by plain commands.
@@ -28,15 +29,15 @@ final class PlainRenewals {
 
 	/**
 	 * Renews a lease.
-	 * @param connection the connection
+	 * @param link the way to the server
 	 * @param claim what it is to be
 	 * @return whether the owner owns the key, for at least so long
 	 */
-	boolean renew(RedisConnection connection, Claim claim) {
+	boolean renew(Link link, Claim claim) {
 		this.unanswered.begin(claim);
 		boolean answered = false;
 		try {
-			boolean owned = lengthen(connection, claim);
+			boolean owned = lengthen(link, claim);
 			answered = true;
 			return owned;
 		}
@@ -53,19 +54,19 @@ final class PlainRenewals {
 		}
 	}
 
-	private boolean lengthen(RedisConnection connection, Claim claim) {
+	private boolean lengthen(Link link, Claim claim) {
 		byte[] name = this.names.lock(claim.key());
 		byte[] owner = KeyNames.bytes(claim.owner());
 		long lease = claim.lease().toMillis();
 		// In this order: what is its own at last was its own when it had that time.
-		Long left = connection.keyCommands().pTtl(name);
-		if (left != null && left >= lease) {
-			return isOwned(connection, claim, name);
+		long left = link.number(Command.of(Verb.PTTL, name));
+		if (left >= lease) {
+			return isOwned(link, claim, name);
 		}
-		if (this.compareAndSet.replace(connection, name, owner, owner, lease)) {
+		if (this.compareAndSet.replace(link, name, owner, owner, lease)) {
 			return true;
 		}
-		if (isOwned(connection, claim, name)) {
+		if (isOwned(link, claim, name)) {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(claim.key()) + "' was not renewed, though its owner still has"
 						+ " it. With distributed-lock.redis.atomicity=best-effort it had less than "
@@ -78,8 +79,8 @@ final class PlainRenewals {
 		return false;
 	}
 
-	private static boolean isOwned(RedisConnection connection, Claim claim, byte[] name) {
-		return claim.owner().equals(Values.get(connection, name));
+	private static boolean isOwned(Link link, Claim claim, byte[] name) {
+		return claim.owner().equals(Values.get(link, name));
 	}
 
 }

@@ -11,15 +11,15 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.redis.connection.RawCommands;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.LockCodec;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.UnfinishedException;
 import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Steps of several plain commands around one that compares and sets. Whatever else other
@@ -35,8 +35,6 @@ public final class PlainSteps implements Steps {
 
 	private final CompareAndSet compareAndSet;
 
-	private final RawCommands raw;
-
 	private final Duration timeout;
 
 	private final WaitingList waiters;
@@ -47,64 +45,61 @@ public final class PlainSteps implements Steps {
 
 	private final UnansweredRenewals unanswered;
 
-	public PlainSteps(KeyNames names, CompareAndSet compareAndSet, RawCommands raw, UnansweredRenewals unanswered,
-			Duration timeout, Publishing publishing) {
+	public PlainSteps(KeyNames names, CompareAndSet compareAndSet, UnansweredRenewals unanswered, Duration timeout,
+			Publishing publishing) {
 		this.names = names;
 		this.compareAndSet = compareAndSet;
-		this.raw = raw;
 		this.timeout = timeout;
-		this.waiters = new WaitingList(names, raw, publishing);
-		this.fencing = new FencingCounter(names, compareAndSet, raw);
+		this.waiters = new WaitingList(names, publishing);
+		this.fencing = new FencingCounter(names, compareAndSet);
 		this.unanswered = unanswered;
 		this.renewals = new PlainRenewals(names, compareAndSet, unanswered);
 	}
 
 	@Override
-	public AcquireResult acquire(RedisConnection connection, Claim claim) {
+	public AcquireResult acquire(Link link, Claim claim) {
 		StepBudget budget = new StepBudget(this.timeout);
-		AcquireResult result = take(connection, claim, budget);
-		return result.acquired() ? afterwards(() -> token(connection, claim, budget))
-				: busy(connection, claim, result, budget);
+		AcquireResult result = take(link, claim, budget);
+		return result.acquired() ? afterwards(() -> token(link, claim, budget)) : busy(link, claim, result, budget);
 	}
 
 	@Override
-	public AcquireResult acquireOrRegister(RedisConnection connection, Claim claim) {
+	public AcquireResult acquireOrRegister(Link link, Claim claim) {
 		StepBudget budget = new StepBudget(this.timeout);
-		AcquireResult result = take(connection, claim, budget);
+		AcquireResult result = take(link, claim, budget);
 		if (!result.acquired()) {
 			budget.check();
-			this.waiters.add(connection, claim.key(), claim.waiter());
+			this.waiters.add(link, claim.key(), claim.waiter());
 			budget.check();
-			result = take(connection, claim, budget);
+			result = take(link, claim, budget);
 		}
 		if (!result.acquired()) {
-			return busy(connection, claim, result, budget);
+			return busy(link, claim, result, budget);
 		}
 		return afterwards(() -> {
-			this.waiters.remove(connection, claim.key(), claim.waiter());
-			return token(connection, claim, budget);
+			this.waiters.remove(link, claim.key(), claim.waiter());
+			return token(link, claim, budget);
 		});
 	}
 
 	@Override
-	public HandOverResult pass(RedisConnection connection, String owner, Claim next, boolean yields,
-			boolean registers) {
+	public HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers) {
 		LuaOnly.refuse(next);
 		this.unanswered.forget(owner);
 		byte[] name = this.names.lock(next.key());
-		if (!yields && unlessShared(connection, name, () -> this.compareAndSet.replace(connection, name,
-				KeyNames.bytes(owner), KeyNames.bytes(next.owner()), next.lease().toMillis()))) {
-			return HandOverResult.of(true, afterwards(() -> token(connection, next, new StepBudget(this.timeout))));
+		if (!yields && unlessShared(link, name, () -> this.compareAndSet.replace(link, name, KeyNames.bytes(owner),
+				KeyNames.bytes(next.owner()), next.lease().toMillis()))) {
+			return HandOverResult.of(true, afterwards(() -> token(link, next, new StepBudget(this.timeout))));
 		}
-		boolean owned = release(connection, next.key(), owner);
+		boolean owned = release(link, next.key(), owner);
 		return HandOverResult.of(owned,
-				afterwards(() -> registers ? acquireOrRegister(connection, next) : acquire(connection, next)));
+				afterwards(() -> registers ? acquireOrRegister(link, next) : acquire(link, next)));
 	}
 
-	private AcquireResult take(RedisConnection connection, Claim claim, StepBudget budget) {
+	private AcquireResult take(Link link, Claim claim, StepBudget budget) {
 		LuaOnly.refuse(claim);
 		byte[] name = this.names.lock(claim.key());
-		AcquireResult result = Steps.acquireIfFree(connection, name, claim, () -> {
+		AcquireResult result = Steps.acquireIfFree(link, name, claim, () -> {
 			budget.check();
 			return true;
 		});
@@ -116,31 +111,31 @@ public final class PlainSteps implements Steps {
 		boolean taken;
 		if (LockCodec.holder(claim.owner()).equals(holder)) {
 			// Of an attempt whose answer got lost. It may have been extended since.
-			taken = this.renewals.renew(connection, claim);
+			taken = this.renewals.renew(link, claim);
 		}
 		else {
 			Waiter waiter = claim.waiter();
 			String reservation = LockCodec.reservedFor(waiter);
 			taken = LockCodec.holder(reservation).equals(holder)
-					&& unlessShared(connection, name, () -> this.compareAndSet.replace(connection, name,
+					&& unlessShared(link, name, () -> this.compareAndSet.replace(link, name,
 							KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), claim.lease().toMillis()));
 		}
 		return taken ? AcquireResult.ACQUIRED : result;
 	}
 
 	// If it is gone by now, that is to be seen at once.
-	private AcquireResult busy(RedisConnection connection, Claim claim, AcquireResult result, StepBudget budget) {
+	private AcquireResult busy(Link link, Claim claim, AcquireResult result, StepBudget budget) {
 		budget.check();
-		Long left = connection.keyCommands().pTtl(this.names.lock(claim.key()));
+		long left = link.number(Command.of(Verb.PTTL, this.names.lock(claim.key())));
 		return AcquireResult.busy(result.holder(), Values.left(left));
 	}
 
-	private AcquireResult token(RedisConnection connection, Claim claim, StepBudget budget) {
+	private AcquireResult token(Link link, Claim claim, StepBudget budget) {
 		if (!claim.fenced()) {
 			return AcquireResult.ACQUIRED;
 		}
 		budget.check();
-		return AcquireResult.fenced(this.fencing.next(connection, claim.key()));
+		return AcquireResult.fenced(this.fencing.next(link, claim.key()));
 	}
 
 	// A refusal of what comes after the lock was taken must not be taken for a refusal of
@@ -155,34 +150,34 @@ public final class PlainSteps implements Steps {
 	}
 
 	@Override
-	public boolean release(RedisConnection connection, String key, String owner) {
+	public boolean release(Link link, String key, String owner) {
 		this.unanswered.forget(owner);
-		return giveBack(connection, key, owner);
+		return giveBack(link, key, owner);
 	}
 
 	@Override
-	public LockStatus inspect(RedisConnection connection, String key) {
-		return Inspection.of(key, connection, this.names, this.raw);
+	public LockStatus inspect(Link link, String key) {
+		return Inspection.of(key, link, this.names);
 	}
 
 	@Override
-	public void withdraw(RedisConnection connection, String key, Waiter waiter) {
-		this.waiters.remove(connection, key, waiter);
-		Holder holder = Values.holder(connection, this.names.lock(key));
+	public void withdraw(Link link, String key, Waiter waiter) {
+		this.waiters.remove(link, key, waiter);
+		Holder holder = Values.holder(link, this.names.lock(key));
 		String reservation = LockCodec.reservedFor(waiter);
 		if (holder == null || holder.equals(LockCodec.holder(reservation))) {
-			giveBack(connection, key, (holder != null) ? reservation : null);
+			giveBack(link, key, (holder != null) ? reservation : null);
 		}
 	}
 
-	private boolean giveBack(RedisConnection connection, String key, @Nullable String value) {
+	private boolean giveBack(Link link, String key, @Nullable String value) {
 		byte[] name = this.names.lock(key);
-		return unlessShared(connection, name,
-				() -> new PlainRelease(this.compareAndSet, this.waiters, connection, key, name, value).run());
+		return unlessShared(link, name,
+				() -> new PlainRelease(this.compareAndSet, this.waiters, link, key, name, value).run());
 	}
 
 	// Readers have a lock that its owner has lost.
-	private static boolean unlessShared(RedisConnection connection, byte[] name, BooleanSupplier step) {
+	private static boolean unlessShared(Link link, byte[] name, BooleanSupplier step) {
 		try {
 			return step.getAsBoolean();
 		}
@@ -190,26 +185,26 @@ public final class PlainSteps implements Steps {
 			if (!RedisRefusal.WRONGTYPE.isIn(ex)) {
 				throw ex;
 			}
-			Values.holder(connection, name); // Fails if it is no lock.
+			Values.holder(link, name); // Fails if it is no lock.
 			return false;
 		}
 	}
 
 	@Override
-	public boolean leaveToExpire(RedisConnection connection, String key, String owner, long restMillis) {
+	public boolean leaveToExpire(Link link, String key, String owner, long restMillis) {
 		this.unanswered.forget(owner);
 		byte[] name = this.names.lock(key);
-		return unlessShared(connection, name,
-				() -> this.compareAndSet.replace(connection, name, KeyNames.bytes(owner),
+		return unlessShared(link, name,
+				() -> this.compareAndSet.replace(link, name, KeyNames.bytes(owner),
 						KeyNames.bytes(LockCodec.expiring(owner)), restMillis)
 						// It may have been left alone so near to its end, and then runs
 						// out too.
-						|| owner.equals(Values.get(connection, name)));
+						|| owner.equals(Values.get(link, name)));
 	}
 
 	@Override
-	public List<Boolean> renew(RedisConnection connection, List<Claim> claims) {
-		return claims.stream().map((claim) -> this.renewals.renew(connection, claim)).toList();
+	public List<Boolean> renew(Link link, List<Claim> claims) {
+		return claims.stream().map((claim) -> this.renewals.renew(link, claim)).toList();
 	}
 
 }

@@ -5,13 +5,13 @@ import java.time.Duration;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.connection.RawCommands;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.UnfinishedException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * The replicas that have to have a lock before anybody believes in it, else it is given
@@ -25,8 +25,6 @@ public final class Replicas {
 
 	private static final Logger logger = LoggerFactory.getLogger(Replicas.class);
 
-	private final RawCommands raw;
-
 	private final int count;
 
 	private final long timeoutMillis;
@@ -36,34 +34,32 @@ public final class Replicas {
 	 * @param count how many of them have to have a lock
 	 * @param timeout how long they may take
 	 */
-	public Replicas(RawCommands raw, int count, Duration timeout) {
-		this.raw = raw;
+	public Replicas(int count, Duration timeout) {
 		this.count = count;
 		this.timeoutMillis = timeout.toMillis();
 	}
 
 	/**
 	 * Asks for none, which is answered at once.
-	 * @param raw how to ask
-	 * @param connection the connection
+	 * @param link the way to the server
 	 */
-	static void tryOut(RawCommands raw, RedisConnection connection) {
-		raw.number(connection, "WAIT", KeyNames.number(0), KeyNames.number(1));
+	static void tryOut(Link link, byte[] name) {
+		link.number(Command.at(name, Verb.WAIT, KeyNames.number(0), KeyNames.number(1)));
 	}
 
 	/**
 	 * Waits until enough replicas have what was acquired.
-	 * @param connection the connection on which it was acquired, and which no other
-	 * thread uses meanwhile
+	 * @param link the link by which it was acquired, and which no other thread uses
+	 * meanwhile
 	 * @param steps how to give it back
 	 * @param claim what was acquired
 	 * @throws LockBackendException if they are too few
 	 */
-	void requireAcknowledgement(RedisConnection connection, Steps steps, Claim claim) {
+	void requireAcknowledgement(Link link, Steps steps, Claim claim) {
 		long acknowledged;
 		try {
-			acknowledged = this.raw.number(connection, "WAIT", KeyNames.number(this.count),
-					KeyNames.number(this.timeoutMillis));
+			acknowledged = link.number(Command.at(KeyNames.bytes(claim.key()), Verb.WAIT, KeyNames.number(this.count),
+					KeyNames.number(this.timeoutMillis)));
 		}
 		catch (RuntimeException ex) {
 			// Not even a refusal of this is one of the lock, which was taken.
@@ -73,7 +69,7 @@ public final class Replicas {
 			String problem = "Lock '" + LockException.printable(claim.key()) + "' was taken, but only " + acknowledged
 					+ " of " + this.count + " replicas acknowledged it within " + this.timeoutMillis
 					+ " ms, so it was given back";
-			boolean givenBack = giveBack(connection, steps, claim);
+			boolean givenBack = giveBack(link, steps, claim);
 			throw LockBackendException.of(problem)
 				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
 				.retryable(true)
@@ -82,9 +78,9 @@ public final class Replicas {
 		}
 	}
 
-	private boolean giveBack(RedisConnection connection, Steps steps, Claim claim) {
+	private boolean giveBack(Link link, Steps steps, Claim claim) {
 		try {
-			steps.release(connection, claim.key(), claim.owner());
+			steps.release(link, claim.key(), claim.owner());
 			return true;
 		}
 		catch (RuntimeException ex) {

@@ -3,13 +3,14 @@ package io.github.distributedlock.backend.redis.atomic;
 import java.util.Arrays;
 import java.util.List;
 
-import io.github.distributedlock.backend.redis.connection.RawCommands;
-import io.github.distributedlock.backend.redis.connection.RawCommands.Type;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.OptimisticLockingFailureException;
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Compares, and sets in a transaction that the server carries out only if no client has
@@ -25,22 +26,15 @@ final class TransactionCompareAndSet implements CompareAndSet {
 	 */
 	private static final int ATTEMPTS = 10;
 
-	private final RawCommands raw;
-
-	TransactionCompareAndSet(RawCommands raw) {
-		this.raw = raw;
-	}
-
 	@Override
-	public boolean replace(RedisConnection connection, byte[] name, byte[] expected, byte @Nullable [] replacement,
-			long millis) {
+	public boolean replace(Link link, byte[] name, byte[] expected, byte @Nullable [] replacement, long millis) {
 		for (int i = 0; i < ATTEMPTS; i++) {
-			connection.watch(name);
-			if (!Arrays.equals(connection.stringCommands().get(name), expected)) {
-				connection.unwatch();
+			link.call(Command.of(Verb.WATCH, name));
+			if (!Arrays.equals(link.bytes(Command.of(Verb.GET, name)), expected)) {
+				link.call(Command.at(name, Verb.UNWATCH));
 				return false;
 			}
-			List<?> answers = change(connection, name, expected, replacement, millis);
+			List<?> answers = change(link, name, expected, replacement, millis);
 			if (answers != null && !answers.isEmpty()) {
 				// Whether the key had a moment to live still, where that matters.
 				return replacement == null || !Long.valueOf(0).equals(answers.get(0));
@@ -52,29 +46,56 @@ final class TransactionCompareAndSet implements CompareAndSet {
 
 	/**
 	 * Runs a transaction that changes nothing.
-	 * @param connection the connection
+	 * @param link the way to the server
 	 * @param name the name of a key that does not exist
 	 */
-	void tryOut(RedisConnection connection, byte[] name) {
-		connection.watch(name);
-		connection.unwatch();
-		connection.watch(name);
-		remove(connection, name);
+	void tryOut(Link link, byte[] name) {
+		link.call(Command.of(Verb.WATCH, name));
+		link.call(Command.at(name, Verb.UNWATCH));
+		link.call(Command.of(Verb.WATCH, name));
+		remove(link, name);
 	}
 
-	private @Nullable List<?> change(RedisConnection connection, byte[] name, byte[] expected,
-			byte @Nullable [] replacement, long millis) {
+	private @Nullable List<?> change(Link link, byte[] name, byte[] expected, byte @Nullable [] replacement,
+			long millis) {
 		if (replacement == null) {
-			return remove(connection, name);
+			return remove(link, name);
 		}
 		byte[] time = KeyNames.number(millis);
-		return Arrays.equals(replacement, expected)
-				? this.raw.inTransaction(connection, Type.NUMBER, "PEXPIRE", name, time)
-				: this.raw.inTransaction(connection, Type.STATUS, "SET", name, replacement, PX, time);
+		return Arrays.equals(replacement, expected) ? inTransaction(link, Command.of(Verb.PEXPIRE, name, time))
+				: inTransaction(link, Command.of(Verb.SET, name, replacement, PX, time));
 	}
 
-	private @Nullable List<?> remove(RedisConnection connection, byte[] name) {
-		return this.raw.inTransaction(connection, Type.NUMBER, "DEL", name);
+	private @Nullable List<?> remove(Link link, byte[] name) {
+		return inTransaction(link, Command.of(Verb.DEL, name));
+	}
+
+	// Not at all if the server refuses to begin a transaction: outside of it nothing
+	// would
+	// keep others out.
+	private static @Nullable List<?> inTransaction(Link link, Command change) {
+		link.call(Command.at(change.key(), Verb.MULTI));
+		Command exec = Command.at(change.key(), Verb.EXEC);
+		try {
+			link.call(change);
+		}
+		catch (RuntimeException ex) {
+			if (RedisRefusal.of(ex) != null || RedisRefusal.isError(ex)) {
+				abort(link, exec, ex);
+			}
+			throw ex;
+		}
+		return (List<?>) link.call(exec);
+	}
+
+	// Needs no further right, as DISCARD would.
+	private static void abort(Link link, Command exec, RuntimeException refusal) {
+		try {
+			link.call(exec);
+		}
+		catch (RuntimeException ex) {
+			refusal.addSuppressed(ex);
+		}
 	}
 
 }

@@ -1,20 +1,20 @@
 package io.github.distributedlock.backend.redis.atomic;
 
 import java.time.Duration;
-import java.util.Set;
+import java.util.List;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.redis.connection.RawCommands;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.LockCodec;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.zset.Tuple;
 
 /**
  * The waiters of a key, oldest first, by plain commands. Among them may be readers and
@@ -28,6 +28,10 @@ public final class WaitingList {
 	 */
 	static final long TTL_MILLIS = 10_000;
 
+	private static final byte[] TTL = KeyNames.number(TTL_MILLIS);
+
+	private static final byte[] NX = KeyNames.bytes("NX");
+
 	/**
 	 * How long a released lock is kept for the waiter whose turn it is.
 	 */
@@ -37,19 +41,15 @@ public final class WaitingList {
 
 	private final KeyNames names;
 
-	private final RawCommands raw;
-
 	private final Publishing publishing;
 
 	/**
 	 * Creates it.
 	 * @param names the names in Redis
-	 * @param raw how to send commands together
 	 * @param publishing whether waiters are told
 	 */
-	WaitingList(KeyNames names, RawCommands raw, Publishing publishing) {
+	WaitingList(KeyNames names, Publishing publishing) {
 		this.names = names;
-		this.raw = raw;
 		this.publishing = publishing;
 	}
 
@@ -58,20 +58,29 @@ public final class WaitingList {
 	 * that come at the same time may share a place: no one can tell that from one after
 	 * the other.
 	 */
-	void add(RedisConnection connection, String key, Waiter waiter) {
+	void add(Link link, String key, Waiter waiter) {
 		byte[] name = this.names.waiters(key);
-		Set<Tuple> last = connection.zSetCommands().zRangeWithScores(name, -1, -1);
-		double place = (last == null || last.isEmpty()) ? 1 : last.iterator().next().getScore() + 1;
-		this.raw.addExpiring(connection, name, place, KeyNames.bytes(LockCodec.text(waiter)), TTL_MILLIS);
+		List<Values.Scored> last = Values.scored(link, name, -1, -1);
+		double place = last.isEmpty() ? 1 : last.get(0).score() + 1;
+		byte[] member = KeyNames.bytes(LockCodec.text(waiter));
+		// Together, so that the set is not gone in between.
+		link.call(List.of(Command.of(Verb.ZADD, name, NX, KeyNames.bytes(Double.toString(place)), member),
+				Command.of(Verb.PEXPIRE, name, TTL)))
+			.forEach(WaitingList::requireNoError);
+	}
+
+	private static void requireNoError(@Nullable Object reply) {
+		if (reply instanceof RuntimeException error) {
+			throw error;
+		}
 	}
 
 	/**
 	 * Ends the registration of a waiter.
 	 * @return whether it was registered
 	 */
-	boolean remove(RedisConnection connection, String key, Waiter waiter) {
-		Long removed = connection.zSetCommands().zRem(this.names.waiters(key), KeyNames.bytes(LockCodec.text(waiter)));
-		return removed != null && removed > 0;
+	boolean remove(Link link, String key, Waiter waiter) {
+		return link.number(Command.of(Verb.ZREM, this.names.waiters(key), KeyNames.bytes(LockCodec.text(waiter)))) > 0;
 	}
 
 	/**
@@ -79,10 +88,10 @@ public final class WaitingList {
 	 * @return it; {@code null} if none waits, or if something else is kept in the place
 	 * of the waiters: a lock can be released all the same
 	 */
-	@Nullable Waiter oldest(RedisConnection connection, String key) {
+	@Nullable Waiter oldest(Link link, String key) {
 		try {
-			Set<byte[]> first = connection.zSetCommands().zRange(this.names.waiters(key), 0, 0);
-			return (first == null || first.isEmpty()) ? null : LockCodec.waiter(KeyNames.text(first.iterator().next()));
+			List<byte[]> first = Values.members(link, this.names.waiters(key), 0, 0);
+			return first.isEmpty() ? null : LockCodec.waiter(KeyNames.text(first.get(0)));
 		}
 		catch (RuntimeException ex) {
 			if (RedisRefusal.WRONGTYPE.isIn(ex)) {
@@ -96,14 +105,15 @@ public final class WaitingList {
 	 * Tells a waiter that a key is reserved for it.
 	 * @return {@code false} if it certainly cannot hear
 	 */
-	boolean wake(RedisConnection connection, String key, Waiter waiter) {
+	boolean wake(Link link, String key, Waiter waiter) {
 		if (this.publishing == Publishing.NOTHING) {
 			return true; // It polls.
 		}
 		try {
-			Long heard = connection.publish(KeyNames.bytes(this.names.channels() + waiter.instance()),
-					KeyNames.bytes(LockCodec.text(waiter) + " " + key));
-			return this.publishing != Publishing.ON_ONE_SERVER || heard == null || heard > 0;
+			byte[] channel = KeyNames.bytes(this.names.channels() + waiter.instance());
+			long heard = link.number(Command.at(this.names.lock(key), Verb.PUBLISH, channel,
+					KeyNames.bytes(LockCodec.text(waiter) + " " + key)));
+			return this.publishing != Publishing.ON_ONE_SERVER || heard > 0;
 		}
 		catch (RuntimeException ex) {
 			// This says nothing about the receivers; and a waiter that is not woken

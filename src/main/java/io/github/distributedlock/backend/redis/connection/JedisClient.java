@@ -59,11 +59,11 @@ final class JedisClient {
 		RedisClusterConfiguration cluster = client.application.getClusterConfiguration();
 		if (cluster != null) {
 			JedisClusterLane commands = client.lane(cluster, COMMANDS);
-			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null, signals,
-					new JedisRawCommands(), true, commands, client.isTls(), "+cluster");
+			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null, signals, true,
+					commands, client.isTls(), "+cluster");
 		}
 		Lanes lanes = new Lanes(client.lane(COMMANDS), client.lane(RENEWALS));
-		return new OwnConnections(lanes, lanes, signals, new JedisRawCommands(), false, Masters.ONE, client.isTls(),
+		return new OwnConnections(lanes, lanes, signals, false, Masters.ONE, client.isTls(),
 				(client.application.getDatabase() != 0) ? "+select" : "");
 	}
 

@@ -3,12 +3,11 @@ package io.github.distributedlock.backend.redis.connection;
 import java.time.Duration;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.UnsentException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.JedisCluster;
 import redis.clients.jedis.exceptions.JedisException;
-
-import org.springframework.data.redis.connection.jedis.JedisClusterConnection;
 
 /**
  * Jedis' client of a cluster, which has a pool of connections to each node.
@@ -31,9 +30,9 @@ final class JedisClusterLane implements Lane, Masters {
 	}
 
 	@Override
-	public <T> @Nullable T run(Command<T> command) {
+	public <T> @Nullable T run(Step<T> step) {
 		Client client = this.client.peek();
-		return command.on(((client != null) ? client : this.opening.await()).connection);
+		return step.on(((client != null) ? client : this.opening.await()).link);
 	}
 
 	private Client open() {
@@ -57,16 +56,12 @@ final class JedisClusterLane implements Lane, Masters {
 		this.client.end();
 	}
 
-	/**
-	 * Spring Data's connection to a cluster has no state of its own, so threads may share
-	 * it.
-	 */
 	@SuppressWarnings("deprecation") // What replaces JedisCluster exists since Jedis 7.
-	private record Client(JedisNodes nodes, JedisCluster cluster, JedisClusterConnection connection) {
+	private record Client(JedisNodes nodes, JedisCluster cluster, Link link) {
 
 		static Client of(JedisNodes nodes, Duration timeout) {
 			JedisCluster cluster = new JedisCluster(nodes, ATTEMPTS, timeout.dividedBy(2));
-			return new Client(nodes, cluster, new JedisClusterConnection(cluster));
+			return new Client(nodes, cluster, new JedisClusterLink(cluster));
 		}
 
 		void close() {

@@ -16,7 +16,6 @@ import redis.clients.jedis.exceptions.JedisException;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * A pool of Jedis connections.
@@ -63,16 +62,16 @@ final class JedisLane implements Lane {
 	}
 
 	@Override
-	public <T> @Nullable T run(Command<T> command) {
+	public <T> @Nullable T run(Step<T> step) {
 		long begin = System.nanoTime();
 		Pool pool = this.current;
 		if (pool == null) {
 			pool = this.opening.await();
 		}
-		RedisConnection connection = borrow(pool);
+		Jedis connection = borrow(pool);
 		boolean broken = false;
 		try {
-			T answer = inTime(command, connection, this.timeoutNanos - (System.nanoTime() - begin));
+			T answer = inTime(step, connection.getConnection(), this.timeoutNanos - (System.nanoTime() - begin));
 			if (!pool.proven) {
 				pool.proven = true;
 			}
@@ -95,7 +94,7 @@ final class JedisLane implements Lane {
 	}
 
 	// The pool fails to make another if the server is down, which is no news.
-	private static void discard(RedisConnection connection) {
+	private static void discard(Jedis connection) {
 		try {
 			connection.close();
 		}
@@ -106,16 +105,16 @@ final class JedisLane implements Lane {
 
 	// What the connection has taken of the command timeout, the command must not take
 	// again, but for a quarter.
-	private <T> @Nullable T inTime(Command<T> command, RedisConnection connection, long nanosLeft) {
-		if (nanosLeft > this.timeoutNanos * 3 / 4 || !(connection.getNativeConnection() instanceof Jedis jedis)) {
-			return command.on(connection);
+	private <T> @Nullable T inTime(Step<T> step, Connection socket, long nanosLeft) {
+		JedisLink link = new JedisLink(socket);
+		if (nanosLeft > this.timeoutNanos * 3 / 4) {
+			return step.on(link);
 		}
-		Connection socket = jedis.getConnection();
 		int timeout = socket.getSoTimeout();
 		socket
 			.setSoTimeout((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(Math.max(nanosLeft, this.timeoutNanos / 4))));
 		try {
-			return command.on(connection);
+			return step.on(link);
 		}
 		finally {
 			if (!socket.isBroken()) {
@@ -124,7 +123,7 @@ final class JedisLane implements Lane {
 		}
 	}
 
-	private RedisConnection borrow(Pool pool) {
+	private Jedis borrow(Pool pool) {
 		try {
 			return pool.factory.borrow();
 		}

@@ -2,8 +2,10 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.util.function.BooleanSupplier;
 
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.UnsentException;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.exceptions.JedisException;
 
 import org.springframework.data.redis.connection.MessageListener;
@@ -31,6 +33,13 @@ final class JedisSignalLine implements SignalLine {
 			// it.
 			throw new UnsentException(ex);
 		}
+	}
+
+	@Override
+	public Link link(RedisConnection connection) {
+		Object client = connection.getNativeConnection();
+		return (client instanceof Jedis jedis) ? new JedisLink(jedis.getConnection())
+				: new JedisClusterLink((UnifiedJedis) client);
 	}
 
 	@Override

@@ -1,8 +1,7 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import io.github.distributedlock.backend.redis.wire.Link;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Connections of one purpose, so that no other purpose's traffic delays it. Opened at
@@ -11,23 +10,23 @@ import org.springframework.data.redis.connection.RedisConnection;
 public interface Lane {
 
 	/**
-	 * Runs a command, once.
-	 * @param command the command
+	 * Runs a step, once.
+	 * @param step the step
 	 * @param <T> the type of its answer
 	 * @return its answer
 	 */
-	<T> @Nullable T run(Command<T> command);
+	<T> @Nullable T run(Step<T> step);
 
 	void close();
 
 	/**
-	 * What is to be done with a connection.
+	 * What is to be done by a link, which is lent for as long as it lasts.
 	 *
 	 * @param <T> the type of its answer
 	 */
-	interface Command<T> {
+	interface Step<T> {
 
-		@Nullable T on(RedisConnection connection);
+		@Nullable T on(Link link);
 
 	}
 

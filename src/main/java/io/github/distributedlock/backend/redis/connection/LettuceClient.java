@@ -43,15 +43,15 @@ final class LettuceClient {
 
 	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {
 		LettuceClient client = new LettuceClient((LettuceConnectionFactory) application, timeout);
-		LettuceSignalLine signals = new LettuceSignalLine(client.connections(false));
+		LettuceSignalLine signals = new LettuceSignalLine(client.connections(false), timeout);
 		if (client.application.isClusterAware()) {
 			LettuceClusterLane commands = client.clusterLane();
-			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, signals,
-					new LettuceRawCommands(timeout), true, commands, client.isTls(), "+cluster");
+			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, signals, true, commands,
+					client.isTls(), "+cluster");
 		}
 		Lanes exclusive = new Lanes(client.exclusiveLane(), client.exclusiveLane());
-		return new OwnConnections(new Lanes(client.lane(), client.lane()), exclusive, signals,
-				new LettuceRawCommands(timeout), false, Masters.ONE, client.isTls(), client.rights());
+		return new OwnConnections(new Lanes(client.lane(), client.lane()), exclusive, signals, false, Masters.ONE,
+				client.isTls(), client.rights());
 	}
 
 	private boolean isTls() {

@@ -5,12 +5,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
-import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -40,13 +38,13 @@ final class LettuceClusterLane implements Lane, Masters {
 	}
 
 	@Override
-	public <T> @Nullable T run(Command<T> command) {
+	public <T> @Nullable T run(Step<T> step) {
 		try {
-			return this.lane.run((connection) -> {
+			return this.lane.run((link) -> {
 				if (this.cluster == null) {
-					this.cluster = clusterUnder(connection);
+					this.cluster = ((LettuceLink) link).cluster();
 				}
-				return command.on(connection);
+				return step.on(link);
 			});
 		}
 		catch (DataAccessException ex) {
@@ -65,12 +63,6 @@ final class LettuceClusterLane implements Lane, Masters {
 	@Override
 	public void close() {
 		this.lane.close();
-	}
-
-	@SuppressWarnings("deprecation") // What replaces it exists only for other kinds.
-	private static @Nullable StatefulRedisClusterConnection<?, ?> clusterUnder(RedisConnection connection) {
-		return (connection.getNativeConnection() instanceof RedisAdvancedClusterAsyncCommands<?, ?> commands)
-				? commands.getStatefulConnection() : null;
 	}
 
 	private void askForSlots() {

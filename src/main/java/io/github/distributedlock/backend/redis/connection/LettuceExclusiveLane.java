@@ -2,23 +2,18 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.Deque;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.wire.UnsentException;
-import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.RedisConnectionFailureException;
-import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
 
 /**
  * A few Lettuce connections, each of which serves one step at a time. Apart from the one
@@ -50,7 +45,7 @@ final class LettuceExclusiveLane implements Lane {
 	}
 
 	@Override
-	public <T> @Nullable T run(Command<T> command) {
+	public <T> @Nullable T run(Step<T> step) {
 		// See LettuceLane.
 		boolean interrupted = Thread.interrupted();
 		try {
@@ -60,7 +55,7 @@ final class LettuceExclusiveLane implements Lane {
 						"all " + CONNECTIONS + " connections of this kind are in use"));
 			}
 			try {
-				return run(command, end);
+				return run(step, end);
 			}
 			finally {
 				this.free.release();
@@ -77,13 +72,12 @@ final class LettuceExclusiveLane implements Lane {
 		}
 	}
 
-	private <T> @Nullable T run(Command<T> command, long end) {
+	private <T> @Nullable T run(Step<T> step, long end) {
 		StatefulRedisConnection<byte[], byte[]> channel = take(end - this.timeoutNanos / 4);
 		boolean usable = false;
 		try {
 			long left = Math.max(end - System.nanoTime(), this.timeoutNanos / 4);
-			long millis = Math.max(1, TimeUnit.NANOSECONDS.toMillis(left));
-			T answer = command.on(new LettuceConnection(channel, always(channel), millis, 0));
+			T answer = step.on(LettuceLink.of(channel, left));
 			usable = true;
 			return answer;
 		}
@@ -128,20 +122,6 @@ final class LettuceExclusiveLane implements Lane {
 			.getStatefulConnection();
 		this.idle.push(channel);
 		return channel;
-	}
-
-	// Spring Data takes another connection for transactions than for anything else,
-	// unless
-	// it is given the same one.
-	private static LettuceConnectionProvider always(StatefulRedisConnection<byte[], byte[]> channel) {
-		return new LettuceConnectionProvider() {
-
-			@Override
-			public <T extends StatefulConnection<?, ?>> CompletionStage<T> getConnectionAsync(Class<T> type) {
-				return CompletableFuture.completedFuture(type.cast(channel));
-			}
-
-		};
 	}
 
 	@Override

@@ -1,12 +1,9 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
-import io.lettuce.core.AbstractRedisClient;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.lettuce.LettuceConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -36,9 +32,9 @@ final class LettuceLane implements Lane {
 
 	private final long timeoutNanos;
 
-	private final Opening<Link> opening;
+	private final Opening<Shared> opening;
 
-	private final AtomicReference<@Nullable Link> link = new AtomicReference<>();
+	private final AtomicReference<@Nullable Shared> shared = new AtomicReference<>();
 
 	LettuceLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
 		this.factory = factory;
@@ -47,20 +43,20 @@ final class LettuceLane implements Lane {
 	}
 
 	@Override
-	public <T> @Nullable T run(Command<T> command) {
+	public <T> @Nullable T run(Step<T> step) {
 		// Lettuce does not wait for an answer in a thread that is interrupted already, so
 		// such a thread could not even give its lock back.
 		boolean interrupted = Thread.interrupted();
 		try {
-			Link link = this.link.get();
-			if (link != null && link.isOpen()) {
-				return run(command, link);
+			Shared shared = this.shared.get();
+			if (shared != null && shared.isOpen()) {
+				return run(step, shared);
 			}
 			long begin = System.nanoTime();
-			Link opened = this.opening.await();
+			Shared opened = this.opening.await();
 			long left = this.timeoutNanos - (System.nanoTime() - begin);
 			// Whatever comes of this, the connection stays: it is new.
-			return command.on(opened.within(Math.max(left, this.timeoutNanos / 4)));
+			return step.on(LettuceLink.of(opened.connection, Math.max(left, this.timeoutNanos / 4)));
 		}
 		finally {
 			if (interrupted) {
@@ -69,36 +65,36 @@ final class LettuceLane implements Lane {
 		}
 	}
 
-	private <T> @Nullable T run(Command<T> command, Link link) {
+	private <T> @Nullable T run(Step<T> step, Shared shared) {
 		try {
-			return command.on(link.connection);
+			return step.on(LettuceLink.of(shared.connection, this.timeoutNanos));
 		}
 		catch (DataAccessException ex) {
 			boolean useless = ex.contains(QueryTimeoutException.class) || RedisRefusal.READONLY.isIn(ex);
 			// Not one that another thread has opened meanwhile.
-			if (useless && link.channel != null) {
-				this.link.compareAndSet(link, null);
+			if (useless && shared.channel != null) {
+				this.shared.compareAndSet(shared, null);
 			}
 			throw ex;
 		}
 	}
 
-	private Link open() {
-		Link link = this.link.get();
-		if (link != null && link.isOpen()) {
-			return link;
+	private Shared open() {
+		Shared shared = this.shared.get();
+		if (shared != null && shared.isOpen()) {
+			return shared;
 		}
 		LettuceConnectionFactory factory = this.factory.get();
 		factory.resetConnection(); // Closes the one before.
-		link = Link.over(factory);
-		this.link.set(link);
-		return link;
+		shared = Shared.over(factory);
+		this.shared.set(shared);
+		return shared;
 	}
 
 	@Override
 	public void close() {
 		this.factory.end();
-		this.link.set(null);
+		this.shared.set(null);
 	}
 
 	/**
@@ -108,28 +104,16 @@ final class LettuceLane implements Lane {
 	 * @param connection the connection
 	 * @param channel what is under it, if its end can be seen; a cluster connection takes
 	 * care of itself
-	 * @param client where the channel comes from
 	 */
-	private record Link(RedisConnection connection, @Nullable StatefulRedisConnection<byte[], byte[]> channel,
-			AbstractRedisClient client) {
+	private record Shared(RedisConnection connection, @Nullable StatefulRedisConnection<byte[], byte[]> channel) {
 
 		@SuppressWarnings({ "deprecation", "unchecked" }) // What replaces it exists only
 															// for other kinds.
-		static Link over(LettuceConnectionFactory factory) {
+		static Shared over(LettuceConnectionFactory factory) {
 			RedisConnection connection = LettuceStart.await(factory.getConnection());
-			return new Link(connection,
+			return new Shared(connection,
 					(connection.getNativeConnection() instanceof RedisAsyncCommands<?, ?> commands)
-							? ((RedisAsyncCommands<byte[], byte[]>) commands).getStatefulConnection() : null,
-					factory.getRequiredNativeClient());
-		}
-
-		/**
-		 * The same for a command that has less than the command timeout left.
-		 */
-		RedisConnection within(long nanos) {
-			return (this.channel != null && this.client instanceof RedisClient client)
-					? new LettuceConnection(this.channel, Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)), client)
-					: this.connection;
+							? ((RedisAsyncCommands<byte[], byte[]>) commands).getStatefulConnection() : null);
 		}
 
 		boolean isOpen() {

@@ -1,9 +1,11 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
@@ -25,13 +27,21 @@ final class LettuceSignalLine implements SignalLine {
 
 	private final Lazy<LettuceConnectionFactory> factory;
 
-	LettuceSignalLine(Lazy<LettuceConnectionFactory> factory) {
+	private final Duration timeout;
+
+	LettuceSignalLine(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
 		this.factory = factory;
+		this.timeout = timeout;
 	}
 
 	@Override
 	public RedisConnection open() {
 		return LettuceStart.await(this.factory.get().getConnection());
+	}
+
+	@Override
+	public Link link(RedisConnection connection) {
+		return LettuceLink.of(connection, this.timeout.toNanos());
 	}
 
 	@Override

@@ -18,15 +18,14 @@ import org.springframework.util.ClassUtils;
  * {@code null} in a cluster, where a command has no connection, and over a factory that
  * promises none
  * @param signals for subscriptions, and whatever else needs a new connection
- * @param raw how to send what Spring Data does not know
  * @param cluster whether there may be several masters, and clients that send a command
  * again
  * @param masters which of them serves what
  * @param tls whether they speak TLS
  * @param rights what the user needs to be connected, as in a rule of access
  */
-public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine signals, RawCommands raw,
-		boolean cluster, Masters masters, boolean tls, String rights) {
+public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine signals, boolean cluster,
+		Masters masters, boolean tls, String rights) {
 
 	private static final Logger logger = LoggerFactory.getLogger(OwnConnections.class);
 

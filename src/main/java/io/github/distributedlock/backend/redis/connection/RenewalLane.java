@@ -38,13 +38,13 @@ final class RenewalLane implements Lane {
 	}
 
 	@Override
-	public <T> @Nullable T run(Command<T> command) {
+	public <T> @Nullable T run(Step<T> step) {
 		if (this.state.compareAndSet(State.NOT_OPEN, State.OPENING)) {
 			this.background.execute(this::open);
 		}
 		if (this.state.get() == State.OPEN) {
 			try {
-				return this.own.run(command);
+				return this.own.run(step);
 			}
 			catch (RuntimeException ex) {
 				if (!couldNotBeSent(ex)) {
@@ -53,7 +53,7 @@ final class RenewalLane implements Lane {
 				logger.debug("Renewing on other connections", ex);
 			}
 		}
-		return this.others.run(command);
+		return this.others.run(step);
 	}
 
 	// Of the nodes of a cluster, one may have no connection left to give while others
@@ -70,7 +70,7 @@ final class RenewalLane implements Lane {
 	private void open() {
 		State reached = State.NOT_OPEN;
 		try {
-			this.own.run((connection) -> null);
+			this.own.run((link) -> null);
 			reached = State.OPEN;
 		}
 		catch (RuntimeException ex) {

@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis.connection;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
+import io.github.distributedlock.backend.redis.wire.Link;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.MessageListener;
@@ -30,20 +31,24 @@ final class SharedConnections implements Lane, SignalLine {
 		// Nor does it promise that WATCH and EXEC go by the same connection: Redisson
 		// takes
 		// one from its pool for each, and answers for a transaction that was aborted.
-		return new OwnConnections(new Lanes(shared, shared), null, shared, RawCommands.OF_SPRING_DATA, true,
-				Masters.ONE, false, "");
+		return new OwnConnections(new Lanes(shared, shared), null, shared, true, Masters.ONE, false, "");
 	}
 
 	@Override
-	public <T> @Nullable T run(Command<T> command) {
+	public <T> @Nullable T run(Step<T> step) {
 		try (RedisConnection connection = open()) {
-			return command.on(connection);
+			return step.on(link(connection));
 		}
 	}
 
 	@Override
 	public RedisConnection open() {
 		return this.factory.getConnection();
+	}
+
+	@Override
+	public Link link(RedisConnection connection) {
+		return new SpringDataLink(connection);
 	}
 
 	@Override

@@ -2,6 +2,8 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.util.function.BooleanSupplier;
 
+import io.github.distributedlock.backend.redis.wire.Link;
+
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.Subscription;
@@ -12,6 +14,13 @@ import org.springframework.data.redis.connection.Subscription;
 public interface SignalLine {
 
 	RedisConnection open();
+
+	/**
+	 * How to send commands on such a connection, as long as nothing is subscribed to.
+	 * @param connection the connection
+	 * @return the way, for one thread
+	 */
+	Link link(RedisConnection connection);
 
 	/**
 	 * Subscribes, and returns when the subscription has ended, on purpose or not.

@@ -1,11 +1,12 @@
 package io.github.distributedlock.backend.redis.wake;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.RedisFailures;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
-
-import org.springframework.data.redis.connection.RedisConnection;
 
 /**
  * Asks whether wake-ups may be published. An instance that subscribed where they may not
@@ -25,14 +26,14 @@ final class PublishProbe {
 
 	/**
 	 * Asks.
-	 * @param connection a connection that no other thread uses, since some proxies end it
-	 * for this
+	 * @param link a connection that no other thread uses, since some proxies end it for
+	 * this
 	 * @throws LockBackendException if the server refuses it, or answers with an error
 	 * that may mean that. Any other failure is left for the subscription to find out.
 	 */
-	void require(RedisConnection connection) {
+	void require(Link link) {
 		try {
-			connection.publish(this.channel, NOTHING);
+			link.call(Command.at(this.channel, Verb.PUBLISH, this.channel, NOTHING));
 		}
 		catch (RuntimeException ex) {
 			LockBackendException failure = RedisFailures.translate("publish", "wake-ups", ex);

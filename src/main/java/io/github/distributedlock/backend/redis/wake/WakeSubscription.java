@@ -167,7 +167,7 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 
 	private void subscribe() {
 		try (RedisConnection connection = this.line.open()) {
-			this.probe.require(connection);
+			this.probe.require(this.line.link(connection));
 			this.heartbeat.restart();
 			this.connection = connection;
 			this.line.listen(connection, this, this.channel, this::isClosed);

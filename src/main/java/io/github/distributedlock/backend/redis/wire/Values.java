@@ -1,16 +1,16 @@
 package io.github.distributedlock.backend.redis.wire;
 
 import java.time.Duration;
-import java.util.Set;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.InvalidDataAccessApiUsageException;
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.RedisStringCommands.SetOption;
-import org.springframework.data.redis.core.types.Expiration;
 
 /**
  * The values of keys, by commands that are atomic on every server.
@@ -20,6 +20,14 @@ public final class Values {
 	// By turns for a value and for readers.
 	private static final int ATTEMPTS = 10;
 
+	private static final byte[] PX = KeyNames.bytes("PX");
+
+	private static final byte[] NX = KeyNames.bytes("NX");
+
+	private static final byte[] XX = KeyNames.bytes("XX");
+
+	private static final byte[] WITHSCORES = KeyNames.bytes("WITHSCORES");
+
 	private Values() {
 	}
 
@@ -27,19 +35,24 @@ public final class Values {
 	 * Sets the value of a key that does not exist.
 	 * @return whether it did not
 	 */
-	@SuppressWarnings("deprecation") // What replaces it exists since Spring Data 4.1.
-	public static boolean setIfAbsent(RedisConnection connection, byte[] name, String value, long millis) {
-		Boolean set = connection.stringCommands()
-			.set(name, KeyNames.bytes(value), Expiration.milliseconds(millis), SetOption.ifAbsent());
-		return Boolean.TRUE.equals(set);
+	public static boolean setIfAbsent(Link link, byte[] name, String value, long millis) {
+		return link.ok(Command.of(Verb.SET, name, KeyNames.bytes(value), PX, KeyNames.number(millis), NX));
+	}
+
+	/**
+	 * Sets the value of a key that exists.
+	 * @return whether it did
+	 */
+	public static boolean setIfPresent(Link link, byte[] name, byte[] value, long millis) {
+		return link.ok(Command.of(Verb.SET, name, value, PX, KeyNames.number(millis), XX));
 	}
 
 	/**
 	 * The holder of a lock, which readers may share that use scripts.
 	 * @return the holder, of a shared lock one of those; {@code null} if the lock is free
 	 */
-	public static @Nullable Holder holder(RedisConnection connection, byte[] name) {
-		return aloneOrShared(() -> alone(connection, name), () -> reader(connection, name));
+	public static @Nullable Holder holder(Link link, byte[] name) {
+		return aloneOrShared(() -> alone(link, name), () -> reader(link, name));
 	}
 
 	/**
@@ -62,17 +75,17 @@ public final class Values {
 		}
 	}
 
-	private static @Nullable Holder alone(RedisConnection connection, byte[] name) {
-		String value = get(connection, name);
+	private static @Nullable Holder alone(Link link, byte[] name) {
+		String value = get(link, name);
 		return (value != null) ? LockCodec.holder(value) : null;
 	}
 
-	private static @Nullable Holder reader(RedisConnection connection, byte[] name) {
-		Set<byte[]> members = connection.zSetCommands().zRange(name, 0, 0);
-		if (members == null || members.isEmpty()) {
+	private static @Nullable Holder reader(Link link, byte[] name) {
+		List<byte[]> members = members(link, name, 0, 0);
+		if (members.isEmpty()) {
 			return null; // Gone meanwhile.
 		}
-		return member(KeyNames.text(members.iterator().next()));
+		return member(KeyNames.text(members.get(0)));
 	}
 
 	/**
@@ -100,9 +113,74 @@ public final class Values {
 		return Duration.ofMillis(Math.max(0, millis) + 1);
 	}
 
-	public static @Nullable String get(RedisConnection connection, byte[] name) {
-		byte[] value = connection.stringCommands().get(name);
+	public static @Nullable String get(Link link, byte[] name) {
+		byte[] value = link.bytes(Command.of(Verb.GET, name));
 		return (value != null) ? KeyNames.text(value) : null;
+	}
+
+	/**
+	 * Reads members of a sorted set, the least first.
+	 */
+	public static List<byte[]> members(Link link, byte[] name, int from, int to) {
+		return link.list(Command.of(Verb.ZRANGE, name, KeyNames.number(from), KeyNames.number(to)))
+			.stream()
+			.map((member) -> (byte[]) member)
+			.toList();
+	}
+
+	/**
+	 * Reads members of a sorted set with their scores, the least first.
+	 */
+	public static List<Scored> scored(Link link, byte[] name, int from, int to) {
+		List<?> reply = link
+			.list(Command.of(Verb.ZRANGE, name, KeyNames.number(from), KeyNames.number(to), WITHSCORES));
+		List<Scored> scored = new ArrayList<>();
+		for (int i = 0; i < reply.size(); i++) {
+			// Pairs in the third version of the protocol, before it one after another.
+			List<?> pair = (reply.get(i) instanceof List<?> two) ? two : reply.subList(i, ++i + 1);
+			scored.add(new Scored((byte[]) pair.get(0), score(pair.get(1))));
+		}
+		return scored;
+	}
+
+	private static double score(Object score) {
+		return (score instanceof Double number) ? number : Double.parseDouble(KeyNames.text((byte[]) score));
+	}
+
+	/**
+	 * The time of the node that serves a key, in microseconds.
+	 */
+	public static long micros(Link link, byte[] name) {
+		List<?> time = link.list(Command.at(name, Verb.TIME));
+		return TimeUnit.SECONDS.toMicros(number(time.get(0))) + number(time.get(1));
+	}
+
+	private static long number(Object text) {
+		return Long.parseLong(KeyNames.text((byte[]) text));
+	}
+
+	/**
+	 * A member of a sorted set.
+	 */
+	public static final class Scored {
+
+		private final byte[] value;
+
+		private final double score;
+
+		Scored(byte[] value, double score) {
+			this.value = value;
+			this.score = score;
+		}
+
+		public byte[] value() {
+			return this.value;
+		}
+
+		public double score() {
+			return this.score;
+		}
+
 	}
 
 }

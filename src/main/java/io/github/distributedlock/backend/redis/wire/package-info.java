@@ -1,6 +1,6 @@
 /**
- * What is on the wire: names of keys and channels, values of locks, and what a server's
- * or a client's failures mean.
+ * What is on the wire: commands and the {@code Link} that sends them, names of keys and
+ * channels, values of locks, and what a server's or a client's failures mean.
  */
 @NullMarked
 package io.github.distributedlock.backend.redis.wire;

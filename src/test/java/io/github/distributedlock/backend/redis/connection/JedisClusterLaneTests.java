@@ -35,7 +35,7 @@ class JedisClusterLaneTests {
 		JedisClusterLane lane = new JedisClusterLane(this::nodes, Duration.ofSeconds(1));
 		List<CompletableFuture<?>> callers = new ArrayList<>();
 		for (int i = 0; i < 4; i++) {
-			callers.add(CompletableFuture.runAsync(() -> lane.run((connection) -> connection), this.threads));
+			callers.add(CompletableFuture.runAsync(() -> lane.run((link) -> link), this.threads));
 		}
 		await().until(() -> this.threads.all()
 			.stream()

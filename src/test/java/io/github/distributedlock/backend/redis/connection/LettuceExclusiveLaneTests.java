@@ -7,16 +7,19 @@ import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
-import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
+import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -54,7 +57,7 @@ class LettuceExclusiveLaneTests {
 
 	@Test
 	void aConnectionIsNotWaitedForLongerThanACommandAndKept() {
-		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.lane.run((connection) -> {
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> this.lane.run((link) -> {
 			throw new QueryTimeoutException("closes the only connection");
 		}));
 		this.redis.server().pause();
@@ -63,17 +66,17 @@ class LettuceExclusiveLaneTests {
 			.havingCause()
 			.withMessage("the connection is still being opened");
 		this.redis.server().resume();
-		await().ignoreException(UnsentException.class).untilAsserted(() -> assertThat(ping()).isEqualTo("PONG"));
+		await().ignoreException(UnsentException.class).untilAsserted(() -> assertThat(ping()).isNull());
 	}
 
 	@Test
 	void eachThreadHasAConnectionOfItsOwn() {
 		CountDownLatch together = new CountDownLatch(4);
 		List<CompletableFuture<Object>> threads = IntStream.range(0, 4)
-			.mapToObj((i) -> CompletableFuture.supplyAsync(() -> this.lane.run((connection) -> {
+			.mapToObj((i) -> CompletableFuture.supplyAsync(() -> this.lane.run((link) -> {
 				together.countDown();
 				await().until(() -> together.getCount() == 0);
-				return connection.getNativeConnection();
+				return channel(link);
 			}), this.threads))
 			.toList();
 		assertThat(threads.stream().map((one) -> Patience.get(one, "its connection"))).doesNotHaveDuplicates();
@@ -82,24 +85,26 @@ class LettuceExclusiveLaneTests {
 	@Test
 	void aConnectionIsKeptAfterARefusalAlone() {
 		Object first = channel();
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((connection) -> {
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((link) -> {
 			throw LockBackendException.of("all was answered").retryable(true).notCarriedOut(true).build();
 		}));
 		assertThat(channel()).isSameAs(first);
-		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((connection) -> {
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.lane.run((link) -> {
 			throw LockBackendException.of("something was not answered").retryable(true).build();
 		}));
 		assertThat(channel()).isNotSameAs(first);
 	}
 
-	@SuppressWarnings("deprecation")
 	private Object channel() {
-		return this.lane
-			.run((connection) -> ((RedisAsyncCommands<?, ?>) connection.getNativeConnection()).getStatefulConnection());
+		return this.lane.run(LettuceExclusiveLaneTests::channel);
 	}
 
-	private String ping() {
-		return this.lane.run((connection) -> connection.ping());
+	private static Object channel(Link link) {
+		return new DirectFieldAccessor(link).getPropertyValue("commands");
+	}
+
+	private Object ping() {
+		return this.lane.run((link) -> link.call(Command.of(Command.Verb.GET, KeyNames.bytes("k"))));
 	}
 
 	private LettuceConnectionFactory factory() {

@@ -3,17 +3,18 @@ package io.github.distributedlock.backend.redis.connection;
 import java.time.Duration;
 
 import io.github.distributedlock.backend.redis.atomic.StepBudget;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.UnfinishedException;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
-import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -34,11 +35,11 @@ class LettuceLaneTests {
 	void aNewConnectionStaysIfThereWasTooLittleTimeForItsFirstCommand() {
 		LettuceLane lane = lane(Duration.ofSeconds(30));
 		Object[] channels = new Object[2];
-		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((connection) -> {
-			channels[0] = channel(connection);
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((link) -> {
+			channels[0] = channel(link);
 			throw new QueryTimeoutException("thrown by the test");
 		}));
-		lane.run((connection) -> channels[1] = channel(connection));
+		lane.run((link) -> channels[1] = channel(link));
 		assertThat(channels[1]).isSameAs(channels[0]);
 		lane.close();
 	}
@@ -52,8 +53,8 @@ class LettuceLaneTests {
 			await("it has taken so long").until(() -> System.nanoTime() - end > 0);
 			return factory;
 		}, LettuceConnectionFactory::destroy), Patience.COMMAND);
-		Long left = lane.run((connection) -> (Long) new DirectFieldAccessor(connection).getPropertyValue("timeout"));
-		assertThat(Duration.ofMillis(left)).isPositive().isLessThanOrEqualTo(Patience.COMMAND.minus(taken));
+		Long left = lane.run((link) -> (Long) new DirectFieldAccessor(link).getPropertyValue("timeoutNanos"));
+		assertThat(Duration.ofNanos(left)).isPositive().isLessThanOrEqualTo(Patience.COMMAND.minus(taken));
 		lane.close();
 	}
 
@@ -61,11 +62,11 @@ class LettuceLaneTests {
 	void anOlderConnectionIsReplacedWhenACommandGotNoAnswer() {
 		LettuceLane lane = lane(Duration.ofSeconds(30));
 		Object[] channels = new Object[2];
-		lane.run((connection) -> channels[0] = channel(connection));
-		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((connection) -> {
+		lane.run((link) -> channels[0] = channel(link));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> lane.run((link) -> {
 			throw new QueryTimeoutException("thrown by the test");
 		}));
-		lane.run((connection) -> channels[1] = channel(connection));
+		lane.run((link) -> channels[1] = channel(link));
 		assertThat(channels[1]).isNotSameAs(channels[0]);
 		lane.close();
 	}
@@ -74,13 +75,13 @@ class LettuceLaneTests {
 	void aConnectionStaysIfAStepOfManyCommandsRunsOutOfTimeOnIt() {
 		LettuceLane lane = lane(Duration.ofSeconds(30));
 		Object[] channels = new Object[2];
-		lane.run((connection) -> channels[0] = channel(connection));
+		lane.run((link) -> channels[0] = channel(link));
 		StepBudget budget = new StepBudget(Duration.ZERO);
-		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> lane.run((connection) -> {
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> lane.run((link) -> {
 			budget.check();
-			return connection.ping();
+			return link.call(Command.of(Command.Verb.GET, KeyNames.bytes("k")));
 		})).withMessageContaining("too little time");
-		lane.run((connection) -> channels[1] = channel(connection));
+		lane.run((link) -> channels[1] = channel(link));
 		assertThat(channels[1]).isSameAs(channels[0]);
 		lane.close();
 	}
@@ -89,11 +90,11 @@ class LettuceLaneTests {
 	void anOlderConnectionIsReplacedWhenTheRestOfAStepGotNoAnswer() {
 		LettuceLane lane = lane(Duration.ofSeconds(30));
 		Object[] channels = new Object[2];
-		lane.run((connection) -> channels[0] = channel(connection));
-		assertThatExceptionOfType(UnfinishedException.class).isThrownBy(() -> lane.run((connection) -> {
+		lane.run((link) -> channels[0] = channel(link));
+		assertThatExceptionOfType(UnfinishedException.class).isThrownBy(() -> lane.run((link) -> {
 			throw new UnfinishedException(new QueryTimeoutException("thrown by the test"));
 		}));
-		lane.run((connection) -> channels[1] = channel(connection));
+		lane.run((link) -> channels[1] = channel(link));
 		assertThat(channels[1]).isNotSameAs(channels[0]);
 		lane.close();
 	}
@@ -112,9 +113,8 @@ class LettuceLaneTests {
 		return factory;
 	}
 
-	@SuppressWarnings("deprecation")
-	private static Object channel(RedisConnection connection) {
-		return ((RedisAsyncCommands<?, ?>) connection.getNativeConnection()).getStatefulConnection();
+	private static Object channel(Link link) {
+		return new DirectFieldAccessor(link).getPropertyValue("commands");
 	}
 
 }

@@ -96,13 +96,13 @@ class RenewalLaneTests {
 	 */
 	private record Named(String name, Runnable opening) implements Lane {
 
-		private static final Command<String> ASK = (connection) -> "asked";
+		private static final Step<String> ASK = (link) -> "asked";
 
 		@Override
 		@SuppressWarnings("unchecked")
-		public <T> T run(Command<T> command) {
+		public <T> T run(Step<T> step) {
 			this.opening.run();
-			return (command == ASK) ? (T) this.name : null;
+			return (step == ASK) ? (T) this.name : null;
 		}
 
 		@Override

@@ -8,6 +8,7 @@ import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.connection.SignalLine;
+import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.Test;
 
@@ -73,6 +74,11 @@ class WakeSubscriptionEndTests {
 				Thread.currentThread().interrupt();
 			}
 			throw new IllegalStateException("not opened");
+		}
+
+		@Override
+		public Link link(RedisConnection connection) {
+			throw new AssertionError("nothing was opened");
 		}
 
 		@Override

@@ -1,0 +1,77 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
+import io.github.distributedlock.backend.redis.wire.Link;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.commands.ProtocolCommand;
+import redis.clients.jedis.exceptions.JedisDataException;
+
+import org.springframework.data.redis.connection.jedis.JedisExceptionConverter;
+
+/**
+ * A Jedis connection, for one thread.
+ */
+record JedisLink(Connection connection) implements Link {
+
+	private static final JedisExceptionConverter EXCEPTIONS = new JedisExceptionConverter();
+
+	private static final Map<Verb, ProtocolCommand> COMMANDS = Stream.of(Verb.values())
+		.collect(Collectors.toMap((verb) -> verb, (verb) -> verb::bytes));
+
+	@Override
+	public @Nullable Object call(Command command) {
+		try {
+			send(command);
+			return this.connection.getOne();
+		}
+		catch (RuntimeException ex) {
+			throw translated(ex);
+		}
+	}
+
+	@Override
+	public List<@Nullable Object> call(List<Command> commands) {
+		List<@Nullable Object> replies = new ArrayList<>();
+		try {
+			commands.forEach(this::send);
+			for (int i = 0; i < commands.size(); i++) {
+				replies.add(replyOrError());
+			}
+		}
+		catch (RuntimeException ex) {
+			throw translated(ex);
+		}
+		return replies;
+	}
+
+	private void send(Command command) {
+		this.connection.sendCommand(command(command.verb()), command.arguments());
+	}
+
+	private @Nullable Object replyOrError() {
+		try {
+			return this.connection.getOne();
+		}
+		catch (JedisDataException ex) {
+			return translated(ex);
+		}
+	}
+
+	static ProtocolCommand command(Verb verb) {
+		return COMMANDS.get(verb);
+	}
+
+	static RuntimeException translated(RuntimeException failure) {
+		RuntimeException translated = EXCEPTIONS.convert(failure);
+		return (translated != null) ? translated : failure;
+	}
+
+}
