@@ -2,23 +2,26 @@ package io.github.distributedlock.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * So many locks on one thread that a step for each pair of them would take ten minutes. A
- * step for each takes a second.
+ * So many locks on one thread that a step for each pair of them would take half an hour.
+ * A step for each takes two seconds, but may take minutes on a busy machine.
  */
+@Timeout(value = 20, unit = TimeUnit.MINUTES)
 class ManyHandlesTests {
 
-	private static final int MANY = 150_000;
+	private static final int MANY = 250_000;
 
 	@ParameterizedTest
 	@MethodSource
