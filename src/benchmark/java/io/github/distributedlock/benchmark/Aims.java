@@ -10,8 +10,6 @@ import java.util.function.ToDoubleFunction;
  */
 final class Aims {
 
-	private static final String OURS = Contestant.OURS.label();
-
 	private final Results results;
 
 	private final StringBuilder text = new StringBuilder();
@@ -22,14 +20,19 @@ final class Aims {
 
 	static String table(Results results) {
 		Aims aims = new Aims(results);
-		aims.text.append("## Aims\n\n| case | aim | measured | |\n|---|---|---:|---|\n");
-		aims.add();
+		aims.text.append("## Aims\n");
+		aims.heading("Contention");
+		aims.contention();
+		aims.heading("JVMs of one thread, keys of their own, Lettuce");
+		aims.handOver();
+		aims.ownKeys();
+		aims.lettuce();
 		return aims.text.toString();
 	}
 
-	private void add() {
-		atLeast("1 thread, own key, over raw Jedis", 0.9, overJedis(1));
-		atLeast("16 threads, own keys, over raw Jedis", 0.9, overJedis(16));
+	private void contention() {
+		atLeast("1 thread, own key, over raw Jedis", 0.9, over(Contestant.JEDIS, Figure.OWN_KEYS, 1));
+		atLeast("16 threads, own keys, over raw Jedis", 0.9, over(Contestant.JEDIS, Figure.OWN_KEYS, 16));
 		atLeast("16 threads, one key, over the best peer", 10, overBest(Figure.ONE_KEY, 16, true));
 		atLeast("2 JVMs × 8 threads, one key, over the best peer", 5, overBest(Figure.TWO_JVMS, 2, true));
 		atLeast("the same, share of the JVM that got less, %", 40, ours(Figure.TWO_JVMS_SHARE, 2));
@@ -42,13 +45,54 @@ final class Aims {
 		atMost("10,000 held locks, renewal, % of a core", 2, ours(Figure.RENEWAL, 10_000));
 	}
 
-	private OptionalDouble ours(Figure figure, int load) {
-		return this.results.median(figure, OURS, load);
+	private void handOver() {
+		atLeast("4 JVMs × 1 thread, one key, over Redisson", 8, over(Contestant.REDISSON, Figure.JVMS_OF_ONE, 4));
+		atLeast("the same, over Spring Integration pub/sub", 8, over(Contestant.INTEGRATION, Figure.JVMS_OF_ONE, 4));
+		atLeast("the same, over raw Jedis, which spins", 0.7, over(Contestant.JEDIS, Figure.JVMS_OF_ONE, 4));
+		atMost("the same, requests per operation", 2.2, ours(Figure.JVMS_OF_ONE_REQUESTS, 4));
+		atMost("the same, server commands per operation", 16, ours(Figure.JVMS_OF_ONE_COMMANDS, 4));
+		atLeast("the same, share of the JVM that got least, %", 20, ours(Figure.JVMS_OF_ONE_SHARE, 4));
+		// 0.6 ms where that takes 0.1 ms.
+		atMost("2 JVMs × 1 thread, one key, p99 of lock and unlock over the p50 of raw Jedis alone", 6,
+				ratio(ours(Figure.JVMS_OF_ONE_P99, 2), of(Contestant.JEDIS, Figure.JVMS_OF_ONE_P50, 1)));
+		atMost("8 JVMs × 4 threads, one key: attempts per hand-over between JVMs", 1.2, ours(Figure.ATTEMPTS, 8));
 	}
 
-	private OptionalDouble overJedis(int threads) {
-		return ratio(ours(Figure.OWN_KEYS, threads),
-				this.results.median(Figure.OWN_KEYS, Contestant.JEDIS.label(), threads));
+	private void ownKeys() {
+		atLeast("1 thread, own key, over raw Jedis", 1, over(Contestant.JEDIS, Figure.BY_OWN_KEYS, 1));
+		atLeast("16 threads, own keys, over raw Jedis", 1.1, over(Contestant.JEDIS, Figure.BY_OWN_KEYS, 16));
+		atLeast("64 threads, own keys, over raw Jedis", 1.4, over(Contestant.JEDIS, Figure.BY_OWN_KEYS, 64));
+	}
+
+	private void lettuce() {
+		lettuce("2 JVMs × 1 thread, one key", Figure.JVMS_OF_ONE, 2);
+		lettuce("4 JVMs × 1 thread, one key", Figure.JVMS_OF_ONE, 4);
+		lettuce("8 JVMs × 4 threads, one key", Figure.BY_JVMS, 8);
+		lettuce("1 thread, own key", Figure.BY_OWN_KEYS, 1);
+		lettuce("16 threads, own keys", Figure.BY_OWN_KEYS, 16);
+		lettuce("64 threads, own keys", Figure.BY_OWN_KEYS, 64);
+	}
+
+	// Half of Jedis will do, and so will most of what Lettuce by itself reaches.
+	private void lettuce(String what, Figure figure, int load) {
+		double half = 0.5;
+		double most = 0.8 * ratio(of(Contestant.LETTUCE, figure, load), of(Contestant.JEDIS, figure, load)).orElse(1);
+		OptionalDouble measured = ratio(of(Contestant.OURS_LETTUCE, figure, load), ours(figure, load));
+		row(what + ", Lettuce over Jedis",
+				"≥ " + Numbers.of(half) + ", or 0.8 × raw Lettuce over raw Jedis: " + Numbers.of(most), measured,
+				measured.isPresent() && measured.getAsDouble() >= Math.min(half, most));
+	}
+
+	private OptionalDouble ours(Figure figure, int load) {
+		return of(Contestant.OURS, figure, load);
+	}
+
+	private OptionalDouble of(Contestant contestant, Figure figure, int load) {
+		return this.results.median(figure, contestant.label(), load);
+	}
+
+	private OptionalDouble over(Contestant other, Figure figure, int load) {
+		return ratio(ours(figure, load), of(other, figure, load));
 	}
 
 	private OptionalDouble overBest(Figure figure, int load, boolean most) {
@@ -57,7 +101,7 @@ final class Aims {
 		List<OptionalDouble> peers = List.of(Contestant.values())
 			.stream()
 			.filter((contestant) -> !contestant.isOurs())
-			.map((contestant) -> this.results.median(figure, contestant.label(), load))
+			.map((contestant) -> of(contestant, figure, load))
 			.filter(OptionalDouble::isPresent)
 			.sorted(most ? order.reversed() : order)
 			.toList();
@@ -74,6 +118,10 @@ final class Aims {
 	private static OptionalDouble ratio(OptionalDouble value, OptionalDouble other) {
 		return (value.isPresent() && other.isPresent() && other.getAsDouble() > 0)
 				? OptionalDouble.of(value.getAsDouble() / other.getAsDouble()) : OptionalDouble.empty();
+	}
+
+	private void heading(String group) {
+		this.text.append("\n### ").append(group).append("\n\n| case | aim | measured | |\n|---|---|---:|---|\n");
 	}
 
 	private void atLeast(String what, double aim, OptionalDouble measured) {

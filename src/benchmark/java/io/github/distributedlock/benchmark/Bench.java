@@ -19,6 +19,11 @@ import redis.clients.jedis.Jedis;
  */
 record Bench(Options options, String serverName, Server server, Jedis admin, Path directory, Results results) {
 
+	static final int MOST_HEAP_MEGABYTES = 256;
+
+	/** So that the JVMs of all contestants have room at the same time. */
+	private static final int HEAP_MEGABYTES_OF_A_CONTESTANT = 512;
+
 	int port() {
 		return this.server.port();
 	}
@@ -30,9 +35,10 @@ record Bench(Options options, String serverName, Server server, Jedis admin, Pat
 	 * @return the JVMs, to be closed
 	 */
 	List<WorkerJvm> start(Contestant contestant, int count) {
+		int heap = Math.min(MOST_HEAP_MEGABYTES, HEAP_MEGABYTES_OF_A_CONTESTANT / count);
 		List<WorkerJvm> jvms = new ArrayList<>();
 		for (int number = 1; number <= count; number++) {
-			jvms.add(WorkerJvm.start(contestant, port(), blackboardFile(contestant), number));
+			jvms.add(WorkerJvm.start(contestant, port(), blackboardFile(contestant), number, heap));
 		}
 		jvms.forEach(WorkerJvm::awaitReady);
 		return jvms;

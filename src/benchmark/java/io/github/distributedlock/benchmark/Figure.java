@@ -7,13 +7,39 @@ import java.util.Locale;
  */
 enum Figure {
 
-	OWN_KEYS("Throughput, each thread its own key", "threads", "operations/s"),
+	OWN_KEYS("Throughput, each thread its own key, by JMH", "threads", "operations/s"),
 
 	ONE_KEY("Throughput, one key, by JMH", "threads", "operations/s"),
 
 	BY_THREADS("Throughput against threads, one key, one JVM", "threads", "operations/s"),
 
+	BY_OWN_KEYS("Throughput against threads with keys of their own, one JVM", "threads", "operations/s"),
+
+	BY_OWN_KEYS_P99("Lock and unlock, p99, threads with keys of their own, one JVM", "threads", "ms"),
+
+	BY_OWN_KEYS_CPU("Processor time per operation, threads with keys of their own, JVM and server", "threads", "µs"),
+
+	BY_OWN_KEYS_REQUESTS("Requests per operation, threads with keys of their own, one JVM", "threads", "requests"),
+
 	BY_JVMS("Throughput against JVMs of 4 threads, one key", "JVMs", "operations/s"),
+
+	JVMS_OF_ONE("Throughput against JVMs of one thread, one key", "JVMs", "operations/s"),
+
+	JVMS_OF_ONE_P50("Lock and unlock, p50, JVMs of one thread, one key", "JVMs", "ms"),
+
+	JVMS_OF_ONE_P99("Lock and unlock, p99, JVMs of one thread, one key", "JVMs", "ms"),
+
+	JVMS_OF_ONE_WAIT_P50("Wait for the lock, p50, JVMs of one thread, one key", "JVMs", "ms"),
+
+	JVMS_OF_ONE_WAIT_P99("Wait for the lock, p99, JVMs of one thread, one key", "JVMs", "ms"),
+
+	JVMS_OF_ONE_REQUESTS("Requests per operation, JVMs of one thread, one key", "JVMs", "requests"),
+
+	JVMS_OF_ONE_COMMANDS("Server commands per operation, JVMs of one thread, one key", "JVMs", "commands"),
+
+	JVMS_OF_ONE_CPU("Processor time per operation, JVMs of one thread, one key, JVMs and server", "JVMs", "µs"),
+
+	JVMS_OF_ONE_SHARE("Share of the JVM that got least, JVMs of one thread, one key", "JVMs", "%"),
 
 	TWO_JVMS("Throughput of 2 JVMs of 8 threads, one key", "JVMs", "operations/s"),
 

@@ -52,7 +52,9 @@ final class Gang {
 
 		private final CyclicBarrier start;
 
-		private final Waits waits = new Waits();
+		private final Durations waits = new Durations();
+
+		private final Durations operations = new Durations();
 
 		private volatile @Nullable Exception failure;
 
@@ -70,7 +72,9 @@ final class Gang {
 				long begin = System.nanoTime();
 				for (long asked = begin; asked - begin < Gang.this.durationNanos;) {
 					hold(asked);
-					asked = System.nanoTime();
+					long done = System.nanoTime();
+					this.operations.add(done - asked);
+					asked = done;
 					if (asked - begin < Gang.this.durationNanos) {
 						this.inTime++;
 					}
@@ -101,8 +105,15 @@ final class Gang {
 		/**
 		 * How long each operation waited, those that ended late too.
 		 */
-		Waits waits() {
+		Durations waits() {
 			return this.waits;
+		}
+
+		/**
+		 * How long each operation took, with its wait.
+		 */
+		Durations operations() {
+			return this.operations;
 		}
 
 	}

@@ -22,33 +22,34 @@ final class JvmsCase implements Case {
 
 	@Override
 	public void run(Bench bench) {
-		for (Contestant contestant : bench.options().contestants()) {
-			List<WorkerJvm> jvms = bench.start(contestant, MOST);
-			try {
-				measure(bench, contestant, jvms);
-			}
-			finally {
-				jvms.forEach(WorkerJvm::close);
+		int millis = bench.options().size(1000, 500);
+		try (Crews crews = Crews.start(bench, MOST)) {
+			crews.forEach((contestant, jvms) -> Round.warmUp(jvms, THREADS, 3L * millis));
+			for (int round = 0; round < bench.options().size(2, 1); round++) {
+				for (int count : JVMS) {
+					crews.forEach((contestant, jvms) -> measure(bench, contestant, jvms.subList(0, count), millis));
+				}
+				crews.forEach((contestant, jvms) -> measureTwo(bench, contestant, jvms.subList(0, 2), 2L * millis));
 			}
 		}
 	}
 
-	private void measure(Bench bench, Contestant contestant, List<WorkerJvm> jvms) {
-		int millis = bench.options().size(1500, 500);
-		Round.warmUp(jvms, THREADS, 2L * millis);
-		for (int count : JVMS) {
-			Round round = Round.of(bench, contestant, jvms.subList(0, count), THREADS, millis, 0);
-			Results results = bench.results();
-			results.add(Figure.BY_JVMS, contestant, count, round.perSecond());
-			results.add(Figure.COMMANDS_BY_JVMS, contestant, count, round.commandsPerOperation());
-			if (count > 1) {
-				double handOvers = Math.max(1.0, round.handOvers());
-				results.add(Figure.HAND_OVERS, contestant, count, round.holds() / handOvers);
-				round.attempts()
-					.ifPresent((attempts) -> results.add(Figure.ATTEMPTS, contestant, count, attempts / handOvers));
-			}
+	private void measure(Bench bench, Contestant contestant, List<WorkerJvm> jvms, long millis) {
+		int count = jvms.size();
+		Round round = Round.oneKey(bench, contestant, jvms, THREADS, millis, 0);
+		Results results = bench.results();
+		results.add(Figure.BY_JVMS, contestant, count, round.perSecond());
+		results.add(Figure.COMMANDS_BY_JVMS, contestant, count, round.commandsPerOperation());
+		if (count > 1) {
+			double handOvers = Math.max(1.0, round.handOvers());
+			results.add(Figure.HAND_OVERS, contestant, count, round.holds() / handOvers);
+			round.attempts()
+				.ifPresent((attempts) -> results.add(Figure.ATTEMPTS, contestant, count, attempts / handOvers));
 		}
-		Round two = Round.of(bench, contestant, jvms.subList(0, 2), THREADS_OF_TWO, 2L * millis, 0);
+	}
+
+	private void measureTwo(Bench bench, Contestant contestant, List<WorkerJvm> jvms, long millis) {
+		Round two = Round.oneKey(bench, contestant, jvms, THREADS_OF_TWO, millis, 0);
 		bench.results().add(Figure.TWO_JVMS, contestant, 2, two.perSecond());
 		bench.results().add(Figure.TWO_JVMS_SHARE, contestant, 2, 100 * two.smallestShare());
 		bench.results().add(Figure.TWO_JVMS_FAIRNESS, contestant, 2, two.slowestOverFastest());

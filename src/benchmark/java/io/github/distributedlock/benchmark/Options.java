@@ -10,8 +10,8 @@ import java.util.Locale;
  */
 final class Options {
 
-	private static final List<Contestant> FEW = List.of(Contestant.OURS, Contestant.JEDIS, Contestant.REDISSON,
-			Contestant.INTEGRATION);
+	private static final List<Contestant> FEW = List.of(Contestant.OURS, Contestant.OURS_LETTUCE, Contestant.JEDIS,
+			Contestant.LETTUCE, Contestant.REDISSON, Contestant.INTEGRATION);
 
 	private final boolean quick = Boolean.getBoolean("benchmark.quick");
 

@@ -72,7 +72,7 @@ final class RenewalCase implements Case {
 			this.server = RedisServers.start(bench.serverName());
 			this.admin = this.server.admin();
 			Path unused = bench.directory().resolve("unused");
-			this.jvm = WorkerJvm.start(contestant, this.server.port(), unused, 0);
+			this.jvm = WorkerJvm.start(contestant, this.server.port(), unused, 0, Bench.MOST_HEAP_MEGABYTES);
 			this.jvm.awaitReady();
 			this.jvm.keep(locks);
 			this.load = ServerLoad.of(this.admin);

@@ -14,8 +14,9 @@ import java.util.Map;
 final class Report {
 
 	private static final Map<Figure, String> LINES = new EnumMap<>(Map.of(Figure.BY_THREADS, "throughput-threads.svg",
-			Figure.BY_JVMS, "throughput-jvms.svg", Figure.WAITS, "waits.svg", Figure.COMMANDS, "commands.svg",
-			Figure.DRAIN, "drain.svg", Figure.RENEWAL, "renewal.svg"));
+			Figure.BY_JVMS, "throughput-jvms.svg", Figure.JVMS_OF_ONE, "throughput-jvms-of-one.svg", Figure.BY_OWN_KEYS,
+			"throughput-own-keys.svg", Figure.WAITS, "waits.svg", Figure.COMMANDS, "commands.svg", Figure.DRAIN,
+			"drain.svg", Figure.RENEWAL, "renewal.svg"));
 
 	private static final Map<Figure, String> BARS = Map.of(Figure.IDLE_REQUESTS, "idle.svg");
 

@@ -43,6 +43,7 @@ final class Worker {
 	private void execute(String[] line) throws InterruptedException {
 		switch (line[0]) {
 			case "run" -> run(line[1], Integer.parseInt(line[2]), Long.parseLong(line[3]), Long.parseLong(line[4]));
+			case "run-own" -> runOwn(Integer.parseInt(line[1]), Long.parseLong(line[2]));
 			case "hold" -> hold(this.locks.mutex(line[1]));
 			case "wait" -> await(line[1], Integer.parseInt(line[2]));
 			case "keep" -> keep(Integer.parseInt(line[1]));
@@ -53,13 +54,25 @@ final class Worker {
 	}
 
 	private void run(String key, int threads, long millis, long holdMicros) throws InterruptedException {
-		Gang gang = new Gang(() -> this.blackboard.held(this.number), millis, holdMicros);
-		List<Gang.Member> members = gang.run(mutexes(key, threads));
-		Waits waits = Waits.sum(members.stream().map(Gang.Member::waits).toList());
+		tell(new Gang(() -> this.blackboard.held(this.number), millis, holdMicros).run(mutexes(key, threads)));
+	}
+
+	// They hold at the same time, so that nobody may count.
+	private void runOwn(int threads, long millis) throws InterruptedException {
+		List<Mutex> mutexes = IntStream.range(0, threads)
+			.mapToObj((thread) -> this.locks.mutex("own-" + this.number + "-" + thread))
+			.toList();
+		tell(new Gang(() -> {
+		}, millis, 0).run(mutexes));
+	}
+
+	private static void tell(List<Gang.Member> members) {
+		Durations waits = Durations.sum(members.stream().map(Gang.Member::waits).toList());
+		Durations operations = Durations.sum(members.stream().map(Gang.Member::operations).toList());
 		String counts = members.stream()
 			.map((member) -> String.valueOf(member.inTime()))
 			.collect(Collectors.joining(","));
-		System.out.println("ran " + counts + " " + waits.total() + " " + Percentiles.of(waits));
+		System.out.println("ran " + counts + " " + waits + " " + operations);
 	}
 
 	private List<Mutex> mutexes(String key, int threads) {

@@ -14,8 +14,6 @@ import io.github.distributedlock.fixtures.JvmProcess;
  */
 final class WorkerJvm implements AutoCloseable {
 
-	private static final List<String> OPTIONS = List.of("-Xms256m", "-Xmx256m");
-
 	private static final Duration PATIENCE = Duration.ofMinutes(2);
 
 	private final JvmProcess process;
@@ -27,8 +25,9 @@ final class WorkerJvm implements AutoCloseable {
 	/**
 	 * Starts one; {@link #awaitReady()} waits until it can be told something.
 	 */
-	static WorkerJvm start(Contestant contestant, int port, Path blackboard, int number) {
-		return new WorkerJvm(JvmProcess.start(OPTIONS, Worker.class, Map.of(), contestant.name(), String.valueOf(port),
+	static WorkerJvm start(Contestant contestant, int port, Path blackboard, int number, int heapMegabytes) {
+		List<String> options = List.of("-Xms" + heapMegabytes + "m", "-Xmx" + heapMegabytes + "m");
+		return new WorkerJvm(JvmProcess.start(options, Worker.class, Map.of(), contestant.name(), String.valueOf(port),
 				blackboard.toString(), String.valueOf(number)));
 	}
 
@@ -43,10 +42,18 @@ final class WorkerJvm implements AutoCloseable {
 		this.process.send("run " + key + " " + threads + " " + millis + " " + holdMicros);
 	}
 
+	/**
+	 * Starts threads that take a lock of their own again and again; {@link #ran()} waits
+	 * for them.
+	 */
+	void runOwn(int threads, long millis) {
+		this.process.send("run-own " + threads + " " + millis);
+	}
+
 	Ran ran() {
 		String[] parts = answer("ran ").split(" ");
 		long[] counts = Arrays.stream(parts[0].split(",")).mapToLong(Long::parseLong).toArray();
-		return new Ran(counts, Long.parseLong(parts[1]), Percentiles.parse(parts[2]));
+		return new Ran(counts, Durations.parse(parts[1]), Durations.parse(parts[2]));
 	}
 
 	void hold(String key) {
@@ -105,13 +112,20 @@ final class WorkerJvm implements AutoCloseable {
 	 * What the threads of a JVM did.
 	 *
 	 * @param counts how many operations of each thread ended in time
-	 * @param holds how many operations there were, late ones too
-	 * @param waits how long they waited
+	 * @param waits how long each operation waited, late ones too
+	 * @param operations how long each took, with its wait
 	 */
-	record Ran(long[] counts, long holds, Percentiles waits) {
+	record Ran(long[] counts, Durations waits, Durations operations) {
 
 		long total() {
 			return Arrays.stream(this.counts).sum();
+		}
+
+		/**
+		 * How many operations there were, late ones too.
+		 */
+		long holds() {
+			return this.operations.total();
 		}
 
 	}

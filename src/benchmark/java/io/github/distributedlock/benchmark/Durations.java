@@ -1,11 +1,14 @@
 package io.github.distributedlock.benchmark;
 
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
- * Counts waits by their length, one in sixteen exact. For one thread.
+ * Counts durations by their length, to a sixteenth. For one thread.
  */
-final class Waits {
+final class Durations {
 
 	private static final int PARTS = 16;
 
@@ -23,16 +26,19 @@ final class Waits {
 		this.max = Math.max(this.max, nanos);
 	}
 
+	/**
+	 * How many there were.
+	 */
 	long total() {
 		return this.total;
 	}
 
 	/**
-	 * What several threads have counted.
+	 * What several threads, or JVMs, have counted.
 	 */
-	static Waits sum(Collection<Waits> all) {
-		Waits sum = new Waits();
-		for (Waits each : all) {
+	static Durations sum(Collection<Durations> all) {
+		Durations sum = new Durations();
+		for (Durations each : all) {
 			for (int i = 0; i < sum.counts.length; i++) {
 				sum.counts[i] += each.counts[i];
 			}
@@ -44,9 +50,13 @@ final class Waits {
 
 	/**
 	 * The time that so many of a hundred do not exceed.
-	 * @return nanoseconds
+	 * @return milliseconds
 	 */
-	long percentile(int percent) {
+	double percentile(int percent) {
+		return nanos(percent) / 1e6;
+	}
+
+	private long nanos(int percent) {
 		long left = (long) Math.ceil(this.total * percent / 100.0);
 		for (int i = 0; i < this.counts.length; i++) {
 			left -= this.counts[i];
@@ -55,6 +65,33 @@ final class Waits {
 			}
 		}
 		return this.max;
+	}
+
+	/**
+	 * What {@link #toString()} has written.
+	 */
+	static Durations parse(String text) {
+		Durations durations = new Durations();
+		String[] parts = text.split(",");
+		durations.max = Long.parseLong(parts[0]);
+		for (String part : Arrays.asList(parts).subList(1, parts.length)) {
+			int colon = part.indexOf(':');
+			long count = Long.parseLong(part.substring(colon + 1));
+			durations.counts[Integer.parseInt(part.substring(0, colon))] = count;
+			durations.total += count;
+		}
+		return durations;
+	}
+
+	/**
+	 * One word for another JVM to {@link #parse parse}.
+	 */
+	@Override
+	public String toString() {
+		return IntStream.range(0, this.counts.length)
+			.filter((index) -> this.counts[index] > 0)
+			.mapToObj((index) -> index + ":" + this.counts[index])
+			.collect(Collectors.joining(",", this.max + ",", ""));
 	}
 
 	// The short ones have a place each; each doubling after that has as many parts.

@@ -1,0 +1,54 @@
+package io.github.distributedlock.benchmark;
+
+import java.util.List;
+
+/**
+ * JVMs of one thread each that want one key: nothing can be passed on inside a JVM.
+ */
+final class JvmsOfOneCase implements Case {
+
+	private static final List<Integer> JVMS = List.of(8, 4, 2, 1);
+
+	private static final List<Integer> FEWER = List.of(4, 2, 1);
+
+	private static final int ROUNDS = 3;
+
+	@Override
+	public String name() {
+		return "jvms-of-one";
+	}
+
+	@Override
+	public void run(Bench bench) {
+		List<Integer> counts = bench.options().quick() ? FEWER : JVMS;
+		int millis = bench.options().size(1000, 500);
+		try (Crews crews = Crews.start(bench, counts.get(0))) {
+			crews.forEach((contestant, jvms) -> Round.warmUp(jvms, 1, 2L * millis));
+			// What happens only where JVMs meet must be compiled, too.
+			crews.forEach((contestant, jvms) -> Round.oneKey(bench, contestant, jvms, 1, 2L * millis, 0));
+			for (int round = 0; round < ROUNDS; round++) {
+				for (int count : counts) {
+					crews.forEach((contestant, jvms) -> measure(bench, contestant, jvms.subList(0, count), millis));
+				}
+			}
+		}
+	}
+
+	private void measure(Bench bench, Contestant contestant, List<WorkerJvm> jvms, long millis) {
+		int count = jvms.size();
+		Round round = Round.oneKey(bench, contestant, jvms, 1, millis, 0);
+		Results results = bench.results();
+		results.add(Figure.JVMS_OF_ONE, contestant, count, round.perSecond());
+		results.add(Figure.JVMS_OF_ONE_P50, contestant, count, round.operations().percentile(50));
+		results.add(Figure.JVMS_OF_ONE_P99, contestant, count, round.operations().percentile(99));
+		results.add(Figure.JVMS_OF_ONE_WAIT_P50, contestant, count, round.waits().percentile(50));
+		results.add(Figure.JVMS_OF_ONE_WAIT_P99, contestant, count, round.waits().percentile(99));
+		results.add(Figure.JVMS_OF_ONE_REQUESTS, contestant, count, round.requestsPerOperation());
+		results.add(Figure.JVMS_OF_ONE_COMMANDS, contestant, count, round.commandsPerOperation());
+		results.add(Figure.JVMS_OF_ONE_CPU, contestant, count, round.cpuMicrosPerOperation());
+		if (count > 1) {
+			results.add(Figure.JVMS_OF_ONE_SHARE, contestant, count, 100 * round.smallestShare());
+		}
+	}
+
+}
