@@ -192,6 +192,9 @@ final class BackgroundTransitions {
 	}
 
 	private void expiry(Transitions<State> transitions, State state) {
+		if (this.setup.bestEffort() && state.running().stream().anyMatch(StepProgress::isAboutToChange)) {
+			return; // Nobody begins to change a lock so near to its end.
+		}
 		State expired = state.with(state.server().value(null));
 		if (state.server().value() instanceof Value.Owned owned) {
 			Owner owner = owned.owner();

@@ -11,7 +11,8 @@ enum Fault {
 	CRASH,
 
 	/**
-	 * A wake-up is published and never arrives.
+	 * A wake-up is published and never arrives; or reaches nobody, since its waiter, who
+	 * is alive, does not listen for a moment.
 	 */
 	LOST_MESSAGE,
 

@@ -118,6 +118,12 @@ enum Mutant {
 	GET_THEN_DELETE,
 
 	/**
+	 * With best effort, a release gives the key to the next if the waiter that it has
+	 * reserved it for does not wait any more, or does not hear.
+	 */
+	RESERVATION_CHANGED_BY_WHO_MADE_IT,
+
+	/**
 	 * Without Lua, an acquisition that is refused a command after it has got the lock
 	 * counts as one that was not carried out.
 	 */

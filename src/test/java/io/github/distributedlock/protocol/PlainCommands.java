@@ -50,15 +50,22 @@ final class PlainCommands {
 		State others = state.without(at);
 		Outcome outcome = run(others, at);
 		StepProgress progress = outcome.progress();
-		String what = at.step().kind() + " " + at.next();
-		transitions.happens(at.owner(), what,
-				progress.hasEnded() ? ending.answered(outcome.state(), progress) : outcome.state().with(progress));
+		String what = at.step().kind() + " " + at.next() + (at.compared() ? ", having compared" : "");
+		transitions.happens(at.owner(), what, after(outcome.state(), progress, ending));
 		transitions.goesWrong(Fault.LOST_ANSWER, at.owner(), what + ", unheard",
 				failed(outcome.state(), at, ending, false));
 		transitions.goesWrong(Fault.LATE_COMMAND, at.owner(), what + " does not come through",
 				failed(at.next().onlyReads() ? others : others.with(at.givenUp()), at, ending, false));
+		if (at.next() == Line.PUBLISH && this.setup.skipsTheDeaf() && outcome.progress().hasEnded()) {
+			transitions.goesWrong(Fault.LOST_MESSAGE, at.owner(), what + " reaches nobody, who listens again",
+					after(others, unwanted(at), ending));
+		}
 		transitions.goesWrong(Fault.REFUSED_COMMAND, at.owner(), what + " is refused",
 				failed(others, at, ending, !at.done() || this.setup.has(Mutant.REFUSED_MIDWAY_COUNTS_AS_NOT_BEGUN)));
+	}
+
+	private static State after(State state, StepProgress progress, Ending ending) {
+		return progress.hasEnded() ? ending.answered(state, progress) : state.with(progress);
 	}
 
 	private static State failed(State state, StepProgress at, Ending ending, boolean refused) {
@@ -67,12 +74,15 @@ final class PlainCommands {
 
 	Outcome run(State state, StepProgress at) {
 		Server server = state.server();
+		if (at.comparesAndSets() && !at.compared() && isAsExpected(state, at) && !isAtomic(at)) {
+			return new Outcome(state, at.afterComparing());
+		}
 		return switch (at.next()) {
 			case SET_IF_ABSENT -> (server.value() == null) ? granted(state, at)
 					: new Outcome(state, at.to((at.registers() || this.setup.fenced()) ? Line.WHOSE : Line.END));
 			case WHOSE -> whose(state, at);
-			case RENEW -> server.isOwnedBy(at.owner()) ? granted(state, at) : new Outcome(state, busy(at));
-			case TAKE -> server.isReservedFor(at.owner().jvm()) ? granted(state, at) : new Outcome(state, busy(at));
+			case RENEW -> changes(state, at) ? renewed(state, at) : new Outcome(state, busy(at));
+			case TAKE -> changes(state, at) ? granted(state, at) : new Outcome(state, busy(at));
 			case SEE_LAST_PLACE -> new Outcome(state, at.place(state.server().lastPlace()));
 			case REGISTER -> register(state, at);
 			case SEE_TOKEN -> new Outcome(state, at.seen(server.lastToken(), server.clock()));
@@ -84,9 +94,42 @@ final class PlainCommands {
 			case WHY -> why(state, at);
 			case FORGET -> forget(state, at);
 			case PUBLISH -> publish(state, at);
-			case DELETE -> delete(state, at);
+			case SEE_WHO_HEARS -> new Outcome(state, at.to(mayHear(state, at.waiter()) ? Line.RESERVE : Line.SKIP));
+			case SKIP -> new Outcome(forget(state, at.waiter()), at.current(at.current()));
 			case END -> throw new IllegalStateException("The step has ended");
 		};
+	}
+
+	private boolean isAtomic(StepProgress at) {
+		return !this.setup.bestEffort() && !(this.setup.has(Mutant.GET_THEN_DELETE) && at.next() == Line.REMOVE);
+	}
+
+	private static boolean isAsExpected(State state, StepProgress at) {
+		return switch (at.next()) {
+			case RENEW -> state.server().isOwnedBy(at.owner());
+			case TAKE -> state.server().isReservedFor(at.owner().jvm());
+			default -> holds(state, at.current());
+		};
+	}
+
+	/**
+	 * Whether {@code CompareAndSet} changes the lock. Once compared, it does so if there
+	 * is one: {@code SET XX}, {@code PEXPIRE}, {@code DEL}.
+	 */
+	private static boolean changes(State state, StepProgress at) {
+		return at.compared() ? state.server().value() != null : isAsExpected(state, at);
+	}
+
+	/**
+	 * {@code PEXPIRE}, which leaves the value as it is.
+	 */
+	private Outcome renewed(State state, StepProgress at) {
+		Outcome granted = granted(state, at);
+		return state.server().isOwnedBy(at.owner()) ? granted : new Outcome(state, granted.progress());
+	}
+
+	private boolean mayHear(State state, int waiter) {
+		return state.jvm(waiter).alive() || !this.setup.skipsTheDeaf();
 	}
 
 	private Outcome whose(State state, StepProgress at) {
@@ -155,20 +198,16 @@ final class PlainCommands {
 			int oldest = waiters.get(0).jvm();
 			boolean pops = this.setup.has(Mutant.WAITER_POPPED_AT_ONCE);
 			boolean publishes = this.setup.has(Mutant.WAKE_UP_BEFORE_RESERVING);
-			return new Outcome(pops ? forget(state, oldest) : state,
-					publishes ? at.seen(oldest).to(Line.PUBLISH) : at.seen(oldest));
+			return new Outcome(pops ? forget(state, oldest) : state, publishes ? at.seen(oldest).to(Line.PUBLISH)
+					: this.setup.bestEffort() ? at.seen(oldest).to(Line.SEE_WHO_HEARS) : at.seen(oldest));
 		}
 		return new Outcome(state, at.to((at.current() != null) ? Line.REMOVE : Line.END));
 	}
 
 	private Outcome remove(State state, StepProgress at) {
-		if (!holds(state, at.current())) {
+		if (!changes(state, at)) {
 			return new Outcome(state, at.to(Line.WHY));
 		}
-		return this.setup.has(Mutant.GET_THEN_DELETE) ? new Outcome(state, at.to(Line.DELETE)) : delete(state, at);
-	}
-
-	private Outcome delete(State state, StepProgress at) {
 		return new Outcome(state.with(state.server().value(null)),
 				this.setup.has(Mutant.LOOKS_ONLY_ONCE) ? at.to(Line.END) : givenBack(at).current(null));
 	}
@@ -178,7 +217,7 @@ final class PlainCommands {
 	}
 
 	private Outcome reserve(State state, StepProgress at) {
-		if (!holds(state, at.current())) {
+		if (!changes(state, at)) {
 			return new Outcome(state, at.to((at.current() != null) ? Line.WHY : Line.END));
 		}
 		State reserved = state.with(state.server().value(new Value.Reserved(at.waiter())));
@@ -205,8 +244,7 @@ final class PlainCommands {
 	 */
 	private Outcome forget(State state, StepProgress at) {
 		boolean waits = state.server().knows(at.waiter()) || this.setup.has(Mutant.WAITER_TAKEN_FOR_GRANTED);
-		return new Outcome(forget(state, at.waiter()),
-				waits ? at.to(Line.PUBLISH) : at.current(new Value.Reserved(at.waiter())));
+		return new Outcome(forget(state, at.waiter()), waits ? at.to(Line.PUBLISH) : unwanted(at));
 	}
 
 	private Outcome publish(State state, StepProgress at) {
@@ -216,8 +254,16 @@ final class PlainCommands {
 		if (this.setup.has(Mutant.WAKE_UP_BEFORE_RESERVING)) {
 			return new Outcome(published, at.to(Line.RESERVE));
 		}
-		return new Outcome(published,
-				(hears || !this.setup.skipsTheDeaf()) ? at.to(Line.END) : at.current(new Value.Reserved(waiter)));
+		return new Outcome(published, (hears || !this.setup.skipsTheDeaf()) ? at.to(Line.END) : unwanted(at));
+	}
+
+	/**
+	 * The key is reserved for one that does not take it. With best effort it stays so:
+	 * one that does take it after all must not meet one that looked before.
+	 */
+	private StepProgress unwanted(StepProgress at) {
+		boolean stays = this.setup.bestEffort() && !this.setup.has(Mutant.RESERVATION_CHANGED_BY_WHO_MADE_IT);
+		return stays ? at.to(Line.END) : at.current(new Value.Reserved(at.waiter()));
 	}
 
 	private static State forget(State state, int jvm) {

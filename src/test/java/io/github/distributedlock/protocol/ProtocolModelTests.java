@@ -43,6 +43,8 @@ class ProtocolModelTests {
 
 	private static final Set<Fault> ANY = EnumSet.complementOf(EnumSet.of(FLUSH, SILENCE));
 
+	private static final Set<Fault> IN_TIME = EnumSet.complementOf(EnumSet.of(FLUSH, SILENCE, LATE_COMMAND));
+
 	@ParameterizedTest
 	@MethodSource
 	void isSafeAndRecoversWhateverGoesWrong(Setup setup) {
@@ -69,6 +71,32 @@ class ProtocolModelTests {
 				Setup.threads(1, 1).withoutLua().faults(1, ANY), //
 				Setup.threads(1, 1).withoutLua().withTokens().faults(1, ANY));
 		return Model.LARGE ? Stream.concat(small, larger) : small;
+	}
+
+	/**
+	 * Without anything atomic, as long as no command comes later than the lease that it
+	 * is about has left.
+	 */
+	@ParameterizedTest
+	@MethodSource
+	void withBestEffortIsSafeAndRecovers(Setup setup) {
+		assertHolds(setup, EnumSet.of(MUTUAL_EXCLUSION, HANDS_OFF, NO_ORPHAN, RECOVERY));
+	}
+
+	static Stream<Setup> withBestEffortIsSafeAndRecovers() {
+		Stream<Setup> larger = Stream.of( //
+				Setup.threads(1, 1, 1).withBestEffort().faults(1, IN_TIME), //
+				Setup.threads(1, 1).requests(2).withBestEffort().faults(1, IN_TIME));
+		Stream<Setup> small = Stream.of( //
+				Setup.threads(1, 1).withBestEffort().faults(2, IN_TIME), //
+				Setup.threads(1, 1).requests(2).withBestEffort(), //
+				Setup.threads(1, 2).withBestEffort().faults(1, TIME_OUT));
+		return Model.LARGE ? Stream.concat(small, larger) : small;
+	}
+
+	@Test
+	void withBestEffortALateCommandCanTakeTheLockOfAnother() {
+		assertBroken(Setup.threads(1, 1).withBestEffort().faults(1, LATE_COMMAND), HANDS_OFF);
 	}
 
 	@ParameterizedTest
@@ -219,6 +247,8 @@ class ProtocolModelTests {
 				arguments(Mutant.WAITER_NOT_FORGOTTEN, THE_DEAD_ARE_FORGOTTEN, plain.faults(1, CRASH)),
 				arguments(Mutant.WAITER_TAKEN_FOR_GRANTED, NO_LOST_WAKE_UP, plain.requests(2).faults(1, TIME_OUT)),
 				arguments(Mutant.GET_THEN_DELETE, HANDS_OFF, plain.faults(1, LOST_LEASE)),
+				arguments(Mutant.RESERVATION_CHANGED_BY_WHO_MADE_IT, HANDS_OFF,
+						two.withBestEffort().faults(1, LOST_MESSAGE)),
 				arguments(Mutant.REFUSED_MIDWAY_COUNTS_AS_NOT_BEGUN, NO_ORPHAN,
 						plain.faults(2, REFUSED_COMMAND, TIME_OUT)));
 	}

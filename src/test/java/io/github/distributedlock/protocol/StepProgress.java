@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
  * @param step the step
  * @param next the command that is carried out next
  * @param again whether an acquisition has registered, and tries a second time
+ * @param compared whether the key was seen to have the value that the next command
+ * changes, which then does so unseen
  * @param current of a release, what the key is believed to hold, {@code null} if nothing
  * @param waiter of a release, the JVM that was seen to wait
  * @param last the last fencing token that was seen, or the last place of the waiters
@@ -16,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param tooLate whether its deadline has passed since
  * @param unheard whether the next command was sent, and given up for unanswered
  */
-record StepProgress(Command step, Line next, boolean again, @Nullable Value current, int waiter, int last, int time,
-		boolean done, boolean tooLate, boolean unheard) {
+record StepProgress(Command step, Line next, boolean again, boolean compared, @Nullable Value current, int waiter,
+		int last, int time, boolean done, boolean tooLate, boolean unheard) {
 
 	/**
 	 * The commands.
@@ -101,9 +103,14 @@ record StepProgress(Command step, Line next, boolean again, @Nullable Value curr
 		PUBLISH,
 
 		/**
-		 * {@code DEL lock}, which no step has.
+		 * {@code PUBLISH} of nothing to the oldest waiter, to see whether it hears.
 		 */
-		DELETE,
+		SEE_WHO_HEARS,
+
+		/**
+		 * {@code ZREM waiters} of one that does not.
+		 */
+		SKIP,
 
 		/**
 		 * No command: the step has ended.
@@ -111,7 +118,8 @@ record StepProgress(Command step, Line next, boolean again, @Nullable Value curr
 		END;
 
 		boolean onlyReads() {
-			return this == WHOSE || this == SEE_LAST_PLACE || this == SEE_TOKEN || this == LOOK || this == WHY;
+			return this == WHOSE || this == SEE_LAST_PLACE || this == SEE_TOKEN || this == LOOK || this == WHY
+					|| this == SEE_WHO_HEARS;
 		}
 
 	}
@@ -126,7 +134,7 @@ record StepProgress(Command step, Line next, boolean again, @Nullable Value curr
 			case RELEASE -> Line.LOOK;
 			case WITHDRAW -> Line.UNREGISTER;
 		};
-		return new StepProgress(step, first, false, current, -1, 0, 0, false, false, false);
+		return new StepProgress(step, first, false, false, current, -1, 0, 0, false, false, false);
 	}
 
 	Owner owner() {
@@ -134,53 +142,61 @@ record StepProgress(Command step, Line next, boolean again, @Nullable Value curr
 	}
 
 	StepProgress to(Line next) {
-		return new StepProgress(this.step, next, this.again, this.current, this.waiter, this.last, this.time, this.done,
-				this.tooLate, this.unheard);
-	}
-
-	StepProgress secondTry() {
-		return new StepProgress(this.step, Line.SET_IF_ABSENT, true, this.current, this.waiter, this.last, this.time,
+		return new StepProgress(this.step, next, this.again, false, this.current, this.waiter, this.last, this.time,
 				this.done, this.tooLate, this.unheard);
 	}
 
+	/**
+	 * The key has the value that the next command changes.
+	 */
+	StepProgress afterComparing() {
+		return new StepProgress(this.step, this.next, this.again, true, this.current, this.waiter, this.last, this.time,
+				this.done, this.tooLate, this.unheard);
+	}
+
+	StepProgress secondTry() {
+		return new StepProgress(this.step, Line.SET_IF_ABSENT, true, false, this.current, this.waiter, this.last,
+				this.time, this.done, this.tooLate, this.unheard);
+	}
+
 	StepProgress current(@Nullable Value current) {
-		return new StepProgress(this.step, Line.LOOK, this.again, current, -1, this.last, this.time, this.done,
+		return new StepProgress(this.step, Line.LOOK, this.again, false, current, -1, this.last, this.time, this.done,
 				this.tooLate, this.unheard);
 	}
 
 	StepProgress seen(int waiter) {
-		return new StepProgress(this.step, Line.RESERVE, this.again, this.current, waiter, this.last, this.time,
+		return new StepProgress(this.step, Line.RESERVE, this.again, false, this.current, waiter, this.last, this.time,
 				this.done, this.tooLate, this.unheard);
 	}
 
 	StepProgress seen(int last, int time) {
-		return new StepProgress(this.step, Line.NEXT_TOKEN, this.again, this.current, this.waiter, last, time,
+		return new StepProgress(this.step, Line.NEXT_TOKEN, this.again, false, this.current, this.waiter, last, time,
 				this.done, this.tooLate, this.unheard);
 	}
 
 	StepProgress place(int last) {
-		return new StepProgress(this.step, Line.REGISTER, this.again, this.current, this.waiter, last, this.time,
+		return new StepProgress(this.step, Line.REGISTER, this.again, false, this.current, this.waiter, last, this.time,
 				this.done, this.tooLate, this.unheard);
 	}
 
 	StepProgress token(int token) {
-		return new StepProgress(this.step, this.next, this.again, this.current, this.waiter, token, 0, this.done,
-				this.tooLate, this.unheard);
+		return new StepProgress(this.step, this.next, this.again, this.compared, this.current, this.waiter, token, 0,
+				this.done, this.tooLate, this.unheard);
 	}
 
 	StepProgress succeeded() {
-		return new StepProgress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time, true,
-				this.tooLate, this.unheard);
+		return new StepProgress(this.step, this.next, this.again, this.compared, this.current, this.waiter, this.last,
+				this.time, true, this.tooLate, this.unheard);
 	}
 
 	StepProgress late() {
-		return new StepProgress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time,
-				this.done, true, this.unheard);
+		return new StepProgress(this.step, this.next, this.again, this.compared, this.current, this.waiter, this.last,
+				this.time, this.done, true, this.unheard);
 	}
 
 	StepProgress givenUp() {
-		return new StepProgress(this.step, this.next, this.again, this.current, this.waiter, this.last, this.time,
-				this.done, this.tooLate, true);
+		return new StepProgress(this.step, this.next, this.again, this.compared, this.current, this.waiter, this.last,
+				this.time, this.done, this.tooLate, true);
 	}
 
 	/**
@@ -189,6 +205,21 @@ record StepProgress(Command step, Line next, boolean again, @Nullable Value curr
 	boolean mayTakeTheLockFor(Owner owner) {
 		return this.unheard && owner().equals(owner)
 				&& (this.next == Line.SET_IF_ABSENT || this.next == Line.TAKE || this.next == Line.RENEW);
+	}
+
+	/**
+	 * Whether its next command is a {@code CompareAndSet} of the lock.
+	 */
+	boolean comparesAndSets() {
+		return this.next == Line.RENEW || this.next == Line.TAKE || this.next == Line.REMOVE
+				|| (this.next == Line.RESERVE && this.current != null);
+	}
+
+	/**
+	 * Whether it changes the lock next, whatever that has become.
+	 */
+	boolean isAboutToChange() {
+		return this.compared && !this.unheard;
 	}
 
 	/**

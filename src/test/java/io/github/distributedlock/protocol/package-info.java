@@ -19,8 +19,9 @@
  * before its end then: who sees in between that the key is free can take it only by a
  * write, which the {@code EXEC} would notice. A {@code PEXPIRE} finds nothing and fails,
  * as after the end.</li>
- * <li>Best effort is not modelled: its two commands are the mutant
- * {@code GET_THEN_DELETE}.</li>
+ * <li>With best effort it is two commands, one that compares and one that changes the key
+ * whatever that has become by then. Neither is late, so the key does not run out in
+ * between.</li>
  * </ul>
  * Two small models are about more than one exclusive lock can show, with Lua, and with
  * each command and its answer in one step: {@code FairProtocol} is about tickets, and

@@ -66,16 +66,6 @@ abstract class ContractBench {
 	protected abstract LockBackend backend(String store);
 
 	/**
-	 * Whether a store compares and changes in one step, so that it never has two owners
-	 * of a key.
-	 * @param store its name
-	 * @return {@code true}, unless a store is known not to
-	 */
-	protected boolean isAtomic(String store) {
-		return true;
-	}
-
-	/**
 	 * How long a test waits at most for what must come.
 	 * @return the time, a minute unless said otherwise
 	 */

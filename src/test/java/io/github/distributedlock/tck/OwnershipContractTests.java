@@ -21,7 +21,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * The contract of every {@link LockBackend}, which is about owners: the four methods of
@@ -251,7 +250,6 @@ public abstract class OwnershipContractTests extends ContractBench {
 	 */
 	@ContractTest
 	void noTwoOwnersAreThereAtTheSameTime(String store) {
-		assumeTrue(isAtomic(store), "Skipped: the store does not compare and change in one step");
 		Subject backend = open(store);
 		String key = key();
 		Queue<Hold> holds = new ConcurrentLinkedQueue<>();

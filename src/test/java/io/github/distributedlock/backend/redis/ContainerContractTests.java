@@ -44,9 +44,4 @@ class ContainerContractTests extends LockBackendContractTests {
 		return this.stores.open(store);
 	}
 
-	@Override
-	protected boolean isAtomic(String store) {
-		return !store.contains("best-effort");
-	}
-
 }

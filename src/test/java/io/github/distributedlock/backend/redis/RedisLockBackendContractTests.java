@@ -28,9 +28,4 @@ class RedisLockBackendContractTests extends LockBackendContractTests {
 		return this.stores.open(store);
 	}
 
-	@Override
-	protected boolean isAtomic(String store) {
-		return !store.contains("best-effort");
-	}
-
 }

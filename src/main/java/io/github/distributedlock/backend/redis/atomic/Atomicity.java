@@ -30,12 +30,14 @@ public enum Atomicity {
 	TRANSACTION,
 
 	/**
-	 * Compares, then changes, only while there is some time left. Not atomic: a command
-	 * that is held up for longer than that can take away the lock of another owner. So
-	 * can a release that meets a waiter which takes the reservation, where several
-	 * instances want one key. Never chosen but by this name, and not in a cluster, whose
-	 * clients send commands again, nor by a connection factory that is not Spring Data's
-	 * own.
+	 * Compares, then changes, only while there is some time left, and only what names
+	 * this instance. Not atomic: a command that arrives more than 250 ms late, or once
+	 * its sender has given it up, can release, take or renew the lock of another owner.
+	 * So can a waiter beside instances that use {@link #NATIVE} or {@link #TRANSACTION}.
+	 * A lock with less than 250 ms to live is not released, but runs out; one that is
+	 * released to a waiter that gives up just then is free half a second later. Never
+	 * chosen but by this name, and not in a cluster, whose clients send commands again,
+	 * nor by a connection factory that is not Spring Data's own.
 	 */
 	BEST_EFFORT
 

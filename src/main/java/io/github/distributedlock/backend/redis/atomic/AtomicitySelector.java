@@ -212,8 +212,10 @@ public final class AtomicitySelector {
 		logger.info("Locks are kept atomic by {} on {}", found.description(), server);
 		if (found.atomicity() == Atomicity.BEST_EFFORT) {
 			logger.warn("distributed-lock.redis.atomicity=best-effort: a lock is compared first and then changed, so a"
-					+ " command that arrives more than {} ms late can give back or renew another's lock. Use it only"
-					+ " where the server allows nothing else", BestEffortCompareAndSet.MARGIN_MILLIS);
+					+ " command that arrives more than {} ms late, or once its sender has given it up, can release,"
+					+ " take or renew the lock of another owner; so can a waiter beside instances that use native or"
+					+ " transaction. Use it only where the server allows nothing else",
+					BestEffortCompareAndSet.MARGIN_MILLIS);
 		}
 	}
 

@@ -11,10 +11,16 @@ import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares, and then sets. Not atomic: if the key runs out and another owner gets it
- * before the second command arrives, the lock of that owner is changed. So it leaves
- * alone what has not got some time to live, and a command that comes later than that is
- * what is left of the risk.
+ * Compares, and then sets. Not atomic, and yet nobody else changes the value in between:
+ * <ul>
+ * <li>A value is changed only by the instance that it names: by that of its owner, or of
+ * the waiter that it is reserved for. See {@link PlainRelease}.</li>
+ * <li>An instance compares and changes a key one time after another.</li>
+ * <li>The value does not run out in between: one that has not got some time to live is
+ * left alone. A command that comes later than that is what is left of the risk; and
+ * beside instances that use {@link Atomicity#NATIVE} or {@link Atomicity#TRANSACTION},
+ * which pass on a reservation whose waiter does not hear, that waiter.</li>
+ * </ul>
  */
 public final class BestEffortCompareAndSet implements CompareAndSet {
 
@@ -23,11 +29,26 @@ public final class BestEffortCompareAndSet implements CompareAndSet {
 	 */
 	static final long MARGIN_MILLIS = WaitingList.RESERVATION.toMillis() / 2;
 
+	private final NameLocks underWay = new NameLocks();
+
+	@Override
+	public boolean isAtomic() {
+		return false;
+	}
+
 	@Override
 	public boolean replace(Link link, byte[] name, byte[] expected, byte @Nullable [] replacement, long millis) {
-		if (!isSafe(link, name, expected)) {
-			return false;
+		String key = KeyNames.text(name);
+		this.underWay.enter(key);
+		try {
+			return isSafe(link, name, expected) && change(link, name, expected, replacement, millis);
 		}
+		finally {
+			this.underWay.leave(key);
+		}
+	}
+
+	private static boolean change(Link link, byte[] name, byte[] expected, byte @Nullable [] replacement, long millis) {
 		if (replacement == null) {
 			return link.number(Command.of(Verb.DEL, name)) == 1;
 		}

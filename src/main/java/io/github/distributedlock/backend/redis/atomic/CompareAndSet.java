@@ -20,4 +20,11 @@ interface CompareAndSet {
 	 */
 	boolean replace(Link link, byte[] name, byte[] expected, byte @Nullable [] replacement, long millis);
 
+	/**
+	 * Whether nothing can come between the comparison and the change.
+	 */
+	default boolean isAtomic() {
+		return true;
+	}
+
 }

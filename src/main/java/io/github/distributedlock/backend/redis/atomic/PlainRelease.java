@@ -19,6 +19,10 @@ import org.slf4j.LoggerFactory;
  * between, for whatever reason, it still waits. If it waits no more once the lock is
  * reserved for it, since it has got the lock by itself meanwhile, or given up, it would
  * make nothing of a wake-up, and the lock goes to the next.
+ * <p>
+ * Without an atomic comparison a reservation is not touched again, since its waiter may
+ * be just about to take it. So whether it hears is found out before; and where it waits
+ * no more all the same, the reservation runs out.
  */
 final class PlainRelease {
 
@@ -85,6 +89,11 @@ final class PlainRelease {
 	}
 
 	private boolean passTo(Waiter waiter) {
+		boolean atomic = this.compareAndSet.isAtomic();
+		if (!atomic && !this.waiters.hears(this.link, this.key, waiter)) {
+			this.waiters.remove(this.link, this.key, waiter);
+			return false;
+		}
 		String reservation = LockCodec.reservedFor(waiter);
 		try {
 			if (!reserve(reservation)) {
@@ -100,7 +109,9 @@ final class PlainRelease {
 			return free();
 		}
 		become(reservation);
-		return this.waiters.remove(this.link, this.key, waiter) && this.waiters.wake(this.link, this.key, waiter);
+		boolean woken = this.waiters.remove(this.link, this.key, waiter)
+				&& this.waiters.wake(this.link, this.key, waiter);
+		return woken || !atomic;
 	}
 
 	private boolean reserve(String reservation) {

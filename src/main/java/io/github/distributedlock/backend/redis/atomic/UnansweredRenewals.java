@@ -1,13 +1,12 @@
 package io.github.distributedlock.backend.redis.atomic;
 
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What renewals by plain commands have to know of each other. Such a renewal sets the
@@ -25,7 +24,7 @@ public final class UnansweredRenewals {
 	 */
 	private static final int MOST = 10_000;
 
-	private final Set<String> underWay = new HashSet<>();
+	private final NameLocks underWay = new NameLocks();
 
 	// The shortest lease that was asked for without an answer, by owner.
 	private final Map<String, Long> leases = new LinkedHashMap<>() {
@@ -42,21 +41,11 @@ public final class UnansweredRenewals {
 	 * @param claim the renewal
 	 * @throws LockBackendException if it is for too long
 	 */
-	synchronized void begin(Claim claim) {
-		boolean interrupted = false;
-		while (this.underWay.contains(claim.owner())) {
-			try {
-				wait();
-			}
-			catch (InterruptedException ex) {
-				interrupted = true; // The other one takes a command timeout at most.
-			}
-		}
-		if (interrupted) {
-			Thread.currentThread().interrupt();
-		}
-		Long shortest = this.leases.get(claim.owner());
+	void begin(Claim claim) {
+		this.underWay.enter(claim.owner());
+		Long shortest = shortest(claim.owner());
 		if (shortest != null && claim.lease().toMillis() > shortest) {
+			this.underWay.leave(claim.owner());
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(claim.key()) + "' cannot be renewed for "
 						+ claim.lease().toMillis() + " ms: Redis has not answered to a renewal of it for " + shortest
@@ -65,7 +54,10 @@ public final class UnansweredRenewals {
 				.notCarriedOut(true)
 				.build();
 		}
-		this.underWay.add(claim.owner());
+	}
+
+	private synchronized @Nullable Long shortest(String owner) {
+		return this.leases.get(owner);
 	}
 
 	/**
@@ -73,12 +65,15 @@ public final class UnansweredRenewals {
 	 * @param claim the renewal
 	 * @param answered whether it is known what became of it
 	 */
-	synchronized void end(Claim claim, boolean answered) {
+	void end(Claim claim, boolean answered) {
 		if (!answered) {
-			this.leases.merge(claim.owner(), claim.lease().toMillis(), Math::min);
+			note(claim);
 		}
-		this.underWay.remove(claim.owner());
-		notifyAll();
+		this.underWay.leave(claim.owner());
+	}
+
+	private synchronized void note(Claim unanswered) {
+		this.leases.merge(unanswered.owner(), unanswered.lease().toMillis(), Math::min);
 	}
 
 	/**

@@ -102,24 +102,33 @@ public final class WaitingList {
 	}
 
 	/**
+	 * Asks whether a waiter listens, by a message that says nothing.
+	 * @return {@code false} if it certainly cannot hear
+	 */
+	boolean hears(Link link, String key, Waiter waiter) {
+		return this.publishing != Publishing.ON_ONE_SERVER || publish(link, key, waiter, "");
+	}
+
+	/**
 	 * Tells a waiter that a key is reserved for it.
 	 * @return {@code false} if it certainly cannot hear
 	 */
 	boolean wake(Link link, String key, Waiter waiter) {
-		if (this.publishing == Publishing.NOTHING) {
-			return true; // It polls.
-		}
+		// Where nothing is published, it polls.
+		return this.publishing == Publishing.NOTHING || publish(link, key, waiter, LockCodec.text(waiter) + " " + key);
+	}
+
+	private boolean publish(Link link, String key, Waiter waiter, String message) {
 		try {
 			byte[] channel = KeyNames.bytes(this.names.channels() + waiter.instance());
-			long heard = link.number(Command.at(this.names.lock(key), Verb.PUBLISH, channel,
-					KeyNames.bytes(LockCodec.text(waiter) + " " + key)));
+			long heard = link.number(Command.at(this.names.lock(key), Verb.PUBLISH, channel, KeyNames.bytes(message)));
 			return this.publishing != Publishing.ON_ONE_SERVER || heard > 0;
 		}
 		catch (RuntimeException ex) {
 			// This says nothing about the receivers; and a waiter that is not woken
 			// polls.
-			logger.debug("Could not wake {} for lock '{}'", LockException.printable(LockCodec.text(waiter)),
-					LockException.printable(key), ex);
+			logger.debug("Could not publish '{}' to {}", LockException.printable(message),
+					LockException.printable(LockCodec.text(waiter)), ex);
 			return true;
 		}
 	}
