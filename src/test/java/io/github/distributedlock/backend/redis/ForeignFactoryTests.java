@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -12,7 +13,6 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
-import io.github.distributedlock.backend.redis.atomic.AtomicityCandidates;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.RedisCluster;
@@ -114,12 +114,13 @@ class ForeignFactoryTests {
 					.withMessageContainingAll("lua: NOPERM", "Either allow scripts")
 					.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContain("transaction"));
 			}
-			for (Atomicity atomicity : List.of(Atomicity.TRANSACTION, Atomicity.BEST_EFFORT)) {
-				RedisLockSettings settings = RedisLockSettings.defaults().atomicity(atomicity);
-				assertThatIllegalArgumentException().isThrownBy(() -> new RedisLockBackend(application, settings))
-					.withMessageContainingAll("neither Jedis' nor Lettuce's",
-							"distributed-lock.redis.atomicity=" + AtomicityCandidates.text(atomicity));
-			}
+			Map.of(Atomicity.TRANSACTION, "transaction", Atomicity.BEST_EFFORT, "best-effort")
+				.forEach((atomicity, text) -> {
+					RedisLockSettings settings = RedisLockSettings.defaults().atomicity(atomicity);
+					assertThatIllegalArgumentException().isThrownBy(() -> new RedisLockBackend(application, settings))
+						.withMessageContainingAll("neither Jedis' nor Lettuce's",
+								"distributed-lock.redis.atomicity=" + text);
+				});
 			client.shutdown();
 		}
 	}

@@ -14,7 +14,7 @@ import io.github.distributedlock.backend.redis.wire.Link;
 /**
  * The ways to make steps atomic that a server may allow.
  */
-public final class AtomicityCandidates {
+final class AtomicityCandidates {
 
 	private static final byte[] EXPECTED = KeyNames.bytes("nothing has this value");
 
@@ -109,7 +109,7 @@ public final class AtomicityCandidates {
 	/**
 	 * A setting as it is written in a configuration.
 	 */
-	public static String text(Atomicity atomicity) {
+	static String text(Atomicity atomicity) {
 		return atomicity.name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * which pass on a reservation whose waiter does not hear, that waiter.</li>
  * </ul>
  */
-public final class BestEffortCompareAndSet implements CompareAndSet {
+final class BestEffortCompareAndSet implements CompareAndSet {
 
 	/**
 	 * How long a key must have to live: half of a reservation, so that they can be taken.

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * one more look for waiters, so that one of the two sees the other. A lock is reserved
  * for a waiter before the waiter is notified, and before it loses its place.
  */
-public final class PlainSteps implements Steps {
+final class PlainSteps implements Steps {
 
 	private final KeyNames names;
 
@@ -45,7 +45,7 @@ public final class PlainSteps implements Steps {
 
 	private final UnansweredRenewals unanswered;
 
-	public PlainSteps(KeyNames names, CompareAndSet compareAndSet, UnansweredRenewals unanswered, Duration timeout,
+	PlainSteps(KeyNames names, CompareAndSet compareAndSet, UnansweredRenewals unanswered, Duration timeout,
 			Publishing publishing) {
 		this.names = names;
 		this.compareAndSet = compareAndSet;

@@ -8,20 +8,20 @@ import org.springframework.dao.TransientDataAccessResourceException;
  * Keeps a step of several commands from taking several command timeouts, where each of
  * them is slow but not too slow: once half of a timeout is over, no other is begun.
  */
-public final class StepBudget {
+final class StepBudget {
 
 	private final long timeoutNanos;
 
 	private final long begin = System.nanoTime();
 
-	public StepBudget(Duration timeout) {
+	StepBudget(Duration timeout) {
 		this.timeoutNanos = timeout.toNanos();
 	}
 
 	/**
 	 * To be called before a command.
 	 */
-	public void check() {
+	void check() {
 		long elapsed = System.nanoTime() - this.begin;
 		if (elapsed > this.timeoutNanos / 2) {
 			// Not what a command without an answer is: nothing is wrong with the

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * answered, and may be carried out at any later time, no longer lease is granted to that
  * owner.
  */
-public final class UnansweredRenewals {
+final class UnansweredRenewals {
 
 	/**
 	 * Bounds the memory. Owners are forgotten when they give their lock back.

@@ -2,9 +2,6 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 
-import io.github.distributedlock.backend.redis.atomic.StepBudget;
-import io.github.distributedlock.backend.redis.wire.Command;
-import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.UnfinishedException;
 import io.github.distributedlock.fixtures.Patience;
@@ -13,7 +10,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.beans.DirectFieldAccessor;
-import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -68,21 +64,6 @@ class LettuceLaneTests {
 		}));
 		lane.run((link) -> channels[1] = channel(link));
 		assertThat(channels[1]).isNotSameAs(channels[0]);
-		lane.close();
-	}
-
-	@Test
-	void aConnectionStaysIfAStepOfManyCommandsRunsOutOfTimeOnIt() {
-		LettuceLane lane = lane(Duration.ofSeconds(30));
-		Object[] channels = new Object[2];
-		lane.run((link) -> channels[0] = channel(link));
-		StepBudget budget = new StepBudget(Duration.ZERO);
-		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> lane.run((link) -> {
-			budget.check();
-			return link.call(Command.of(Command.Verb.GET, KeyNames.bytes("k")));
-		})).withMessageContaining("too little time");
-		lane.run((link) -> channels[1] = channel(link));
-		assertThat(channels[1]).isSameAs(channels[0]);
 		lane.close();
 	}
 

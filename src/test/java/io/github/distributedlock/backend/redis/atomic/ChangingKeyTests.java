@@ -1,4 +1,4 @@
-package io.github.distributedlock.backend.redis;
+package io.github.distributedlock.backend.redis.atomic;
 
 import java.time.Duration;
 import java.util.List;
@@ -7,11 +7,6 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.atomic.BestEffortCompareAndSet;
-import io.github.distributedlock.backend.redis.atomic.PlainSteps;
-import io.github.distributedlock.backend.redis.atomic.Publishing;
-import io.github.distributedlock.backend.redis.atomic.Steps;
-import io.github.distributedlock.backend.redis.atomic.UnansweredRenewals;
 import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.wire.Command;
