@@ -30,13 +30,19 @@ public final class LockRequest {
 	 */
 	public static final int MOST_KEYS = 10_000;
 
+	private final List<String> keys;
+
+	/**
+	 * All but the keys; those that differ in nothing else share it.
+	 */
 	private final Values values;
 
-	private LockRequest(Values values) {
+	private LockRequest(List<String> keys, Values values) {
+		this.keys = keys;
 		this.values = values;
 		requireMinHoldFits("leaseTime", values.leaseTime);
 		requireMinHoldFits("maxHoldTime", values.maxHoldTime);
-		RequestChecks.requireCompatible(values.keys, values.mode, values.fair, values.fenced);
+		RequestChecks.requireCompatible(keys, values.mode, values.fair, values.fenced);
 	}
 
 	/**
@@ -54,7 +60,7 @@ public final class LockRequest {
 	 * @return the request
 	 */
 	public static LockRequest of(Collection<String> keys) {
-		return new LockRequest(new Values(RequestChecks.distinct(keys)));
+		return new LockRequest(RequestChecks.distinct(keys), Values.NONE);
 	}
 
 	/**
@@ -63,8 +69,7 @@ public final class LockRequest {
 	 * @return a request for those keys that is like this one otherwise
 	 */
 	public LockRequest keys(Collection<String> keys) {
-		List<String> distinct = RequestChecks.distinct(keys);
-		return with((values) -> values.keys = distinct);
+		return new LockRequest(RequestChecks.distinct(keys), this.values);
 	}
 
 	/**
@@ -216,7 +221,7 @@ public final class LockRequest {
 	 * @return the keys
 	 */
 	public List<String> keys() {
-		return this.values.keys;
+		return this.keys;
 	}
 
 	/**
@@ -318,7 +323,7 @@ public final class LockRequest {
 	@Override
 	public String toString() {
 		Values values = this.values;
-		return "LockRequest[keys=" + LockException.printable(values.keys) + ", name=" + values.name + ", mode="
+		return "LockRequest[keys=" + LockException.printable(this.keys) + ", name=" + values.name + ", mode="
 				+ values.mode + told("waitTime", values.waitTime) + told("leaseTime", values.leaseTime)
 				+ told("maxHoldTime", values.maxHoldTime) + told("minHoldTime", values.minHoldTime)
 				+ (values.expireOnClose ? ", expireOnClose" : "") + (values.fair ? ", fair" : "")
@@ -330,11 +335,11 @@ public final class LockRequest {
 	private LockRequest with(Consumer<Values> change) {
 		Values changed = new Values(this.values);
 		change.accept(changed);
-		return new LockRequest(changed);
+		return new LockRequest(this.keys, changed);
 	}
 
 	private void requireMinHoldFits(String what, @Nullable Duration limit) {
-		RequestChecks.requireNotLonger(this.values.keys, this.values.minHoldTime, what, limit);
+		RequestChecks.requireNotLonger(this.keys, this.values.minHoldTime, what, limit);
 	}
 
 	private static String told(String what, @Nullable Duration duration) {
@@ -346,7 +351,7 @@ public final class LockRequest {
 	 */
 	private static final class Values {
 
-		private List<String> keys;
+		private static final Values NONE = new Values();
 
 		private @Nullable Duration waitTime;
 
@@ -372,12 +377,10 @@ public final class LockRequest {
 
 		private String name = "unnamed";
 
-		private Values(List<String> keys) {
-			this.keys = keys;
+		private Values() {
 		}
 
 		private Values(Values other) {
-			this.keys = other.keys;
 			this.waitTime = other.waitTime;
 			this.leaseTime = other.leaseTime;
 			this.maxHoldTime = other.maxHoldTime;

@@ -7,7 +7,8 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
@@ -16,6 +17,7 @@ import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.LossCallback;
 import io.github.distributedlock.engine.lease.LossHandler;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +30,13 @@ import org.jspecify.annotations.Nullable;
  * back those of which it was the last. A loss action runs at most once, and only while
  * the handle is open.
  */
-final class EngineHandle implements LockHandle {
+final class EngineHandle implements LockHandle, LossCallback {
+
+	private static final AtomicIntegerFieldUpdater<EngineHandle> CLOSED = AtomicIntegerFieldUpdater
+		.newUpdater(EngineHandle.class, "closed");
+
+	private static final AtomicReferenceFieldUpdater<EngineHandle, LossActions> LOSS_ACTIONS = AtomicReferenceFieldUpdater
+		.newUpdater(EngineHandle.class, LossActions.class, "lossActions");
 
 	private final List<Hold> holds;
 
@@ -36,9 +44,15 @@ final class EngineHandle implements LockHandle {
 
 	private final HandleContext context;
 
-	private final AtomicBoolean closed = new AtomicBoolean();
+	/**
+	 * 1 if it is closed, else 0.
+	 */
+	private volatile int closed;
 
-	private final LossActions lossActions;
+	/**
+	 * What is to be done if it is lost; {@code null} until there is anything.
+	 */
+	private volatile @Nullable LossActions lossActions;
 
 	/**
 	 * What the library has bound it to; {@code null} if it is detached.
@@ -52,24 +66,19 @@ final class EngineHandle implements LockHandle {
 
 	private final EngineTime.Alarm heldTooLong;
 
-	EngineHandle(List<Hold> holds, boolean detached, Call call, HandleContext context) {
+	EngineHandle(List<Hold> holds, List<String> keys, boolean detached, Call call, HandleContext context) {
 		this.holds = holds;
-		this.keys = keys(holds);
+		this.keys = keys;
 		this.context = context;
-		this.lossActions = new LossActions(this.keys, context.userCode(), context.workers());
 		this.heldTooLong = context.heldTooLong().watch(this.keys);
 		for (Hold hold : holds) {
-			hold.attach(this.lossActions);
+			hold.attach(this);
 		}
 		this.call = call;
 		this.binding = detached ? null : CurrentLock.bind(this);
 		if (this.binding != null) {
 			call.bound(this.binding);
 		}
-	}
-
-	private static List<String> keys(List<Hold> holds) {
-		return (holds.size() == 1) ? List.of(holds.get(0).key()) : holds.stream().map((hold) -> hold.key()).toList();
 	}
 
 	/**
@@ -104,12 +113,12 @@ final class EngineHandle implements LockHandle {
 
 	@Override
 	public boolean isHeld() {
-		return !this.closed.get() && this.holds.stream().allMatch(this.context.lossHandler()::isStillHeld);
+		return !isClosed() && this.holds.stream().allMatch(this.context.lossHandler()::isStillHeld);
 	}
 
 	@Override
 	public boolean isClosed() {
-		return this.closed.get();
+		return this.closed == 1;
 	}
 
 	@Override
@@ -153,8 +162,8 @@ final class EngineHandle implements LockHandle {
 
 	private LockHandle add(Runnable action, @Nullable Executor executor) {
 		Objects.requireNonNull(action, "action");
-		Runnable ifLostAlready = this.lossActions.add(() -> {
-			if (!this.closed.get()) {
+		Runnable ifLostAlready = lossActions().add(() -> {
+			if (!isClosed()) {
 				action.run();
 			}
 		}, executor);
@@ -162,6 +171,22 @@ final class EngineHandle implements LockHandle {
 			ifLostAlready.run();
 		}
 		return this;
+	}
+
+	private LossActions lossActions() {
+		if (this.lossActions == null) {
+			LOSS_ACTIONS.compareAndSet(this, null,
+					new LossActions(this.keys, this.context.userCode(), this.context.workers()));
+		}
+		return Objects.requireNonNull(this.lossActions);
+	}
+
+	@Override
+	public void lost() {
+		LossActions actions = this.lossActions;
+		if (actions != null) {
+			actions.lost();
+		}
 	}
 
 	@Override
@@ -193,7 +218,7 @@ final class EngineHandle implements LockHandle {
 	 * @return {@code false} if it was closed before
 	 */
 	private boolean leave() {
-		if (!this.closed.compareAndSet(false, true)) {
+		if (!CLOSED.compareAndSet(this, 0, 1)) {
 			return false;
 		}
 		if (this.binding != null) {
@@ -202,7 +227,7 @@ final class EngineHandle implements LockHandle {
 		}
 		this.heldTooLong.cancel();
 		for (Hold hold : this.holds) {
-			hold.detach(this.lossActions);
+			hold.detach(this);
 		}
 		return true;
 	}
@@ -231,7 +256,7 @@ final class EngineHandle implements LockHandle {
 	}
 
 	private void requireOpen() {
-		if (this.closed.get()) {
+		if (isClosed()) {
 			throw new IllegalStateException("The handle of lock " + LockException.printable(this.keys) + " is closed");
 		}
 	}
@@ -239,7 +264,7 @@ final class EngineHandle implements LockHandle {
 	@Override
 	public String toString() {
 		return "LockHandle[keys=" + LockException.printable(this.keys) + ", owner=" + owner() + ", "
-				+ (this.closed.get() ? "closed" : isHeld() ? "held" : "lost") + "]";
+				+ (isClosed() ? "closed" : isHeld() ? "held" : "lost") + "]";
 	}
 
 }

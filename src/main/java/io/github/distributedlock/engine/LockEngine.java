@@ -195,7 +195,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				this.events.publish(new LockEvent.NotAcquired(options.name(), keys, wait.waited(), wait.holder()));
 				return null;
 			}
-			return open(holds, request, call);
+			return open(holds, keys, request, call);
 		}
 		catch (InterruptedException ex) {
 			interrupted = true;
@@ -219,9 +219,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		}
 	}
 
-	private LockHandle open(List<Hold> holds, LockRequest request, Call call) {
+	private LockHandle open(List<Hold> holds, List<String> keys, LockRequest request, Call call) {
 		try {
-			return new EngineHandle(holds, request.detached(), call, this.handleContext);
+			return new EngineHandle(holds, keys, request.detached(), call, this.handleContext);
 		}
 		catch (RuntimeException | Error ex) {
 			this.requestAcquirer.giveBack(holds);

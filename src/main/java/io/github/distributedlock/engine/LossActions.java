@@ -1,12 +1,11 @@
 package io.github.distributedlock.engine;
 
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.engine.lease.LossCallback;
 import io.github.distributedlock.engine.runtime.UserCode;
 import io.github.distributedlock.engine.runtime.Workers;
 import org.jspecify.annotations.Nullable;
@@ -17,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Invariants: an action is taken from the queue before it is given to its executor, so
  * that it runs at most once. None waits for another.
  */
-final class LossActions implements LossCallback {
+final class LossActions {
 
 	/**
 	 * One of them.
@@ -33,10 +32,7 @@ final class LossActions implements LossCallback {
 
 	private final Workers workers;
 
-	/**
-	 * Guarded by this; {@code null} until there is one.
-	 */
-	private @Nullable Queue<LossAction> queue;
+	private final Queue<LossAction> queue = new ConcurrentLinkedQueue<>();
 
 	LossActions(List<String> keys, UserCode userCode, Workers workers) {
 		this.keys = keys;
@@ -53,9 +49,9 @@ final class LossActions implements LossCallback {
 	Runnable add(Runnable action, @Nullable Executor executor) {
 		Runnable code = () -> this.userCode.runWatched(action, this::name);
 		LossAction added = new LossAction(code, executor);
-		offer(added);
+		this.queue.add(added);
 		return () -> {
-			if (remove(added)) {
+			if (this.queue.remove(added)) {
 				((executor != null) ? executor : (Executor) Runnable::run).execute(code);
 			}
 		};
@@ -65,9 +61,8 @@ final class LossActions implements LossCallback {
 	 * Lets each action run by its executor, without waiting for it. One for which there
 	 * is no thread keeps no other from being started.
 	 */
-	@Override
-	public void lost() {
-		for (LossAction action = poll(); action != null; action = poll()) {
+	void lost() {
+		for (LossAction action = this.queue.poll(); action != null; action = this.queue.poll()) {
 			Runnable code = action.code();
 			Executor executor = action.executor();
 			UserCode.run(() -> start(code, executor), this::name);
@@ -82,21 +77,6 @@ final class LossActions implements LossCallback {
 			// It may block, or run the code at once.
 			this.workers.reaction(() -> UserCode.run(() -> executor.execute(code), this::name));
 		}
-	}
-
-	private synchronized void offer(LossAction action) {
-		if (this.queue == null) {
-			this.queue = new ArrayDeque<>(1);
-		}
-		this.queue.add(action);
-	}
-
-	private synchronized boolean remove(LossAction action) {
-		return this.queue != null && this.queue.remove(action);
-	}
-
-	private synchronized @Nullable LossAction poll() {
-		return (this.queue != null) ? this.queue.poll() : null;
 	}
 
 	private String name() {

@@ -67,7 +67,7 @@ public class EngineHandleLincheckTests {
 
 	private final Hold hold = hold();
 
-	private final LockHandle handle = new EngineHandle(List.of(this.hold), true, this.calls.begin(true), this.context);
+	private final LockHandle handle = new EngineHandle(List.of(this.hold), List.of("k"), true, this.calls.begin(true), this.context);
 
 	private final LockHandle inner = reentered();
 
@@ -122,7 +122,7 @@ public class EngineHandleLincheckTests {
 	public void reenter() {
 		if (this.hold.reenter()) {
 			Interleavings.require(this.store.keys().isEmpty(), "re-entered after it was given back");
-			new EngineHandle(List.of(this.hold), false, this.calls.begin(true), this.context).close();
+			new EngineHandle(List.of(this.hold), List.of("k"), false, this.calls.begin(true), this.context).close();
 		}
 	}
 
@@ -143,7 +143,7 @@ public class EngineHandleLincheckTests {
 
 	private LockHandle reentered() {
 		this.hold.reenter();
-		return new EngineHandle(List.of(this.hold), true, this.calls.begin(true), this.context);
+		return new EngineHandle(List.of(this.hold), List.of("k"), true, this.calls.begin(true), this.context);
 	}
 
 	private HandleContext context() {

@@ -202,7 +202,9 @@ public final class InMemoryLockBackend
 		finally {
 			this.mutex.unlock();
 		}
-		tell(woken, key);
+		if (!woken.isEmpty()) {
+			tell(woken, key);
+		}
 		return result;
 	}
 

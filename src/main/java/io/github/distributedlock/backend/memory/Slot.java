@@ -68,15 +68,19 @@ final class Slot {
 	}
 
 	void give(Claim claim, long end) {
-		unregister(claim.waiter());
+		if (!this.waiters.isEmpty()) {
+			unregister(claim.waiter());
+		}
 		if (claim.mode() == LockMode.SHARED) {
 			this.holding.share(reader(claim.owner()), end);
+			return;
 		}
-		else if (this.holding.isAlone(owner(claim.owner()))) {
-			this.holding.extend(owner(claim.owner()), end);
+		Holder owner = owner(claim.owner());
+		if (this.holding.isAlone(owner)) {
+			this.holding.extend(owner, end);
 		}
 		else {
-			this.holding.set(owner(claim.owner()), end);
+			this.holding.set(owner, end);
 		}
 	}
 
@@ -193,11 +197,11 @@ final class Slot {
 	}
 
 	private static Holder owner(String token) {
-		return Holder.owner(token).in(LockMode.EXCLUSIVE);
+		return new Holder(token, Holder.State.OWNER, LockMode.EXCLUSIVE);
 	}
 
 	private static Holder reader(String token) {
-		return Holder.owner(token).in(LockMode.SHARED);
+		return new Holder(token, Holder.State.OWNER, LockMode.SHARED);
 	}
 
 	private static Holder reservation(Waiter waiter) {

@@ -6,7 +6,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +32,10 @@ public final class Hold {
 
 	private final long acquired;
 
-	private final AtomicInteger entries = new AtomicInteger(1);
+	/**
+	 * Changed only by this hold's monitor.
+	 */
+	private volatile int entries = 1;
 
 	/**
 	 * That of one of its handles, mostly the only one; guarded by this hold.
@@ -128,8 +130,10 @@ public final class Hold {
 	/**
 	 * Counts one more handle, unless the last one is closed already.
 	 */
-	public boolean reenter() {
-		return this.entries.getAndUpdate((count) -> (count > 0) ? count + 1 : 0) > 0;
+	public synchronized boolean reenter() {
+		boolean reentered = this.entries > 0;
+		this.entries += reentered ? 1 : 0;
+		return reentered;
 	}
 
 	/**
@@ -153,15 +157,16 @@ public final class Hold {
 	 * Counts one handle less.
 	 * @return whether it was the last one
 	 */
-	public boolean exit() {
-		return this.entries.decrementAndGet() == 0;
+	public synchronized boolean exit() {
+		this.entries--;
+		return this.entries == 0;
 	}
 
 	/**
 	 * Whether the last handle is closed, so that it is about to be given back.
 	 */
 	public boolean isLeft() {
-		return this.entries.get() == 0;
+		return this.entries == 0;
 	}
 
 	public synchronized void attach(LossCallback opened) {

@@ -39,6 +39,13 @@ public record Lease(Moment sent, long nanos) {
 		return left(now.nanos() - this.sent.nanos());
 	}
 
+	/**
+	 * When to renew it: after a third of it.
+	 */
+	long toRenewal(Moment now) {
+		return this.nanos / 3 - (now.nanos() - this.sent.nanos());
+	}
+
 	boolean isSuspect(Moment now) {
 		return (now.wall() - this.sent.wall()) - (now.nanos() - this.sent.nanos()) > margin();
 	}

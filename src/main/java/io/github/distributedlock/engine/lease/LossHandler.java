@@ -76,11 +76,10 @@ public final class LossHandler {
 	}
 
 	/**
-	 * Tells the last one to hold a key that it was not ours any more when it was to be
-	 * released.
+	 * Tells the last one to hold a key, if there was one, that it was not ours any more
+	 * when it was to be released.
 	 */
-	public void discoveredAtRelease(Ownership ownership) {
-		Hold last = ownership.hold();
+	public void discoveredAtRelease(@Nullable Hold last) {
 		if (last != null) {
 			tell(last, Reason.TAKEN);
 		}

@@ -1,9 +1,8 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.EngineSnapshot;
@@ -46,7 +45,7 @@ public final class Ownership {
 	/**
 	 * One value for all, so that no thread sees a loss without its reason.
 	 *
-	 * @param hold the one that has it, or had it last
+	 * @param hold the one that has it, has lost it, or has handed it on
 	 * @param extensions how many extensions were sent and may be carried out yet
 	 */
 	private record State(Stage stage, @Nullable Hold hold, @Nullable Reason loss, int extensions) {
@@ -63,6 +62,11 @@ public final class Ownership {
 
 	private static final State NEW = new State(Stage.VACANT, null, null, 0);
 
+	private static final State RELEASING = new State(Stage.RELEASING, null, null, 0);
+
+	private static final AtomicReferenceFieldUpdater<Ownership, State> STATE = AtomicReferenceFieldUpdater
+		.newUpdater(Ownership.class, State.class, "state");
+
 	private final String key;
 
 	private final String owner;
@@ -77,9 +81,14 @@ public final class Ownership {
 
 	private final long begin;
 
-	private final AtomicReference<State> state = new AtomicReference<>(NEW);
+	private volatile State state = NEW;
 
 	private volatile Lease lease;
+
+	/**
+	 * When it is renewed; {@code null} until the watchdog looks after it. Guarded by this.
+	 */
+	private @Nullable Renewal renewal;
 
 	/**
 	 * Creates one that is vacant.
@@ -121,38 +130,34 @@ public final class Ownership {
 		return this.sliceStart;
 	}
 
-	private State state() {
-		return Objects.requireNonNull(this.state.get());
-	}
-
 	/**
 	 * Whether it has not ended.
 	 */
 	public boolean isOwned() {
-		return state().isOwned();
+		return this.state.isOwned();
 	}
 
 	boolean isLost() {
-		return state().stage() == Stage.LOST;
+		return this.state.stage() == Stage.LOST;
 	}
 
 	/**
 	 * Whether a hold has it.
 	 */
 	public boolean isHeld() {
-		return state().stage() == Stage.HELD;
+		return this.state.stage() == Stage.HELD;
 	}
 
 	public boolean isVacant() {
-		return state().stage() == Stage.VACANT;
+		return this.state.stage() == Stage.VACANT;
 	}
 
 	boolean isHeldBy(Hold hold) {
-		return state().isHeldBy(hold);
+		return this.state.isHeldBy(hold);
 	}
 
 	boolean isLostBy(Hold hold) {
-		State state = state();
+		State state = this.state;
 		return state.stage() == Stage.LOST && state.hold() == hold;
 	}
 
@@ -161,8 +166,8 @@ public final class Ownership {
 	 * @return {@code false} if it is not vacant any more
 	 */
 	public boolean take(Hold hold) {
-		State state = state();
-		return state.stage() == Stage.VACANT && this.state.compareAndSet(state, new State(Stage.HELD, hold, null, 0));
+		State state = this.state;
+		return state.stage() == Stage.VACANT && STATE.compareAndSet(this, state, new State(Stage.HELD, hold, null, 0));
 	}
 
 	/**
@@ -171,9 +176,9 @@ public final class Ownership {
 	 * may be carried out yet, which would then be one of the next hold
 	 */
 	public boolean vacate(Hold hold) {
-		State state = state();
+		State state = this.state;
 		return state.isHeldBy(hold) && state.extensions() == 0
-				&& this.state.compareAndSet(state, new State(Stage.VACANT, hold, null, 0));
+				&& STATE.compareAndSet(this, state, new State(Stage.VACANT, hold, null, 0));
 	}
 
 	/**
@@ -181,7 +186,8 @@ public final class Ownership {
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	public boolean beginRelease(Hold hold) {
-		return change(hold, (state) -> new State(Stage.RELEASING, hold, null, state.extensions()));
+		return change(hold, (state) -> (state.extensions() == 0) ? RELEASING
+				: new State(Stage.RELEASING, null, null, state.extensions()));
 	}
 
 	/**
@@ -203,11 +209,11 @@ public final class Ownership {
 
 	private boolean change(Hold hold, UnaryOperator<State> change) {
 		while (true) {
-			State state = state();
+			State state = this.state;
 			if (!state.isHeldBy(hold)) {
 				return false;
 			}
-			if (this.state.compareAndSet(state, change.apply(state))) {
+			if (STATE.compareAndSet(this, state, change.apply(state))) {
 				return true;
 			}
 		}
@@ -218,9 +224,9 @@ public final class Ownership {
 	 * @return {@code false} if it is not vacant any more
 	 */
 	public boolean beginRelease() {
-		State state = state();
+		State state = this.state;
 		return state.stage() == Stage.VACANT
-				&& this.state.compareAndSet(state, new State(Stage.RELEASING, state.hold(), null, 0));
+				&& STATE.compareAndSet(this, state, new State(Stage.RELEASING, state.hold(), null, 0));
 	}
 
 	/**
@@ -230,7 +236,7 @@ public final class Ownership {
 	 */
 	boolean lose(Reason reason) {
 		while (true) {
-			State state = state();
+			State state = this.state;
 			if (!state.isOwned()) {
 				return false;
 			}
@@ -238,21 +244,21 @@ public final class Ownership {
 			if (reason == Reason.SHUTDOWN && (loser == null || loser.isLeft())) {
 				return false;
 			}
-			if (this.state.compareAndSet(state, new State(Stage.LOST, loser, reason, state.extensions()))) {
+			if (STATE.compareAndSet(this, state, new State(Stage.LOST, loser, reason, state.extensions()))) {
 				return true;
 			}
 		}
 	}
 
 	/**
-	 * The hold that has it, has lost it, or had it last.
+	 * The hold that has it, has lost it, or has handed it on.
 	 */
-	@Nullable Hold hold() {
-		return state().hold();
+	public @Nullable Hold hold() {
+		return this.state.hold();
 	}
 
 	/**
-	 * The name of the request that has it, or had it last.
+	 * The name of the request that has it, or has handed it on.
 	 */
 	String name() {
 		Hold hold = hold();
@@ -271,7 +277,7 @@ public final class Ownership {
 	 * Whether it was lost to a shutdown, so that nothing may be deleted under its method.
 	 */
 	boolean isLeftToRunOut() {
-		return state().loss() == Reason.SHUTDOWN;
+		return this.state.loss() == Reason.SHUTDOWN;
 	}
 
 	/**
@@ -279,7 +285,7 @@ public final class Ownership {
 	 * that it may keep the key, or take it again, after this has ended.
 	 */
 	public boolean isUnsettled() {
-		return this.acquiredUnsettled || state().extensions() > 0;
+		return this.acquiredUnsettled || this.state.extensions() > 0;
 	}
 
 	/**
@@ -287,12 +293,19 @@ public final class Ownership {
 	 * have it as ours.
 	 */
 	public Reason lossReason() {
-		Reason loss = state().loss();
+		Reason loss = this.state.loss();
 		return (loss != null) ? loss : Reason.TAKEN;
 	}
 
 	public Lease lease() {
 		return this.lease;
+	}
+
+	synchronized Renewal renewal() {
+		if (this.renewal == null) {
+			this.renewal = new Renewal(this);
+		}
+		return this.renewal;
 	}
 
 	/**

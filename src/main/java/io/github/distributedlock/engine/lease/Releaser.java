@@ -72,7 +72,10 @@ public final class Releaser {
 	}
 
 	private boolean end(List<Hold> holds, boolean used) {
-		Deferrals deferrals = new Deferrals(this.store.backend(), this.sweeper, this.events);
+		if (holds.size() == 1) {
+			return end(holds.get(0), used, null);
+		}
+		Deferrals deferrals = deferrals();
 		try {
 			return eachBackwards(Batches.of(holds), (batch) -> (batch.size() > 1 && isEndedAtOnce(batch, used))
 					? endAtOnce(batch, used, deferrals) : eachBackwards(batch, (hold) -> end(hold, used, deferrals)));
@@ -80,6 +83,10 @@ public final class Releaser {
 		finally {
 			deferrals.log();
 		}
+	}
+
+	private Deferrals deferrals() {
+		return new Deferrals(this.store.backend(), this.sweeper, this.events);
 	}
 
 	// Not recursive: there may be thousands. None is left out because of another.
@@ -107,7 +114,11 @@ public final class Releaser {
 		return held;
 	}
 
-	private boolean end(Hold hold, boolean used, Deferrals deferrals) {
+	/**
+	 * Gives one back.
+	 * @param deferrals those of the others that end with it, {@code null} if it is alone
+	 */
+	private boolean end(Hold hold, boolean used, @Nullable Deferrals deferrals) {
 		long rest = rest(hold, used);
 		LockEvent.Released event = event(hold, used);
 		boolean held = this.lossHandler.isStillHeld(hold);
@@ -172,8 +183,8 @@ public final class Releaser {
 		}
 	}
 
-	private Outcome tell(Hold hold, long rest, Deferrals deferrals) {
-		RuntimeException failure = deferrals.silence(hold.key());
+	private Outcome tell(Hold hold, long rest, @Nullable Deferrals deferrals) {
+		RuntimeException failure = (deferrals != null) ? deferrals.silence(hold.key()) : null;
 		if (failure == null) {
 			try {
 				boolean owned = Interrupts.deferredDuring(() -> this.store.release(hold.key(), hold.owner(), rest));
@@ -183,7 +194,14 @@ public final class Releaser {
 				failure = ex;
 			}
 		}
-		deferrals.add(hold, rest, failure);
+		if (deferrals != null) {
+			deferrals.add(hold, rest, failure);
+		}
+		else {
+			Deferrals own = deferrals();
+			own.add(hold, rest, failure);
+			own.log();
+		}
 		return Outcome.DEFERRED;
 	}
 
@@ -215,7 +233,7 @@ public final class Releaser {
 
 	private boolean isOwned(Hold hold, boolean answer) {
 		if (!answer) {
-			this.lossHandler.discoveredAtRelease(hold.ownership());
+			this.lossHandler.discoveredAtRelease(hold);
 		}
 		return answer;
 	}

@@ -37,7 +37,7 @@ public final class Watchdog {
 	 */
 	private static final long LONGEST_NAP = TimeUnit.SECONDS.toNanos(1);
 
-	private final Map<Ownership, Renewal> guarded = new ConcurrentHashMap<>();
+	private final Set<Ownership> guarded = ConcurrentHashMap.newKeySet();
 
 	private final Set<Object> busyNodes = ConcurrentHashMap.newKeySet();
 
@@ -69,11 +69,10 @@ public final class Watchdog {
 	}
 
 	public void guard(Ownership ownership) {
-		Renewal renewal = new Renewal(ownership);
-		this.guarded.put(ownership, renewal);
+		this.guarded.add(ownership);
 		boolean done = false;
 		try {
-			setAlarm(renewal.nanosToNextEvent(Moment.now(this.time)));
+			setAlarm(ownership.lease().toRenewal(Moment.now(this.time)));
 			done = true;
 		}
 		finally {
@@ -92,11 +91,11 @@ public final class Watchdog {
 	 */
 	public List<EngineSnapshot.Hold> describe() {
 		Moment now = Moment.now(this.time);
-		return this.guarded.keySet().stream().map((ownership) -> ownership.describe(now)).toList();
+		return this.guarded.stream().map((ownership) -> ownership.describe(now)).toList();
 	}
 
 	public List<Ownership> guarded() {
-		return List.copyOf(this.guarded.keySet());
+		return List.copyOf(this.guarded);
 	}
 
 	private void setAlarm(long delay) {
@@ -164,8 +163,8 @@ public final class Watchdog {
 		Moment now = Moment.now(this.time);
 		long nap = LONGEST_NAP;
 		Set<Object> nodes = new HashSet<>();
-		for (Renewal renewal : this.guarded.values()) {
-			Ownership ownership = renewal.ownership;
+		for (Ownership ownership : this.guarded) {
+			Renewal renewal = ownership.renewal();
 			if (isOver(renewal, now)) {
 				this.lossHandler.declare(ownership, ownership.overReason());
 			}

@@ -109,7 +109,7 @@ public final class HandOver {
 			HandOverResult passing = rests ? rest(ownership, claim) : this.store.pass(ownership.owner(), claim, yields);
 			answered = true;
 			if (!passing.owned()) {
-				this.lossHandler.discoveredAtRelease(ownership);
+				this.lossHandler.discoveredAtRelease(ownership.hold());
 			}
 			return passing.next();
 		}
