@@ -2,9 +2,9 @@ package io.github.distributedlock;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * so and is passed over. It is dropped when it comes to the top, and with all others of
  * its kind before the keys of the stack are twice those that were left the last time. So
  * a step costs the same, on average, however many bindings there are and in whatever
- * order they end. An empty stack refers to nothing.
+ * order they end. An empty stack refers to nothing, and a binding that was dropped to no
+ * other.
  */
 final class Bindings {
 
@@ -27,7 +28,10 @@ final class Bindings {
 	 */
 	private static final int FEW = 8;
 
-	private final Deque<CurrentLock> stack = new ArrayDeque<>(2);
+	/**
+	 * The top of the stack, which is linked by {@link CurrentLock#outer}.
+	 */
+	private @Nullable CurrentLock innermost;
 
 	/**
 	 * The bindings of each key in the same order; only while there are more than a few.
@@ -46,8 +50,7 @@ final class Bindings {
 		if (this.keys > this.keysToSweepAt) {
 			sweep();
 		}
-		this.stack.push(binding);
-		this.keys += binding.keys.size();
+		link(binding);
 		if (this.index != null) {
 			addTo(this.index, binding);
 		}
@@ -56,10 +59,15 @@ final class Bindings {
 		}
 	}
 
+	private void link(CurrentLock binding) {
+		binding.outer = this.innermost;
+		this.innermost = binding;
+		this.keys += binding.keys.size();
+	}
+
 	@Nullable LockHandle innermost() {
 		dropEnded();
-		CurrentLock innermost = this.stack.peek();
-		return (innermost != null) ? innermost.handle : null;
+		return (this.innermost != null) ? this.innermost.handle : null;
 	}
 
 	/**
@@ -67,9 +75,16 @@ final class Bindings {
 	 */
 	@Nullable LockHandle find(String key, Predicate<? super LockHandle> condition) {
 		dropEnded();
-		for (CurrentLock binding : candidates(key)) {
-			if (!binding.isOver() && (this.index != null || binding.keys.contains(key))
-					&& condition.test(binding.handle)) {
+		if (this.index != null) {
+			for (CurrentLock binding : indexed(this.index, key)) {
+				if (!binding.isOver() && condition.test(binding.handle)) {
+					return binding.handle;
+				}
+			}
+			return null;
+		}
+		for (CurrentLock binding = this.innermost; binding != null; binding = binding.outer) {
+			if (!binding.isOver() && binding.keys.contains(key) && condition.test(binding.handle)) {
 				return binding.handle;
 			}
 		}
@@ -78,8 +93,8 @@ final class Bindings {
 
 	List<LockHandle> all() {
 		dropEnded();
-		List<LockHandle> handles = new ArrayList<>(this.stack.size());
-		for (CurrentLock binding : this.stack) {
+		List<LockHandle> handles = new ArrayList<>();
+		for (CurrentLock binding : stack()) {
 			if (!binding.isOver()) {
 				handles.add(binding.handle);
 			}
@@ -92,7 +107,8 @@ final class Bindings {
 	 */
 	void end(LockHandle handle) {
 		List<String> keys = handle.keys();
-		for (CurrentLock binding : keys.isEmpty() ? this.stack : candidates(keys.get(0))) {
+		for (CurrentLock binding : (this.index != null && !keys.isEmpty()) ? indexed(this.index, keys.get(0))
+				: stack()) {
 			if (binding.handle == handle) {
 				binding.end();
 			}
@@ -104,37 +120,50 @@ final class Bindings {
 	 * Drops what is over at the top.
 	 */
 	void dropEnded() {
-		CurrentLock top = this.stack.peek();
-		while (top != null && top.isOver()) {
-			this.stack.pop();
+		while (this.innermost != null && this.innermost.isOver()) {
+			CurrentLock top = this.innermost;
+			this.innermost = top.outer;
+			top.outer = null;
 			this.keys -= top.keys.size();
 			if (this.index != null) {
 				removeFrom(this.index, top);
 			}
-			top = this.stack.peek();
 		}
-		if (top == null) {
+		if (this.innermost == null) {
 			this.index = null;
 			this.keysToSweepAt = FEW;
 		}
 	}
 
 	boolean isEmpty() {
-		return this.stack.isEmpty();
+		return this.innermost == null;
 	}
 
 	private void sweep() {
-		this.stack.removeIf(CurrentLock::isOver);
-		this.keys = this.stack.stream().mapToInt((binding) -> binding.keys.size()).sum();
+		List<CurrentLock> stack = stack();
+		this.innermost = null;
+		this.keys = 0;
+		for (int i = stack.size() - 1; i >= 0; i--) {
+			CurrentLock binding = stack.get(i);
+			binding.outer = null;
+			if (!binding.isOver()) {
+				link(binding);
+			}
+		}
 		this.keysToSweepAt = Math.max(FEW, 2 * this.keys);
 		this.index = (this.keys > FEW) ? newIndex() : null;
 	}
 
-	private Iterable<CurrentLock> candidates(String key) {
-		if (this.index == null) {
-			return this.stack;
+	private List<CurrentLock> stack() {
+		List<CurrentLock> stack = new ArrayList<>();
+		for (CurrentLock binding = this.innermost; binding != null; binding = binding.outer) {
+			stack.add(binding);
 		}
-		Deque<CurrentLock> bindings = this.index.get(key);
+		return stack;
+	}
+
+	private static Collection<CurrentLock> indexed(Map<String, Deque<CurrentLock>> index, String key) {
+		Deque<CurrentLock> bindings = index.get(key);
 		if (bindings == null) {
 			return List.of();
 		}
@@ -144,9 +173,9 @@ final class Bindings {
 
 	private Map<String, Deque<CurrentLock>> newIndex() {
 		Map<String, Deque<CurrentLock>> index = new HashMap<>();
-		Iterator<CurrentLock> outermostFirst = this.stack.descendingIterator();
-		while (outermostFirst.hasNext()) {
-			addTo(index, outermostFirst.next());
+		List<CurrentLock> stack = stack();
+		for (int i = stack.size() - 1; i >= 0; i--) {
+			addTo(index, stack.get(i));
 		}
 		return index;
 	}

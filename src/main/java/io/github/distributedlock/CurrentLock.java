@@ -39,6 +39,12 @@ public final class CurrentLock implements AutoCloseable {
 
 	final List<String> keys;
 
+	/**
+	 * The one that was bound before it, while it is among the {@link Bindings} of its
+	 * thread.
+	 */
+	@Nullable CurrentLock outer;
+
 	private final Thread thread = Thread.currentThread();
 
 	private volatile boolean ended;

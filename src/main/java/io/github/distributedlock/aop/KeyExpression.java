@@ -16,6 +16,7 @@ import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.common.LiteralExpression;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 
@@ -42,14 +43,15 @@ final class KeyExpression {
 
 	private final String written;
 
-	private final List<Expression> parts;
+	private final List<Part> parts;
 
 	private final boolean constant;
 
-	private KeyExpression(AnnotatedMethod annotated, String written, List<Expression> parts) {
+	private KeyExpression(AnnotatedMethod annotated, String written, List<Expression> parts,
+			ParameterIndexes parameters) {
 		this.annotated = annotated;
 		this.written = written;
-		this.parts = parts.stream().map(KeyExpression::checked).toList();
+		this.parts = parts.stream().map((part) -> Part.of(checked(part), parameters)).toList();
 		this.constant = parts.stream().allMatch(ExpressionRules::isConstant);
 	}
 
@@ -63,7 +65,8 @@ final class KeyExpression {
 	 * @param source the string with its properties
 	 * @throws io.github.distributedlock.LockDefinitionException if it can only fail
 	 */
-	static KeyExpression parse(AnnotatedMethod annotated, String written, KeySource source, ExpressionRules rules) {
+	static KeyExpression parse(AnnotatedMethod annotated, String written, KeySource source, ExpressionRules rules,
+			ParameterIndexes parameters) {
 		String resolved = source.text();
 		boolean template = source.isTemplate();
 		List<Expression> parts;
@@ -86,7 +89,7 @@ final class KeyExpression {
 						fault.remedy() + ((more != null) ? "; " + more : ""));
 			}
 		}
-		return new KeyExpression(annotated, written, parts);
+		return new KeyExpression(annotated, written, parts, parameters);
 	}
 
 	private static @Nullable String closing(String resolved) {
@@ -125,17 +128,21 @@ final class KeyExpression {
 	}
 
 	/**
+	 * Whether the evaluation looks at the context.
+	 */
+	boolean needsContext() {
+		return this.parts.stream().anyMatch(Part::isEvaluated);
+	}
+
+	/**
 	 * The keys for one call.
 	 * @throws IllegalArgumentException if a part fails, is null, blank, empty or of a
 	 * type that cannot be a key
 	 */
-	List<String> evaluate(EvaluationContext context) {
-		if (this.parts.size() == 1) {
-			return texts(this.parts.get(0), context);
-		}
-		List<String> keys = List.of("");
-		for (Expression part : this.parts) {
-			keys = combine(keys, texts(part, context));
+	List<String> evaluate(Object[] args, EvaluationContext context) {
+		List<String> keys = texts(this.parts.get(0), args, context);
+		for (int i = 1; i < this.parts.size(); i++) {
+			keys = combine(keys, texts(this.parts.get(i), args, context));
 		}
 		return keys;
 	}
@@ -153,22 +160,25 @@ final class KeyExpression {
 		return combined;
 	}
 
-	private List<String> texts(Expression part, EvaluationContext context) {
-		if (part instanceof LiteralExpression literal) {
-			return List.of(literal.getExpressionString());
+	private List<String> texts(Part part, Object[] args, EvaluationContext context) {
+		if (part.text() != null) {
+			return part.text();
 		}
-		Object value;
-		try {
-			value = part.getValue(context);
-		}
-		catch (RuntimeException ex) {
-			throw failed(part, ex);
-		}
+		Object value = part.isEvaluated() ? value(part.expression(), context) : args[part.argument()];
 		try {
 			return KeyText.of(value);
 		}
 		catch (IllegalArgumentException ex) {
-			throw failed(part.getExpressionString(), String.valueOf(ex.getMessage()), ex);
+			throw failed(part.expression().getExpressionString(), String.valueOf(ex.getMessage()), ex);
+		}
+	}
+
+	private @Nullable Object value(Expression part, EvaluationContext context) {
+		try {
+			return part.getValue(context);
+		}
+		catch (RuntimeException ex) {
+			throw failed(part, ex);
 		}
 	}
 
@@ -185,6 +195,32 @@ final class KeyExpression {
 	private IllegalArgumentException failed(String expression, String why, RuntimeException cause) {
 		return new IllegalArgumentException(this.annotated.told("key", this.written)
 				+ (expression.equals(this.written) ? "" : ", of which " + expression) + " " + why, cause);
+	}
+
+	/**
+	 * One of the parts. Most are text, or a parameter as it is, and need no evaluation.
+	 *
+	 * @param text the text, if it is one
+	 * @param argument the index of the parameter, -1 if it is none
+	 */
+	private record Part(Expression expression, @Nullable List<String> text, int argument) {
+
+		private static Part of(Expression expression, ParameterIndexes parameters) {
+			if (expression instanceof LiteralExpression literal) {
+				return new Part(expression, List.of(literal.getExpressionString()), -1);
+			}
+			Integer index = null;
+			if (expression instanceof SpelExpression spel && spel.getAST() instanceof VariableReference variable) {
+				String name = variable.toStringAST().substring(1);
+				index = name.equals("root") || name.equals("this") ? null : parameters.of(name);
+			}
+			return new Part(expression, null, (index != null) ? index : -1);
+		}
+
+		boolean isEvaluated() {
+			return this.text == null && this.argument < 0;
+		}
+
 	}
 
 }

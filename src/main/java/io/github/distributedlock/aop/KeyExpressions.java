@@ -25,6 +25,8 @@ final class KeyExpressions {
 
 	private final @Nullable List<String> constant;
 
+	private final boolean needContext;
+
 	KeyExpressions(AnnotatedMethod annotated, PropertyResolver properties, EvaluationContext shared) {
 		this.annotated = annotated;
 		this.shared = shared;
@@ -35,9 +37,10 @@ final class KeyExpressions {
 				throw annotated.refuse("key", written, "is blank", "write an expression, or leave the key out");
 			}
 			KeySource source = KeySource.resolve(annotated, written, properties, this.parameters);
-			this.expressions.add(KeyExpression.parse(annotated, written, source, rules));
+			this.expressions.add(KeyExpression.parse(annotated, written, source, rules, this.parameters));
 		}
 		this.constant = constant();
+		this.needContext = this.expressions.stream().anyMatch(KeyExpression::needsContext);
 	}
 
 	private @Nullable List<String> constant() {
@@ -50,7 +53,7 @@ final class KeyExpressions {
 				if (!expression.isConstant()) {
 					return null;
 				}
-				keys.addAll(expression.evaluate(this.shared));
+				keys.addAll(expression.evaluate(new Object[0], this.shared));
 			}
 			catch (IllegalArgumentException ex) {
 				throw new LockDefinitionException(String.valueOf(ex.getMessage()), "write text that is not blank", ex);
@@ -71,13 +74,14 @@ final class KeyExpressions {
 	 * @throws IllegalArgumentException if an expression has no usable value
 	 */
 	List<String> evaluate(Object target, Object[] args) {
-		KeyContext context = new KeyContext(this.shared, this.parameters, new KeyRoot(this.annotated, target, args));
+		EvaluationContext context = this.needContext
+				? new KeyContext(this.shared, this.parameters, new KeyRoot(this.annotated, target, args)) : this.shared;
 		if (this.expressions.size() == 1) {
-			return this.expressions.get(0).evaluate(context);
+			return this.expressions.get(0).evaluate(args, context);
 		}
 		List<String> keys = new ArrayList<>();
 		for (KeyExpression expression : this.expressions) {
-			keys.addAll(expression.evaluate(context));
+			keys.addAll(expression.evaluate(args, context));
 		}
 		return keys;
 	}

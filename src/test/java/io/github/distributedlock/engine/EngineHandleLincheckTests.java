@@ -67,7 +67,8 @@ public class EngineHandleLincheckTests {
 
 	private final Hold hold = hold();
 
-	private final LockHandle handle = new EngineHandle(List.of(this.hold), List.of("k"), true, this.calls.begin(true), this.context);
+	private final LockHandle handle = new EngineHandle(List.of(this.hold), List.of("k"), true, this.calls.begin(true),
+			this.context);
 
 	private final LockHandle inner = reentered();
 

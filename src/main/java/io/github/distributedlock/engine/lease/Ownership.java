@@ -86,7 +86,8 @@ public final class Ownership {
 	private volatile Lease lease;
 
 	/**
-	 * When it is renewed; {@code null} until the watchdog looks after it. Guarded by this.
+	 * When it is renewed; {@code null} until the watchdog looks after it. Guarded by
+	 * this.
 	 */
 	private @Nullable Renewal renewal;
 
