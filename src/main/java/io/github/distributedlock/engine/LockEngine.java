@@ -243,7 +243,27 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the state of this engine
 	 */
 	public EngineSnapshot snapshot() {
-		return EngineSnapshot.of(this.watchdog.describe(), this.queue.sizes(), this.asking.intValue());
+		return EngineSnapshot.of(this.watchdog.describe(), this.queue.sizes(), requestsWaiting());
+	}
+
+	/**
+	 * How many keys are held here now: the number of {@link EngineSnapshot#holds()},
+	 * without making a snapshot. Does no I/O, and takes the same short time for many as
+	 * for few.
+	 * @return the number of keys, each counted once for each owner
+	 */
+	public int keysHeld() {
+		return this.watchdog.count();
+	}
+
+	/**
+	 * How many requests ask for a lock now: {@link EngineSnapshot#requestsWaiting()
+	 * requestsWaiting}, without making a snapshot. Does no I/O, and takes the same short
+	 * time for many as for few.
+	 * @return the number of requests, each counted once however many keys it has
+	 */
+	public int requestsWaiting() {
+		return this.asking.intValue();
 	}
 
 	/**

@@ -3,7 +3,6 @@ package io.github.distributedlock.observability;
 import java.util.Locale;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockListener;
@@ -88,14 +87,16 @@ public final class LockMeters implements LockListener {
 	}
 
 	/**
-	 * Adds gauges of an engine, which have no name of a request.
-	 * @param engine gives what it holds and waits for
+	 * Adds gauges of an engine, which have no name of a request. They are read at each
+	 * scrape, so what gives their values should not depend on how many there are.
+	 * @param held gives how many locks it holds
+	 * @param waiting gives how many requests wait
 	 */
-	public void observe(Supplier<EngineSnapshot> engine) {
-		Gauge.builder("distributed.lock.active", () -> engine.get().holds().size())
+	public void observe(Supplier<Number> held, Supplier<Number> waiting) {
+		Gauge.builder("distributed.lock.active", held)
 			.description("Locks that are held by this JVM")
 			.register(this.registry);
-		Gauge.builder("distributed.lock.waiting", () -> engine.get().requestsWaiting())
+		Gauge.builder("distributed.lock.waiting", waiting)
 			.description("Requests of this JVM that wait for a lock")
 			.register(this.registry);
 	}

@@ -4,6 +4,8 @@ import java.util.Locale;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.observability.LockMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -52,6 +54,18 @@ class MeterConfigurationTests {
 				.isZero();
 			assertThat(registry.get("distributed.lock.acquire").tag("name", "Greeter.heldKeys").timers()).hasSize(2);
 			assertThat(registry.get("distributed.lock.held").tag("name", "Greeter.heldKeys").timer().count()).isZero();
+		});
+	}
+
+	@Test
+	void gaugesWhatTheEngineHoldsAndWaitsFor() {
+		this.contextRunner.withBean(SimpleMeterRegistry.class).run((context) -> {
+			MeterRegistry registry = context.getBean(MeterRegistry.class);
+			try (LockHandle held = context.getBean(DistributedLock.class).acquire(LockRequest.of("a", "b"))) {
+				assertThat(registry.get("distributed.lock.active").gauge().value()).isEqualTo(held.keys().size());
+				assertThat(registry.get("distributed.lock.waiting").gauge().value()).isZero();
+			}
+			assertThat(registry.get("distributed.lock.active").gauge().value()).isZero();
 		});
 	}
 

@@ -101,6 +101,8 @@ class HolderTests extends EngineFixture {
 		CompletableFuture<LockHandle> acquiring = acquiring(waiting("k", SECOND));
 		assertThat(this.engine.snapshot().holds()).hasSize(2);
 		assertThat(this.engine.snapshot().requestsWaiting()).isOne();
+		assertThat(this.engine.keysHeld()).isEqualTo(2);
+		assertThat(this.engine.requestsWaiting()).isOne();
 		assertThat(this.engine.snapshot().queues()).containsOnly(Map.entry("k", 1));
 		assertThat(this.engine.snapshot().holds()).containsExactlyInAnyOrder(
 				new EngineSnapshot.Hold("k", handle.owner(), "unnamed", LockMode.EXCLUSIVE, handle.remaining()),
@@ -111,6 +113,8 @@ class HolderTests extends EngineFixture {
 		assertThat(this.engine.snapshot().queues()).isEmpty();
 		assertThat(this.engine.snapshot().holds()).isEmpty();
 		assertThat(this.engine.snapshot().requestsWaiting()).isZero();
+		assertThat(this.engine.keysHeld()).isZero();
+		assertThat(this.engine.requestsWaiting()).isZero();
 	}
 
 	private String holderOfBusy(String key) {

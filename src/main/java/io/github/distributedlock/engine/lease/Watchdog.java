@@ -94,6 +94,13 @@ public final class Watchdog {
 		return this.guarded.stream().map((ownership) -> ownership.describe(now)).toList();
 	}
 
+	/**
+	 * How many there are to describe, without describing them.
+	 */
+	public int count() {
+		return this.guarded.size();
+	}
+
 	public List<Ownership> guarded() {
 		return List.copyOf(this.guarded);
 	}

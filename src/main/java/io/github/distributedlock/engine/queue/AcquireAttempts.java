@@ -124,6 +124,8 @@ final class AcquireAttempts {
 
 	private AcquireResult pass(QueueNode node, Ownership passing, Moment sent) {
 		HandOver handOver = this.context.handOver();
+		// Also if the key is to rest and no place is kept: a request that counts as
+		// registered pauses before it asks again.
 		node.registering();
 		boolean yields = handOver.isSliceOver(passing, sent);
 		this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
