@@ -109,7 +109,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		SerialTasks nodeTasks = new SerialTasks(workers::background);
 		this.queue = new LocalQueue(new Withdrawals(store, nodeTasks));
 		this.sweeper = new Sweeper(store, time, workers);
-		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere);
+		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere, time);
 		RenewalRound round = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
 		this.watchdog = new Watchdog(backend, round, this.lossHandler, time, workers);
 		WakeUps wakeUps = new WakeUps(this.queue, instance);
@@ -307,6 +307,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		if (this.lifecycle.close()) {
 			this.queue.recallAll();
 			this.watchdog.guarded().forEach((ownership) -> this.lossHandler.declare(ownership, Reason.SHUTDOWN));
+			this.lossHandler.finish();
 			this.calls.forget();
 			this.sweeper.finish();
 			this.listening.close();

@@ -150,7 +150,7 @@ public class EngineHandleLincheckTests {
 	private HandleContext context() {
 		Events events = Events.here(List.of(this::count));
 		Sweeper sweeper = new Sweeper(new Store(this.store), this.time, this.time);
-		LossHandler lossHandler = new LossHandler(sweeper, events);
+		LossHandler lossHandler = new LossHandler(sweeper, events, this.time);
 		Watchdog watchdog = new Watchdog(this.store,
 				new RenewalRound(this.store, INSTANCE, lossHandler, sweeper, events, this.time), lossHandler, this.time,
 				this.time);

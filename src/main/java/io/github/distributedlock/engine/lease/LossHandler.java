@@ -5,11 +5,10 @@ import java.time.Duration;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Declares keys lost, and tells the handles, the listeners and the log. Safe for use by
@@ -20,19 +19,20 @@ import org.slf4j.LoggerFactory;
  */
 public final class LossHandler {
 
-	private static final Logger logger = LoggerFactory.getLogger(LossHandler.class);
-
 	private final Events events;
 
 	private final Sweeper sweeper;
+
+	private final LossLog log;
 
 	/**
 	 * Creates it.
 	 * @param events tell the listeners on other threads
 	 */
-	public LossHandler(Sweeper sweeper, Events events) {
+	public LossHandler(Sweeper sweeper, Events events, EngineTime time) {
 		this.sweeper = sweeper;
 		this.events = events;
+		this.log = new LossLog(time);
 	}
 
 	/**
@@ -69,8 +69,8 @@ public final class LossHandler {
 				if (ownership.isUnsettled()) {
 					this.sweeper.cleanUp(ownership);
 				}
-				logger.warn("Lock '{}' of {} was lost while it was handed on: {}",
-						LockException.printable(ownership.key()), ownership.owner(), told(reason, ownership.options()));
+				this.log.warn("Lock '" + LockException.printable(ownership.key()) + "' of " + ownership.owner()
+						+ " was lost while it was handed on: " + told(reason, ownership.options()));
 			}
 		}
 	}
@@ -85,12 +85,19 @@ public final class LossHandler {
 		}
 	}
 
+	/**
+	 * Tells the log what it has not told yet, since there will be no other time.
+	 */
+	public void finish() {
+		this.log.tellCounted();
+	}
+
 	private void tell(Hold hold, Reason reason) {
 		Duration held = hold.held();
 		hold.lossCallbacks().forEach(LossCallback::lost);
 		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
-		logger.warn("Lock '{}' of {} was lost after {}: {}", LockException.printable(hold.key()), hold.owner(),
-				Text.of(held), told(reason, hold.options()));
+		this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost after "
+				+ Text.of(held) + ": " + told(reason, hold.options()));
 	}
 
 	private static String told(Reason reason, HoldOptions options) {

@@ -38,7 +38,8 @@ public class WatchdogLincheckTests {
 	private final AtomicBoolean renewing = new AtomicBoolean();
 
 	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew,
-			new LossHandler(new Sweeper(new Store(new ReleasedKeys()), this.time, this.time), Events.here(List.of())),
+			new LossHandler(new Sweeper(new Store(new ReleasedKeys()), this.time, this.time), Events.here(List.of()),
+					this.time),
 			this.time, this.time);
 
 	@Test
