@@ -1,8 +1,13 @@
 package io.github.distributedlock;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -41,6 +46,21 @@ public abstract class LockException extends RuntimeException {
 	 */
 	public final Optional<String> remedy() {
 		return Optional.ofNullable(this.remedy);
+	}
+
+	/**
+	 * A failure and what has caused it. Each comes once, so that this ends also where a
+	 * failure is among its own causes.
+	 * @param failure the failure
+	 * @return the failure, its cause, the cause of that, and so on
+	 */
+	public static List<Throwable> causes(Throwable failure) {
+		List<Throwable> causes = new ArrayList<>();
+		Set<Throwable> known = Collections.newSetFromMap(new IdentityHashMap<>());
+		for (Throwable cause = failure; cause != null && known.add(cause); cause = cause.getCause()) {
+			causes.add(cause);
+		}
+		return causes;
 	}
 
 	/**

@@ -3,12 +3,14 @@ package io.github.distributedlock;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
- * Tests for {@link LockException#printable}.
+ * Tests for {@link LockException#printable} and {@link LockException#causes}.
  */
 class LockExceptionTests {
 
@@ -35,6 +37,17 @@ class LockExceptionTests {
 		List<String> keys = IntStream.range(0, 10_000).mapToObj(String::valueOf).toList();
 		assertThat(LockException.printable(keys)).isEqualTo("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 9990 more]");
 		assertThat(LockException.printable(keys.subList(0, 10))).isEqualTo("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]");
+	}
+
+	@Test
+	void causesEndWhereTheyBeginAnew() {
+		Exception inner = new IllegalStateException("inner");
+		Exception middle = new IllegalStateException("middle", inner);
+		Exception outer = new IllegalStateException("outer", middle);
+		assertThat(LockException.causes(outer)).containsExactly(outer, middle, inner);
+		inner.initCause(middle);
+		assertThat(assertTimeoutPreemptively(Patience.PATIENCE, () -> LockException.causes(outer)))
+			.containsExactly(outer, middle, inner);
 	}
 
 	@Test

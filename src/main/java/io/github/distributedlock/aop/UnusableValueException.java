@@ -1,5 +1,6 @@
 package io.github.distributedlock.aop;
 
+import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ final class UnusableValueException extends IllegalArgumentException {
 	 * converts the arguments of a method.
 	 */
 	static @Nullable UnusableValueException behind(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+		for (Throwable cause : LockException.causes(failure)) {
 			if (cause instanceof UnusableValueException unusable) {
 				return unusable;
 			}

@@ -2,6 +2,7 @@ package io.github.distributedlock.autoconfigure;
 
 import java.util.Arrays;
 
+import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanCreationException;
@@ -21,7 +22,7 @@ class JedisStartFailureAnalyzer extends AbstractFailureAnalyzer<BeanCreationExce
 
 	@Override
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BeanCreationException cause) {
-		for (Throwable inner = cause.getCause(); inner != null; inner = inner.getCause()) {
+		for (Throwable inner : LockException.causes(cause)) {
 			if (inner.getClass().getName().startsWith(EXCEPTIONS) && isFromStart(inner)) {
 				return new FailureAnalysis(
 						"Redis Cluster or Sentinel could not be used while the application was starting,"

@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.UUID;
 
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,7 @@ import org.springframework.stereotype.Component;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * What keys a call locks, and which values are no keys.
@@ -43,6 +45,15 @@ class KeyTests {
 
 	private List<String> locked() {
 		return this.context.lock().keys();
+	}
+
+	@Test
+	void aFailureThatIsAmongItsOwnCausesHidesNoUnusableValue() {
+		IllegalStateException failure = new IllegalStateException(new IllegalStateException());
+		failure.getCause().initCause(failure);
+		assertThat(assertTimeoutPreemptively(Patience.PATIENCE,
+				() -> Optional.ofNullable(UnusableValueException.behind(failure))))
+			.isEmpty();
 	}
 
 	@Test

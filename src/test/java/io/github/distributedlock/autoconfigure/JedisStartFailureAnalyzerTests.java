@@ -1,7 +1,10 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.Optional;
+
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.NoDatabase;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,6 +19,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * Tests for {@link JedisStartFailureAnalyzer}.
@@ -47,6 +51,16 @@ class JedisStartFailureAnalyzerTests {
 	void saysNothingOfOtherFailuresOfJedis() {
 		Throwable failure = new BeanCreationException("cache", "no", new JedisConnectionException("mine"));
 		assertThat(new JedisStartFailureAnalyzer().analyze(failure)).isNull();
+	}
+
+	@Test
+	void endsWithAFailureThatIsAmongItsOwnCauses() {
+		IllegalStateException cause = new IllegalStateException();
+		Throwable failure = new BeanCreationException("cache", "no", cause);
+		cause.initCause(failure);
+		assertThat(assertTimeoutPreemptively(Patience.PATIENCE,
+				() -> Optional.ofNullable(new JedisStartFailureAnalyzer().analyze(failure))))
+			.isEmpty();
 	}
 
 	private static String[] properties(String client, String nodes) {

@@ -11,6 +11,7 @@ import io.github.distributedlock.fixtures.StubHandle;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * {@code release} says whether the lock was held until then.
@@ -67,6 +68,18 @@ class ReleaseTests extends EngineFixture {
 		LockHandle handle = this.engine.acquire("k");
 		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
 		assertThat(handle.release()).isTrue();
+		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(1);
+	}
+
+	@Test
+	void aFailureOfTheStoreThatIsAmongItsOwnCausesIsLeftToTheBackground() {
+		LockHandle handle = this.engine.acquire(request("k").detached(true));
+		RuntimeException failure = new IllegalStateException("outer", new IllegalStateException("inner"));
+		failure.getCause().initCause(failure);
+		this.backend.next("release", (step) -> {
+			throw failure;
+		});
+		assertThat(assertTimeoutPreemptively(PATIENCE, handle::release)).isTrue();
 		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(1);
 	}
 

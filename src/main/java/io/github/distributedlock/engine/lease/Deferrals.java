@@ -88,11 +88,8 @@ final class Deferrals {
 	 * What it comes from: the messages above that may name the key.
 	 */
 	private static String cause(Throwable failure) {
-		Throwable root = failure;
-		while (root.getCause() != null) {
-			root = root.getCause();
-		}
-		return root.toString();
+		List<Throwable> causes = LockException.causes(failure);
+		return causes.get(causes.size() - 1).toString();
 	}
 
 }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.redis.connection.SignalLine;
 import io.github.distributedlock.backend.redis.wire.Command;
 import io.github.distributedlock.backend.redis.wire.Command.Verb;
@@ -116,7 +117,7 @@ final class AtomicityProbe {
 	}
 
 	private static boolean isTimeout(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+		for (Throwable cause : LockException.causes(failure)) {
 			if (cause instanceof QueryTimeoutException || cause instanceof SocketTimeoutException) {
 				return true;
 			}

@@ -4,6 +4,7 @@ import java.net.UnknownHostException;
 
 import javax.net.ssl.SSLException;
 
+import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,7 +70,7 @@ public enum ConnectionProblem {
 	 * @return {@code false} also for a connection that was refused
 	 */
 	public static boolean isTimeout(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+		for (Throwable cause : LockException.causes(failure)) {
 			if (cause.getClass().getSimpleName().endsWith("TimeoutException")) {
 				return true;
 			}
@@ -84,7 +85,7 @@ public enum ConnectionProblem {
 	 */
 	static @Nullable ConnectionProblem of(Throwable failure) {
 		for (ConnectionProblem problem : values()) {
-			for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			for (Throwable cause : LockException.causes(failure)) {
 				if (problem.isShownBy(cause)) {
 					return problem;
 				}

@@ -79,7 +79,7 @@ public final class RedisFailures {
 	// A pool that was interrupted while it waited has cleared the flag and wrapped the
 	// exception.
 	private static void keepInterrupt(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+		for (Throwable cause : LockException.causes(failure)) {
 			if (cause instanceof InterruptedException) {
 				Thread.currentThread().interrupt();
 			}
@@ -89,7 +89,7 @@ public final class RedisFailures {
 	// The root cause may say nothing, as a time-out does; then the one nearest to it.
 	public static String lastWord(Throwable failure) {
 		String word = failure.getClass().getSimpleName();
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+		for (Throwable cause : LockException.causes(failure)) {
 			if (cause.getMessage() != null) {
 				word = cause.getMessage();
 			}

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis.wire;
 
 import java.util.regex.Pattern;
 
+import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,7 +124,7 @@ public enum RedisRefusal {
 	}
 
 	public static boolean saysIn(Throwable failure, String word) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+		for (Throwable cause : LockException.causes(failure)) {
 			if (cause.getMessage() != null && cause.getMessage().contains(word)) {
 				return true;
 			}
@@ -132,7 +133,7 @@ public enum RedisRefusal {
 	}
 
 	private static boolean matches(Throwable failure, Pattern pattern) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+		for (Throwable cause : LockException.causes(failure)) {
 			if (cause.getMessage() != null && pattern.matcher(cause.getMessage()).lookingAt()) {
 				return true;
 			}

@@ -4,6 +4,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -15,6 +16,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
  * Tests for {@link RedisFailures} with what servers really say.
@@ -92,6 +94,15 @@ class RedisFailuresTests {
 			assertThat(failure.isNotCarriedOut()).as("refused").isFalse();
 			assertThat(failure.isRetryable()).as("retryable").isTrue();
 		});
+	}
+
+	@Test
+	void aFailureThatIsAmongItsOwnCausesIsTranslated() {
+		RuntimeException failure = new RedisSystemException("Error in execution", new IllegalStateException("no"));
+		failure.getCause().initCause(failure);
+		LockBackendException translated = assertTimeoutPreemptively(Patience.PATIENCE, () -> translate(failure));
+		assertThat(translated).hasMessageContaining("Redis could not").hasCause(failure);
+		assertThat(assertTimeoutPreemptively(Patience.PATIENCE, () -> ConnectionProblem.isTimeout(failure))).isFalse();
 	}
 
 	@Test
