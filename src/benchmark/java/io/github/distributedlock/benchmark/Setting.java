@@ -11,26 +11,26 @@ import redis.clients.jedis.Jedis;
 final class Setting {
 
 	private static final String HEAD = """
-						# Performance
+			# Performance
 
-						Written by `./mvnw -q -Pbenchmark spring-boot:test-run` on %s: %d processors, JDK %s, %s on loopback.
-						Absolute figures do not travel; ratios within a run do. The values are in [results.csv](results.csv).
+			Written by `./mvnw -q -Pbenchmark spring-boot:test-run` on %s: %d processors, JDK %s, %s on loopback.
+			Absolute figures do not travel; ratios within a run do. The values are in [results.csv](results.csv).
 
-						- An operation is a lock and an unlock. Every figure is the median of its rounds.
-						- All contestants take turns on one server, which is emptied between them, and each runs in JVMs of its own.
-						  What one thread does alone, and 16 with a key each or one for all, is measured by JMH, too.
-						- Whoever holds the lock counts in memory that all JVMs share. A count that is too low is a lock that let two
-						  in; ours would end the run with an error.
-						- *Server commands* are those that the server counts (`total_commands_processed`): commands inside of scripts, too.
-						- *Requests* are how often it read from a client (`total_reads_processed`). Clients that send several commands
-						  together, as Lettuce and Redisson do under load, get by with fewer.
-						- An operation's *p50* and *p99* count the wait and the way back; those of a *wait* end when the lock is there.
+			- An operation is a lock and an unlock. Every figure is the median of its rounds.
+			- All contestants take turns on one server, which is emptied between them, and each runs in JVMs of its own.
+			  What one thread does alone, and 16 with a key each or one for all, is measured by JMH, too.
+			- Whoever holds the lock counts in memory that all JVMs share. A count that is too low is a lock that let two
+			  in; ours would end the run with an error.
+			- *Server commands* are those that the server counts (`total_commands_processed`): commands inside of scripts, too.
+			- *Requests* are how often it read from a client (`total_reads_processed`). Clients that send several commands
+			  together, as Lettuce and Redisson do under load, get by with fewer.
+			- An operation's *p50* and *p99* count the wait and the way back; those of a *wait* end when the lock is there.
 			- *Attempts* ask the server for a lock that the JVM does not have. To pass on one that it has is none.
-						- Waiters are threads of one JVM while another JVM holds the lock. They are drained when all of them have had it,
-						  counted from just before it is given back.
-						- Renewal is measured for the two that renew every lock unasked, with a lease of 30 s: processor time in 30 s.
+			- Waiters are threads of one JVM while another JVM holds the lock. They are drained when all of them have had it,
+			  counted from just before it is given back.
+			- Renewal is measured for the two that renew every lock unasked, with a lease of 30 s: processor time in 30 s.
 
-						""";
+			""";
 
 	private Setting() {
 	}
