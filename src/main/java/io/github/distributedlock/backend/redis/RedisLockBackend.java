@@ -4,10 +4,8 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
@@ -26,7 +24,6 @@ import io.github.distributedlock.backend.redis.atomic.Acquisitions;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.backend.redis.atomic.AtomicityCandidate;
 import io.github.distributedlock.backend.redis.atomic.AtomicitySelector;
-import io.github.distributedlock.backend.redis.atomic.ForeignKey;
 import io.github.distributedlock.backend.redis.atomic.LuaOnly;
 import io.github.distributedlock.backend.redis.atomic.Publishing;
 import io.github.distributedlock.backend.redis.atomic.Replicas;
@@ -37,7 +34,6 @@ import io.github.distributedlock.backend.redis.wake.Signals;
 import io.github.distributedlock.backend.redis.wake.WakeSubscriptions;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.RedisFailures;
-import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -59,6 +55,8 @@ public final class RedisLockBackend
 	private final OwnConnections connections;
 
 	private final AtomicitySelector selector;
+
+	private final StepRunner runner;
 
 	private final Acquisitions acquisitions;
 
@@ -88,6 +86,7 @@ public final class RedisLockBackend
 		Replicas replicas = replicas(applicationFactory);
 		this.selector = new AtomicitySelector(this.names, this.connections, settings.commandTimeout(),
 				settings.atomicity(), publishing(), replicas != null);
+		this.runner = new StepRunner(this.selector, this.names);
 		this.acquisitions = new Acquisitions(this.names, this.connections, this.selector, settings.commandTimeout(),
 				replicas);
 		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(),
@@ -148,19 +147,19 @@ public final class RedisLockBackend
 
 	@Override
 	public AcquireResult acquire(Claim claim) {
-		return acquired("acquire", claim, () -> this.acquisitions.acquire(claim));
+		return this.runner.run("acquire", claim.key(), () -> this.acquisitions.acquire(claim));
 	}
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
 		boolean registers = registers(claim);
-		return acquired("acquire", claim, () -> this.acquisitions.acquireOrRegister(claim, registers));
+		return this.runner.run("acquire", claim.key(), () -> this.acquisitions.acquireOrRegister(claim, registers));
 	}
 
 	@Override
 	public HandOverResult pass(String owner, Claim next, boolean yields) {
 		boolean registers = registers(next);
-		return acquired("pass on", next, () -> this.acquisitions.pass(owner, next, yields, registers));
+		return this.runner.run("pass on", next.key(), () -> this.acquisitions.pass(owner, next, yields, registers));
 	}
 
 	// A ticket keeps its place, and asks often enough, even if it does not hear.
@@ -168,23 +167,14 @@ public final class RedisLockBackend
 		return this.subscriptions.mayRegister(claim.instance()) || claim.fair();
 	}
 
-	private <T> T acquired(String step, Claim claim, Supplier<@Nullable T> acquisition) {
-		try {
-			return certain(acquisition.get());
-		}
-		catch (RuntimeException ex) {
-			throw RedisFailures.translate(step, describe(claim.key(), ex), ex);
-		}
-	}
-
 	@Override
 	public void withdraw(String key, Waiter waiter) {
 		if (this.settings.signals() == Signals.NONE && !waiter.isFair()) {
 			return; // No instance is registered, nor is anything reserved.
 		}
-		run("withdraw from", key, (steps, connection) -> {
+		this.runner.run("withdraw from", key, (steps, connection) -> {
 			steps.withdraw(connection, key, waiter);
-			return null;
+			return true;
 		});
 	}
 
@@ -200,26 +190,20 @@ public final class RedisLockBackend
 
 	@Override
 	public List<Boolean> renew(List<Claim> claims) {
-		try {
-			return certain(this.selector.run((candidate) -> candidate.lanes().renewals(),
-					(steps, connection) -> steps.renew(connection, claims)));
-		}
-		catch (RuntimeException ex) {
-			String others = (claims.size() > 1) ? " and " + (claims.size() - 1) + " more" : "";
-			throw RedisFailures.translate("renew", describe(claims.get(0).key(), ex) + others, ex);
-		}
+		return this.runner.run("renew", claims.get(0).key(), claims.size() - 1,
+				(candidate) -> candidate.lanes().renewals(), (steps, connection) -> steps.renew(connection, claims));
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		return certain(run("release", key, (steps, connection) -> steps.release(connection, key, owner)));
+		return this.runner.run("release", key, (steps, connection) -> steps.release(connection, key, owner));
 	}
 
 	@Override
 	public boolean leaveToExpire(String key, String owner, Duration rest) {
 		long millis = Math.max(1, rest.toMillis());
-		return certain(run("leave to expire", key,
-				(steps, connection) -> steps.leaveToExpire(connection, key, owner, millis)));
+		return this.runner.run("leave to expire", key,
+				(steps, connection) -> steps.leaveToExpire(connection, key, owner, millis));
 	}
 
 	@Override
@@ -233,18 +217,19 @@ public final class RedisLockBackend
 
 	@Override
 	public boolean acquireAll(List<Claim> claims) {
-		return certain(
-				run("acquire", claims.get(0).key(), (steps, connection) -> steps.acquireAll(connection, claims)));
+		return this.runner.run("acquire", claims.get(0).key(),
+				(steps, connection) -> steps.acquireAll(connection, claims));
 	}
 
 	@Override
 	public List<Boolean> releaseAll(List<String> keys, String owner) {
-		return certain(run("release", keys.get(0), (steps, connection) -> steps.releaseAll(connection, keys, owner)));
+		return this.runner.run("release", keys.get(0),
+				(steps, connection) -> steps.releaseAll(connection, keys, owner));
 	}
 
 	@Override
 	public LockStatus inspect(String key) {
-		return certain(run("inspect", key, (steps, connection) -> steps.inspect(connection, key)));
+		return this.runner.run("inspect", key, (steps, connection) -> steps.inspect(connection, key));
 	}
 
 	@Override
@@ -267,28 +252,6 @@ public final class RedisLockBackend
 	public void close() {
 		this.subscriptions.close();
 		this.connections.close();
-	}
-
-	private <T> @Nullable T run(String step, String key, AtomicitySelector.Step<T> command) {
-		try {
-			return this.selector.run((candidate) -> candidate.lanes().commands(), command);
-		}
-		catch (RuntimeException ex) {
-			throw RedisFailures.translate(step, describe(key, ex), ex);
-		}
-	}
-
-	private String describe(String key, RuntimeException failure) {
-		byte[] name = RedisRefusal.WRONGTYPE.isIn(failure) ? ForeignKey.of(this.selector, this.names, key)
-				: this.names.lock(key);
-		return LockException.printable("lock '" + key + "' (Redis key '" + KeyNames.text(name) + "')");
-	}
-
-	private static <T> T certain(@Nullable T answer) {
-		if (answer == null) {
-			throw LockBackendException.of("Redis gave no answer").retryable(true).build();
-		}
-		return answer;
 	}
 
 }
