@@ -37,7 +37,8 @@ final class JedisClient {
 	/** None of them idle, so that none is dead when it is needed. */
 	private static final int SUBSCRIPTIONS = 8;
 
-	private static final Duration IDLE = Duration.ofMinutes(1);
+	/** For so long a connection may be idle. */
+	static final Duration IDLE = Duration.ofMinutes(1);
 
 	private final JedisConnectionFactory application;
 
@@ -62,8 +63,10 @@ final class JedisClient {
 			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null, signals, true,
 					commands, client.isTls(), "+cluster");
 		}
-		Lanes lanes = new Lanes(client.lane(COMMANDS), client.lane(RENEWALS));
-		return new OwnConnections(lanes, lanes, signals, false, Masters.ONE, client.isTls(),
+		JedisLane commands = client.lane(COMMANDS);
+		JedisLane renewals = client.lane(RENEWALS);
+		return new OwnConnections(new Lanes(new CombiningLane(commands, timeout), renewals),
+				new Lanes(commands, renewals), signals, false, Masters.ONE, client.isTls(),
 				(client.application.getDatabase() != 0) ? "+select" : "");
 	}
 

@@ -18,7 +18,8 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
 
 /**
- * A pool of Jedis connections.
+ * A pool of Jedis connections, each of which is lent for one step, or for a long time to
+ * a {@link JedisWire}.
  * <p>
  * A server that went away leaves a pool full of dead connections, each of which would
  * fail one command, since testing them would cost a command each time. So the first that
@@ -58,23 +59,17 @@ final class JedisLane implements Lane {
 		this.opener = opener;
 		this.timeoutNanos = timeout.toNanos();
 		this.discards.setDaemon(true);
-		this.opening = new Opening<>(this::open, timeout);
+		this.opening = new Opening<>(this::make, timeout);
 	}
 
 	@Override
 	public <T> @Nullable T run(Step<T> step) {
 		long begin = System.nanoTime();
-		Pool pool = this.current;
-		if (pool == null) {
-			pool = this.opening.await();
-		}
-		Jedis connection = borrow(pool);
+		Loan loan = borrow();
 		boolean broken = false;
 		try {
-			T answer = inTime(step, connection.getConnection(), this.timeoutNanos - (System.nanoTime() - begin));
-			if (!pool.proven) {
-				pool.proven = true;
-			}
+			T answer = inTime(step, loan.link(), this.timeoutNanos - (System.nanoTime() - begin));
+			loan.prove();
 			return answer;
 		}
 		catch (DataAccessException ex) {
@@ -84,48 +79,40 @@ final class JedisLane implements Lane {
 		}
 		finally {
 			if (broken) {
-				replace(pool);
-				this.discards.execute(() -> discard(connection));
+				giveBackBroken(loan);
 			}
 			else {
-				connection.close();
+				loan.jedis.close();
 			}
 		}
 	}
 
-	// The pool fails to make another if the server is down, which is no news.
-	private static void discard(Jedis connection) {
-		try {
-			connection.close();
-		}
-		catch (RuntimeException ex) {
-			logger.debug("Closed a broken connection, and could not open another", ex);
-		}
+	boolean isOpen() {
+		return this.current != null;
 	}
 
-	// What the connection has taken of the command timeout, the command must not take
-	// again, but for a quarter.
-	private <T> @Nullable T inTime(Step<T> step, Connection socket, long nanosLeft) {
-		JedisLink link = new JedisLink(socket);
-		if (nanosLeft > this.timeoutNanos * 3 / 4) {
-			return step.on(link);
-		}
-		int timeout = socket.getSoTimeout();
-		socket
-			.setSoTimeout((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(Math.max(nanosLeft, this.timeoutNanos / 4))));
-		try {
-			return step.on(link);
-		}
-		finally {
-			if (!socket.isBroken()) {
-				socket.setSoTimeout(timeout);
-			}
-		}
+	/**
+	 * Has a pool made, unless there is one, and waits for it.
+	 * @throws UnsentException if that takes too long
+	 */
+	void open() {
+		pool();
 	}
 
-	private Jedis borrow(Pool pool) {
+	private Pool pool() {
+		Pool pool = this.current;
+		return (pool != null) ? pool : this.opening.await();
+	}
+
+	/**
+	 * Borrows a connection.
+	 * @return it, to be given back
+	 * @throws UnsentException if there is none
+	 */
+	Loan borrow() {
+		Pool pool = pool();
 		try {
-			return pool.factory.borrow();
+			return new Loan(pool, pool.factory.borrow());
 		}
 		catch (DataAccessException ex) {
 			if (ex.contains(JedisConnectionException.class)) {
@@ -135,7 +122,57 @@ final class JedisLane implements Lane {
 		}
 	}
 
-	private Pool open() {
+	boolean isCurrent(Loan loan) {
+		return loan.pool == this.current;
+	}
+
+	/**
+	 * Takes back a connection that failed, and does not trust the others of its pool.
+	 */
+	void giveBackBroken(Loan loan) {
+		replace(loan.pool);
+		this.discards.execute(() -> giveBack(loan));
+	}
+
+	/**
+	 * Takes back a connection that is not to be used again.
+	 */
+	void drop(Loan loan) {
+		loan.link().connection().setBroken();
+		this.discards.execute(() -> giveBack(loan));
+	}
+
+	// The pool fails to make another if the server is down, which is no news.
+	private static void giveBack(Loan loan) {
+		try {
+			loan.jedis.close();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Closed a broken connection, and could not open another", ex);
+		}
+	}
+
+	// What the connection has taken of the command timeout, the command must not take
+	// again, but for a quarter.
+	private <T> @Nullable T inTime(Step<T> step, JedisLink link, long nanosLeft) {
+		if (nanosLeft > this.timeoutNanos * 3 / 4) {
+			return step.on(link);
+		}
+		Connection connection = link.connection();
+		int timeout = connection.getSoTimeout();
+		connection
+			.setSoTimeout((int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(Math.max(nanosLeft, this.timeoutNanos / 4))));
+		try {
+			return step.on(link);
+		}
+		finally {
+			if (!connection.isBroken()) {
+				connection.setSoTimeout(timeout);
+			}
+		}
+	}
+
+	private Pool make() {
 		Pool pool = this.current;
 		if (pool != null) {
 			return pool;
@@ -186,6 +223,9 @@ final class JedisLane implements Lane {
 		this.retired = null;
 	}
 
+	/**
+	 * A pool, proven once it has answered.
+	 */
 	private static final class Pool {
 
 		private final JedisPooledFactory factory;
@@ -194,6 +234,38 @@ final class JedisLane implements Lane {
 
 		private Pool(JedisPooledFactory factory) {
 			this.factory = factory;
+		}
+
+	}
+
+	/**
+	 * A connection, and the pool that has lent it.
+	 */
+	static final class Loan {
+
+		private final Pool pool;
+
+		private final Jedis jedis;
+
+		private final JedisLink link;
+
+		private Loan(Pool pool, Jedis jedis) {
+			this.pool = pool;
+			this.jedis = jedis;
+			this.link = new JedisLink(jedis.getConnection());
+		}
+
+		JedisLink link() {
+			return this.link;
+		}
+
+		/**
+		 * To be called when it has answered.
+		 */
+		void prove() {
+			if (!this.pool.proven) {
+				this.pool.proven = true;
+			}
 		}
 
 	}

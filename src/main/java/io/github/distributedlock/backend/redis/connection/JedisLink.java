@@ -28,40 +28,47 @@ record JedisLink(Connection connection) implements Link {
 
 	@Override
 	public @Nullable Object call(Command command) {
-		try {
-			send(command);
-			return this.connection.getOne();
+		send(command);
+		Object reply = receive();
+		if (reply instanceof RuntimeException error) {
+			throw error;
 		}
-		catch (RuntimeException ex) {
-			throw translated(ex);
-		}
+		return reply;
 	}
 
 	@Override
 	public List<@Nullable Object> call(List<Command> commands) {
+		commands.forEach(this::send);
 		List<@Nullable Object> replies = new ArrayList<>();
+		commands.forEach((command) -> replies.add(receive()));
+		return replies;
+	}
+
+	/**
+	 * Sends a command, or keeps it until the next reply is asked for.
+	 */
+	void send(Command command) {
 		try {
-			commands.forEach(this::send);
-			for (int i = 0; i < commands.size(); i++) {
-				replies.add(replyOrError());
-			}
+			this.connection.sendCommand(command(command.verb()), command.arguments());
 		}
 		catch (RuntimeException ex) {
 			throw translated(ex);
 		}
-		return replies;
 	}
 
-	private void send(Command command) {
-		this.connection.sendCommand(command(command.verb()), command.arguments());
-	}
-
-	private @Nullable Object replyOrError() {
+	/**
+	 * Waits for the next reply.
+	 * @return the reply; an error as a {@code RuntimeException}
+	 */
+	@Nullable Object receive() {
 		try {
 			return this.connection.getOne();
 		}
 		catch (JedisDataException ex) {
 			return translated(ex);
+		}
+		catch (RuntimeException ex) {
+			throw translated(ex);
 		}
 	}
 

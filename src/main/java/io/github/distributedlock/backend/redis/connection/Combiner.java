@@ -1,0 +1,171 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.UnsentException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.data.redis.RedisConnectionFailureException;
+
+/**
+ * Combines the commands of many threads on a few wires: a thread that finds one free
+ * leads it, that is, it sends all that waits and reads the replies (flat combining;
+ * Hendler, Incze, Shavit, Tzafrir 2010). So the server and this JVM read and write less
+ * often, and fewer threads change places. A thread that is alone leads at once, and has
+ * only its own command to send.
+ * <p>
+ * States: each wire is free, or led by one thread; each call waits in the queue, or is
+ * taken by a leader, or is over.
+ * <p>
+ * Invariants: while a call waits and a wire is free, some thread is awake that will look
+ * for both. So a thread looks for a free wire once its call is in the queue, and a thread
+ * that frees a wire, or leaves the queue, wakes the first that waits. A thread whose call
+ * was not taken when a quarter of the command timeout is left gives it up, and has
+ * certainly sent nothing. One whose call was taken knows what became of it only by its
+ * reply, for which it waits until the command timeout is over. A leader reads no longer
+ * than that for the others, unless it took so long to open the connection; then it has a
+ * quarter of a command timeout, as each command has.
+ */
+final class Combiner {
+
+	private final Queue<PendingCall> waiting = new ConcurrentLinkedQueue<>();
+
+	private final List<WireSlot> slots;
+
+	private final long quarterNanos;
+
+	private final LongSupplier nanoTime;
+
+	Combiner(List<? extends Wire> wires, Duration timeout) {
+		this(wires, timeout, System::nanoTime);
+	}
+
+	Combiner(List<? extends Wire> wires, Duration timeout, LongSupplier nanoTime) {
+		this.nanoTime = nanoTime;
+		this.slots = wires.stream().map(WireSlot::new).toList();
+		this.quarterNanos = timeout.toNanos() / 4;
+	}
+
+	/**
+	 * Has commands sent, one after another on one wire.
+	 * @param commands the commands
+	 * @param nanos how long it may take
+	 * @return for each the reply, or an error as a {@code RuntimeException}
+	 */
+	List<@Nullable Object> call(List<Command> commands, long nanos) {
+		PendingCall call = new PendingCall(commands, this.nanoTime.getAsLong() + nanos);
+		// It would end every wait at once, and the connection of a virtual thread, which
+		// is that of others, too.
+		boolean interrupted = Thread.interrupted();
+		try {
+			this.waiting.add(call);
+			while (!call.isOver()) {
+				WireSlot slot = call.isWaiting() ? takeFree() : null;
+				if (slot != null) {
+					lead(slot, call);
+				}
+				else {
+					interrupted |= await(call);
+				}
+			}
+			return call.replies();
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private @Nullable WireSlot takeFree() {
+		for (WireSlot slot : this.slots) {
+			if (slot.take()) {
+				return slot;
+			}
+		}
+		return null;
+	}
+
+	private void lead(WireSlot slot, PendingCall own) {
+		boolean fine = true;
+		try {
+			if (open(slot, own)) {
+				slot.collect(this.waiting);
+				wakeFirst(); // Of those that are too many for one batch.
+				fine = slot.exchange(Math.max(own.deadline(), this.nanoTime.getAsLong() + this.quarterNanos));
+			}
+		}
+		finally {
+			slot.free();
+			if (!fine) {
+				tidy();
+			}
+			wakeFirst();
+		}
+	}
+
+	private static boolean open(WireSlot slot, PendingCall own) {
+		try {
+			slot.wire().open();
+			return true;
+		}
+		catch (RuntimeException ex) {
+			if (own.take()) {
+				own.fail(ex);
+			}
+			return false;
+		}
+	}
+
+	private void wakeFirst() {
+		PendingCall first = this.waiting.peek();
+		if (first != null) {
+			first.wake();
+		}
+	}
+
+	/**
+	 * Waits until a call is over, or a wire may be free.
+	 * @return whether the thread was interrupted meanwhile
+	 * @throws RuntimeException if it has waited long enough
+	 */
+	private boolean await(PendingCall call) {
+		long left = call.deadline() - this.nanoTime.getAsLong();
+		long patience = call.isWaiting() ? left - this.quarterNanos : left;
+		if (patience > 0) {
+			LockSupport.parkNanos(this, patience);
+			return Thread.interrupted();
+		}
+		if (call.giveUp()) {
+			this.waiting.remove(call);
+			wakeFirst();
+			throw new UnsentException(
+					new RedisConnectionFailureException("all connections are still in use by other commands"));
+		}
+		if (left <= 0 && !call.isOver()) {
+			throw new QueryTimeoutException("no reply within the command timeout");
+		}
+		return false;
+	}
+
+	/**
+	 * Ends the connections that nobody uses, if there is nothing behind them any more.
+	 */
+	void tidy() {
+		for (WireSlot slot : this.slots) {
+			if (slot.take()) {
+				slot.wire().tidy();
+				slot.free();
+				wakeFirst();
+			}
+		}
+	}
+
+}

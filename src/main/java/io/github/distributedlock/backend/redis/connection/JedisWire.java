@@ -1,0 +1,99 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.backend.redis.connection.JedisLane.Loan;
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+
+/**
+ * A connection that is borrowed from a pool for a long time.
+ * <p>
+ * States: none; borrowed. It goes back when it fails, when the server says that it is no
+ * master any more, when the pool was replaced, and when it was idle for so long that
+ * something on the way may have forgotten it.
+ */
+final class JedisWire implements Wire {
+
+	private final JedisLane pool;
+
+	private @Nullable Loan loan;
+
+	private long usedAt;
+
+	private boolean refused;
+
+	JedisWire(JedisLane pool) {
+		this.pool = pool;
+	}
+
+	@Override
+	public void open() {
+		tidy();
+		if (this.loan == null) {
+			this.loan = this.pool.borrow();
+			this.refused = false;
+		}
+	}
+
+	@Override
+	public void send(Command command) {
+		link().send(command);
+	}
+
+	@Override
+	public @Nullable Object receive(long deadline) {
+		JedisLink link = link();
+		limit(link.connection(), deadline - System.nanoTime());
+		Object reply = link.receive();
+		this.refused |= reply instanceof RuntimeException error && RedisRefusal.READONLY.isIn(error);
+		return reply;
+	}
+
+	// As seldom as possible: in a batch, only a reply that takes its time changes it.
+	private static void limit(Connection connection, long nanosLeft) {
+		int millis = (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanosLeft + 999_999));
+		if (connection.getSoTimeout() != millis) {
+			connection.setSoTimeout(millis);
+		}
+	}
+
+	@Override
+	public boolean answered() {
+		Loan loan = loan();
+		loan.prove();
+		this.usedAt = System.nanoTime();
+		if (this.refused) {
+			abandon();
+		}
+		return !this.refused && this.pool.isCurrent(loan);
+	}
+
+	@Override
+	public void abandon() {
+		this.pool.giveBackBroken(loan());
+		this.loan = null;
+	}
+
+	@Override
+	public void tidy() {
+		Loan loan = this.loan;
+		if (loan != null
+				&& (!this.pool.isCurrent(loan) || System.nanoTime() - this.usedAt > JedisClient.IDLE.toNanos())) {
+			this.loan = null;
+			this.pool.drop(loan);
+		}
+	}
+
+	private JedisLink link() {
+		return loan().link();
+	}
+
+	private Loan loan() {
+		return Objects.requireNonNull(this.loan);
+	}
+
+}

@@ -1,0 +1,250 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.UnsentException;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.dao.QueryTimeoutException;
+import org.springframework.data.redis.RedisConnectionFailureException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link Combiner}.
+ */
+class CombinerTests {
+
+	private static final Duration TIMEOUT = Duration.ofMinutes(1);
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
+	/** Holds up the opening of the connection. */
+	private final CountDownLatch opened = new CountDownLatch(1);
+
+	/** Holds up the reply to "slow". */
+	private final CountDownLatch slow = new CountDownLatch(1);
+
+	/** Whether that reply is waited for. */
+	private final CountDownLatch leading = new CountDownLatch(1);
+
+	private final AtomicLong now = new AtomicLong();
+
+	private final TestWire wire = new TestWire(() -> {
+	}, this::reply);
+
+	private final TestWire closed = new TestWire(() -> Patience.await(this.opened, "the connection"), this::reply);
+
+	@Test
+	void whatComesWhileAWireIsInUseIsSentTogether() {
+		Combiner combiner = combiner(this.wire);
+		CompletableFuture<List<Object>> first = leadSlowly(combiner);
+		List<CompletableFuture<List<Object>>> others = new ArrayList<>();
+		for (int i = 0; i < 10; i++) {
+			others.add(callAndWait(combiner, "k" + i, "l" + i));
+		}
+		this.slow.countDown();
+		assertThat(Patience.get(first, "the first reply")).containsExactly("slow");
+		for (int i = 0; i < 10; i++) {
+			assertThat(Patience.get(others.get(i), "a reply")).containsExactly("k" + i, "l" + i);
+		}
+		assertThat(this.wire.batches).hasSize(2);
+		assertThat(this.wire.batches.get(1)).hasSize(20).startsWith("k0", "l0", "k1");
+	}
+
+	@Test
+	void whatIsTooMuchForOneBatchGoesWithTheNext() {
+		Combiner combiner = combiner(this.wire);
+		CompletableFuture<List<Object>> first = leadSlowly(combiner);
+		List<CompletableFuture<List<Object>>> others = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			others.add(callAndWait(combiner, "k" + i + "-" + "x".repeat(32_768)));
+		}
+		this.slow.countDown();
+		Patience.get(first, "the first reply");
+		others.forEach((other) -> Patience.get(other, "a reply"));
+		assertThat(this.wire.batches).hasSize(4).allSatisfy((batch) -> assertThat(batch).hasSize(1));
+	}
+
+	@Test
+	void aThreadTakesTheWireThatIsFree() {
+		TestWire other = new TestWire(() -> {
+		}, this::reply);
+		Combiner combiner = combiner(this.wire, other);
+		CompletableFuture<List<Object>> first = leadSlowly(combiner);
+		assertThat(Patience.get(call(combiner, "k"), "the reply on the other wire")).containsExactly("k");
+		this.slow.countDown();
+		Patience.get(first, "the first reply");
+		assertThat(other.batches).containsExactly(List.of("k"));
+	}
+
+	@Test
+	void anErrorIsThatOfOneCommandAlone() {
+		List<Object> replies = combiner(this.wire).call(List.of(TestWire.command("error"), TestWire.command("k")),
+				TIMEOUT.toNanos());
+		assertThat(replies.get(0)).isInstanceOf(IllegalArgumentException.class);
+		assertThat(replies.get(1)).isEqualTo("k");
+		assertThat(this.wire.events).containsExactly("answered");
+	}
+
+	@Test
+	void whatWasNotTakenInTimeIsNeverSent() {
+		Combiner combiner = combiner(this.wire);
+		CompletableFuture<List<Object>> first = leadSlowly(combiner);
+		CompletableFuture<List<Object>> late = callAndWait(combiner, "late");
+		// What is left after that is for the reply.
+		pass(TIMEOUT.dividedBy(4).multipliedBy(3));
+		assertFails(late, UnsentException.class);
+		this.slow.countDown();
+		Patience.get(first, "the first reply");
+		Patience.get(call(combiner, "next"), "the next reply");
+		assertThat(this.wire.batches).containsExactly(List.of("slow"), List.of("next"));
+	}
+
+	@Test
+	void noThreadWaitsForALeaderLongerThanItsOwnTime() {
+		Combiner combiner = combiner(this.closed);
+		CompletableFuture<List<Object>> leader = call(combiner, "slow");
+		awaitWaiting(0);
+		CompletableFuture<List<Object>> taken = callAndWait(combiner, "taken");
+		this.opened.countDown();
+		Patience.await(this.leading, "the leader to wait for its reply");
+		pass(TIMEOUT.dividedBy(4).multipliedBy(3));
+		awaitWaiting(1);
+		assertThat(taken).isNotDone();
+		pass(TIMEOUT.dividedBy(4));
+		// It may have been carried out.
+		assertFails(taken, QueryTimeoutException.class);
+		this.slow.countDown();
+		assertThat(Patience.get(leader, "its reply")).containsExactly("slow");
+		assertThat(this.closed.batches).containsExactly(List.of("slow", "taken"));
+	}
+
+	@Test
+	void aLostConnectionFailsWhatHasGotNoReplyAndNoMore() {
+		Combiner combiner = combiner(this.closed);
+		CompletableFuture<List<Object>> leader = call(combiner, "leader");
+		awaitWaiting(0);
+		CompletableFuture<List<Object>> lost = callAndWait(combiner, "lost");
+		CompletableFuture<List<Object>> behind = callAndWait(combiner, "behind");
+		this.opened.countDown();
+		assertThat(Patience.get(leader, "the reply before")).containsExactly("leader");
+		assertFails(lost, RedisConnectionFailureException.class);
+		assertFails(behind, RedisConnectionFailureException.class);
+		assertThat(Patience.get(call(combiner, "next"), "the next reply")).containsExactly("next");
+		assertThat(this.closed.events).containsSubsequence("abandoned", "answered");
+	}
+
+	@Test
+	void theOtherConnectionsAreLookedAtWhenOneIsLost() {
+		TestWire other = new TestWire(() -> {
+		}, this::reply);
+		assertFails(call(combiner(this.wire, other), "lost"), IllegalStateException.class);
+		await("it is looked at").until(() -> other.events.contains("tidied"));
+	}
+
+	@Test
+	void aThreadThatFindsNoConnectionFailsAlone() {
+		AtomicInteger openings = new AtomicInteger();
+		TestWire refused = new TestWire(() -> {
+			if (openings.incrementAndGet() == 1) {
+				Patience.await(this.opened, "the connection");
+				throw new UnsentException(new IllegalStateException("thrown by the test"));
+			}
+		}, this::reply);
+		Combiner combiner = combiner(refused);
+		CompletableFuture<List<Object>> first = call(combiner, "first");
+		awaitWaiting(0);
+		CompletableFuture<List<Object>> second = callAndWait(combiner, "second");
+		this.opened.countDown();
+		assertFails(first, UnsentException.class);
+		assertThat(Patience.get(second, "the reply to the second")).containsExactly("second");
+	}
+
+	@Test
+	void anInterruptedThreadGetsItsReplyAndStaysInterrupted() {
+		Combiner combiner = combiner(this.wire);
+		CompletableFuture<List<Object>> first = leadSlowly(combiner);
+		AtomicBoolean interrupted = new AtomicBoolean();
+		CompletableFuture<List<Object>> second = CompletableFuture.supplyAsync(() -> {
+			List<Object> replies = combiner.call(List.of(TestWire.command("k")), TIMEOUT.toNanos());
+			interrupted.set(Thread.currentThread().isInterrupted());
+			return replies;
+		}, this.threads);
+		awaitWaiting(1);
+		this.threads.all().get(1).interrupt();
+		this.slow.countDown();
+		Patience.get(first, "the first reply");
+		assertThat(Patience.get(second, "its reply")).containsExactly("k");
+		assertThat(interrupted).isTrue();
+	}
+
+	private Combiner combiner(TestWire... wires) {
+		return new Combiner(List.of(wires), TIMEOUT, this.now::get);
+	}
+
+	private CompletableFuture<List<Object>> call(Combiner combiner, String... keys) {
+		List<Command> commands = Stream.of(keys).map(TestWire::command).toList();
+		return CompletableFuture.supplyAsync(() -> combiner.call(commands, TIMEOUT.toNanos()), this.threads);
+	}
+
+	private CompletableFuture<List<Object>> callAndWait(Combiner combiner, String... keys) {
+		CompletableFuture<List<Object>> call = call(combiner, keys);
+		awaitWaiting(this.threads.all().size() - 1);
+		return call;
+	}
+
+	private CompletableFuture<List<Object>> leadSlowly(Combiner combiner) {
+		CompletableFuture<List<Object>> first = call(combiner, "slow");
+		Patience.await(this.leading, "the first to wait for its reply");
+		return first;
+	}
+
+	private void awaitWaiting(int thread) {
+		await("thread " + thread + " waits")
+			.until(() -> this.threads.all().get(thread).getState() == Thread.State.TIMED_WAITING);
+	}
+
+	private void pass(Duration time) {
+		this.now.addAndGet(time.toNanos());
+		this.threads.all().forEach(LockSupport::unpark);
+	}
+
+	private static void assertFails(CompletableFuture<?> call, Class<? extends Exception> failure) {
+		assertThatExceptionOfType(RuntimeException.class).isThrownBy(() -> Patience.get(call, "its failure"))
+			.withCauseInstanceOf(failure);
+	}
+
+	private Object reply(Object key) {
+		switch ((String) key) {
+			case "slow" -> {
+				this.leading.countDown();
+				Patience.await(this.slow, "the reply");
+			}
+			case "error" -> {
+				return new IllegalArgumentException("thrown by the test");
+			}
+			case "lost" -> throw new IllegalStateException("thrown by the test");
+			default -> {
+			}
+		}
+		return key;
+	}
+
+}
