@@ -9,11 +9,13 @@ import org.springframework.expression.TypedValue;
 import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.NullLiteral;
 import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.standard.SpelExpression;
@@ -67,6 +69,16 @@ final class Concatenation {
 					IntStream.range(0, node.getChildCount())
 						.mapToObj((index) -> checkChild(node, index, Place.KEY))
 						.toArray(SpelNodeImpl[]::new));
+		}
+		int last = node.getChildCount() - 1;
+		if (place == Place.KEY && node instanceof CompoundExpression && node.getChild(last) instanceof Projection) {
+			return new CompoundExpression(start, end,
+					IntStream.rangeClosed(0, last)
+						.mapToObj((index) -> (index < last) ? child(node, index) : checkChild(node, index, place))
+						.toArray(SpelNodeImpl[]::new));
+		}
+		if (place == Place.KEY && node instanceof Projection projection) {
+			return new Projection(projection.isNullSafe(), start, end, checkChild(node, 0, place));
 		}
 		boolean literal = node instanceof Literal && !(node instanceof NullLiteral);
 		return (place == Place.KEY || literal) ? node

@@ -1,10 +1,12 @@
 package io.github.distributedlock.aop;
 
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -133,6 +135,16 @@ class JoinedKeyTests {
 	}
 
 	@Test
+	void keysOfAProjectionAreTakenApart() {
+		this.keys.projection(new TreeMap<>(Map.of("a", 1, "b", 2)));
+		assertThat(locked()).containsExactly("a:1", "b:2");
+		assertFailsUnlocked(() -> this.keys.projection(Collections.singletonMap("a", null)), "of which value is null");
+		assertFailsUnlocked(() -> this.keys.projection(Map.of("a", List.of(1))), "of which value is a collection");
+		this.keys.projection(null);
+		assertThat(locked()).containsExactly("none");
+	}
+
+	@Test
 	void numbersAreAdded() {
 		this.keys.sum(2, 3L);
 		assertThat(locked()).containsExactly("5", "n6", "2n4");
@@ -247,6 +259,10 @@ class JoinedKeyTests {
 
 		@DistributedLock(key = "{'from:' + #from, 'to:' + #to}")
 		public void list(String from, String to) {
+		}
+
+		@DistributedLock(key = "#counts?.![key + ':' + value] ?: 'none'")
+		public void projection(Map<String, ?> counts) {
 		}
 
 		@DistributedLock(key = { "#first + #second", "'n' + (#second + 3)", "#first + ('n' + 4)" })
