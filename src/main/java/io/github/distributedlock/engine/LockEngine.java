@@ -1,31 +1,24 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.LongAdder;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.ReleaseNotifications.Listening;
-import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.BackgroundReleaser;
 import io.github.distributedlock.engine.lease.Extender;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.LossHandler;
 import io.github.distributedlock.engine.lease.Releaser;
 import io.github.distributedlock.engine.lease.RenewalRound;
@@ -47,7 +40,6 @@ import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.engine.runtime.Text;
 import io.github.distributedlock.engine.runtime.UserCode;
 import io.github.distributedlock.engine.runtime.Workers;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Locks on any {@link LockBackend}.
@@ -71,8 +63,6 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final RunningCalls calls;
 
-	private final Events events;
-
 	private final LocalQueue queue;
 
 	private final LossHandler lossHandler;
@@ -81,19 +71,15 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Watchdog watchdog;
 
-	private final RequestAcquirer requestAcquirer;
+	private final HandleAcquirer handleAcquirer;
 
 	private final BackgroundReleaser backgroundReleaser;
-
-	private final HandleContext handleContext;
 
 	private final Inspector inspector;
 
 	private final Listening listening;
 
 	private final Runnable endThreads;
-
-	private final LongAdder asking = new LongAdder();
 
 	LockEngine(LockEngineBuilder settings, EngineTime time, Workers workers, Runnable endThreads) {
 		LockBackend backend = settings.backend;
@@ -104,8 +90,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.endThreads = endThreads;
 		this.calls = new RunningCalls(workers);
 		UserCode userCode = new UserCode(time);
-		this.events = Events.here(settings.listeners);
-		Events eventsElsewhere = this.events.elsewhere(workers, userCode);
+		Events events = Events.here(settings.listeners);
+		Events eventsElsewhere = events.elsewhere(workers, userCode);
 		SerialTasks nodeTasks = new SerialTasks(workers::background);
 		this.queue = new LocalQueue(new Withdrawals(store, nodeTasks));
 		this.sweeper = new Sweeper(store, time, workers);
@@ -115,7 +101,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		WakeUps wakeUps = new WakeUps(this.queue, instance);
 		this.listening = store.listen(instance.id(), wakeUps);
 		boolean handsOn = !settings.localSlice.isZero();
-		Releaser releaser = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, this.events, handsOn);
+		Releaser releaser = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, events, handsOn);
 		Releaser releaserElsewhere = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, eventsElsewhere,
 				handsOn);
 		this.backgroundReleaser = new BackgroundReleaser(releaserElsewhere, new Nodes(backend), nodeTasks, workers);
@@ -123,10 +109,12 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				settings.localSlice.toNanos());
 		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
 				handOver, this.watchdog, this.sweeper, instance, this.lifecycle, time);
-		this.requestAcquirer = new RequestAcquirer(context, releaser, this.lossHandler, this.events);
-		this.handleContext = new HandleContext(this.lossHandler, releaser, this.backgroundReleaser,
+		Reentrancy reentrancy = new Reentrancy(this.lossHandler, releaser);
+		HandleContext handleContext = new HandleContext(this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);
+		this.handleAcquirer = new HandleAcquirer(this.requests, this.calls, reentrancy,
+				new RequestAcquirer(context, reentrancy, events), events, handleContext);
 		this.inspector = new Inspector(backend, instance);
 	}
 
@@ -142,7 +130,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	@Override
 	public LockHandle acquire(LockRequest request) {
 		Wait wait = new Wait(this.time, this.requests.waitTime(request), request.interruptible());
-		LockHandle handle = acquire(request, wait);
+		LockHandle handle = this.handleAcquirer.acquire(request, wait);
 		if (handle != null) {
 			return handle;
 		}
@@ -157,76 +145,12 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
 		Duration waitTime = Objects.requireNonNull(request, "request").waitTime();
 		Wait wait = new Wait(this.time, (waitTime != null) ? waitTime : Duration.ZERO, request.interruptible());
-		return Optional.ofNullable(acquire(request, wait));
+		return Optional.ofNullable(this.handleAcquirer.acquire(request, wait));
 	}
 
 	@Override
 	public LockStatus inspect(String key) {
 		return this.inspector.inspect(this.requests.keysInOrder(LockRequest.of(key)).get(0));
-	}
-
-	private @Nullable LockHandle acquire(LockRequest request, Wait wait) {
-		Call call = this.calls.begin(request.awaitedOnStop());
-		LockHandle handle = null;
-		try {
-			handle = acquire(request, wait, call);
-			return handle;
-		}
-		finally {
-			if (handle == null) {
-				call.end();
-			}
-		}
-	}
-
-	private @Nullable LockHandle acquire(LockRequest request, Wait wait, Call call) {
-		List<String> keys = this.requests.keysInOrder(request);
-		HoldOptions options = this.requests.options(request);
-		boolean interrupted = Thread.interrupted();
-		try {
-			List<Hold> holds = this.requestAcquirer.reenter(keys, options);
-			if (holds == null) {
-				if (interrupted && wait.isAllowed()) {
-					wait.interrupted("before");
-				}
-				holds = ask(keys, options, wait);
-			}
-			if (holds == null) {
-				this.events.publish(new LockEvent.NotAcquired(options.name(), keys, wait.waited(), wait.holder()));
-				return null;
-			}
-			return open(holds, keys, request, call);
-		}
-		catch (InterruptedException ex) {
-			interrupted = true;
-			throw new LockInterruptedException("Interrupted after waiting " + Text.of(wait.waited()) + " for lock "
-					+ LockException.printable(keys) + "; it is not held", ex);
-		}
-		finally {
-			if (interrupted || wait.wasInterrupted()) {
-				Thread.currentThread().interrupt();
-			}
-		}
-	}
-
-	private @Nullable List<Hold> ask(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {
-		this.asking.increment();
-		try {
-			return this.requestAcquirer.acquire(keys, options, wait);
-		}
-		finally {
-			this.asking.decrement();
-		}
-	}
-
-	private LockHandle open(List<Hold> holds, List<String> keys, LockRequest request, Call call) {
-		try {
-			return new EngineHandle(holds, keys, request.detached(), call, this.handleContext);
-		}
-		catch (RuntimeException | Error ex) {
-			this.requestAcquirer.giveBack(holds);
-			throw ex;
-		}
 	}
 
 	/**
@@ -263,7 +187,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the number of requests, each counted once however many keys it has
 	 */
 	public int requestsWaiting() {
-		return this.asking.intValue();
+		return this.handleAcquirer.asking();
 	}
 
 	/**

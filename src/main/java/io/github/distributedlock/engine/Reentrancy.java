@@ -1,0 +1,136 @@
+package io.github.distributedlock.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockUpgradeException;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Releaser;
+import io.github.distributedlock.engine.runtime.Text;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Re-enters keys that the calling thread holds already, in memory.
+ * <p>
+ * Invariants: a lost hold is never re-entered, and what the outer hold cannot honour is
+ * refused. Safe for use by many threads.
+ */
+final class Reentrancy {
+
+	private final LossHandler lossHandler;
+
+	private final Releaser releaser;
+
+	Reentrancy(LossHandler lossHandler, Releaser releaser) {
+		this.lossHandler = lossHandler;
+		this.releaser = releaser;
+	}
+
+	/**
+	 * Re-enters the keys if the calling thread holds all of them. Asks nothing of the
+	 * store and waits for nothing.
+	 * @return a hold for each key, or {@code null} if one is not held
+	 * @throws LockUpgradeException if it shares a key that is to be exclusive
+	 * @throws IllegalArgumentException if what it holds cannot be what is asked for
+	 */
+	@Nullable List<Hold> reenter(List<String> keys, HoldOptions options) {
+		if (keys.size() == 1) {
+			Hold outer = reenter(keys.get(0), options);
+			if (outer == null) {
+				return null;
+			}
+			outer.keep(options);
+			return List.of(outer);
+		}
+		long held = keys.stream().filter((key) -> find(key, (hold) -> honours(hold, options)) != null).count();
+		return (held == keys.size()) ? reenterEach(keys, options) : null;
+	}
+
+	private @Nullable List<Hold> reenterEach(List<String> keys, HoldOptions options) {
+		List<Hold> holds = new ArrayList<>(keys.size());
+		for (String key : keys) {
+			Hold hold = reenter(key, options);
+			if (hold == null) {
+				undo(holds);
+				return null;
+			}
+			holds.add(hold);
+		}
+		holds.forEach((hold) -> hold.keep(options));
+		return holds;
+	}
+
+	/**
+	 * Re-enters one key, if the calling thread holds it.
+	 * @return the hold, or {@code null} if it is not held
+	 */
+	@Nullable Hold reenter(String key, HoldOptions options) {
+		return find(key, (hold) -> honours(hold, options) && hold.reenter());
+	}
+
+	/**
+	 * Whether the calling thread holds one of the keys.
+	 */
+	boolean holdsAny(List<String> keys) {
+		return keys.stream().anyMatch((key) -> find(key, this.lossHandler::isStillHeld) != null);
+	}
+
+	/**
+	 * The calling thread's innermost hold of a key that fulfils a condition.
+	 */
+	private @Nullable Hold find(String key, Predicate<Hold> condition) {
+		return CurrentLock
+			.find(key,
+					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.lossHandler)
+							&& condition.test(outer.hold(key)))
+			.map((handle) -> ((EngineHandle) handle).hold(key))
+			.orElse(null);
+	}
+
+	/**
+	 * Whether a hold is there to be re-entered; fails if it cannot be what is asked for.
+	 */
+	private boolean honours(Hold hold, HoldOptions options) {
+		boolean held = this.lossHandler.isStillHeld(hold);
+		if (held) {
+			requireHonoured(options, hold);
+		}
+		return held;
+	}
+
+	private static void requireHonoured(HoldOptions options, Hold outer) {
+		if (options.fenced() && outer.fencingToken().isEmpty()) {
+			throw new IllegalArgumentException(
+					"Lock '" + LockException.printable(outer.key()) + "' was requested as fenced, but this thread holds"
+							+ " it without a fencing token already. Request the outer lock as fenced, too");
+		}
+		if (outer.options().isShared() && !options.isShared()) {
+			throw new LockUpgradeException(
+					"Lock '" + LockException.printable(outer.key()) + "' was requested as EXCLUSIVE, but this thread"
+							+ " holds it as SHARED already, and would wait for itself",
+					"request the outer lock as EXCLUSIVE, or give it back first");
+		}
+		long left = outer.longest();
+		if (options.minHold() > left) {
+			throw new IllegalArgumentException(
+					"Lock '" + LockException.printable(outer.key()) + "' was requested with a minHoldTime of "
+							+ Text.of(options.minHold()) + ", but this thread holds it already, with a "
+							+ (outer.options().renewed() ? "maxHoldTime" : "leaseTime") + " that ends in "
+							+ Text.of(left) + ". Request the outer lock with a longer one, or give it back first");
+		}
+	}
+
+	/**
+	 * Undoes holds that no handle was opened for: leaves those that were re-entered, and
+	 * gives the others back.
+	 */
+	void undo(List<Hold> holds) {
+		this.releaser.undo(holds.stream().filter(Hold::exit).toList());
+	}
+
+}
