@@ -50,6 +50,21 @@ enum Fault {
 	/**
 	 * A JVM that is alive is not heard of for a second.
 	 */
-	SILENCE
+	SILENCE,
+
+	/**
+	 * A JVM dies, and its connections look open to the server.
+	 */
+	UNSEEN_CRASH,
+
+	/**
+	 * A message arrives twice.
+	 */
+	REPEATED_MESSAGE,
+
+	/**
+	 * The clock of a JVM stands still for a while.
+	 */
+	CLOCK_DRIFT
 
 }

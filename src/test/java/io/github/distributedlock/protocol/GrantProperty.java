@@ -1,0 +1,107 @@
+package io.github.distributedlock.protocol;
+
+/**
+ * What must hold in every state of {@link Grants}.
+ */
+enum GrantProperty implements Property<Grants> {
+
+	/**
+	 * At most one front believes to hold the lock.
+	 */
+	MUTUAL_EXCLUSION {
+
+		@Override
+		public boolean isKept(Grants state, boolean quiet) {
+			return state.fronts().stream().filter(Front::believes).count() <= 1;
+		}
+
+	},
+
+	/**
+	 * Whoever believes to hold the lock owns the key.
+	 */
+	HOLDERS_OWN {
+
+		@Override
+		public boolean isKept(Grants state, boolean quiet) {
+			for (int front = 0; front < state.fronts().size(); front++) {
+				Front holder = state.front(front);
+				Grants.Key key = state.key();
+				if (holder.believes() && (key == null || key.reserved() || key.of().thread() != front
+						|| key.of().request() != holder.request())) {
+					return false;
+				}
+			}
+			return true;
+		}
+
+	},
+
+	/**
+	 * Nobody waits for time to pass while nobody has the lock.
+	 */
+	NO_LOST_WAKE_UP {
+
+		@Override
+		public boolean isKept(Grants state, boolean quiet) {
+			return !quiet || state.fronts().stream().noneMatch(Front::wants)
+					|| state.fronts().stream().anyMatch(Front::believes);
+		}
+
+	},
+
+	/**
+	 * If everything is in time, nobody waits for longer than a poll while nobody has the
+	 * lock.
+	 */
+	AT_MOST_A_POLL {
+
+		@Override
+		public boolean isKept(Grants state, boolean quiet) {
+			return state.idle() <= GrantSetup.POLL;
+		}
+
+	},
+
+	/**
+	 * Nor do several faults cost a lease, for each of them costs a poll.
+	 */
+	NO_LOST_LEASE {
+
+		@Override
+		public boolean isKept(Grants state, boolean quiet) {
+			return state.idle() < GrantSetup.LEASE_IN_TIME - 1;
+		}
+
+	},
+
+	/**
+	 * Each other front gets the key at most once before the one that is watched.
+	 */
+	BOUNDED_BYPASS {
+
+		@Override
+		public boolean isKept(Grants state, boolean quiet) {
+			return state.bypasses() < state.fronts().size();
+		}
+
+	},
+
+	/**
+	 * All requests can come to an end if nothing more goes wrong.
+	 */
+	RECOVERY {
+
+		@Override
+		public boolean isKept(Grants state, boolean quiet) {
+			return true;
+		}
+
+		@Override
+		public boolean isRecovery() {
+			return true;
+		}
+
+	}
+
+}

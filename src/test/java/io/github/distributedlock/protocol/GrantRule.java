@@ -1,0 +1,132 @@
+package io.github.distributedlock.protocol;
+
+/**
+ * What keeps grants safe, and all awake. Each rule is broken once, to see that the model
+ * notices.
+ */
+enum GrantRule {
+
+	/**
+	 * Only a grant of the registration that was sent last is accepted: the deadline
+	 * counts from that one.
+	 */
+	LAST_NUMBER_ONLY,
+
+	/**
+	 * The deadline does not count from the message.
+	 */
+	DEADLINE_BEFORE_MESSAGE,
+
+	/**
+	 * The deadline does not count from the answer to the registration.
+	 */
+	DEADLINE_BEFORE_ANSWER,
+
+	/**
+	 * A grant has the full lease, not the time to live of a reservation.
+	 */
+	FULL_LEASE,
+
+	/**
+	 * An owner that asks again has the full lease again.
+	 */
+	FULL_LEASE_AGAIN,
+
+	/**
+	 * The margin is as large as what a clock may lag behind in a lease.
+	 */
+	MARGIN_COVERS_DRIFT,
+
+	/**
+	 * A grant is published only once the key was set.
+	 */
+	SET_BEFORE_PUBLISH,
+
+	/**
+	 * A waiter that has begun to withdraw accepts nothing.
+	 */
+	NOT_WHILE_WITHDRAWING,
+
+	/**
+	 * A clean-up begins only once its request has ended.
+	 */
+	CLEAN_UP_AFTER_REQUEST,
+
+	/**
+	 * The next thread does not wait under the token of the one before, with a time of its
+	 * own.
+	 */
+	TIME_OF_THE_TOKEN,
+
+	/**
+	 * The next thread does not wait under a token that is being cleaned up.
+	 */
+	TOKEN_OF_ITS_OWN,
+
+	/**
+	 * A key is taken over from the tokens that are named, not from any of the same JVM.
+	 */
+	TAKEN_OVER_BY_NAME,
+
+	/**
+	 * A release compares the owner.
+	 */
+	OWNER_IS_COMPARED,
+
+	/**
+	 * The next thread names the token of the one before.
+	 */
+	PREDECESSOR_IS_NAMED,
+
+	/**
+	 * A token that is heard of while a command is under way is named in the next one.
+	 */
+	HEARD_WHILE_ASKING_IS_NAMED,
+
+	/**
+	 * A grant that comes before the answer to its registration is kept until then.
+	 */
+	EARLY_GRANT_IS_KEPT,
+
+	/**
+	 * A withdrawal gives back what was granted to its token.
+	 */
+	WITHDRAWAL_NAMES_TOKEN,
+
+	/**
+	 * A grant that nobody waits for is given back.
+	 */
+	UNWANTED_GRANT_IS_GIVEN_BACK,
+
+	/**
+	 * A registration that was not answered is cleaned up after, once its request has
+	 * ended.
+	 */
+	UNANSWERED_REGISTRATION_IS_CLEANED_UP,
+
+	/**
+	 * A withdrawal that was not answered is cleaned up after.
+	 */
+	UNANSWERED_WITHDRAWAL_IS_CLEANED_UP,
+
+	/**
+	 * A clean-up removes the registration of its token, too.
+	 */
+	LATE_REGISTRATION_IS_REMOVED,
+
+	/**
+	 * A claim that may not be granted drops the record of the one before.
+	 */
+	RECORD_IS_DROPPED,
+
+	/**
+	 * A waiter whose message reached nobody is passed over.
+	 */
+	THE_DEAF_ARE_PASSED_OVER,
+
+	/**
+	 * A poll keeps its place.
+	 */
+	PLACES_STAY
+
+}

@@ -1,0 +1,135 @@
+package io.github.distributedlock.protocol;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/**
+ * What is explored of the {@link GrantProtocol}.
+ *
+ * @param requests how many requests each front has, one after another
+ * @param jvms the JVM of each front
+ * @param fair the fronts whose requests are fair, each with a ticket
+ * @param reserving the fronts whose scripts know of no grants
+ * @param fenced the fronts whose second request may not be granted
+ * @param timely whether time passes only while nobody has anything to do; otherwise
+ * everything may take as long as it likes
+ * @param lease the lease of each hold
+ * @param margin by how much a holder's deadline is earlier
+ * @param mostFaults how much can go wrong in a run
+ * @param faults what can
+ * @param broken the rules that are broken
+ */
+record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair, Set<Integer> reserving,
+		Set<Integer> fenced, boolean timely, int lease, int margin, int mostFaults, Set<Fault> faults,
+		Set<GrantRule> broken) {
+
+	/**
+	 * How long a key stays reserved.
+	 */
+	static final int RESERVATION = 1;
+
+	/**
+	 * After how long a waiter polls, and a holder gives back, if everything is in time.
+	 */
+	static final int POLL = 1;
+
+	/**
+	 * The lease if everything is in time: longer than the polls that all faults of a run
+	 * may cost.
+	 */
+	static final int LEASE_IN_TIME = 5;
+
+	/**
+	 * A JVM for each of these fronts, and time that passes as it likes.
+	 */
+	static GrantSetup requests(Integer... requests) {
+		List<Integer> jvms = IntStream.range(0, requests.length).boxed().toList();
+		return new GrantSetup(List.of(requests), jvms, Set.of(), Set.of(), Set.of(), false, 2, 0, 0, Set.of(),
+				Set.of());
+	}
+
+	GrantSetup inJvms(Integer... jvms) {
+		return new GrantSetup(this.requests, List.of(jvms), this.fair, this.reserving, this.fenced, this.timely,
+				this.lease, this.margin, this.mostFaults, this.faults, this.broken);
+	}
+
+	GrantSetup fair(Integer... fair) {
+		return new GrantSetup(this.requests, this.jvms, Set.of(fair), this.reserving, this.fenced, this.timely,
+				this.lease, this.margin, this.mostFaults, this.faults, this.broken);
+	}
+
+	GrantSetup reserving(Integer... reserving) {
+		return new GrantSetup(this.requests, this.jvms, this.fair, Set.of(reserving), this.fenced, this.timely,
+				this.lease, this.margin, this.mostFaults, this.faults, this.broken);
+	}
+
+	GrantSetup fenced(Integer... fenced) {
+		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, Set.of(fenced), this.timely,
+				this.lease, this.margin, this.mostFaults, this.faults, this.broken);
+	}
+
+	/**
+	 * With time that passes only while nobody has anything to do.
+	 */
+	GrantSetup inTime() {
+		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, this.fenced, true, LEASE_IN_TIME,
+				this.margin, this.mostFaults, this.faults, this.broken);
+	}
+
+	GrantSetup lease(int lease, int margin) {
+		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, this.fenced, this.timely, lease,
+				margin, this.mostFaults, this.faults, this.broken);
+	}
+
+	GrantSetup faults(int most, Fault... faults) {
+		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, this.fenced, this.timely, this.lease,
+				this.margin, most, Set.of(faults), this.broken);
+	}
+
+	GrantSetup without(GrantRule rule) {
+		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, this.fenced, this.timely, this.lease,
+				this.margin, this.mostFaults, this.faults, Sets.with(this.broken, rule));
+	}
+
+	boolean holds(GrantRule rule) {
+		return !this.broken.contains(rule);
+	}
+
+	/**
+	 * The time that a holder may believe in, from the moment when it asked.
+	 */
+	int believed() {
+		return this.lease - (holds(GrantRule.MARGIN_COVERS_DRIFT) ? this.margin : 0);
+	}
+
+	/**
+	 * What waits for an owner: its ticket, or its front.
+	 */
+	Owner waiterOf(Owner owner) {
+		return this.fair.contains(owner.thread()) ? owner : new Owner(owner.jvm(), owner.thread(), 0);
+	}
+
+	boolean isTicket(Owner waiter) {
+		return this.fair.contains(waiter.thread());
+	}
+
+	boolean mayBeGranted(Owner owner) {
+		return !this.reserving.contains(owner.thread())
+				&& !(this.fenced.contains(owner.thread()) && owner.request() == 2);
+	}
+
+	@Override
+	public String toString() {
+		return "grants, requests " + this.requests + " in JVMs " + this.jvms + some(", fair ", this.fair)
+				+ some(", reserving ", this.reserving) + some(", fenced ", this.fenced)
+				+ (this.timely ? ", timely" : "") + ((this.margin > 0) ? ", margin " + this.margin : "")
+				+ ((this.mostFaults > 0) ? ", at most " + this.mostFaults + " of " + this.faults : "")
+				+ some(", without ", this.broken);
+	}
+
+	private static String some(String what, Set<?> some) {
+		return some.isEmpty() ? "" : what + some;
+	}
+
+}

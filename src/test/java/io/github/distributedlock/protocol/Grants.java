@@ -1,0 +1,245 @@
+package io.github.distributedlock.protocol;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock that is granted with a message, at one moment.
+ *
+ * @param key what stands in {@code lock:{k}}, {@code null} if it is free
+ * @param waiters what stands in {@code lock-waiters:{k}}, oldest first: tickets, and
+ * fronts as owners without a request
+ * @param records what stands in {@code lock-claims:{k}}
+ * @param fronts the requests in front of their queues
+ * @param packets what is under way, in any order
+ * @param bypasses how often others got the key since the first front waits, -1 if that is
+ * not counted
+ * @param idle for how long nobody has had the lock though somebody wants it, if
+ * everything is in time
+ * @param faultsLeft how much more may go wrong
+ */
+record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records, List<Front> fronts,
+		Set<Packet> packets, int bypasses, int idle, int faultsLeft) {
+
+	/**
+	 * The front whose patience is watched.
+	 */
+	private static final int WATCHED = 0;
+
+	/**
+	 * What stands in the lock's key.
+	 *
+	 * @param of the owner, or the waiter it is reserved for
+	 * @param reserved whether it is only reserved
+	 * @param left its time to live
+	 */
+	record Key(Owner of, boolean reserved, int left) {
+	}
+
+	/**
+	 * A registration that was sent. Instead of its number, whether it is the last one
+	 * that its request has sent: no other is ever accepted.
+	 *
+	 * @param owner the token that is to own the key
+	 * @param last whether it was sent last
+	 */
+	record Registration(Owner owner, boolean last) {
+
+		private Registration superseded(int front) {
+			return (this.last && this.owner.thread() == front) ? new Registration(this.owner, false) : this;
+		}
+
+		@Override
+		public String toString() {
+			return this.owner + (this.last ? "" : ", superseded");
+		}
+
+	}
+
+	/**
+	 * Something on its way between a JVM and the server.
+	 */
+	sealed interface Packet {
+
+		/**
+		 * Its sender or receiver.
+		 */
+		Owner owner();
+
+		/**
+		 * A registration or poll.
+		 *
+		 * @param registration what it registers
+		 * @param named the tokens that it may take the key over from
+		 * @param from the owner that gives the key back with it, if any
+		 */
+		record Register(Registration registration, Set<Owner> named, @Nullable Owner from) implements Packet {
+
+			@Override
+			public Owner owner() {
+				return this.registration.owner();
+			}
+
+		}
+
+		/**
+		 * The answer to a registration, for a front that waits for it.
+		 */
+		record Answer(Owner owner, boolean acquired) implements Packet {
+		}
+
+		/**
+		 * @param tokens those from which the key is given back
+		 */
+		record Withdraw(Owner owner, Set<Owner> tokens) implements Packet {
+		}
+
+		/**
+		 * A release that nobody waits for any more.
+		 */
+		record Release(Owner owner) implements Packet {
+		}
+
+		/**
+		 * The message of a grant.
+		 */
+		record Granted(Registration registration) implements Packet {
+
+			@Override
+			public Owner owner() {
+				return this.registration.owner();
+			}
+
+		}
+
+		/**
+		 * The message of a reservation.
+		 *
+		 * @param owner the waiter
+		 */
+		record Reserved(Owner owner) implements Packet {
+		}
+
+	}
+
+	static Grants of(List<Integer> requests, boolean counts, int mostFaults) {
+		return new Grants(null, List.of(), Set.of(), requests.stream().map(Front::of).toList(), Set.of(),
+				counts ? 0 : -1, 0, mostFaults);
+	}
+
+	Front front(int front) {
+		return this.fronts.get(front);
+	}
+
+	boolean isOwnedBy(Owner owner) {
+		return this.key != null && !this.key.reserved() && this.key.of().equals(owner);
+	}
+
+	boolean isReservedFor(Owner waiter) {
+		return this.key != null && this.key.reserved() && this.key.of().equals(waiter);
+	}
+
+	/**
+	 * Gives the key to a new owner, if it is another.
+	 */
+	Grants owned(Owner owner, int left) {
+		int bypasses = this.bypasses;
+		if (!isOwnedBy(owner) && this.waiters.stream().anyMatch((waiter) -> waiter.thread() == WATCHED)) {
+			bypasses = Math.min(bypasses + 1, this.fronts.size());
+		}
+		return key(new Key(owner, false, left)).bypasses((owner.thread() == WATCHED) ? 0 : bypasses);
+	}
+
+	Grants key(@Nullable Key key) {
+		return new Grants(key, this.waiters, this.records, this.fronts, this.packets, this.bypasses, this.idle,
+				this.faultsLeft);
+	}
+
+	Grants registered(Owner waiter) {
+		if (this.waiters.contains(waiter)) {
+			return this;
+		}
+		return waiters(Lists.with(this.waiters, waiter)).bypasses((waiter.thread() == WATCHED) ? 0 : this.bypasses);
+	}
+
+	private Grants bypasses(int bypasses) {
+		return new Grants(this.key, this.waiters, this.records, this.fronts, this.packets,
+				(this.bypasses >= 0) ? bypasses : -1, this.idle, this.faultsLeft);
+	}
+
+	Grants waiters(List<Owner> waiters) {
+		return new Grants(this.key, waiters, this.records, this.fronts, this.packets, this.bypasses, this.idle,
+				this.faultsLeft);
+	}
+
+	Grants records(Set<Registration> records) {
+		return new Grants(this.key, this.waiters, records, this.fronts, this.packets, this.bypasses, this.idle,
+				this.faultsLeft);
+	}
+
+	Grants front(int front, UnaryOperator<Front> changed) {
+		return fronts(Lists.replaced(this.fronts, front, changed.apply(front(front))));
+	}
+
+	Grants fronts(List<Front> fronts) {
+		return new Grants(this.key, this.waiters, this.records, fronts, this.packets, this.bypasses, this.idle,
+				this.faultsLeft);
+	}
+
+	Grants with(Packet packet) {
+		return packets(Sets.with(this.packets, packet));
+	}
+
+	Grants without(Packet packet) {
+		return packets(Sets.without(this.packets, packet));
+	}
+
+	Grants packets(Set<Packet> packets) {
+		return new Grants(this.key, this.waiters, this.records, this.fronts, packets, this.bypasses, this.idle,
+				this.faultsLeft);
+	}
+
+	/**
+	 * No registration that a front has sent up to now is its last one.
+	 */
+	Grants superseded(int front) {
+		return records(Sets.mapped(this.records, (record) -> record.superseded(front)))
+			.packets(Sets.mapped(this.packets, (packet) -> superseded(packet, front)));
+	}
+
+	private static Packet superseded(Packet packet, int front) {
+		if (packet instanceof Packet.Register register) {
+			return new Packet.Register(register.registration().superseded(front), register.named(), register.from());
+		}
+		return (packet instanceof Packet.Granted granted) ? new Packet.Granted(granted.registration().superseded(front))
+				: packet;
+	}
+
+	/**
+	 * Time passes.
+	 * @param lagging the JVM whose clock stands still, -1 if none does
+	 * @param idle for how long nobody has had the lock then
+	 */
+	Grants tick(List<Integer> jvms, int lagging, int idle) {
+		Key rest = (this.key != null && this.key.left() > 1)
+				? new Key(this.key.of(), this.key.reserved(), this.key.left() - 1) : null;
+		List<Front> fronts = new ArrayList<>(this.fronts);
+		for (int front = 0; front < fronts.size(); front++) {
+			if (jvms.get(front) != lagging) {
+				fronts.set(front, fronts.get(front).tick());
+			}
+		}
+		return new Grants(rest, this.waiters, this.records, List.copyOf(fronts), this.packets, this.bypasses, idle,
+				this.faultsLeft);
+	}
+
+	Grants afterFault() {
+		return new Grants(this.key, this.waiters, this.records, this.fronts, this.packets, this.bypasses, this.idle,
+				this.faultsLeft - 1);
+	}
+
+}
