@@ -8,6 +8,7 @@ import java.util.function.UnaryOperator;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.SocketOptions;
+import io.lettuce.core.TimeoutOptions;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.DirectFieldAccessor;
@@ -125,10 +126,15 @@ final class LettuceClient {
 
 	// A connection that reconnects sends again what was under way, and a SET NX that had
 	// succeeded would answer that the lock is busy. So ours do not; lanes open new ones.
-	// In a cluster that is impossible: see LettuceClusterLane.
+	// In a cluster that is impossible: see LettuceClusterLane. Each thread watches the
+	// time of its command itself; Lettuce would set a timer for each.
 	private ClientOptions options(ClientOptions application) {
 		SocketOptions socket = application.getSocketOptions().mutate().connectTimeout(this.timeout).build();
-		return application.mutate().autoReconnect(this.application.isClusterAware()).socketOptions(socket).build();
+		return application.mutate()
+			.autoReconnect(this.application.isClusterAware())
+			.timeoutOptions(TimeoutOptions.create())
+			.socketOptions(socket)
+			.build();
 	}
 
 }

@@ -41,8 +41,8 @@ final class LettuceClusterLane implements Lane, Masters {
 	public <T> @Nullable T run(Step<T> step) {
 		try {
 			return this.lane.run((link) -> {
-				if (this.cluster == null) {
-					this.cluster = ((LettuceLink) link).cluster();
+				if (this.cluster == null && ((LettuceLink) link).sender() instanceof LettuceClusterSender sender) {
+					this.cluster = sender.cluster();
 				}
 				return step.on(link);
 			});

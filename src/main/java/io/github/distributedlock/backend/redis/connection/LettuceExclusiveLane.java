@@ -8,11 +8,10 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.wire.UnsentException;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.RedisConnectionFailureException;
+import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
@@ -30,13 +29,13 @@ final class LettuceExclusiveLane implements Lane {
 
 	private final Semaphore free = new Semaphore(CONNECTIONS, true);
 
-	private final Deque<StatefulRedisConnection<byte[], byte[]>> idle = new ConcurrentLinkedDeque<>();
+	private final Deque<LettuceWire> idle = new ConcurrentLinkedDeque<>();
 
 	private final Lazy<LettuceConnectionFactory> factory;
 
 	private final long timeoutNanos;
 
-	private final Opening<StatefulRedisConnection<byte[], byte[]>> opening;
+	private final Opening<LettuceWire> opening;
 
 	LettuceExclusiveLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
 		this.factory = factory;
@@ -73,11 +72,11 @@ final class LettuceExclusiveLane implements Lane {
 	}
 
 	private <T> @Nullable T run(Step<T> step, long end) {
-		StatefulRedisConnection<byte[], byte[]> channel = take(end - this.timeoutNanos / 4);
+		LettuceWire wire = take(end - this.timeoutNanos / 4);
 		boolean usable = false;
 		try {
 			long left = Math.max(end - System.nanoTime(), this.timeoutNanos / 4);
-			T answer = step.on(LettuceLink.of(channel, left));
+			T answer = step.on(new LettuceLink(wire, left));
 			usable = true;
 			return answer;
 		}
@@ -87,46 +86,44 @@ final class LettuceExclusiveLane implements Lane {
 		}
 		finally {
 			if (usable) {
-				this.idle.push(channel);
+				this.idle.push(wire);
 			}
 			else {
-				channel.closeAsync();
+				wire.close();
 			}
 		}
 	}
 
-	private StatefulRedisConnection<byte[], byte[]> take(long end) {
-		StatefulRedisConnection<byte[], byte[]> channel = pollIdle();
-		while (channel == null) {
+	private LettuceWire take(long end) {
+		LettuceWire wire = pollIdle();
+		while (wire == null) {
 			this.opening.await(end - System.nanoTime());
-			channel = pollIdle();
-			if (channel == null && System.nanoTime() - end > 0) {
+			wire = pollIdle();
+			if (wire == null && System.nanoTime() - end > 0) {
 				throw new UnsentException(new RedisConnectionFailureException("others took what was opened"));
 			}
 		}
-		return channel;
+		return wire;
 	}
 
-	private @Nullable StatefulRedisConnection<byte[], byte[]> pollIdle() {
-		StatefulRedisConnection<byte[], byte[]> channel = this.idle.poll();
-		while (channel != null && !channel.isOpen()) {
-			channel = this.idle.poll();
+	private @Nullable LettuceWire pollIdle() {
+		LettuceWire wire = this.idle.poll();
+		while (wire != null && !wire.isOpen()) {
+			wire = this.idle.poll();
 		}
-		return channel;
+		return wire;
 	}
 
-	@SuppressWarnings({ "deprecation", "unchecked" }) // See LettuceLane.
-	private StatefulRedisConnection<byte[], byte[]> open() {
-		Object commands = LettuceStart.await(this.factory.get().getConnection()).getNativeConnection();
-		StatefulRedisConnection<byte[], byte[]> channel = ((RedisAsyncCommands<byte[], byte[]>) commands)
-			.getStatefulConnection();
-		this.idle.push(channel);
-		return channel;
+	private LettuceWire open() {
+		RedisConnection connection = LettuceStart.await(this.factory.get().getConnection());
+		LettuceWire wire = LettuceWire.of(connection);
+		this.idle.push(wire);
+		return wire;
 	}
 
 	@Override
 	public void close() {
-		this.idle.forEach(StatefulRedisConnection::closeAsync);
+		this.idle.forEach(LettuceWire::close);
 		this.factory.end();
 	}
 

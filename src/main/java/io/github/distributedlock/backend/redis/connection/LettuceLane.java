@@ -4,17 +4,14 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.QueryTimeoutException;
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * One Lettuce connection that all threads share, as Lettuce multiplexes commands.
+ * One Lettuce connection that all threads share, by a {@link LettuceWire}.
  * <p>
  * It does not reconnect by itself. A thread that finds it closed has another one opened.
  * The command then has what that leaves of one command timeout, but no less than a
@@ -32,9 +29,9 @@ final class LettuceLane implements Lane {
 
 	private final long timeoutNanos;
 
-	private final Opening<Shared> opening;
+	private final Opening<LettuceLink> opening;
 
-	private final AtomicReference<@Nullable Shared> shared = new AtomicReference<>();
+	private final AtomicReference<@Nullable LettuceLink> link = new AtomicReference<>();
 
 	LettuceLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
 		this.factory = factory;
@@ -48,15 +45,15 @@ final class LettuceLane implements Lane {
 		// such a thread could not even give its lock back.
 		boolean interrupted = Thread.interrupted();
 		try {
-			Shared shared = this.shared.get();
-			if (shared != null && shared.isOpen()) {
-				return run(step, shared);
+			LettuceLink link = this.link.get();
+			if (link != null && link.sender().isOpen()) {
+				return run(step, link);
 			}
 			long begin = System.nanoTime();
-			Shared opened = this.opening.await();
+			LettuceLink opened = this.opening.await();
 			long left = this.timeoutNanos - (System.nanoTime() - begin);
 			// Whatever comes of this, the connection stays: it is new.
-			return step.on(LettuceLink.of(opened.connection, Math.max(left, this.timeoutNanos / 4)));
+			return step.on(opened.within(Math.max(left, this.timeoutNanos / 4)));
 		}
 		finally {
 			if (interrupted) {
@@ -65,61 +62,36 @@ final class LettuceLane implements Lane {
 		}
 	}
 
-	private <T> @Nullable T run(Step<T> step, Shared shared) {
+	private <T> @Nullable T run(Step<T> step, LettuceLink link) {
 		try {
-			return step.on(LettuceLink.of(shared.connection, this.timeoutNanos));
+			return step.on(link);
 		}
 		catch (DataAccessException ex) {
 			boolean useless = ex.contains(QueryTimeoutException.class) || RedisRefusal.READONLY.isIn(ex);
 			// Not one that another thread has opened meanwhile.
-			if (useless && shared.channel != null) {
-				this.shared.compareAndSet(shared, null);
+			if (useless && !link.isCluster()) {
+				this.link.compareAndSet(link, null);
 			}
 			throw ex;
 		}
 	}
 
-	private Shared open() {
-		Shared shared = this.shared.get();
-		if (shared != null && shared.isOpen()) {
-			return shared;
+	private LettuceLink open() {
+		LettuceLink link = this.link.get();
+		if (link != null && link.sender().isOpen()) {
+			return link;
 		}
 		LettuceConnectionFactory factory = this.factory.get();
 		factory.resetConnection(); // Closes the one before.
-		shared = Shared.over(factory);
-		this.shared.set(shared);
-		return shared;
+		link = LettuceLink.of(LettuceStart.await(factory.getConnection()), this.timeoutNanos);
+		this.link.set(link);
+		return link;
 	}
 
 	@Override
 	public void close() {
 		this.factory.end();
-		this.shared.set(null);
-	}
-
-	/**
-	 * Spring Data's connection has no state of its own as long as no transaction,
-	 * pipeline or subscription begins on it, so threads may share it.
-	 *
-	 * @param connection the connection
-	 * @param channel what is under it, if its end can be seen; a cluster connection takes
-	 * care of itself
-	 */
-	private record Shared(RedisConnection connection, @Nullable StatefulRedisConnection<byte[], byte[]> channel) {
-
-		@SuppressWarnings({ "deprecation", "unchecked" }) // What replaces it exists only
-															// for other kinds.
-		static Shared over(LettuceConnectionFactory factory) {
-			RedisConnection connection = LettuceStart.await(factory.getConnection());
-			return new Shared(connection,
-					(connection.getNativeConnection() instanceof RedisAsyncCommands<?, ?> commands)
-							? ((RedisAsyncCommands<byte[], byte[]>) commands).getStatefulConnection() : null);
-		}
-
-		boolean isOpen() {
-			return this.channel == null || this.channel.isOpen();
-		}
-
+		this.link.set(null);
 	}
 
 }

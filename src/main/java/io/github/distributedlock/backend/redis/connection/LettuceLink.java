@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -12,16 +11,8 @@ import io.github.distributedlock.backend.redis.wire.Command;
 import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.Link;
-import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisFuture;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.BaseRedisAsyncCommands;
-import io.lettuce.core.cluster.SlotHash;
-import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
-import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
-import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import org.jspecify.annotations.Nullable;
@@ -30,53 +21,49 @@ import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
 
 /**
- * A Lettuce connection. Threads may share it, but for a transaction.
+ * Sends commands by Lettuce and waits for the replies.
+ *
+ * @param sender where to
+ * @param timeoutNanos how long each command may take
  */
-final class LettuceLink implements Link {
+record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
 
 	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
 
 	private static final Map<Verb, ProtocolKeyword> KEYWORDS = Stream.of(Verb.values())
 		.collect(Collectors.toMap((verb) -> verb, Keyword::new));
 
-	private final BaseRedisAsyncCommands<byte[], byte[]> commands;
-
-	private final @Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster;
-
-	private final long timeoutNanos;
-
-	private LettuceLink(BaseRedisAsyncCommands<byte[], byte[]> commands,
-			@Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster, long timeoutNanos) {
-		this.commands = commands;
-		this.cluster = cluster;
-		this.timeoutNanos = timeoutNanos;
-	}
-
-	static LettuceLink of(StatefulRedisConnection<byte[], byte[]> connection, long timeoutNanos) {
-		return new LettuceLink(connection.async(), null, timeoutNanos);
-	}
-
+	/**
+	 * A link over Spring Data's connection, to a server or to a cluster.
+	 */
 	@SuppressWarnings("unchecked")
 	static LettuceLink of(RedisConnection connection, long timeoutNanos) {
-		BaseRedisAsyncCommands<byte[], byte[]> commands = (BaseRedisAsyncCommands<byte[], byte[]>) connection
-			.getNativeConnection();
-		return new LettuceLink(commands, (commands instanceof RedisAdvancedClusterAsyncCommands<byte[], byte[]> nodes)
-				? nodes.getStatefulConnection() : null, timeoutNanos);
+		LettuceSender sender = (connection
+			.getNativeConnection() instanceof RedisAdvancedClusterAsyncCommands<?, ?> cluster)
+					? new LettuceClusterSender(
+							((RedisAdvancedClusterAsyncCommands<byte[], byte[]>) cluster).getStatefulConnection())
+					: LettuceWire.of(connection);
+		return new LettuceLink(sender, timeoutNanos);
 	}
 
-	@Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster() {
-		return this.cluster;
+	/**
+	 * The same for a step that has less time, or more.
+	 */
+	LettuceLink within(long nanos) {
+		return new LettuceLink(this.sender, nanos);
 	}
 
 	@Override
 	public boolean isCluster() {
-		return this.cluster != null;
+		return this.sender instanceof LettuceClusterSender;
 	}
 
 	@Override
 	public @Nullable Object call(Command command) {
+		LettuceCommand sent = command(command);
 		try {
-			return await(dispatch(command));
+			this.sender.send(List.of(sent), command.key());
+			return sent.await(this.timeoutNanos);
 		}
 		catch (RuntimeException ex) {
 			throw translated(ex);
@@ -85,56 +72,42 @@ final class LettuceLink implements Link {
 
 	@Override
 	public List<@Nullable Object> call(List<Command> commands) {
-		List<@Nullable Object> replies = new ArrayList<>();
+		List<LettuceCommand> sent = commands.stream().map(LettuceLink::command).toList();
+		List<@Nullable Object> replies = new ArrayList<>(sent.size());
 		try {
-			for (RedisFuture<Object> reply : commands.stream().map(this::dispatch).toList()) {
-				replies.add(replyOrError(reply));
-			}
+			this.sender.send(sent, commands.get(0).key());
+			sent.forEach((command) -> replies.add(replyOrError(command)));
+			return replies;
 		}
 		catch (RuntimeException ex) {
+			sent.forEach(LettuceCommand::cancel);
 			throw translated(ex);
 		}
-		return replies;
 	}
 
-	private @Nullable Object replyOrError(RedisFuture<Object> reply) {
+	private @Nullable Object replyOrError(LettuceCommand command) {
 		try {
-			return await(reply);
+			return command.await(this.timeoutNanos);
 		}
 		catch (RedisCommandExecutionException ex) {
 			return translated(ex);
 		}
 	}
 
-	private @Nullable Object await(RedisFuture<Object> reply) {
-		return LettuceFutures.awaitOrCancel(reply, this.timeoutNanos, TimeUnit.NANOSECONDS);
-	}
-
-	// A cluster connection finds the node by the first key.
-	private RedisFuture<Object> dispatch(Command command) {
-		CommandArgs<byte[], byte[]> arguments = new CommandArgs<>(ByteArrayCodec.INSTANCE);
-		boolean routed = false;
+	private static LettuceCommand command(Command command) {
+		CommandArgs<byte[], byte[]> arguments = LettuceCommand.arguments();
 		for (byte[] argument : command.arguments()) {
 			if (argument == command.key()) {
 				arguments.addKey(argument);
-				routed = true;
 			}
 			else {
 				arguments.add(argument);
 			}
 		}
-		BaseRedisAsyncCommands<byte[], byte[]> target = (routed || this.cluster == null) ? this.commands
-				: node(this.cluster, command.key());
-		return target.dispatch(KEYWORDS.get(command.verb()), new LettuceReply(), arguments);
+		return new LettuceCommand(KEYWORDS.get(command.verb()), arguments);
 	}
 
-	private BaseRedisAsyncCommands<byte[], byte[]> node(StatefulRedisClusterConnection<byte[], byte[]> cluster,
-			byte[] key) {
-		RedisClusterNode master = cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
-		return (master != null) ? cluster.getConnection(master.getNodeId()).async() : this.commands;
-	}
-
-	private static RuntimeException translated(RuntimeException failure) {
+	static RuntimeException translated(RuntimeException failure) {
 		RuntimeException translated = EXCEPTIONS.convert(failure);
 		return (translated != null) ? translated : failure;
 	}

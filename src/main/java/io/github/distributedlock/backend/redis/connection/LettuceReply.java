@@ -1,9 +1,7 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 
 import io.lettuce.core.codec.ByteArrayCodec;
@@ -16,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LettuceReply extends CommandOutput<byte[], byte[], Object> {
 
-	private final Deque<Unfinished> lists = new ArrayDeque<>();
+	private @Nullable Unfinished unfinished;
 
 	LettuceReply() {
 		super(ByteArrayCodec.INSTANCE, null);
@@ -58,26 +56,33 @@ final class LettuceReply extends CommandOutput<byte[], byte[], Object> {
 			add(null);
 			return;
 		}
-		Unfinished list = new Unfinished(new ArrayList<>(count), count);
-		add(list.elements);
+		List<@Nullable Object> list = new ArrayList<>(count);
+		add(list);
 		if (count > 0) {
-			this.lists.push(list);
+			this.unfinished = new Unfinished(list, count, this.unfinished);
 		}
 	}
 
 	private void add(@Nullable Object reply) {
-		Unfinished list = this.lists.peek();
+		Unfinished list = this.unfinished;
 		if (list == null) {
 			this.output = reply;
 			return;
 		}
 		list.elements.add(reply);
 		if (list.elements.size() == list.count) {
-			this.lists.pop();
+			this.unfinished = list.outer;
 		}
 	}
 
-	private record Unfinished(List<@Nullable Object> elements, int count) {
+	/**
+	 * A list that lacks elements.
+	 *
+	 * @param elements those that it has
+	 * @param count how many it is to have
+	 * @param outer the list that it is in, if that lacks more
+	 */
+	private record Unfinished(List<@Nullable Object> elements, int count, @Nullable Unfinished outer) {
 	}
 
 }

@@ -44,7 +44,7 @@ class StepBudgetTests {
 	}
 
 	private static Object channel(Link link) {
-		return new DirectFieldAccessor(link).getPropertyValue("commands");
+		return new DirectFieldAccessor(link).getPropertyValue("sender");
 	}
 
 }

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -100,7 +99,7 @@ class LettuceExclusiveLaneTests {
 	}
 
 	private static Object channel(Link link) {
-		return new DirectFieldAccessor(link).getPropertyValue("commands");
+		return ((LettuceLink) link).sender();
 	}
 
 	private Object ping() {

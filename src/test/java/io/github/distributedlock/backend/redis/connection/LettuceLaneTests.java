@@ -9,7 +9,6 @@ import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
@@ -49,7 +48,7 @@ class LettuceLaneTests {
 			await("it has taken so long").until(() -> System.nanoTime() - end > 0);
 			return factory;
 		}, LettuceConnectionFactory::destroy), Patience.COMMAND);
-		Long left = lane.run((link) -> (Long) new DirectFieldAccessor(link).getPropertyValue("timeoutNanos"));
+		Long left = lane.run((link) -> ((LettuceLink) link).timeoutNanos());
 		assertThat(Duration.ofNanos(left)).isPositive().isLessThanOrEqualTo(Patience.COMMAND.minus(taken));
 		lane.close();
 	}
@@ -95,7 +94,7 @@ class LettuceLaneTests {
 	}
 
 	private static Object channel(Link link) {
-		return new DirectFieldAccessor(link).getPropertyValue("commands");
+		return ((LettuceLink) link).sender();
 	}
 
 }
