@@ -18,8 +18,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.target.HotSwappableTargetSource;
+import org.springframework.aop.target.SingletonTargetSource;
 import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.GeneratedFiles;
@@ -164,10 +166,20 @@ class LockProxyCheckTests {
 	void lockIsFoundThroughOtherProxies() {
 		this.contexts.withUserConfiguration(Wrapped.class).run((context) -> {
 			assertThat(context).hasNotFailed();
-			for (String name : List.of("wrapped", "foreign", "swappable", "made")) {
+			for (String name : List.of("wrapped", "interface", "foreign", "swappable", "made")) {
 				assertThat(context.getBean(name, Greeting.class).heldKeys()).as(name).containsExactly("greeting");
 			}
 		});
+	}
+
+	@Test
+	void lockIsMissedThroughOtherProxies() {
+		this.contexts.withBean("wrapper", Wrapper.class)
+			.withBean("advice", LockedAdvice.class)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockDefinitionException.class)
+				.hasMessageStartingWith("Bean 'advice' (" + LockedAdvice.class.getName() + ")"));
 	}
 
 	@Test
@@ -531,6 +543,11 @@ class LockProxyCheckTests {
 			return () -> LockHandle.current().map(LockHandle::keys).orElse(List.of());
 		}
 
+		@Bean("interface")
+		Greeting ofInterface() {
+			return new Greeter();
+		}
+
 		@Bean
 		Greeting swappable() {
 			return new Greeter();
@@ -551,11 +568,20 @@ class LockProxyCheckTests {
 		@Override
 		public Object postProcessAfterInitialization(Object bean, String name) {
 			return switch (name) {
-				case "wrapped" -> ProxyFactory.getProxy(Greeting.class, new ProxyFactory(bean).getTargetSource());
-				case "swappable" -> ProxyFactory.getProxy(Greeting.class, new HotSwappableTargetSource(bean));
+				case "wrapped", "advice" -> ofClass(new SingletonTargetSource(ofClass(new SingletonTargetSource(bean))));
+				case "swappable" -> ofClass(new HotSwappableTargetSource(bean));
+				case "interface" -> ProxyFactory.getProxy(Greeting.class, new SingletonTargetSource(bean));
 				case "foreign" -> foreign(bean);
 				default -> bean;
 			};
+		}
+
+		// One of interfaces is not refused, whatever it leads to.
+		private static Object ofClass(TargetSource target) {
+			ProxyFactory factory = new ProxyFactory();
+			factory.setTargetSource(target);
+			factory.setProxyTargetClass(true);
+			return factory.getProxy();
 		}
 
 		private static Object foreign(Object bean) {
