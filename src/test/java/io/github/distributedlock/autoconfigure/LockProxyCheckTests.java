@@ -568,7 +568,8 @@ class LockProxyCheckTests {
 		@Override
 		public Object postProcessAfterInitialization(Object bean, String name) {
 			return switch (name) {
-				case "wrapped", "advice" -> ofClass(new SingletonTargetSource(ofClass(new SingletonTargetSource(bean))));
+				case "wrapped", "advice" ->
+					ofClass(new SingletonTargetSource(ofClass(new SingletonTargetSource(bean))));
 				case "swappable" -> ofClass(new HotSwappableTargetSource(bean));
 				case "interface" -> ProxyFactory.getProxy(Greeting.class, new SingletonTargetSource(bean));
 				case "foreign" -> foreign(bean);

@@ -6,8 +6,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.tck.Ear;
@@ -19,6 +22,7 @@ import redis.clients.jedis.params.SetParams;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * What becomes of locks whose names in Redis somebody else uses for something else.
@@ -125,6 +129,25 @@ class ForeignKeyTests {
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(fenced("b")))
 			.withMessageContaining("lock 'k' (Redis key '" + name("-fence") + "')")
 			.withMessageContaining("remove or rename it, or choose another key prefix");
+	}
+
+	/**
+	 * The step that gives all of them back fails there, and has done what comes before.
+	 * The others are given back one by one, long before their lease ends.
+	 */
+	@ParameterizedTest
+	@MethodSource("candidates")
+	void somethingInPlaceOfOneOfSeveralLocksDoesNotKeepTheOthers(AtomicityCase candidate) {
+		open(candidate);
+		try (LockEngine engine = LockEngine.builder(this.backend).leaseTime(Duration.ofMinutes(10)).build()) {
+			LockHandle handle = engine.acquire(LockRequest.of(List.of("a", "k", "z")));
+			this.admin.del(name(""));
+			this.admin.rpush(name(""), FOREIGN);
+			handle.close();
+			await("the locks beside it are given back").untilAsserted(
+					() -> assertThat(this.admin.exists(this.prefix + ":{a}", this.prefix + ":{z}")).isZero());
+			assertThat(this.admin.lrange(name(""), 0, -1)).containsExactly(FOREIGN);
+		}
 	}
 
 	@ParameterizedTest
