@@ -12,15 +12,13 @@ import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
-import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import redis.clients.jedis.Jedis;
-
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -30,6 +28,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("thorough")
 class ManyKeysOnServerTests {
+
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
 
 	private static final int MANY = LockRequest.MOST_KEYS;
 
@@ -47,34 +48,24 @@ class ManyKeysOnServerTests {
 	@ParameterizedTest
 	@MethodSource("ways")
 	void areAllGivenBack(Client client, Atomicity atomicity) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
-				Jedis admin = server.admin();
-				RedisLockBackend backend = backend(client, server, atomicity);
-				LockEngine engine = LockEngine.builder(backend).leaseTime(LONG).build()) {
-			try (LockHandle handle = engine.acquire(REQUEST)) {
-				assertThat(handle.isHeld()).isTrue();
-				assertThat(admin.dbSize()).as("held").isEqualTo(MANY);
-			}
-			assertThat(admin.dbSize()).as("held afterwards").isZero();
+		try (LockHandle handle = engine(client, atomicity).acquire(REQUEST)) {
+			assertThat(handle.isHeld()).isTrue();
+			assertThat(redis.admin().dbSize()).as("held").isEqualTo(MANY);
 		}
+		assertThat(redis.admin().dbSize()).as("held afterwards").isZero();
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void areAllParked(Client client) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
-				Jedis admin = server.admin();
-				RedisLockBackend backend = backend(client, server, Atomicity.LUA);
-				LockEngine engine = LockEngine.builder(backend).leaseTime(LONG).build()) {
-			engine.acquire(REQUEST.minHoldTime(LONG)).close();
-			List<String> values = admin.mget(admin.keys("*").toArray(String[]::new));
-			assertThat(values).hasSize(MANY).allMatch((value) -> value.startsWith("parked:"));
-		}
+		engine(client, Atomicity.LUA).acquire(REQUEST.minHoldTime(LONG)).close();
+		List<String> values = redis.admin().mget(redis.admin().keys("*").toArray(String[]::new));
+		assertThat(values).hasSize(MANY).allMatch((value) -> value.startsWith("parked:"));
 	}
 
-	private static RedisLockBackend backend(Client client, RedisServers.Server server, Atomicity atomicity) {
-		return client.backend(new RedisStandaloneConfiguration("localhost", server.port()),
-				RedisLockSettings.defaults().atomicity(atomicity));
+	private static LockEngine engine(Client client, Atomicity atomicity) {
+		RedisLockBackend backend = redis.backend(client, RedisLockSettings.defaults().atomicity(atomicity));
+		return redis.closing(LockEngine.builder(backend).leaseTime(LONG).build());
 	}
 
 }

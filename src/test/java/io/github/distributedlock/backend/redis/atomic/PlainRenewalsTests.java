@@ -10,7 +10,9 @@ import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.Relay;
+import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -27,55 +29,51 @@ import static org.awaitility.Awaitility.await;
 @Tag("thorough")
 class PlainRenewalsTests {
 
+	@RegisterExtension
+	final TestRedis redis = new TestRedis();
+
 	@ParameterizedTest
 	@EnumSource
 	void afterARenewalThatWasNotAnsweredNoLongerLeaseIsGranted(Client client) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
-				Jedis admin = server.admin();
-				RedisLockBackend backend = backend(client, server.port(), Atomicity.TRANSACTION)) {
-			assertThat(backend.acquire(claim(20)).acquired()).isTrue();
-			admin.clientPause(60_000, ClientPauseMode.WRITE);
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.renew(List.of(claim(30))))
-				.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isFalse());
-			admin.clientUnpause();
-			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.renew(List.of(claim(31))))
-				.withMessageContainingAll("Lock 'k' cannot be renewed for 31000 ms", "for 30000 ms",
-						"ask for no more than that")
-				.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isTrue());
-			assertThat(backend.renew(List.of(claim(30)))).containsExactly(true);
-			assertThat(admin.pttl("lock:{k}")).isGreaterThan(20_000);
-			assertThat(backend.release("k", "i:1")).isTrue();
-		}
+		RedisLockBackend backend = backend(client, this.redis.port(), Atomicity.TRANSACTION);
+		assertThat(backend.acquire(claim(20)).acquired()).isTrue();
+		this.redis.admin().clientPause(60_000, ClientPauseMode.WRITE);
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.renew(List.of(claim(30))))
+			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isFalse());
+		this.redis.admin().clientUnpause();
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.renew(List.of(claim(31))))
+			.withMessageContainingAll("Lock 'k' cannot be renewed for 31000 ms", "for 30000 ms",
+					"ask for no more than that")
+			.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).isTrue());
+		assertThat(backend.renew(List.of(claim(30)))).containsExactly(true);
+		assertThat(this.redis.admin().pttl("lock:{k}")).isGreaterThan(20_000);
+		assertThat(backend.release("k", "i:1")).isTrue();
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void aLockThatIsTooNearToItsEndToBeChangedIsParkedAsItIs(Client client) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
-				RedisLockBackend backend = backend(client, server.port(), Atomicity.BEST_EFFORT)) {
-			Claim claim = Claim.of("k", "i:1", "i", Duration.ofMillis(BestEffortCompareAndSet.MARGIN_MILLIS));
-			await().untilAsserted(() -> {
-				assertThat(backend.acquire(claim).acquired()).isTrue();
-				assertThat(backend.leaveToExpire("k", "i:1", Duration.ofMillis(1))).isTrue();
-			});
-			assertThat(backend.leaveToExpire("k", "i:2", Duration.ofMillis(1))).isFalse();
-		}
+		RedisLockBackend backend = backend(client, this.redis.port(), Atomicity.BEST_EFFORT);
+		Claim claim = Claim.of("k", "i:1", "i", Duration.ofMillis(BestEffortCompareAndSet.MARGIN_MILLIS));
+		await().untilAsserted(() -> {
+			assertThat(backend.acquire(claim).acquired()).isTrue();
+			assertThat(backend.leaveToExpire("k", "i:1", Duration.ofMillis(1))).isTrue();
+		});
+		assertThat(backend.leaveToExpire("k", "i:2", Duration.ofMillis(1))).isFalse();
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void aNodeThatIsNoMasterAnyMoreIsLeft(Client client) {
-		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
-				RedisServers.Server next = RedisServers.start(RedisServers.EMBEDDED);
-				Jedis admin = server.admin();
+		try (RedisServers.Server next = RedisServers.start(RedisServers.EMBEDDED);
 				Jedis nextAdmin = next.admin();
-				Relay address = new Relay(server.port());
-				RedisLockBackend backend = backend(client, address.port(), Atomicity.TRANSACTION)) {
+				Relay address = new Relay(this.redis.port())) {
+			RedisLockBackend backend = backend(client, address.port(), Atomicity.TRANSACTION);
 			assertThat(backend.acquire(claim(20)).acquired()).isTrue();
 			assertThat(backend.renew(List.of(claim(30)))).containsExactly(true);
 			nextAdmin.set("lock:{k}", "i:1", SetParams.setParams().px(20_000));
 			address.leadTo(next.port());
-			admin.replicaof("localhost", next.port());
+			this.redis.admin().replicaof("localhost", next.port());
 			await().ignoreException(LockBackendException.class)
 				.untilAsserted(() -> assertThat(backend.renew(List.of(claim(30)))).containsExactly(true));
 			assertThat(nextAdmin.pttl("lock:{k}")).isGreaterThan(20_000);
@@ -86,8 +84,8 @@ class PlainRenewalsTests {
 		return Claim.of("k", "i:1", "i", Duration.ofSeconds(seconds));
 	}
 
-	private static RedisLockBackend backend(Client client, int port, Atomicity atomicity) {
-		return new RedisLockBackend(client.connectTo(port),
+	private RedisLockBackend backend(Client client, int port, Atomicity atomicity) {
+		return this.redis.backend(client.connectTo(port),
 				RedisLockSettings.defaults().atomicity(atomicity).commandTimeout(Duration.ofSeconds(5)));
 	}
 
