@@ -50,10 +50,22 @@ final class LossLog {
 			this.named++;
 			return true;
 		}
-		if (this.counted++ == 0) {
-			this.time.schedule(this::tellCounted, PERIOD - (now - this.begin));
+		if (this.counted == 0 && !isAlarmSet(PERIOD - (now - this.begin))) {
+			return true;
 		}
+		this.counted++;
 		return false;
+	}
+
+	// Not once the engine has ended, nor without a thread for it.
+	private boolean isAlarmSet(long delay) {
+		try {
+			this.time.schedule(this::tellCounted, delay);
+			return true;
+		}
+		catch (RuntimeException | Error ex) {
+			return false;
+		}
 	}
 
 	/**
