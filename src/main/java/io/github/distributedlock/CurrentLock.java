@@ -81,16 +81,17 @@ public final class CurrentLock implements AutoCloseable {
 		Bindings bindings = BINDINGS.get();
 		if (bindings != null) {
 			bindings.end(handle);
-			removeIfEmpty(bindings);
+			clearIfEmpty(bindings);
 		}
 	}
 
 	/*
-	 * A thread that outlives the application would keep its class loader.
+	 * A thread that outlives the application would keep its class loader. The entry that
+	 * is left refers to it weakly, and is used again.
 	 */
-	private static void removeIfEmpty(Bindings bindings) {
+	private static void clearIfEmpty(Bindings bindings) {
 		if (bindings.isEmpty()) {
-			BINDINGS.remove();
+			BINDINGS.set(null);
 		}
 	}
 
@@ -145,7 +146,7 @@ public final class CurrentLock implements AutoCloseable {
 		Bindings bindings = BINDINGS.get();
 		if (bindings != null) {
 			bindings.dropEnded();
-			removeIfEmpty(bindings);
+			clearIfEmpty(bindings);
 		}
 	}
 

@@ -76,30 +76,35 @@ class LockInterceptor implements MethodInterceptor {
 
 	private @Nullable Object proceed(MethodInvocation invocation, LockDefinition definition, LockHandle handle)
 			throws Throwable {
-		PendingRelease release = new PendingRelease(handle);
+		PendingRelease release = null;
 		boolean leavesThread = false;
 		Object result;
 		try {
 			this.missedRuns.end(definition);
-			boolean inTransaction = this.transactions.join(release, definition);
+			release = this.transactions.join(handle, definition);
+			boolean inTransaction = release != null;
 			result = definition.lossReaction().proceed(invocation, handle);
 			definition.results().check(result);
 			if (result instanceof CompletionStage<?> stage && StageBinding.isNeeded(stage, definition)) {
+				release = (release != null) ? release : new PendingRelease(handle);
 				result = StageBinding.attach(stage, definition, release);
 				leavesThread = !inTransaction;
 				definition.lossReaction().checkStage(definition.annotated(), stage, result != stage);
 			}
 		}
 		catch (Throwable ex) {
-			close(release, leavesThread, ex);
+			close(handle, release, leavesThread, ex);
 			throw ex;
 		}
-		done(release, leavesThread);
+		done(handle, release, leavesThread);
 		return result;
 	}
 
-	private static void done(PendingRelease release, boolean leavesThread) {
-		if (leavesThread) {
+	private static void done(LockHandle handle, @Nullable PendingRelease release, boolean leavesThread) {
+		if (release == null) {
+			handle.close();
+		}
+		else if (leavesThread) {
 			release.doneHere();
 		}
 		else {
@@ -107,9 +112,10 @@ class LockInterceptor implements MethodInterceptor {
 		}
 	}
 
-	private static void close(PendingRelease release, boolean leavesThread, Throwable thrown) {
+	private static void close(LockHandle handle, @Nullable PendingRelease release, boolean leavesThread,
+			Throwable thrown) {
 		try {
-			done(release, leavesThread);
+			done(handle, release, leavesThread);
 		}
 		catch (RuntimeException ex) {
 			thrown.addSuppressed(ex);

@@ -4,6 +4,8 @@ import java.lang.reflect.Method;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.github.distributedlock.LockHandle;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,23 +26,24 @@ final class TransactionBinding {
 	 * Lets the running transaction, if there is one, take part in the release. After its
 	 * completion callbacks have begun there is nothing left to wait for, and Spring says
 	 * so: synchronization is not active there.
-	 * @return whether there is one
+	 * @return the release, {@code null} if there is none
 	 */
-	boolean join(PendingRelease release, LockDefinition definition) {
+	@Nullable PendingRelease join(LockHandle handle, LockDefinition definition) {
 		if (!TransactionSynchronizationManager.isActualTransactionActive()
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
-			return false;
+			return null;
 		}
-		TransactionSynchronizationManager
-			.registerSynchronization(new Registration(release, definition.lossReaction().fails()));
-		release.join();
 		AnnotatedMethod annotated = definition.annotated();
 		if (this.warned.add(annotated.method())) {
 			logger.warn("{}: called inside a running transaction, so that the lock is held until that "
 					+ "transaction has completed; to hold it for the method alone, call it before the transaction "
 					+ "begins", annotated);
 		}
-		return true;
+		PendingRelease release = new PendingRelease(handle);
+		TransactionSynchronizationManager
+			.registerSynchronization(new Registration(release, definition.lossReaction().fails()));
+		release.join();
+		return release;
 	}
 
 	/**

@@ -55,11 +55,6 @@ final class EngineHandle implements LockHandle, LossCallback {
 	private volatile @Nullable LossActions lossActions;
 
 	/**
-	 * What the library has bound it to; {@code null} if it is detached.
-	 */
-	private final @Nullable CurrentLock binding;
-
-	/**
 	 * Ends with it.
 	 */
 	private final Call call;
@@ -71,13 +66,12 @@ final class EngineHandle implements LockHandle, LossCallback {
 		this.keys = keys;
 		this.context = context;
 		this.heldTooLong = context.heldTooLong().watch(this.keys);
-		for (Hold hold : holds) {
-			hold.attach(this);
+		for (int i = 0; i < holds.size(); i++) {
+			holds.get(i).attach(this);
 		}
 		this.call = call;
-		this.binding = detached ? null : CurrentLock.bind(this);
-		if (this.binding != null) {
-			call.bound(this.binding);
+		if (!detached) {
+			call.bound(CurrentLock.bind(this));
 		}
 	}
 
@@ -198,7 +192,7 @@ final class EngineHandle implements LockHandle, LossCallback {
 			return giveBack();
 		}
 		finally {
-			this.call.end();
+			this.context.calls().end(this.call);
 		}
 	}
 
@@ -209,7 +203,7 @@ final class EngineHandle implements LockHandle, LossCallback {
 
 	@Override
 	public CompletableFuture<Void> closeAsync() {
-		return leave() ? this.context.backgroundReleaser().release(ended(), this.call::end)
+		return leave() ? this.context.backgroundReleaser().release(ended(), () -> this.context.calls().end(this.call))
 				: CompletableFuture.completedFuture(null);
 	}
 
@@ -221,13 +215,14 @@ final class EngineHandle implements LockHandle, LossCallback {
 		if (!CLOSED.compareAndSet(this, 0, 1)) {
 			return false;
 		}
-		if (this.binding != null) {
-			this.context.closedElsewhere().check(this.binding, this.keys);
-			this.binding.close();
+		CurrentLock binding = this.call.binding();
+		if (binding != null) {
+			this.context.closedElsewhere().check(binding, this.keys);
+			binding.close();
 		}
 		this.heldTooLong.cancel();
-		for (Hold hold : this.holds) {
-			hold.detach(this);
+		for (int i = 0; i < this.holds.size(); i++) {
+			this.holds.get(i).detach(this);
 		}
 		return true;
 	}

@@ -65,7 +65,7 @@ final class HandleAcquirer {
 		}
 		finally {
 			if (handle == null) {
-				call.end();
+				this.calls.end(call);
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import io.github.distributedlock.engine.runtime.Workers;
 /**
  * What all handles of an engine work with.
  *
+ * @param calls those that a stop waits for
  * @param lossHandler knows whether a hold is lost
  * @param releaser gives holds back on the calling thread
  * @param backgroundReleaser gives holds back on others
@@ -21,7 +22,7 @@ import io.github.distributedlock.engine.runtime.Workers;
  * @param workers the threads of loss actions
  * @param time the clocks
  */
-record HandleContext(LossHandler lossHandler, Releaser releaser, BackgroundReleaser backgroundReleaser,
+record HandleContext(RunningCalls calls, LossHandler lossHandler, Releaser releaser, BackgroundReleaser backgroundReleaser,
 		Extender extender, HeldTooLong heldTooLong, ClosedElsewhere closedElsewhere, UserCode userCode, Workers workers,
 		EngineTime time) {
 }

@@ -110,7 +110,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
 				handOver, this.watchdog, this.sweeper, instance, this.lifecycle, time);
 		Reentrancy reentrancy = new Reentrancy(this.lossHandler, releaser);
-		HandleContext handleContext = new HandleContext(this.lossHandler, releaser, this.backgroundReleaser,
+		HandleContext handleContext = new HandleContext(this.calls, this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);
 		this.handleAcquirer = new HandleAcquirer(this.requests, this.calls, reentrancy,

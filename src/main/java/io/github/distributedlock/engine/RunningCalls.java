@@ -44,6 +44,15 @@ final class RunningCalls {
 	}
 
 	/**
+	 * Ends a call.
+	 */
+	void end(Call call) {
+		if (this.calls.remove(call)) {
+			completeIfNoneIsLeft();
+		}
+	}
+
+	/**
 	 * The end of the last call, but for those that cannot end before this thread goes on.
 	 */
 	CompletableFuture<Void> end() {
@@ -76,7 +85,7 @@ final class RunningCalls {
 	/**
 	 * One call.
 	 */
-	final class Call {
+	static final class Call {
 
 		private volatile @Nullable CurrentLock binding;
 
@@ -88,10 +97,11 @@ final class RunningCalls {
 			this.binding = binding;
 		}
 
-		void end() {
-			if (RunningCalls.this.calls.remove(this)) {
-				completeIfNoneIsLeft();
-			}
+		/**
+		 * What binds its handle; {@code null} if there is none, or it is detached.
+		 */
+		@Nullable CurrentLock binding() {
+			return this.binding;
 		}
 
 		/**

@@ -61,9 +61,9 @@ public class EngineHandleLincheckTests {
 
 	private final Queue<AtomicInteger> actions = new ConcurrentLinkedQueue<>();
 
-	private final HandleContext context = context();
-
 	private final RunningCalls calls = new RunningCalls(this.time);
+
+	private final HandleContext context = context();
 
 	private final Hold hold = hold();
 
@@ -157,7 +157,7 @@ public class EngineHandleLincheckTests {
 		Releaser releaser = new Releaser(new Store(this.store), watchdog, lossHandler, sweeper, events, false);
 		BackgroundReleaser backgroundReleaser = new BackgroundReleaser(releaser, new Nodes(this.store),
 				new SerialTasks(this.time::background), this.time);
-		return new HandleContext(lossHandler, releaser, backgroundReleaser,
+		return new HandleContext(this.calls, lossHandler, releaser, backgroundReleaser,
 				new Extender(this.store, INSTANCE, lossHandler, this.time), new HeldTooLong(null, this.time),
 				new ClosedElsewhere(), new UserCode(this.time), this.time, this.time);
 	}

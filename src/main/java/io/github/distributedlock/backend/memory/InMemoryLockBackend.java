@@ -84,10 +84,14 @@ public final class InMemoryLockBackend
 
 	@Override
 	public AcquireResult acquire(Claim claim) {
-		return step(claim.key(), (slot) -> {
+		Slot slot = begin(claim.key());
+		try {
 			boolean busy = claim.mode() == LockMode.EXCLUSIVE && !slot.isFreeOrOwnedBy(claim.owner());
 			return busy ? busy(slot) : attempt(slot, claim, false);
-		});
+		}
+		finally {
+			end(claim.key(), slot);
+		}
 	}
 
 	@Override
@@ -147,11 +151,15 @@ public final class InMemoryLockBackend
 
 	@Override
 	public boolean release(String key, String owner) {
-		return step(key, (slot) -> {
+		Slot slot = begin(key);
+		try {
 			boolean owned = slot.take(owner);
 			slot.wakeNext(expiry(RESERVATION));
 			return owned;
-		});
+		}
+		finally {
+			end(key, slot);
+		}
 	}
 
 	@Override
@@ -184,9 +192,21 @@ public final class InMemoryLockBackend
 	}
 
 	private <T> T step(String key, Function<Slot, T> step) {
-		T result;
-		List<Waiter> woken;
+		Slot slot = begin(key);
+		try {
+			return step.apply(slot);
+		}
+		finally {
+			end(key, slot);
+		}
+	}
+
+	/**
+	 * Begins a step, which is to be {@linkplain #end ended}.
+	 */
+	private Slot begin(String key) {
 		this.mutex.lock();
+		boolean begun = false;
 		try {
 			long now = this.nanoTime.getAsLong();
 			if (++this.steps % STEPS_BETWEEN_SWEEPS == 0) {
@@ -196,19 +216,22 @@ public final class InMemoryLockBackend
 			slot.holding().purge(now);
 			// All instances are in this JVM, so one that died has stopped listening.
 			slot.bury((waiter) -> !this.listeners.containsKey(waiter.instance()));
-			result = step.apply(slot);
-			woken = slot.drainWoken();
+			begun = true;
+			return slot;
 		}
 		finally {
-			this.mutex.unlock();
+			if (!begun) {
+				this.mutex.unlock();
+			}
 		}
-		if (!woken.isEmpty()) {
-			tell(woken, key);
-		}
-		return result;
 	}
 
-	private void tell(List<Waiter> woken, String key) {
+	/**
+	 * Ends a step, and tells those that it has woken.
+	 */
+	private void end(String key, Slot slot) {
+		List<Waiter> woken = slot.drainWoken();
+		this.mutex.unlock();
 		for (Waiter waiter : woken) {
 			ReleaseListener listener = this.listeners.get(waiter.instance());
 			if (listener != null) {

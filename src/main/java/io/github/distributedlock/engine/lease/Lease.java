@@ -29,7 +29,15 @@ public record Lease(Moment sent, long nanos) {
 	 * clock counts.
 	 */
 	public long left(Moment now) {
-		return left(isSuspect(now) ? now.wall() - this.sent.wall() : now.nanos() - this.sent.nanos());
+		return left(now.nanos(), now.wall());
+	}
+
+	boolean isOver(EngineTime time) {
+		return left(time.nanoTime(), time.wallNanos()) <= 0;
+	}
+
+	private long left(long nanos, long wall) {
+		return left(isSuspect(nanos, wall) ? wall - this.sent.wall() : nanos - this.sent.nanos());
 	}
 
 	/**
@@ -47,7 +55,11 @@ public record Lease(Moment sent, long nanos) {
 	}
 
 	boolean isSuspect(Moment now) {
-		return (now.wall() - this.sent.wall()) - (now.nanos() - this.sent.nanos()) > margin();
+		return isSuspect(now.nanos(), now.wall());
+	}
+
+	private boolean isSuspect(long nanos, long wall) {
+		return (wall - this.sent.wall()) - (nanos - this.sent.nanos()) > margin();
 	}
 
 	/**

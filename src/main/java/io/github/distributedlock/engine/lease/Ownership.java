@@ -324,7 +324,7 @@ public final class Ownership {
 	 * Whether the lease has run out, so that it must be given up for lost.
 	 */
 	public boolean isOver() {
-		return lease().left(Moment.now(this.time)) <= 0;
+		return this.lease.isOver(this.time);
 	}
 
 	/**

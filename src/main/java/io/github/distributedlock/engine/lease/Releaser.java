@@ -187,8 +187,7 @@ public final class Releaser {
 		RuntimeException failure = (deferrals != null) ? deferrals.silence(hold.key()) : null;
 		if (failure == null) {
 			try {
-				boolean owned = Interrupts.deferredDuring(() -> this.store.release(hold.key(), hold.owner(), rest));
-				return isOwned(hold, owned) ? Outcome.RELEASED : Outcome.LOST;
+				return isOwned(hold, release(hold, rest)) ? Outcome.RELEASED : Outcome.LOST;
 			}
 			catch (RuntimeException ex) {
 				failure = ex;
@@ -203,6 +202,16 @@ public final class Releaser {
 			own.log();
 		}
 		return Outcome.DEFERRED;
+	}
+
+	private boolean release(Hold hold, long rest) {
+		boolean interrupted = Interrupts.defer();
+		try {
+			return this.store.release(hold.key(), hold.owner(), rest);
+		}
+		finally {
+			Interrupts.restore(interrupted);
+		}
 	}
 
 	private boolean tell(List<Hold> holds, boolean used, Deferrals deferrals, List<LockEvent.Released> told) {

@@ -17,14 +17,26 @@ public final class Interrupts {
 	 * Runs a step with the thread's interrupt flag cleared, and sets it again.
 	 */
 	public static <T extends @Nullable Object> T deferredDuring(Supplier<T> step) {
-		boolean interrupted = Thread.interrupted();
+		boolean interrupted = defer();
 		try {
 			return step.get();
 		}
 		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
+			restore(interrupted);
+		}
+	}
+
+	/**
+	 * Clears the thread's interrupt flag.
+	 * @return whether it was set, to be {@linkplain #restore(boolean) restored}
+	 */
+	public static boolean defer() {
+		return Thread.interrupted();
+	}
+
+	public static void restore(boolean interrupted) {
+		if (interrupted) {
+			Thread.currentThread().interrupt();
 		}
 	}
 
