@@ -43,6 +43,14 @@ final class KeyExpression {
 
 	private final String written;
 
+	/**
+	 * The text with which all keys begin.
+	 */
+	private final String beginning;
+
+	/**
+	 * What follows.
+	 */
 	private final List<Part> parts;
 
 	private final boolean constant;
@@ -51,7 +59,10 @@ final class KeyExpression {
 			ParameterIndexes parameters) {
 		this.annotated = annotated;
 		this.written = written;
-		this.parts = parts.stream().map((part) -> Part.of(checked(part), parameters)).toList();
+		List<Part> all = parts.stream().map((part) -> Part.of(checked(part), parameters)).toList();
+		String text = all.get(0).text();
+		this.beginning = (text != null) ? text : "";
+		this.parts = (text != null) ? all.subList(1, all.size()) : all;
 		this.constant = parts.stream().allMatch(ExpressionRules::isConstant);
 	}
 
@@ -140,17 +151,19 @@ final class KeyExpression {
 	 * type that cannot be a key
 	 */
 	List<String> evaluate(Object[] args, EvaluationContext context) {
-		List<String> keys = texts(this.parts.get(0), args, context);
+		if (this.parts.isEmpty()) {
+			return List.of(this.beginning);
+		}
+		List<String> keys = texts(this.beginning, this.parts.get(0), args, context);
 		for (int i = 1; i < this.parts.size(); i++) {
-			keys = combine(keys, texts(this.parts.get(i), args, context));
+			Part part = this.parts.get(i);
+			keys = (keys.size() == 1) ? texts(keys.get(0), part, args, context)
+					: combine(keys, texts("", part, args, context));
 		}
 		return keys;
 	}
 
 	private static List<String> combine(List<String> beginnings, List<String> ends) {
-		if (beginnings.size() == 1 && ends.size() == 1) {
-			return List.of(beginnings.get(0).concat(ends.get(0)));
-		}
 		List<String> combined = new ArrayList<>(beginnings.size() * ends.size());
 		for (String beginning : beginnings) {
 			for (String end : ends) {
@@ -160,13 +173,16 @@ final class KeyExpression {
 		return combined;
 	}
 
-	private List<String> texts(Part part, Object[] args, EvaluationContext context) {
+	/**
+	 * The texts of a part, each after a beginning.
+	 */
+	private List<String> texts(String beginning, Part part, Object[] args, EvaluationContext context) {
 		if (part.text() != null) {
-			return part.text();
+			return List.of(beginning.concat(part.text()));
 		}
 		Object value = part.isEvaluated() ? value(part.expression(), context) : args[part.argument()];
 		try {
-			return KeyText.of(value);
+			return KeyText.of(value, beginning);
 		}
 		catch (IllegalArgumentException ex) {
 			throw failed(part.expression().getExpressionString(), String.valueOf(ex.getMessage()), ex);
@@ -203,11 +219,11 @@ final class KeyExpression {
 	 * @param text the text, if it is one
 	 * @param argument the index of the parameter, -1 if it is none
 	 */
-	private record Part(Expression expression, @Nullable List<String> text, int argument) {
+	private record Part(Expression expression, @Nullable String text, int argument) {
 
 		private static Part of(Expression expression, ParameterIndexes parameters) {
 			if (expression instanceof LiteralExpression literal) {
-				return new Part(expression, List.of(literal.getExpressionString()), -1);
+				return new Part(expression, literal.getExpressionString(), -1);
 			}
 			Integer index = null;
 			if (expression instanceof SpelExpression spel && spel.getAST() instanceof VariableReference variable) {

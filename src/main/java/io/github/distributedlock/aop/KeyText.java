@@ -25,13 +25,18 @@ final class KeyText {
 
 	/**
 	 * The text of a value.
+	 * @param beginning what to put before it
 	 * @return one text, or one for each element of a collection or array
 	 * @throws IllegalArgumentException that says what the value is, to be put after its
 	 * name
 	 */
-	static List<String> of(@Nullable Object value) {
+	static List<String> of(@Nullable Object value, String beginning) {
 		Collection<?> elements = elements(value);
-		return (elements != null) ? each(elements) : List.of(one(value, "is "));
+		if (elements != null) {
+			return each(elements, beginning);
+		}
+		String text = one(value, "is ");
+		return List.of(beginning.isEmpty() ? text : beginning.concat(text));
 	}
 
 	/**
@@ -71,24 +76,24 @@ final class KeyText {
 		return null;
 	}
 
-	private static List<String> each(Collection<?> values) {
+	private static List<String> each(Collection<?> values, String beginning) {
 		if (values.isEmpty()) {
 			throw new IllegalArgumentException("is empty, and there would be nothing to lock");
 		}
 		List<String> texts = new ArrayList<>(values.size());
 		for (Object value : values) {
-			texts.add(one(value, "has an element that is "));
+			texts.add(beginning.concat(one(value, "has an element that is ")));
 		}
 		return texts;
 	}
 
-	private static String one(@Nullable Object value, String beginning) {
+	private static String one(@Nullable Object value, String verb) {
 		if (value == null) {
-			throw new IllegalArgumentException(beginning + "null");
+			throw new IllegalArgumentException(verb + "null");
 		}
 		String text = plain(value);
 		if (text.isBlank()) {
-			throw new IllegalArgumentException(beginning + "blank");
+			throw new IllegalArgumentException(verb + "blank");
 		}
 		return text;
 	}

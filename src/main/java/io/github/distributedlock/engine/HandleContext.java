@@ -22,7 +22,7 @@ import io.github.distributedlock.engine.runtime.Workers;
  * @param workers the threads of loss actions
  * @param time the clocks
  */
-record HandleContext(RunningCalls calls, LossHandler lossHandler, Releaser releaser, BackgroundReleaser backgroundReleaser,
-		Extender extender, HeldTooLong heldTooLong, ClosedElsewhere closedElsewhere, UserCode userCode, Workers workers,
-		EngineTime time) {
+record HandleContext(RunningCalls calls, LossHandler lossHandler, Releaser releaser,
+		BackgroundReleaser backgroundReleaser, Extender extender, HeldTooLong heldTooLong,
+		ClosedElsewhere closedElsewhere, UserCode userCode, Workers workers, EngineTime time) {
 }

@@ -105,6 +105,18 @@ final class Holding {
 		}
 	}
 
+	/**
+	 * Takes the key from an owner that has it alone.
+	 */
+	boolean removeAlone(String owner) {
+		boolean owned = this.alone != null && this.alone.state() == Holder.State.OWNER
+				&& this.alone.name().equals(owner);
+		if (owned) {
+			this.alone = null;
+		}
+		return owned;
+	}
+
 	boolean remove(Holder one) {
 		if (isAlone(one)) {
 			this.alone = null;

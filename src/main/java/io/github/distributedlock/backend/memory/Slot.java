@@ -90,7 +90,7 @@ final class Slot {
 	 * @return whether it had it
 	 */
 	boolean take(String owner) {
-		if (this.holding.remove(owner(owner))) {
+		if (this.holding.removeAlone(owner)) {
 			return true;
 		}
 		boolean owned = this.holding.remove(reader(owner));
