@@ -30,7 +30,7 @@ import static org.awaitility.Awaitility.await;
  */
 class CombinerTests {
 
-	private static final Duration TIMEOUT = Duration.ofMinutes(1);
+	private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
 	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
