@@ -111,13 +111,14 @@ final class Combiner {
 		}
 	}
 
-	private static boolean open(WireSlot slot, PendingCall own) {
+	private boolean open(WireSlot slot, PendingCall own) {
 		try {
 			slot.wire().open();
 			return true;
 		}
 		catch (RuntimeException ex) {
 			if (own.take()) {
+				this.waiting.remove(own);
 				own.fail(ex);
 			}
 			return false;

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -112,7 +113,8 @@ final class JedisLane implements Lane {
 	Loan borrow() {
 		Pool pool = pool();
 		try {
-			return new Loan(pool, pool.factory.borrow());
+			// The master of before it is lent: if that changes meanwhile, it is replaced.
+			return new Loan(pool, pool.factory.master(), pool.factory.borrow());
 		}
 		catch (DataAccessException ex) {
 			if (ex.contains(JedisConnectionException.class)) {
@@ -122,8 +124,11 @@ final class JedisLane implements Lane {
 		}
 	}
 
+	/**
+	 * Whether a connection still leads to the master, as far as is known without I/O.
+	 */
 	boolean isCurrent(Loan loan) {
-		return loan.pool == this.current;
+		return loan.pool == this.current && Objects.equals(loan.master, loan.pool.factory.master());
 	}
 
 	/**
@@ -245,12 +250,15 @@ final class JedisLane implements Lane {
 
 		private final Pool pool;
 
+		private final @Nullable Object master;
+
 		private final Jedis jedis;
 
 		private final JedisLink link;
 
-		private Loan(Pool pool, Jedis jedis) {
+		private Loan(Pool pool, @Nullable Object master, Jedis jedis) {
 			this.pool = pool;
+			this.master = master;
 			this.jedis = jedis;
 			this.link = new JedisLink(jedis.getConnection());
 		}

@@ -1,6 +1,9 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.JedisSentinelPool;
+import redis.clients.jedis.util.Pool;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
@@ -9,9 +12,12 @@ import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 /**
- * Lends Jedis' own connections, with Spring Data's settings.
+ * Lends Jedis' own connections, with Spring Data's settings, and knows whether those lent
+ * before still lead to the master.
  */
 final class JedisPooledFactory extends JedisConnectionFactory {
+
+	private volatile @Nullable JedisSentinelPool sentinels;
 
 	JedisPooledFactory(RedisClusterConfiguration cluster, JedisClientConfiguration settings) {
 		super(cluster, settings);
@@ -37,6 +43,22 @@ final class JedisPooledFactory extends JedisConnectionFactory {
 			throw new IllegalStateException("the lock backend is closed");
 		}
 		return fetchJedisConnector();
+	}
+
+	@Override
+	protected Pool<Jedis> createRedisSentinelPool(RedisSentinelConfiguration servers) {
+		Pool<Jedis> pool = super.createRedisSentinelPool(servers);
+		this.sentinels = (pool instanceof JedisSentinelPool known) ? known : null;
+		return pool;
+	}
+
+	/**
+	 * The master, if Sentinels say which it is.
+	 * @return what connections lead to from now on; {@code null} if that never changes
+	 */
+	@Nullable Object master() {
+		JedisSentinelPool sentinels = this.sentinels;
+		return (sentinels != null) ? sentinels.getCurrentHostMaster() : null;
 	}
 
 }

@@ -13,8 +13,8 @@ import redis.clients.jedis.Connection;
  * A connection that is borrowed from a pool for a long time.
  * <p>
  * States: none; borrowed. It goes back when it fails, when the server says that it is no
- * master any more, when the pool was replaced, and when it was idle for so long that
- * something on the way may have forgotten it.
+ * master any more, when the pool was replaced or leads to another master now, and when it
+ * was idle for so long that something on the way may have forgotten it.
  */
 final class JedisWire implements Wire {
 
@@ -36,6 +36,7 @@ final class JedisWire implements Wire {
 		if (this.loan == null) {
 			this.loan = this.pool.borrow();
 			this.refused = false;
+			this.usedAt = System.nanoTime();
 		}
 	}
 

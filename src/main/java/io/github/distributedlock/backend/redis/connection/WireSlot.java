@@ -83,6 +83,9 @@ final class WireSlot {
 	 * got no reply has failed
 	 */
 	boolean exchange(long deadline) {
+		if (this.batch.isEmpty()) {
+			return true; // Others have sent them.
+		}
 		int answered = 0;
 		RuntimeException failure = null;
 		try {
@@ -99,17 +102,22 @@ final class WireSlot {
 		finally {
 			// Also after an Error, so that no thread waits in vain.
 			if (answered < this.batch.size()) {
-				this.wire.abandon();
 				fail(this.batch.subList(answered, this.batch.size()), failure);
 			}
 			this.batch.clear();
 		}
 	}
 
-	private static void fail(List<PendingCall> calls, @Nullable RuntimeException failure) {
+	// The connection first: who is told of the failure may try again at once.
+	private void fail(List<PendingCall> calls, @Nullable RuntimeException failure) {
 		RuntimeException cause = (failure != null) ? failure
 				: new RedisConnectionFailureException("the thread that sent it has ended");
-		calls.forEach((call) -> call.fail(cause));
+		try {
+			this.wire.abandon();
+		}
+		finally {
+			calls.forEach((call) -> call.fail(cause));
+		}
 	}
 
 }

@@ -57,8 +57,7 @@ class CombiningLaneTests {
 		holdUp(() -> {
 			for (int i = 0; i < THREADS; i++) {
 				Claim claim = Claim.of("k" + i, "a:" + i, "a", LEASE);
-				acquired.add(
-						CompletableFuture.supplyAsync(() -> backend.acquire(claim).acquired(), this.threads));
+				acquired.add(CompletableFuture.supplyAsync(() -> backend.acquire(claim).acquired(), this.threads));
 			}
 			awaitAllWait();
 		});
