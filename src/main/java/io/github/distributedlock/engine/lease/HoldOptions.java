@@ -22,8 +22,10 @@ public record HoldOptions(LockRequest request, Duration leaseTime) {
 		Duration fixed = request.leaseTime();
 		Duration lease = (fixed != null) ? fixed : defaultLease;
 		Duration longest = request.maxHoldTime();
-		boolean trimmed = longest != null && longest.compareTo(lease) < 0;
-		return new HoldOptions(request, (trimmed ? longest : lease).truncatedTo(ChronoUnit.MILLIS));
+		if (longest != null && longest.compareTo(lease) < 0) {
+			lease = longest;
+		}
+		return new HoldOptions(request, lease.truncatedTo(ChronoUnit.MILLIS));
 	}
 
 	/**

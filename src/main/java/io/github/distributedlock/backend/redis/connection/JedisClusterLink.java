@@ -23,6 +23,7 @@ import org.springframework.dao.DataAccessException;
 record JedisClusterLink(UnifiedJedis cluster) implements Link {
 
 	@Override
+	@SuppressWarnings("deprecation") // What replaces it exists since Jedis 7.
 	public @Nullable Object call(Command command) {
 		try {
 			return this.cluster.sendCommand(command.key(), JedisLink.command(command.verb()), command.arguments());

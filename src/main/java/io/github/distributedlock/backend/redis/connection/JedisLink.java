@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis.connection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -73,7 +74,7 @@ record JedisLink(Connection connection) implements Link {
 	}
 
 	static ProtocolCommand command(Verb verb) {
-		return COMMANDS.get(verb);
+		return Objects.requireNonNull(COMMANDS.get(verb));
 	}
 
 	static RuntimeException translated(RuntimeException failure) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -36,7 +37,8 @@ record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
 	/**
 	 * A link over Spring Data's connection, to a server or to a cluster.
 	 */
-	@SuppressWarnings("unchecked")
+	@SuppressWarnings({ "deprecation", "unchecked" }) // What replaces it exists only for
+														// other kinds.
 	static LettuceLink of(RedisConnection connection, long timeoutNanos) {
 		LettuceSender sender = (connection
 			.getNativeConnection() instanceof RedisAdvancedClusterAsyncCommands<?, ?> cluster)
@@ -104,7 +106,7 @@ record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
 				arguments.add(argument);
 			}
 		}
-		return new LettuceCommand(KEYWORDS.get(command.verb()), arguments);
+		return new LettuceCommand(Objects.requireNonNull(KEYWORDS.get(command.verb())), arguments);
 	}
 
 	static RuntimeException translated(RuntimeException failure) {
