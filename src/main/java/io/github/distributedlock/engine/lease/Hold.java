@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * more, unless the last one has left, and the last one to leave ends it. Safe for use by
  * many threads.
  */
-public final class Hold {
+public final class Hold implements Ownership.State {
 
 	private final HoldOptions options;
 

@@ -43,26 +43,24 @@ public final class Ownership {
 	}
 
 	/**
-	 * One value for all, so that no thread sees a loss without its reason.
+	 * One value for all, so that no thread sees a loss without its reason: the hold that
+	 * has it, or whatever else there is to say.
+	 */
+	sealed interface State permits Hold, Other {
+	}
+
+	/**
+	 * What a hold alone cannot say.
 	 *
 	 * @param hold the one that has it, has lost it, or has handed it on
 	 * @param extensions how many extensions were sent and may be carried out yet
 	 */
-	private record State(Stage stage, @Nullable Hold hold, @Nullable Reason loss, int extensions) {
-
-		public boolean isOwned() {
-			return this.stage == Stage.VACANT || this.stage == Stage.HELD;
-		}
-
-		boolean isHeldBy(Hold hold) {
-			return this.stage == Stage.HELD && this.hold == hold;
-		}
-
+	private record Other(Stage stage, @Nullable Hold hold, @Nullable Reason loss, int extensions) implements State {
 	}
 
-	private static final State NEW = new State(Stage.VACANT, null, null, 0);
+	private static final State NEW = new Other(Stage.VACANT, null, null, 0);
 
-	private static final State RELEASING = new State(Stage.RELEASING, null, null, 0);
+	private static final State RELEASING = new Other(Stage.RELEASING, null, null, 0);
 
 	private static final AtomicReferenceFieldUpdater<Ownership, State> STATE = AtomicReferenceFieldUpdater
 		.newUpdater(Ownership.class, State.class, "state");
@@ -131,35 +129,55 @@ public final class Ownership {
 		return this.sliceStart;
 	}
 
+	private static Stage stage(State state) {
+		return (state instanceof Other other) ? other.stage() : Stage.HELD;
+	}
+
+	private static @Nullable Hold hold(State state) {
+		return (state instanceof Other other) ? other.hold() : (Hold) state;
+	}
+
+	private static int extensions(State state) {
+		return (state instanceof Other other) ? other.extensions() : 0;
+	}
+
+	private static boolean isOwned(State state) {
+		return stage(state) == Stage.VACANT || stage(state) == Stage.HELD;
+	}
+
+	private static boolean isHeldBy(State state, Hold hold) {
+		return stage(state) == Stage.HELD && hold(state) == hold;
+	}
+
 	/**
 	 * Whether it has not ended.
 	 */
 	public boolean isOwned() {
-		return this.state.isOwned();
+		return isOwned(this.state);
 	}
 
 	boolean isLost() {
-		return this.state.stage() == Stage.LOST;
+		return stage(this.state) == Stage.LOST;
 	}
 
 	/**
 	 * Whether a hold has it.
 	 */
 	public boolean isHeld() {
-		return this.state.stage() == Stage.HELD;
+		return stage(this.state) == Stage.HELD;
 	}
 
 	public boolean isVacant() {
-		return this.state.stage() == Stage.VACANT;
+		return stage(this.state) == Stage.VACANT;
 	}
 
 	boolean isHeldBy(Hold hold) {
-		return this.state.isHeldBy(hold);
+		return isHeldBy(this.state, hold);
 	}
 
 	boolean isLostBy(Hold hold) {
 		State state = this.state;
-		return state.stage() == Stage.LOST && state.hold() == hold;
+		return stage(state) == Stage.LOST && hold(state) == hold;
 	}
 
 	/**
@@ -168,7 +186,7 @@ public final class Ownership {
 	 */
 	public boolean take(Hold hold) {
 		State state = this.state;
-		return state.stage() == Stage.VACANT && STATE.compareAndSet(this, state, new State(Stage.HELD, hold, null, 0));
+		return stage(state) == Stage.VACANT && STATE.compareAndSet(this, state, hold);
 	}
 
 	/**
@@ -178,8 +196,8 @@ public final class Ownership {
 	 */
 	public boolean vacate(Hold hold) {
 		State state = this.state;
-		return state.isHeldBy(hold) && state.extensions() == 0
-				&& STATE.compareAndSet(this, state, new State(Stage.VACANT, hold, null, 0));
+		return isHeldBy(state, hold) && extensions(state) == 0
+				&& STATE.compareAndSet(this, state, new Other(Stage.VACANT, hold, null, 0));
 	}
 
 	/**
@@ -187,8 +205,8 @@ public final class Ownership {
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	public boolean beginRelease(Hold hold) {
-		return change(hold, (state) -> (state.extensions() == 0) ? RELEASING
-				: new State(Stage.RELEASING, null, null, state.extensions()));
+		return change(hold, (state) -> (extensions(state) == 0) ? RELEASING
+				: new Other(Stage.RELEASING, null, null, extensions(state)));
 	}
 
 	/**
@@ -197,7 +215,7 @@ public final class Ownership {
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	boolean beginExtension(Hold hold) {
-		return change(hold, (state) -> new State(Stage.HELD, hold, null, state.extensions() + 1));
+		return change(hold, (state) -> new Other(Stage.HELD, hold, null, extensions(state) + 1));
 	}
 
 	/**
@@ -205,13 +223,13 @@ public final class Ownership {
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	boolean endExtension(Hold hold) {
-		return change(hold, (state) -> new State(Stage.HELD, hold, null, state.extensions() - 1));
+		return change(hold, (state) -> new Other(Stage.HELD, hold, null, extensions(state) - 1));
 	}
 
 	private boolean change(Hold hold, UnaryOperator<State> change) {
 		while (true) {
 			State state = this.state;
-			if (!state.isHeldBy(hold)) {
+			if (!isHeldBy(state, hold)) {
 				return false;
 			}
 			if (STATE.compareAndSet(this, state, change.apply(state))) {
@@ -226,8 +244,8 @@ public final class Ownership {
 	 */
 	public boolean beginRelease() {
 		State state = this.state;
-		return state.stage() == Stage.VACANT
-				&& STATE.compareAndSet(this, state, new State(Stage.RELEASING, state.hold(), null, 0));
+		return stage(state) == Stage.VACANT
+				&& STATE.compareAndSet(this, state, new Other(Stage.RELEASING, hold(state), null, 0));
 	}
 
 	/**
@@ -238,14 +256,14 @@ public final class Ownership {
 	boolean lose(Reason reason) {
 		while (true) {
 			State state = this.state;
-			if (!state.isOwned()) {
+			if (!isOwned(state)) {
 				return false;
 			}
-			Hold loser = (state.stage() == Stage.HELD) ? state.hold() : null;
+			Hold loser = (stage(state) == Stage.HELD) ? hold(state) : null;
 			if (reason == Reason.SHUTDOWN && (loser == null || loser.isLeft())) {
 				return false;
 			}
-			if (STATE.compareAndSet(this, state, new State(Stage.LOST, loser, reason, state.extensions()))) {
+			if (STATE.compareAndSet(this, state, new Other(Stage.LOST, loser, reason, extensions(state)))) {
 				return true;
 			}
 		}
@@ -255,7 +273,7 @@ public final class Ownership {
 	 * The hold that has it, has lost it, or has handed it on.
 	 */
 	public @Nullable Hold hold() {
-		return this.state.hold();
+		return hold(this.state);
 	}
 
 	/**
@@ -278,7 +296,7 @@ public final class Ownership {
 	 * Whether it was lost to a shutdown, so that nothing may be deleted under its method.
 	 */
 	boolean isLeftToRunOut() {
-		return this.state.loss() == Reason.SHUTDOWN;
+		return this.state instanceof Other state && state.loss() == Reason.SHUTDOWN;
 	}
 
 	/**
@@ -286,7 +304,7 @@ public final class Ownership {
 	 * that it may keep the key, or take it again, after this has ended.
 	 */
 	public boolean isUnsettled() {
-		return this.acquiredUnsettled || this.state.extensions() > 0;
+		return this.acquiredUnsettled || extensions(this.state) > 0;
 	}
 
 	/**
@@ -294,8 +312,7 @@ public final class Ownership {
 	 * have it as ours.
 	 */
 	public Reason lossReason() {
-		Reason loss = this.state.loss();
-		return (loss != null) ? loss : Reason.TAKEN;
+		return (this.state instanceof Other state && state.loss() != null) ? state.loss() : Reason.TAKEN;
 	}
 
 	public Lease lease() {
