@@ -47,6 +47,7 @@ public final class Ownership {
 	 * has it, or whatever else there is to say.
 	 */
 	sealed interface State permits Hold, Other {
+
 	}
 
 	/**
@@ -296,7 +297,7 @@ public final class Ownership {
 	 * Whether it was lost to a shutdown, so that nothing may be deleted under its method.
 	 */
 	boolean isLeftToRunOut() {
-		return this.state instanceof Other state && state.loss() == Reason.SHUTDOWN;
+		return this.state instanceof Other other && other.loss() == Reason.SHUTDOWN;
 	}
 
 	/**
@@ -312,7 +313,8 @@ public final class Ownership {
 	 * have it as ours.
 	 */
 	public Reason lossReason() {
-		return (this.state instanceof Other state && state.loss() != null) ? state.loss() : Reason.TAKEN;
+		Reason loss = (this.state instanceof Other other) ? other.loss() : null;
+		return (loss != null) ? loss : Reason.TAKEN;
 	}
 
 	public Lease lease() {

@@ -31,11 +31,12 @@ final class AcquireAttempts {
 
 	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
 
-	private final AcquireContext context;
+	// These three are the loop's, too.
+	final AcquireContext context;
 
-	private final Claim claim;
+	final Claim claim;
 
-	private final HoldOptions options;
+	final HoldOptions options;
 
 	private final Wait wait;
 

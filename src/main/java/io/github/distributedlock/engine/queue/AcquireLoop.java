@@ -33,12 +33,6 @@ final class AcquireLoop {
 	 */
 	private static final long LONGEST_WITHDRAWAL = TimeUnit.SECONDS.toNanos(1);
 
-	private final AcquireContext context;
-
-	private final Claim claim;
-
-	private final HoldOptions options;
-
 	private final Wait wait;
 
 	private final int era;
@@ -53,6 +47,11 @@ final class AcquireLoop {
 	private boolean outOfTurn;
 
 	/**
+	 * Whether it has begun to wait.
+	 */
+	private boolean waits;
+
+	/**
 	 * The key that was left to this request, taken to be passed on by the store.
 	 */
 	private @Nullable Ownership passing;
@@ -65,12 +64,9 @@ final class AcquireLoop {
 	 * @param era when the request was made, and served
 	 */
 	AcquireLoop(AcquireContext context, QueueNode node, Claim claim, HoldOptions options, Wait wait, int era) {
-		this.context = context;
 		this.node = node;
-		this.options = options;
 		this.wait = wait;
 		this.era = era;
-		this.claim = claim;
 		this.attempts = new AcquireAttempts(context, claim, options, wait);
 		this.outOfTurn = options.isShared();
 	}
@@ -115,7 +111,7 @@ final class AcquireLoop {
 	}
 
 	private void requireServed() {
-		this.context.lifecycle().requireServed(this.era, this.node.key);
+		this.attempts.context.lifecycle().requireServed(this.era, this.node.key);
 	}
 
 	/**
@@ -130,8 +126,8 @@ final class AcquireLoop {
 		if (node.takeTurn()) {
 			return true;
 		}
-		this.wait.sawLocally(this.context.queue().holder(node.queueKey));
-		this.wait.begins(node.key);
+		this.wait.sawLocally(this.attempts.context.queue().holder(node.queueKey));
+		beginToWait();
 		boolean patient = node.followsWithdrawal && this.wait.mayBeLate();
 		boolean granted;
 		do {
@@ -141,7 +137,7 @@ final class AcquireLoop {
 		}
 		while (granted && !node.isCurrent());
 		if (!granted) {
-			this.wait.sawLocally(this.context.queue().holder(node.queueKey));
+			this.wait.sawLocally(this.attempts.context.queue().holder(node.queueKey));
 		}
 		if (!granted || this.wait.isOver()) {
 			// If it is late, a second command of a store that fails is not waited for.
@@ -153,12 +149,19 @@ final class AcquireLoop {
 		return granted && (patient || !this.wait.isOver());
 	}
 
+	private void beginToWait() {
+		if (!this.waits) {
+			this.wait.begins(this.node.key);
+		}
+		this.waits = true;
+	}
+
 	private @Nullable Hold attempt() throws InterruptedException {
 		Hold hold = inherit();
 		if (hold == null && (this.passing != null || this.wait.mayAsk())) {
 			hold = ask();
 		}
-		return (hold != null) ? this.context.requireServed(hold, this.era) : null;
+		return (hold != null) ? this.attempts.context.requireServed(hold, this.era) : null;
 	}
 
 	/**
@@ -166,10 +169,10 @@ final class AcquireLoop {
 	 * Waits for a borrower to give it back.
 	 */
 	private @Nullable Hold inherit() throws InterruptedException {
-		HandOver handOver = this.context.handOver();
+		HandOver handOver = this.attempts.context.handOver();
 		Ownership left = this.node.inherited();
 		while (left != null && handOver.isOwned(left) && !this.wait.isOver()) {
-			Hold hold = handOver.take(left, this.node, this.options);
+			Hold hold = handOver.take(left, this.node, this.attempts.options);
 			if (hold != null) {
 				this.node.acquired(left.owner());
 				return hold;
@@ -189,7 +192,7 @@ final class AcquireLoop {
 	private @Nullable Hold ask() throws InterruptedException {
 		Ownership passing = this.passing;
 		this.passing = null;
-		Moment sent = Moment.now(this.context.time());
+		Moment sent = Moment.now(this.attempts.context.time());
 		AcquireResult answer = this.attempts.ask(this.node, passing, sent);
 		if (answer == null) {
 			return null;
@@ -209,10 +212,10 @@ final class AcquireLoop {
 		if (!this.wait.isAllowed() || this.wait.isOver()) {
 			return false;
 		}
-		this.wait.begins(this.node.key);
+		beginToWait();
 		if (this.outOfTurn) {
 			this.outOfTurn = false;
-			this.node = Objects.requireNonNull(this.context.queue().enter(this.node.queueKey, true, false));
+			this.node = Objects.requireNonNull(this.attempts.context.queue().enter(this.node.queueKey, true, false));
 			return awaitTurn();
 		}
 		if (this.attempts.failure() != null) {
@@ -231,7 +234,7 @@ final class AcquireLoop {
 	private Polls polls() {
 		Polls polls = this.polls;
 		if (polls == null) {
-			polls = this.context.polls(this.claim);
+			polls = this.attempts.context.polls(this.attempts.claim);
 			this.polls = polls;
 		}
 		return polls;

@@ -36,8 +36,6 @@ public final class Wait {
 
 	private boolean busy;
 
-	private boolean begun;
-
 	private @Nullable Holder holder;
 
 	public Wait(EngineTime time, Duration limit, boolean interruptible) {
@@ -160,14 +158,13 @@ public final class Wait {
 	}
 
 	/**
-	 * The request cannot have the key yet, and waits.
+	 * The request cannot have a key yet, and begins to wait for it.
 	 */
 	void begins(String key) {
-		if (!this.begun && logger.isDebugEnabled()) {
+		if (logger.isDebugEnabled()) {
 			logger.debug("Lock '{}' is waited for, at most for {}{}", LockException.printable(key), Text.of(limit()),
 					Text.heldBy(holder()));
 		}
-		this.begun = true;
 	}
 
 	/**
