@@ -149,11 +149,14 @@ record GrantScripts(GrantSetup setup, @Nullable Fault fault) {
 	}
 
 	/**
-	 * The record of an instance stays, and counts once it has a place again.
+	 * The record of an instance may stay. It counts only beside a place, and who makes a
+	 * new one writes a record or drops it; so it is kept here only if that rule is
+	 * broken.
 	 */
 	private Grants unregistered(Grants state, Owner waiter) {
 		Grants others = state.waiters(Lists.without(state.waiters(), waiter));
-		return this.setup.isTicket(waiter) ? others.records(withoutRecord(state, waiter)) : others;
+		boolean drops = this.setup.isTicket(waiter) || this.setup.holds(GrantRule.RECORD_IS_DROPPED);
+		return drops ? others.records(withoutRecord(state, waiter)) : others;
 	}
 
 	private Set<Registration> withoutRecord(Grants state, Owner waiter) {
