@@ -29,13 +29,13 @@ final class LettuceExclusiveLane implements Lane {
 
 	private final Semaphore free = new Semaphore(CONNECTIONS, true);
 
-	private final Deque<LettuceWire> idle = new ConcurrentLinkedDeque<>();
+	private final Deque<LettuceBatchSender> idle = new ConcurrentLinkedDeque<>();
 
 	private final Lazy<LettuceConnectionFactory> factory;
 
 	private final long timeoutNanos;
 
-	private final Opening<LettuceWire> opening;
+	private final Opening<LettuceBatchSender> opening;
 
 	LettuceExclusiveLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
 		this.factory = factory;
@@ -72,11 +72,11 @@ final class LettuceExclusiveLane implements Lane {
 	}
 
 	private <T> @Nullable T run(Step<T> step, long end) {
-		LettuceWire wire = take(end - this.timeoutNanos / 4);
+		LettuceBatchSender sender = take(end - this.timeoutNanos / 4);
 		boolean usable = false;
 		try {
 			long left = Math.max(end - System.nanoTime(), this.timeoutNanos / 4);
-			T answer = step.on(new LettuceLink(wire, left));
+			T answer = step.on(new LettuceLink(sender, left));
 			usable = true;
 			return answer;
 		}
@@ -86,44 +86,44 @@ final class LettuceExclusiveLane implements Lane {
 		}
 		finally {
 			if (usable) {
-				this.idle.push(wire);
+				this.idle.push(sender);
 			}
 			else {
-				wire.close();
+				sender.close();
 			}
 		}
 	}
 
-	private LettuceWire take(long end) {
-		LettuceWire wire = pollIdle();
-		while (wire == null) {
+	private LettuceBatchSender take(long end) {
+		LettuceBatchSender sender = pollIdle();
+		while (sender == null) {
 			this.opening.await(end - System.nanoTime());
-			wire = pollIdle();
-			if (wire == null && System.nanoTime() - end > 0) {
+			sender = pollIdle();
+			if (sender == null && System.nanoTime() - end > 0) {
 				throw new UnsentException(new RedisConnectionFailureException("others took what was opened"));
 			}
 		}
-		return wire;
+		return sender;
 	}
 
-	private @Nullable LettuceWire pollIdle() {
-		LettuceWire wire = this.idle.poll();
-		while (wire != null && !wire.isOpen()) {
-			wire = this.idle.poll();
+	private @Nullable LettuceBatchSender pollIdle() {
+		LettuceBatchSender sender = this.idle.poll();
+		while (sender != null && !sender.isOpen()) {
+			sender = this.idle.poll();
 		}
-		return wire;
+		return sender;
 	}
 
-	private LettuceWire open() {
+	private LettuceBatchSender open() {
 		RedisConnection connection = LettuceStart.await(this.factory.get().getConnection());
-		LettuceWire wire = LettuceWire.of(connection);
-		this.idle.push(wire);
-		return wire;
+		LettuceBatchSender sender = LettuceBatchSender.of(connection);
+		this.idle.push(sender);
+		return sender;
 	}
 
 	@Override
 	public void close() {
-		this.idle.forEach(LettuceWire::close);
+		this.idle.forEach(LettuceBatchSender::close);
 		this.factory.end();
 	}
 

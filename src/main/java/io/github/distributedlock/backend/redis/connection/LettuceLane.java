@@ -11,7 +11,7 @@ import org.springframework.dao.QueryTimeoutException;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * One Lettuce connection that all threads share, by a {@link LettuceWire}.
+ * One Lettuce connection that all threads share, by a {@link LettuceBatches}.
  * <p>
  * It does not reconnect by itself. A thread that finds it closed has another one opened.
  * The command then has what that leaves of one command timeout, but no less than a

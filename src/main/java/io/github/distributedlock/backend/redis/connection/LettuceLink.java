@@ -44,7 +44,7 @@ record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
 			.getNativeConnection() instanceof RedisAdvancedClusterAsyncCommands<?, ?> cluster)
 					? new LettuceClusterSender(
 							((RedisAdvancedClusterAsyncCommands<byte[], byte[]>) cluster).getStatefulConnection())
-					: LettuceWire.of(connection);
+					: LettuceBatchSender.of(connection);
 		return new LettuceLink(sender, timeoutNanos);
 	}
 

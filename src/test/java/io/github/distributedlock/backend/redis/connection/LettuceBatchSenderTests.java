@@ -9,6 +9,9 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.backend.redis.wire.Command;
@@ -28,6 +31,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import org.springframework.beans.DirectFieldAccessor;
@@ -39,9 +44,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link LettuceWire} and the links over it.
+ * Tests for {@link LettuceBatchSender} and the links over it.
  */
-class LettuceWireTests {
+class LettuceBatchSenderTests {
 
 	private static final Duration SOON = Duration.ofMillis(50);
 
@@ -56,13 +61,13 @@ class LettuceWireTests {
 
 	private RedisClient client;
 
-	private LettuceWire wire;
+	private LettuceBatchSender sender;
 
 	@BeforeEach
 	void connect() {
 		this.client = RedisClient.create(RedisURI.create("localhost", this.redis.port()));
 		this.client.setOptions(ClientOptions.builder().autoReconnect(false).build());
-		this.wire = new LettuceWire(counted(this.client.connect(ByteArrayCodec.INSTANCE)));
+		this.sender = new LettuceBatchSender(counted(this.client.connect(ByteArrayCodec.INSTANCE)));
 	}
 
 	@AfterEach
@@ -129,7 +134,7 @@ class LettuceWireTests {
 		await("the first two to be sent").until(() -> this.writes.size() == 2);
 		List<CompletableFuture<@Nullable Object>> others = setInThreads("other", 16);
 		await("the others to wait").until(() -> waiting().size() == 16);
-		this.wire.close();
+		this.sender.close();
 		first.forEach(this::assertFailed);
 		others.forEach(this::assertFailed);
 		this.redis.server().resume();
@@ -184,9 +189,29 @@ class LettuceWireTests {
 		this.redis.server().resume();
 	}
 
+	@Test
+	@EnabledForJreRange(min = JRE.JAVA_21)
+	void virtualThreadsThatWaitLeaveOthersTheirCarriers() throws ReflectiveOperationException {
+		ExecutorService virtual = (ExecutorService) Executors.class.getMethod("newVirtualThreadPerTaskExecutor")
+			.invoke(null);
+		int many = 64 * Runtime.getRuntime().availableProcessors();
+		this.redis.server().pause();
+		List<CompletableFuture<@Nullable Object>> calls = setInThreads("k", many, virtual);
+		await("all but two to wait").until(() -> waiting().size() == many - 2);
+		Patience.get(CompletableFuture.runAsync(() -> {
+		}, virtual), "another virtual thread");
+		this.redis.server().resume();
+		calls.forEach((one) -> Patience.get(one, "a reply"));
+		virtual.shutdownNow();
+	}
+
 	private List<CompletableFuture<@Nullable Object>> setInThreads(String name, int count) {
+		return setInThreads(name, count, this.threads);
+	}
+
+	private List<CompletableFuture<@Nullable Object>> setInThreads(String name, int count, Executor executor) {
 		return IntStream.range(0, count)
-			.mapToObj((i) -> CompletableFuture.supplyAsync(() -> set(name + "-" + i, Patience.COMMAND), this.threads))
+			.mapToObj((i) -> CompletableFuture.supplyAsync(() -> set(name + "-" + i, Patience.COMMAND), executor))
 			.toList();
 	}
 
@@ -195,17 +220,18 @@ class LettuceWireTests {
 	}
 
 	private LettuceLink link(Duration timeout) {
-		return new LettuceLink(this.wire, timeout.toNanos());
+		return new LettuceLink(this.sender, timeout.toNanos());
 	}
 
 	private Collection<?> waiting() {
-		return (Collection<?>) new DirectFieldAccessor(this.wire).getPropertyValue("waiting");
+		return (Collection<?>) new DirectFieldAccessor(this.sender).getPropertyValue("batches.waiting");
 	}
 
 	@SuppressWarnings("unchecked")
 	private StatefulRedisConnection<byte[], byte[]> counted(StatefulRedisConnection<byte[], byte[]> connection) {
-		return (StatefulRedisConnection<byte[], byte[]>) Proxy.newProxyInstance(LettuceWireTests.class.getClassLoader(),
-				new Class<?>[] { StatefulRedisConnection.class }, (proxy, method, arguments) -> {
+		return (StatefulRedisConnection<byte[], byte[]>) Proxy.newProxyInstance(
+				LettuceBatchSenderTests.class.getClassLoader(), new Class<?>[] { StatefulRedisConnection.class },
+				(proxy, method, arguments) -> {
 					if (method.getName().equals("dispatch")) {
 						this.writes.add((arguments[0] instanceof Collection<?> several) ? several.size() : 1);
 					}
