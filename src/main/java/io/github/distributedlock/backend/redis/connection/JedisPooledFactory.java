@@ -15,6 +15,8 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
  * Lends Jedis' own connections, with Spring Data's settings, and knows whether those lent
  * before still lead to the master.
  */
+@SuppressWarnings("deprecation") // What replaces its pools in newer versions lends
+									// nothing.
 final class JedisPooledFactory extends JedisConnectionFactory {
 
 	private volatile @Nullable JedisSentinelPool sentinels;
@@ -36,7 +38,6 @@ final class JedisPooledFactory extends JedisConnectionFactory {
 	 * one that is new.
 	 * @return the connection, to be closed when done
 	 */
-	@SuppressWarnings("deprecation") // What replaces it borrows for each command.
 	Jedis borrow() {
 		if (!isRunning()) {
 			// Would be given one without a pool.
