@@ -2,9 +2,11 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.util.List;
 
+import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 
+import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.RedisConnection;
 
 /**
@@ -37,6 +39,11 @@ final class LettuceBatchSender implements LettuceSender {
 	}
 
 	private void write(List<LettuceCommand> batch) {
+		if (!isOpen()) {
+			batch.forEach((command) -> command.completeExceptionally(
+					new UnsentException(new RedisConnectionFailureException("the connection was closed before"))));
+			return;
+		}
 		try {
 			if (batch.size() == 1) {
 				this.connection.dispatch(batch.get(0));
