@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.backend.redis.wire.Command;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.Link;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -53,8 +54,20 @@ record SpringDataLink(RedisConnection connection) implements Link {
 	@Override
 	public List<@Nullable Object> call(List<Command> commands) {
 		List<@Nullable Object> replies = new ArrayList<>();
-		commands.forEach((command) -> replies.add(call(command)));
+		commands.forEach((command) -> replies.add(replyOrError(command)));
 		return replies;
+	}
+
+	private @Nullable Object replyOrError(Command command) {
+		try {
+			return call(command);
+		}
+		catch (RuntimeException ex) {
+			if (RedisRefusal.of(ex) == null && !RedisRefusal.isError(ex)) {
+				throw ex;
+			}
+			return ex;
+		}
 	}
 
 	@Override

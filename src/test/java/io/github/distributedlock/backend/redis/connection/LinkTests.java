@@ -1,0 +1,121 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.util.List;
+
+import io.github.distributedlock.backend.redis.wire.Command;
+import io.github.distributedlock.backend.redis.wire.Command.Verb;
+import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.wire.Link;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import io.github.distributedlock.backend.redis.wire.Values;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.TestRedis;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.beans.factory.InitializingBean;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.ReturnType;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Replies have the same form on each {@link Link}.
+ */
+class LinkTests {
+
+	private static final byte[] TEXT = KeyNames.bytes("text");
+
+	private static final byte[] SET = KeyNames.bytes("set");
+
+	private static final byte[] VALUE = KeyNames.bytes("value");
+
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
+	/** Which connections. */
+	enum Kind {
+
+		SHARED, EXCLUSIVE, OF_SOMEBODY_ELSE
+
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "JEDIS, SHARED", "JEDIS, EXCLUSIVE", "JEDIS, OF_SOMEBODY_ELSE", "LETTUCE, SHARED",
+			"LETTUCE, EXCLUSIVE", "LETTUCE, OF_SOMEBODY_ELSE" })
+	void aReplyHasTheSameFormEverywhere(Client client, Kind kind) throws Exception {
+		RedisConnectionFactory factory = client.connectTo(redis.port());
+		((InitializingBean) factory).afterPropertiesSet();
+		((SmartLifecycle) factory).start();
+		OwnConnections connections = (kind == Kind.OF_SOMEBODY_ELSE) ? SharedConnections.of(factory)
+				: OwnConnections.derive(factory, Patience.COMMAND);
+		try {
+			Lanes lanes = (kind == Kind.EXCLUSIVE) ? connections.exclusive() : connections.shared();
+			lanes.commands().run((link) -> {
+				values(link);
+				members(link);
+				scripts(link);
+				together(link);
+				return null;
+			});
+		}
+		finally {
+			connections.close();
+			((SmartLifecycle) factory).stop();
+		}
+	}
+
+	private static void values(Link link) {
+		assertThat(link.bytes(Command.of(Verb.GET, TEXT))).isNull();
+		assertThat(Values.setIfAbsent(link, TEXT, "value", 60_000)).isTrue();
+		assertThat(Values.setIfAbsent(link, TEXT, "other", 60_000)).isFalse();
+		assertThat(link.bytes(Command.of(Verb.GET, TEXT))).isEqualTo(VALUE);
+		assertThat(link.number(Command.of(Verb.PTTL, TEXT))).isBetween(1L, 60_000L);
+		assertThat(link.number(Command.of(Verb.PEXPIRE, TEXT, KeyNames.number(120_000)))).isOne();
+		assertThat(Values.micros(link, TEXT)).isPositive();
+		assertThatExceptionOfType(RuntimeException.class)
+			.isThrownBy(() -> link.call(Command.of(Verb.ZREM, TEXT, VALUE)))
+			.satisfies((ex) -> assertThat(RedisRefusal.of(ex)).isEqualTo(RedisRefusal.WRONGTYPE));
+	}
+
+	private static void members(Link link) {
+		assertThat(Values.members(link, SET, 0, -1)).isEmpty();
+		for (String score : List.of("1", "2.5")) {
+			link.call(Command.of(Verb.ZADD, SET, KeyNames.bytes("NX"), KeyNames.bytes(score),
+					KeyNames.bytes("m" + score)));
+		}
+		assertThat(Values.members(link, SET, 0, -1)).extracting(KeyNames::text).containsExactly("m1", "m2.5");
+		assertThat(Values.scored(link, SET, 0, -1)).extracting(Values.Scored::score).containsExactly(1.0, 2.5);
+		assertThat(Values.scored(link, SET, -1, -1)).extracting((one) -> KeyNames.text(one.value()))
+			.containsExactly("m2.5");
+	}
+
+	private static void scripts(Link link) {
+		List<?> list = link.list(script(ReturnType.MULTI, "return {1, 'a', false, 2}"));
+		assertThat(list).hasSize(4);
+		assertThat(list.get(0)).isEqualTo(1L);
+		assertThat((byte[]) list.get(1)).isEqualTo(KeyNames.bytes("a"));
+		assertThat(list.get(2)).isNull();
+		assertThat(list.get(3)).isEqualTo(2L);
+		assertThat(link.number(script(ReturnType.INTEGER, "return 3"))).isEqualTo(3);
+	}
+
+	private static Command script(ReturnType answer, String source) {
+		return Command.script(Verb.EVAL, KeyNames.bytes(source), answer, 1, TEXT);
+	}
+
+	private static void together(Link link) {
+		Command get = Command.of(Verb.GET, TEXT);
+		List<Object> replies = link.call(List.of(get, Command.of(Verb.ZREM, TEXT, VALUE), get));
+		assertThat(replies).hasSize(3);
+		assertThat((byte[]) replies.get(0)).isEqualTo(VALUE);
+		assertThat(replies.get(1)).isInstanceOfSatisfying(RuntimeException.class,
+				(ex) -> assertThat(RedisRefusal.of(ex)).isEqualTo(RedisRefusal.WRONGTYPE));
+		assertThat((byte[]) replies.get(2)).isEqualTo(VALUE);
+	}
+
+}
