@@ -77,7 +77,8 @@ class ArchitectureTests {
 			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //
 			"backend.AcquireResult", "backend.Claim", "backend.Holder", "backend.Inspectable", "backend.LockBackend",
 			"backend.LockFeature", //
-			"backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.HandOverResult", "backend.ReleaseListener", //
+			"backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.GrantingQueue", "backend.HandOverResult",
+			"backend.ReleaseListener", //
 			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
 			"backend.memory.InMemoryLockBackend", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "atomic.Atomicity", REDIS + "wake.Signals", //

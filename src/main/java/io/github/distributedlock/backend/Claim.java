@@ -2,6 +2,7 @@ package io.github.distributedlock.backend;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Set;
 
 import io.github.distributedlock.LockMode;
 import org.jspecify.annotations.Nullable;
@@ -28,8 +29,12 @@ public final class Claim {
 
 	private final boolean fenced;
 
+	private final long number;
+
+	private final Set<String> replaced;
+
 	private Claim(String key, String owner, String instance, Duration lease, LockMode mode, boolean fair,
-			boolean fenced) {
+			boolean fenced, long number, Set<String> replaced) {
 		this.key = Objects.requireNonNull(key, "key");
 		this.owner = Objects.requireNonNull(owner, "owner");
 		this.instance = Objects.requireNonNull(instance, "instance");
@@ -37,6 +42,8 @@ public final class Claim {
 		this.mode = Objects.requireNonNull(mode, "mode");
 		this.fair = fair;
 		this.fenced = fenced;
+		this.number = number;
+		this.replaced = replaced;
 	}
 
 	/**
@@ -50,7 +57,7 @@ public final class Claim {
 	 * @return the claim
 	 */
 	public static Claim of(String key, String owner, String instance, Duration lease) {
-		return new Claim(key, owner, instance, lease, LockMode.EXCLUSIVE, false, false);
+		return new Claim(key, owner, instance, lease, LockMode.EXCLUSIVE, false, false, 0, Set.of());
 	}
 
 	/**
@@ -68,7 +75,8 @@ public final class Claim {
 	 * @return the claim with that lease
 	 */
 	public Claim lease(Duration lease) {
-		return new Claim(this.key, this.owner, this.instance, lease, this.mode, this.fair, this.fenced);
+		return new Claim(this.key, this.owner, this.instance, lease, this.mode, this.fair, this.fenced, this.number,
+				this.replaced);
 	}
 
 	/**
@@ -78,8 +86,8 @@ public final class Claim {
 	 * @return the claim in that mode
 	 */
 	public Claim mode(LockMode mode) {
-		return (mode == this.mode) ? this
-				: new Claim(this.key, this.owner, this.instance, this.lease, mode, this.fair, this.fenced);
+		return (mode == this.mode) ? this : new Claim(this.key, this.owner, this.instance, this.lease, mode, this.fair,
+				this.fenced, this.number, this.replaced);
 	}
 
 	/**
@@ -89,8 +97,8 @@ public final class Claim {
 	 * @return the claim with such a place, or without
 	 */
 	public Claim fair(boolean fair) {
-		return (fair == this.fair) ? this
-				: new Claim(this.key, this.owner, this.instance, this.lease, this.mode, fair, this.fenced);
+		return (fair == this.fair) ? this : new Claim(this.key, this.owner, this.instance, this.lease, this.mode, fair,
+				this.fenced, this.number, this.replaced);
 	}
 
 	/**
@@ -100,8 +108,32 @@ public final class Claim {
 	 * @return the claim with a token, or without
 	 */
 	public Claim fenced(boolean fenced) {
-		return (fenced == this.fenced) ? this
-				: new Claim(this.key, this.owner, this.instance, this.lease, this.mode, this.fair, fenced);
+		return (fenced == this.fenced) ? this : new Claim(this.key, this.owner, this.instance, this.lease, this.mode,
+				this.fair, fenced, this.number, this.replaced);
+	}
+
+	/**
+	 * Lets the store make the owner the owner of the key when its turn comes, without
+	 * being asked again. Only of a {@link GrantingQueue}, which names the number in its
+	 * {@linkplain ReleaseNotification#owner() notification}; others ignore it.
+	 * @param number the number of this attempt, from 1 and greater than those of all
+	 * attempts of this owner before; 0 if that must not be done
+	 * @return the claim with that number
+	 */
+	public Claim number(long number) {
+		return new Claim(this.key, this.owner, this.instance, this.lease, this.mode, this.fair, this.fenced, number,
+				this.replaced);
+	}
+
+	/**
+	 * Takes the place of other owners, if one of them owns the key: what a
+	 * {@link GrantingQueue} has granted to them was not accepted.
+	 * @param owners owner tokens of the same instance, none of which is in use
+	 * @return the claim that replaces them
+	 */
+	public Claim replacing(Set<String> owners) {
+		return new Claim(this.key, this.owner, this.instance, this.lease, this.mode, this.fair, this.fenced,
+				this.number, Set.copyOf(owners));
 	}
 
 	/**
@@ -161,6 +193,22 @@ public final class Claim {
 	}
 
 	/**
+	 * The number of this attempt.
+	 * @return the number; 0 if the store must not grant the key without being asked again
+	 */
+	public long number() {
+		return this.number;
+	}
+
+	/**
+	 * The owners that it takes the place of.
+	 * @return their tokens, mostly none; unmodifiable
+	 */
+	public Set<String> replaced() {
+		return this.replaced;
+	}
+
+	/**
 	 * The waiter that is registered if this has to wait.
 	 * @return the owner itself if the claim is fair, otherwise its instance, whose
 	 * readers are another waiter than its writers
@@ -173,7 +221,8 @@ public final class Claim {
 	public boolean equals(@Nullable Object other) {
 		return other instanceof Claim claim && this.key.equals(claim.key) && this.owner.equals(claim.owner)
 				&& this.instance.equals(claim.instance) && this.lease.equals(claim.lease) && this.mode == claim.mode
-				&& this.fair == claim.fair && this.fenced == claim.fenced;
+				&& this.fair == claim.fair && this.fenced == claim.fenced && this.number == claim.number
+				&& this.replaced.equals(claim.replaced);
 	}
 
 	@Override

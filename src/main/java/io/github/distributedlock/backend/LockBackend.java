@@ -45,6 +45,10 @@ import io.github.distributedlock.LockRequest;
  * <td>instances take turns, and none is starved</td>
  * </tr>
  * <tr>
+ * <td>{@link GrantingQueue}</td>
+ * <td>a waiter gets the key with its notification</td>
+ * </tr>
+ * <tr>
  * <td>{@link OneStepHandOver}</td>
  * <td>a JVM passes a key to its next thread in one step</td>
  * </tr>

@@ -26,6 +26,7 @@ import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.lease.Watchdog;
 import io.github.distributedlock.engine.queue.HandOver;
 import io.github.distributedlock.engine.queue.AcquireContext;
+import io.github.distributedlock.engine.queue.Contention;
 import io.github.distributedlock.engine.queue.LocalQueue;
 import io.github.distributedlock.engine.queue.Wait;
 import io.github.distributedlock.engine.queue.WakeUps;
@@ -93,12 +94,12 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		Events events = Events.here(settings.listeners);
 		Events eventsElsewhere = events.elsewhere(workers, userCode);
 		SerialTasks nodeTasks = new SerialTasks(workers::background);
-		this.queue = new LocalQueue(new Withdrawals(store, nodeTasks));
 		this.sweeper = new Sweeper(store, time, workers);
+		this.queue = new LocalQueue(new Withdrawals(store, this.sweeper, nodeTasks));
 		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere, time);
 		RenewalRound round = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
 		this.watchdog = new Watchdog(backend, round, this.lossHandler, time, workers);
-		WakeUps wakeUps = new WakeUps(this.queue, instance);
+		WakeUps wakeUps = new WakeUps(this.queue, this.sweeper, instance);
 		this.listening = store.listen(instance.id(), wakeUps);
 		boolean handsOn = !settings.localSlice.isZero();
 		Releaser releaser = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, events, handsOn);
@@ -108,7 +109,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		HandOver handOver = new HandOver(store, this.watchdog, this.lossHandler, this.sweeper, time,
 				settings.localSlice.toNanos());
 		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
-				handOver, this.watchdog, this.sweeper, instance, this.lifecycle, time);
+				handOver, this.watchdog, this.sweeper, instance, this.lifecycle, new Contention(), time);
 		Reentrancy reentrancy = new Reentrancy(this.lossHandler, releaser);
 		HandleContext handleContext = new HandleContext(this.calls, this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),

@@ -14,16 +14,17 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.GrantingQueue;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.MultiKeyLocks;
 import io.github.distributedlock.backend.OneStepHandOver;
 import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.ReleaseNotifications;
 import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.WaiterQueue;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 
 /**
@@ -31,7 +32,7 @@ import io.github.distributedlock.backend.memory.InMemoryLockBackend;
  * says so.
  */
 public final class ScriptedBackend
-		implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks {
+		implements LockBackend, GrantingQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks {
 
 	/**
 	 * What happens to a step, instead of just carrying it out.
@@ -76,6 +77,15 @@ public final class ScriptedBackend
 	private volatile boolean silent;
 
 	private volatile boolean exclusiveOnly;
+
+	private volatile boolean granting;
+
+	private final Map<QueueOf, Claim> registered = new ConcurrentHashMap<>();
+
+	private volatile Consumer<ReleaseNotification> grants = (grant) -> this.listener.onRelease(grant);
+
+	private volatile Consumer<Claim> registrations = (claim) -> {
+	};
 
 	private volatile Consumer<Claim> claims = (claim) -> {
 	};
@@ -134,6 +144,24 @@ public final class ScriptedBackend
 		this.exclusiveOnly = true;
 	}
 
+	/**
+	 * Grants released keys from now on.
+	 */
+	public void granting() {
+		this.granting = true;
+	}
+
+	/**
+	 * Gets the messages of grants, in place of the engine.
+	 */
+	public void onGrant(Consumer<ReleaseNotification> grants) {
+		this.grants = grants;
+	}
+
+	public void onRegister(Consumer<Claim> registrations) {
+		this.registrations = registrations;
+	}
+
 	public void onAcquire(Consumer<Claim> claims) {
 		this.claims = claims;
 	}
@@ -181,8 +209,9 @@ public final class ScriptedBackend
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
+		this.registrations.accept(claim);
 		return step("register", claim.key(), () -> {
-			AcquireResult attempt = this.delegate.acquireOrRegister(claim);
+			AcquireResult attempt = registered(claim);
 			if (this.deaf && !claim.fair() && !attempt.acquired()) {
 				this.delegate.withdraw(claim.key(), claim.waiter());
 			}
@@ -193,15 +222,78 @@ public final class ScriptedBackend
 	@Override
 	public HandOverResult pass(String owner, Claim next, boolean yields) {
 		this.claims.accept(next);
-		return step(yields ? "yield" : "pass", next.key(), () -> this.delegate.pass(owner, next, yields));
+		return step(yields ? "yield" : "pass", next.key(), () -> {
+			register(next);
+			return this.delegate.pass(owner, next, yields);
+		});
+	}
+
+	private void register(Claim claim) {
+		QueueOf queue = new QueueOf(claim.key(), claim.waiter());
+		if (claim.number() > 0) {
+			this.registered.put(queue, claim);
+		}
+		else {
+			this.registered.remove(queue);
+		}
+	}
+
+	private AcquireResult registered(Claim claim) {
+		register(claim);
+		for (String owner : claim.replaced()) {
+			HandOverResult taken = this.delegate.pass(owner, claim, false);
+			if (taken.owned()) {
+				return taken.next();
+			}
+		}
+		return this.delegate.acquireOrRegister(claim);
+	}
+
+	@Override
+	public boolean grantsTo(String instance) {
+		return this.granting && !this.deaf;
 	}
 
 	@Override
 	public void withdraw(String key, Waiter waiter) {
+		withdraw(key, waiter, Set.of());
+	}
+
+	@Override
+	public void withdraw(String key, Waiter waiter, Set<String> owners) {
 		step("withdraw", key, () -> {
 			this.delegate.withdraw(key, waiter);
+			owners.forEach((owner) -> this.delegate.release(key, owner));
 			return true;
 		});
+	}
+
+	@Override
+	public void forget(Claim claim) {
+		step(this.granting ? "forget" : "release", claim.key(), () -> {
+			Claim last = this.registered.get(new QueueOf(claim.key(), claim.waiter()));
+			if (last != null && last.owner().equals(claim.owner())) {
+				this.delegate.withdraw(claim.key(), claim.waiter());
+			}
+			return this.delegate.release(claim.key(), claim.owner());
+		});
+	}
+
+	/**
+	 * What the store would do in the step that now reserves the key.
+	 */
+	private void grant(ReleaseNotification notification) {
+		Claim claim = this.registered.get(new QueueOf(notification.key(), notification.waiter()));
+		if (!this.granting || claim == null) {
+			this.listener.onRelease(notification);
+		}
+		else if (this.delegate.acquireOrRegister(claim).acquired()) {
+			this.grants.accept(ReleaseNotification.granted(notification.key(), notification.waiter(), claim.owner(),
+					claim.number()));
+		}
+	}
+
+	private record QueueOf(String key, Waiter waiter) {
 	}
 
 	@Override
@@ -246,7 +338,19 @@ public final class ScriptedBackend
 	public Listening listen(String instance, ReleaseListener listener) {
 		this.instance = instance;
 		this.listener = listener;
-		Listening listening = this.delegate.listen(instance, listener);
+		Listening listening = this.delegate.listen(instance, new ReleaseListener() {
+
+			@Override
+			public void onRelease(ReleaseNotification notification) {
+				grant(notification);
+			}
+
+			@Override
+			public void onResubscribed() {
+				listener.onResubscribed();
+			}
+
+		});
 		return new Listening() {
 
 			@Override

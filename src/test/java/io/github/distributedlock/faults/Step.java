@@ -21,7 +21,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 enum Step {
 
 	/** The first attempt to acquire: a command or, of a fenced lock, a script. */
-	ACQUIRE("lib-lock.lua", "lib-waiters.lua", "lib-acquire.lua", "acquire.lua") {
+	ACQUIRE("lib-clock.lua", "lib-grant.lua", "lib-lock.lua", "lib-waiters.lua", "lib-acquire.lua", "acquire.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
@@ -32,7 +32,7 @@ enum Step {
 	},
 
 	/** An attempt to acquire, and to wait if it is in vain. */
-	REGISTER("lib-lock.lua", "lib-waiters.lua", "lib-acquire.lua", "acquire.lua") {
+	REGISTER("lib-clock.lua", "lib-grant.lua", "lib-lock.lua", "lib-waiters.lua", "lib-acquire.lua", "acquire.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
@@ -42,7 +42,7 @@ enum Step {
 	},
 
 	/** The renewal of leases. */
-	RENEW("lib-lock.lua", "renew.lua") {
+	RENEW("lib-clock.lua", "lib-lock.lua", "renew.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {
@@ -53,7 +53,8 @@ enum Step {
 	},
 
 	/** A release. */
-	RELEASE("release-fast.lua", "lib-lock.lua", "lib-waiters.lua", "release.lua") {
+	RELEASE("release-fast.lua", "lib-clock.lua", "lib-grant.lua", "release-grant.lua", "lib-lock.lua",
+			"lib-waiters.lua", "release.lua") {
 
 		@Override
 		boolean isIn(List<String> request) {

@@ -39,6 +39,9 @@ final class StoreTrace {
 
 	private final Map<String, Integer> bypasses = new HashMap<>();
 
+	/** Who has a place; it may ask for one that it has. */
+	private final Set<String> places = new HashSet<>();
+
 	private final Set<String> waiting = new HashSet<>();
 
 	private String value = "";
@@ -77,13 +80,19 @@ final class StoreTrace {
 		String command = words[0].toUpperCase(Locale.ROOT);
 		String key = (words.length > 1) ? words[1] : "";
 		if (command.equals("PUBLISH")) {
-			this.wakeUps += words[2].endsWith(" " + this.key) ? 1 : 0;
+			boolean ours = words[2].endsWith(" " + this.key);
+			this.wakeUps += ours ? 1 : 0;
+			this.handOvers += (ours && words[2].startsWith("granted: ")) ? 1 : 0;
 		}
 		else if (key.equals(this.waiters) && command.equals("ZADD")) {
-			this.bypasses.put(words[3], 0);
-			this.waiting.add(words[3]);
+			String waiter = words[words.length - 1];
+			if (this.places.add(waiter)) {
+				this.bypasses.put(waiter, 0);
+				this.waiting.add(waiter);
+			}
 		}
 		else if (key.equals(this.waiters) && command.equals("ZREM")) {
+			this.places.remove(words[2]);
 			this.waiting.remove(words[2]);
 		}
 		else if (key.equals(this.lock) && command.equals("DEL")) {
@@ -133,7 +142,7 @@ final class StoreTrace {
 	}
 
 	/**
-	 * How many slices began with a reservation.
+	 * How many slices began with a reservation or a grant.
 	 */
 	int handOvers() {
 		return this.handOvers;

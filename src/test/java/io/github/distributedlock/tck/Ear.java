@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
@@ -53,6 +54,17 @@ public final class Ear implements ReleaseListener {
 
 	public int resubscriptions() {
 		return this.resubscriptions.get();
+	}
+
+	/** The notification that came last. */
+	public ReleaseNotification last() {
+		return this.notifications.get(this.notifications.size() - 1);
+	}
+
+	/** Waits until the owner of a claim is told that it has the key. */
+	public void awaitGrant(Claim claim) {
+		Eventually.within(this.patience, "the grant of " + claim.key() + " to " + claim.owner(),
+				() -> this.notifications.stream().anyMatch((grant) -> claim.owner().equals(grant.owner())));
 	}
 
 	public void awaitWake(String key) {

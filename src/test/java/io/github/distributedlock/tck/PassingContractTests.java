@@ -15,7 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /**
  * The contract as far as a key is passed on inside its instance.
  */
-abstract class PassingContractTests extends OwnershipContractTests {
+abstract class PassingContractTests extends GrantContractTests {
 
 	@ContractTest
 	void anOwnerPassesItsKeyOnPastThoseWhoWait(String store) {

@@ -2,6 +2,7 @@ package io.github.distributedlock.tck;
 
 import java.util.Set;
 
+import io.github.distributedlock.backend.GrantingQueue;
 import io.github.distributedlock.backend.Inspectable;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.MultiKeyLocks;
@@ -13,13 +14,14 @@ import io.github.distributedlock.backend.WaiterQueue;
  * The backend under test, with all that one may add. A test that uses what the backend
  * does not add is aborted there, so that the report says what was skipped and why.
  */
-interface Subject extends LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks, Inspectable {
+interface Subject
+		extends LockBackend, GrantingQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks, Inspectable {
 
 	/**
 	 * All interfaces that a backend may add.
 	 */
-	Set<Class<?>> CAPABILITIES = Set.of(WaiterQueue.class, ReleaseNotifications.class, OneStepHandOver.class,
-			MultiKeyLocks.class, Inspectable.class);
+	Set<Class<?>> CAPABILITIES = Set.of(WaiterQueue.class, GrantingQueue.class, ReleaseNotifications.class,
+			OneStepHandOver.class, MultiKeyLocks.class, Inspectable.class);
 
 	/**
 	 * Whether the backend adds an interface.

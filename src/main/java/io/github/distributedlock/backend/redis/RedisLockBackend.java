@@ -10,6 +10,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.GrantingQueue;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Inspectable;
 import io.github.distributedlock.backend.LockBackend;
@@ -19,7 +20,6 @@ import io.github.distributedlock.backend.OneStepHandOver;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotifications;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.WaiterQueue;
 import io.github.distributedlock.backend.redis.atomic.Acquisitions;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.backend.redis.atomic.AtomicityCandidate;
@@ -46,7 +46,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * threads.
  */
 public final class RedisLockBackend
-		implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks, Inspectable {
+		implements LockBackend, GrantingQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks, Inspectable {
 
 	private final KeyNames names;
 
@@ -152,30 +152,53 @@ public final class RedisLockBackend
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
-		boolean registers = registers(claim);
-		return this.runner.run("acquire", claim.key(), () -> this.acquisitions.acquireOrRegister(claim, registers));
+		boolean hears = this.subscriptions.mayRegister(claim.instance());
+		Claim heard = hears ? claim : claim.number(0);
+		return this.runner.run("acquire", claim.key(),
+				() -> this.acquisitions.acquireOrRegister(heard, registers(claim, hears)));
 	}
 
 	@Override
 	public HandOverResult pass(String owner, Claim next, boolean yields) {
-		boolean registers = registers(next);
-		return this.runner.run("pass on", next.key(), () -> this.acquisitions.pass(owner, next, yields, registers));
+		boolean hears = this.subscriptions.mayRegister(next.instance());
+		Claim heard = hears ? next : next.number(0);
+		return this.runner.run("pass on", next.key(),
+				() -> this.acquisitions.pass(owner, heard, yields, registers(next, hears)));
 	}
 
 	// A ticket keeps its place, and asks often enough, even if it does not hear.
-	private boolean registers(Claim claim) {
-		return this.subscriptions.mayRegister(claim.instance()) || claim.fair();
+	private static boolean registers(Claim claim, boolean hears) {
+		return hears || claim.fair();
 	}
 
 	@Override
 	public void withdraw(String key, Waiter waiter) {
+		withdraw(key, waiter, Set.of());
+	}
+
+	@Override
+	public void withdraw(String key, Waiter waiter, Set<String> owners) {
 		if (this.settings.signals() == Signals.NONE && !waiter.isFair()) {
 			return; // No instance is registered, nor is anything reserved.
 		}
 		this.runner.run("withdraw from", key, (steps, connection) -> {
-			steps.withdraw(connection, key, waiter);
+			steps.withdraw(connection, key, waiter, owners);
 			return true;
 		});
+	}
+
+	@Override
+	public void forget(Claim claim) {
+		this.runner.run("release", claim.key(), (steps, connection) -> {
+			steps.forget(connection, claim);
+			return true;
+		});
+	}
+
+	@Override
+	public boolean grantsTo(String instance) {
+		AtomicityCandidate known = this.selector.known();
+		return known != null && known.steps().grants() && this.settings.replicasToAck() == 0 && keepsPlacesOf(instance);
 	}
 
 	@Override

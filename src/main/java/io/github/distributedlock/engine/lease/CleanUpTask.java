@@ -4,6 +4,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.engine.runtime.Backoff;
 import io.github.distributedlock.engine.runtime.Store;
+import io.github.distributedlock.backend.Claim;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,11 @@ final class CleanUpTask {
 	final String key;
 
 	final String owner;
+
+	/**
+	 * What to undo; {@code null} if all of it was answered, but for the release.
+	 */
+	private final @Nullable Claim claim;
 
 	private final long restEnd;
 
@@ -39,17 +45,36 @@ final class CleanUpTask {
 	 * @param end when it need not be run any more, {@code null} if not known before the
 	 * first answer
 	 */
-	CleanUpTask(String key, String owner, long rest, long now, @Nullable Long end, long settling) {
+	CleanUpTask(String key, String owner, long rest, long now, @Nullable Long end) {
+		this(key, owner, null, now + rest, now, end, 0);
+	}
+
+	/**
+	 * Creates a task that is due now.
+	 * @param settling for how long it is repeated after the first answer
+	 */
+	CleanUpTask(Claim claim, long now, long settling) {
+		this(claim.key(), claim.owner(), claim, now, now, null, settling);
+	}
+
+	private CleanUpTask(String key, String owner, @Nullable Claim claim, long restEnd, long now, @Nullable Long end,
+			long settling) {
 		this.key = key;
 		this.owner = owner;
-		this.restEnd = now + rest;
+		this.claim = claim;
+		this.restEnd = restEnd;
 		this.due = now;
 		this.end = end;
 		this.settling = settling;
 	}
 
 	void run(Store store, long now) {
-		store.release(this.key, this.owner, Math.max(0, this.restEnd - now));
+		if (this.claim != null) {
+			store.forget(this.claim);
+		}
+		else {
+			store.release(this.key, this.owner, Math.max(0, this.restEnd - now));
+		}
 	}
 
 	boolean isDone(long now) {

@@ -104,6 +104,14 @@ public record HoldOptions(LockRequest request, Duration leaseTime) {
 	}
 
 	/**
+	 * Whether the store may grant the key to it, without being asked again: if it tells
+	 * nothing more than that, and the lease need not be exact.
+	 */
+	public boolean granted() {
+		return this.request.keys().size() == 1 && !isShared() && !fenced() && renewed();
+	}
+
+	/**
 	 * What to ask of the store.
 	 */
 	public Claim claim(String key, String owner, String instance) {

@@ -97,13 +97,22 @@ public final class Ownership {
 	 */
 	public Ownership(String key, String owner, HoldOptions options, Moment sent, long sliceStart, boolean unsettled,
 			EngineTime time) {
+		this(key, owner, options, sent, sent.nanos(), sliceStart, unsettled, time);
+	}
+
+	/**
+	 * Creates one that is vacant, and was granted some time after its command was sent.
+	 * @param begin when it was accepted
+	 */
+	public Ownership(String key, String owner, HoldOptions options, Moment sent, long begin, long sliceStart,
+			boolean unsettled, EngineTime time) {
 		this.key = key;
 		this.owner = owner;
 		this.options = options;
 		this.sliceStart = sliceStart;
 		this.acquiredUnsettled = unsettled;
 		this.time = time;
-		this.begin = sent.nanos();
+		this.begin = begin;
 		this.lease = new Lease(sent, options.lease());
 	}
 
@@ -367,10 +376,12 @@ public final class Ownership {
 	}
 
 	/**
-	 * For how long at most the server keeps the key for us.
+	 * For how long at most the server keeps the key for us. It counts a lease that it has
+	 * granted from then on, and that was before it was accepted.
 	 */
 	long leftOnServer() {
-		return lease().leftOnServer(Moment.now(this.time));
+		Moment now = Moment.now(this.time);
+		return Math.max(lease().leftOnServer(now), this.options.lease() - (now.nanos() - this.begin));
 	}
 
 }

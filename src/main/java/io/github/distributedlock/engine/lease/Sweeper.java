@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.Store;
@@ -66,22 +67,30 @@ public final class Sweeper {
 	 */
 	public void release(Ownership ownership, long rest) {
 		long now = this.time.nanoTime();
-		add(new CleanUpTask(ownership.key(), ownership.owner(), rest, now, now + ownership.leftOnServer(), 0));
+		add(new CleanUpTask(ownership.key(), ownership.owner(), rest, now, now + ownership.leftOnServer()));
 	}
 
 	/**
 	 * Undoes an acquire whose outcome is not known, and which the server may still carry
 	 * out: until one lease after the first answer.
 	 */
-	public void cleanUp(String key, String owner, long lease) {
-		add(new CleanUpTask(key, owner, 0, this.time.nanoTime(), null, lease));
+	public void cleanUp(Claim claim) {
+		add(new CleanUpTask(claim, this.time.nanoTime(), claim.lease().toNanos()));
+	}
+
+	/**
+	 * Undoes a claim that was answered, until the store answers this, too.
+	 */
+	public void forget(Claim claim) {
+		add(new CleanUpTask(claim, this.time.nanoTime(), 0));
 	}
 
 	/**
 	 * Undoes what was sent for an ownership and never answered, once it has ended.
 	 */
 	public void cleanUp(Ownership ownership) {
-		cleanUp(ownership.key(), ownership.owner(), ownership.options().lease());
+		String owner = ownership.owner();
+		cleanUp(ownership.options().claim(ownership.key(), owner, Claim.instanceOf(owner)));
 	}
 
 	/**

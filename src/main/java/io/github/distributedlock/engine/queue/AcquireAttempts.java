@@ -1,14 +1,17 @@
 package io.github.distributedlock.engine.queue;
 
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.Lease;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.lease.Ownership;
 import io.github.distributedlock.engine.runtime.Backoff;
@@ -22,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Invariants: all attempts name the same owner, so that one that was carried out but not
  * answered is recognised by the next. While one is unanswered, the request is unsettled:
- * if it ends without a hold, {@link #cleanUp} undoes what the store may have done; if it
+ * if it ends without a hold, {@link #giveUp} undoes what the store may have done; if it
  * ends with one, that is undone after the release.
  */
 final class AcquireAttempts {
@@ -49,6 +52,18 @@ final class AcquireAttempts {
 	 * The pauses between attempts that fail; {@code null} after one that was answered.
 	 */
 	private @Nullable Backoff retries;
+
+	/**
+	 * That of the last attempt.
+	 */
+	private long number;
+
+	/**
+	 * When the last attempt was sent, if the key may be granted to it; else {@code null}.
+	 */
+	private @Nullable Moment grantable;
+
+	private boolean mayBeGranted;
 
 	private boolean wasBusy;
 
@@ -85,9 +100,10 @@ final class AcquireAttempts {
 		boolean registers = registers(node);
 		this.unsettled = true; // Until the answer is read.
 		this.wait.asking();
+		Claim claim = (registers || passing != null) ? next(node, sent) : this.claim;
 		AcquireResult answer;
 		try {
-			answer = (passing != null) ? pass(node, passing, sent) : send(node, registers);
+			answer = (passing != null) ? pass(node, passing, claim, sent) : send(node, claim, registers);
 		}
 		catch (RuntimeException ex) {
 			failed(node, Failures.asBackendException("acquire", node.key, ex), unsettledBefore);
@@ -97,6 +113,7 @@ final class AcquireAttempts {
 		this.failure = null;
 		this.retries = null;
 		node.answered();
+		node.settled(claim.replaced());
 		this.wait.heard(answer);
 		if (!answer.acquired()) {
 			this.context.wakeUps().sawHolder(node.key, answer.holder());
@@ -112,25 +129,64 @@ final class AcquireAttempts {
 	 * and what is reserved for one that waited here before.
 	 */
 	private boolean registers(QueueNode node) {
-		return node.isRegistered() || (!this.wait.isOver() && (this.wasBusy || this.unsettled || this.options.fair()));
+		return node.isRegistered() || !node.unwanted().isEmpty() || (!this.wait.isOver()
+				&& (this.wasBusy || this.unsettled || this.options.fair() || isExpectedToWait()));
 	}
 
-	private AcquireResult send(QueueNode node, boolean registers) {
+	/**
+	 * Whether it would be busy at the first question, too, so that it registers at once.
+	 */
+	private boolean isExpectedToWait() {
+		return this.context.contention().isExpected(this.claim.key()) && isGranted();
+	}
+
+	private boolean isGranted() {
+		return this.options.granted() && this.context.store().grantsTo(this.claim.instance());
+	}
+
+	/**
+	 * The claim of the next attempt, which names all that may have the key in its place.
+	 */
+	private Claim next(QueueNode node, Moment sent) {
+		this.number++;
+		Claim claim = this.claim;
+		this.grantable = null;
+		if (isGranted()) {
+			claim = claim.number(this.number);
+			this.grantable = sent;
+			this.mayBeGranted = true;
+			node.mayBeGranted();
+		}
+		Set<String> unwanted = node.unwanted();
+		return unwanted.isEmpty() ? claim : claim.replacing(unwanted);
+	}
+
+	private AcquireResult send(QueueNode node, Claim claim, boolean registers) {
 		if (registers) {
 			node.registering();
-			return this.context.store().acquireOrRegister(this.claim);
+			return this.context.store().acquireOrRegister(claim);
 		}
-		return this.context.store().acquire(this.claim);
+		return this.context.store().acquire(claim);
 	}
 
-	private AcquireResult pass(QueueNode node, Ownership passing, Moment sent) {
+	private AcquireResult pass(QueueNode node, Ownership passing, Claim claim, Moment sent) {
 		HandOver handOver = this.context.handOver();
 		// Also if the key is to rest and no place is kept: a request that counts as
 		// registered pauses before it asks again.
 		node.registering();
 		boolean yields = handOver.isSliceOver(passing, sent);
 		this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
-		return handOver.pass(passing, this.claim, yields);
+		boolean answered = false;
+		try {
+			AcquireResult answer = handOver.pass(passing, claim, yields);
+			answered = true;
+			return answer;
+		}
+		finally {
+			if (!answered && claim.number() > 0) {
+				node.gaveUp(passing.owner());
+			}
+		}
 	}
 
 	private void failed(QueueNode node, LockBackendException failure, boolean unsettledBefore)
@@ -156,6 +212,33 @@ final class AcquireAttempts {
 	 * @throws LockBackendException if the answer lacks the fencing token
 	 */
 	@Nullable Hold hold(QueueNode node, Moment sent, OptionalLong fencingToken) {
+		return hold(node, sent, sent.nanos(), fencingToken);
+	}
+
+	/**
+	 * Begins to hold what the store has granted to the last attempt, if that was heard.
+	 * The store counts the lease from when it granted it, which was after the attempt was
+	 * sent: else it would have had nothing to grant.
+	 * @return the hold, guarded, or {@code null} if the store is to be asked
+	 */
+	@Nullable Hold accept(QueueNode node) {
+		ReleaseNotification grant = node.takeGrant();
+		Moment sent = this.grantable;
+		if (grant == null || sent == null || grant.number() != this.number
+				|| !this.claim.owner().equals(grant.owner())) {
+			return null;
+		}
+		Moment now = Moment.now(this.context.time());
+		if (new Lease(sent, this.options.lease()).left(now) < this.options.lease() / 2) {
+			return null; // Asking gives a full one.
+		}
+		this.wasBusy = true;
+		this.failure = null;
+		this.wait.heard(AcquireResult.ACQUIRED);
+		return hold(node, sent, now.nanos(), OptionalLong.empty());
+	}
+
+	private @Nullable Hold hold(QueueNode node, Moment sent, long begin, OptionalLong fencingToken) {
 		boolean unsettledBefore = this.unsettled;
 		this.unsettled = true; // Until it is guarded.
 		if (this.options.fenced() && fencingToken.isEmpty()) {
@@ -165,7 +248,7 @@ final class AcquireAttempts {
 				.remedy("request it without")
 				.build();
 		}
-		Ownership ownership = new Ownership(node.key, this.claim.owner(), this.options, sent,
+		Ownership ownership = new Ownership(node.key, this.claim.owner(), this.options, sent, begin,
 				this.sliceStart.orElseGet(this.context.time()::nanoTime), unsettledBefore, this.context.time());
 		if (ownership.isOver()) {
 			this.failure = LockBackendException
@@ -177,6 +260,7 @@ final class AcquireAttempts {
 			return null;
 		}
 		Hold hold = this.context.begin(ownership, node, this.options, fencingToken);
+		this.context.contention().acquired(node.key, this.wasBusy);
 		this.unsettled = unsettledBefore;
 		return hold;
 	}
@@ -207,11 +291,15 @@ final class AcquireAttempts {
 	}
 
 	/**
-	 * Undoes what was not answered. To be called if the request ends without a hold.
+	 * Undoes what was not answered, and leaves it to whoever comes next to take back what
+	 * was granted. To be called if the request ends without a hold.
 	 */
-	void cleanUp() {
+	void giveUp(QueueNode node) {
+		if (this.mayBeGranted) {
+			node.gaveUp(this.claim.owner());
+		}
 		if (this.unsettled) {
-			this.context.sweeper().cleanUp(this.claim.key(), this.claim.owner(), this.options.lease());
+			this.context.sweeper().cleanUp(this.claim);
 		}
 	}
 

@@ -28,11 +28,12 @@ import io.github.distributedlock.engine.runtime.Store;
  * @param sweeper undoes what was not answered
  * @param instance this instance
  * @param lifecycle whether requests are served
+ * @param contention which keys will have to be waited for
  * @param time the clocks
  */
 public record AcquireContext(Store store, Listening listening, PollInterval pollInterval, LocalQueue queue,
 		WakeUps wakeUps, HandOver handOver, Watchdog watchdog, Sweeper sweeper, Instance instance, Lifecycle lifecycle,
-		EngineTime time) {
+		Contention contention, EngineTime time) {
 
 	/**
 	 * Begins to hold what the store has given.
@@ -41,9 +42,17 @@ public record AcquireContext(Store store, Listening listening, PollInterval poll
 	Hold begin(Ownership ownership, QueueNode node, HoldOptions options, OptionalLong fencingToken) {
 		Hold hold = new Hold(ownership, node, options, fencingToken, this.time);
 		ownership.take(hold);
-		node.acquired(ownership.owner());
+		acquired(node, ownership.owner());
 		this.watchdog.guard(ownership);
 		return hold;
+	}
+
+	/**
+	 * The store has given a key to a request, so it has to take it from others that may
+	 * have been granted it.
+	 */
+	void acquired(QueueNode node, String owner) {
+		node.acquired(owner).forEach((unwanted) -> this.sweeper.forget(node.queueKey.claim(unwanted)));
 	}
 
 	/**

@@ -105,7 +105,7 @@ final class AcquireLoop {
 		}
 		finally {
 			if (hold == null) {
-				this.attempts.cleanUp();
+				this.attempts.giveUp(this.node);
 			}
 		}
 	}
@@ -158,6 +158,9 @@ final class AcquireLoop {
 
 	private @Nullable Hold attempt() throws InterruptedException {
 		Hold hold = inherit();
+		if (hold == null && this.passing == null) {
+			hold = this.attempts.accept(this.node);
+		}
 		if (hold == null && (this.passing != null || this.wait.mayAsk())) {
 			hold = ask();
 		}
@@ -174,7 +177,7 @@ final class AcquireLoop {
 		while (left != null && handOver.isOwned(left) && !this.wait.isOver()) {
 			Hold hold = handOver.take(left, this.node, this.attempts.options);
 			if (hold != null) {
-				this.node.acquired(left.owner());
+				this.attempts.context.acquired(this.node, left.owner());
 				return hold;
 			}
 			if (handOver.takeToPass(left)) {

@@ -4,10 +4,12 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.engine.lease.Ownership;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,11 @@ final class KeyQueue {
 	 * is one, or a request that waits for one. Guarded by this.
 	 */
 	private @Nullable Semaphore wakeUps;
+
+	/**
+	 * {@code null} until something may be granted. Guarded by this.
+	 */
+	private @Nullable Grants grants;
 
 	/**
 	 * The request that asks the store or holds the lock. May be read by any thread.
@@ -109,7 +116,7 @@ final class KeyQueue {
 			next.grant();
 			return true;
 		}
-		boolean withdraws = this.registered || isWoken();
+		boolean withdraws = this.registered || isWoken() || !unwanted().isEmpty();
 		if (withdraws) {
 			QueueNode withdrawal = this.current.withdrawal();
 			withdrawal.join(this);
@@ -143,6 +150,39 @@ final class KeyQueue {
 		if (this.current.owner == null) {
 			wakeUps().release();
 		}
+	}
+
+	/**
+	 * A grant was heard of.
+	 * @return {@code false} if it has to be given back, since another owner has the key
+	 */
+	boolean granted(ReleaseNotification grant, String owner) {
+		if (this.current.owner != null) {
+			return grants().isHeld(owner);
+		}
+		if (grants().heard(grant, owner)) {
+			wakeUps().release();
+		}
+		return true;
+	}
+
+	/**
+	 * Owners that may have been granted the key, and do not want it.
+	 */
+	Set<String> unwanted() {
+		Grants grants = knownGrants();
+		return (grants != null) ? grants.unwanted() : Set.of();
+	}
+
+	synchronized Grants grants() {
+		if (this.grants == null) {
+			this.grants = new Grants();
+		}
+		return this.grants;
+	}
+
+	synchronized @Nullable Grants knownGrants() {
+		return this.grants;
 	}
 
 	synchronized Semaphore wakeUps() {

@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.Ownership;
 import io.github.distributedlock.engine.runtime.Undo;
@@ -177,6 +178,20 @@ public final class LocalQueue {
 	}
 
 	/**
+	 * The store has granted a key to one that waited for it.
+	 * @return {@code false} if it has to be given back, since another owner has the key
+	 */
+	boolean granted(QueueKey queueKey, ReleaseNotification grant, String owner) {
+		AtomicBoolean known = new AtomicBoolean();
+		startWithdrawal(this.queues.compute(queueKey, (same, queue) -> {
+			KeyQueue hears = (queue != null) ? queue : new KeyQueue(new QueueNode(this, queueKey, true, false));
+			known.set(hears.granted(grant, owner));
+			return hears;
+		}));
+		return known.get();
+	}
+
+	/**
 	 * Wakes one that waits, if it does.
 	 */
 	void wakeIfWaiting(QueueKey queueKey) {
@@ -246,6 +261,8 @@ public final class LocalQueue {
 		if (current != null && current.withdrawal && current.takeTurn()) {
 			Undo.ifFails(() -> this.withdrawals.accept(this, current), () -> {
 				if (current.begin()) {
+					current.takeGrant();
+					current.settled(current.unwanted());
 					current.settled();
 					leave(current);
 				}

@@ -135,7 +135,7 @@ public final class MultiKeyAcquirer {
 	}
 
 	private void cleanUp(List<Claim> claims) {
-		claims.forEach((claim) -> this.context.sweeper().cleanUp(claim.key(), claim.owner(), claim.lease().toNanos()));
+		claims.forEach(this.context.sweeper()::cleanUp);
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.github.distributedlock.engine.queue;
 
+import java.time.Duration;
+
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.runtime.Instance;
@@ -20,6 +22,13 @@ record QueueKey(String key, Waiter waiter) {
 	 */
 	static QueueKey of(Claim claim, Instance instance) {
 		return new QueueKey(claim.key(), instance.waiter(claim));
+	}
+
+	/**
+	 * What an owner may have claimed as this waiter, as far as it takes to undo that.
+	 */
+	Claim claim(String owner) {
+		return Claim.of(this.key, owner, this.waiter.instance(), Duration.ofMillis(1)).fair(this.waiter.isFair());
 	}
 
 }

@@ -1,10 +1,12 @@
 package io.github.distributedlock.engine.queue;
 
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.Ownership;
 import io.github.distributedlock.engine.lease.QueuePlace;
@@ -244,10 +246,51 @@ final class QueueNode implements QueuePlace {
 
 	/**
 	 * The store has given the lock, and has forgotten the registration with it.
+	 * @return other owners that may have been granted it, and do not want it
 	 */
-	void acquired(String owner) {
+	Set<String> acquired(String owner) {
 		this.owner = owner;
 		settled();
+		Grants grants = queue().knownGrants();
+		return (grants != null) ? grants.acquired(owner) : Set.of();
+	}
+
+	/**
+	 * To be called before a claim is sent that may be granted.
+	 */
+	void mayBeGranted() {
+		queue().grants();
+	}
+
+	/**
+	 * The grant that was heard of last, which then counts no more as heard.
+	 */
+	@Nullable ReleaseNotification takeGrant() {
+		Grants grants = queue().knownGrants();
+		return (grants != null) ? grants.take() : null;
+	}
+
+	/**
+	 * Owners that may have been granted the key, and do not want it.
+	 */
+	Set<String> unwanted() {
+		return queue().unwanted();
+	}
+
+	/**
+	 * An owner may have been granted the key, or be yet, but does not want it any more.
+	 */
+	void gaveUp(String owner) {
+		queue().grants().gaveUp(owner);
+	}
+
+	/**
+	 * The store has answered a command that takes the key from these owners.
+	 */
+	void settled(Set<String> unwanted) {
+		if (!unwanted.isEmpty()) {
+			queue().grants().settled(unwanted);
+		}
 	}
 
 	/**

@@ -5,6 +5,7 @@ import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.runtime.Instance;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -21,23 +22,37 @@ public final class WakeUps implements ReleaseListener {
 
 	private final LocalQueue queue;
 
+	private final Sweeper sweeper;
+
 	private final Instance instance;
 
-	public WakeUps(LocalQueue queue, Instance instance) {
+	public WakeUps(LocalQueue queue, Sweeper sweeper, Instance instance) {
 		this.queue = queue;
+		this.sweeper = sweeper;
 		this.instance = instance;
 	}
 
 	@Override
 	public void onRelease(ReleaseNotification notification) {
 		Waiter waiter = notification.waiter();
-		if (!this.instance.isWaiter(waiter)) {
+		if (!this.instance.isWaiter(waiter) || !isOurs(notification.owner())) {
 			// No local request waits as that, and its registration would be withdrawn.
 			logger.debug("Ignored a wake-up that names {}, a waiter of another JVM",
 					LockException.printable(waiter.toString()));
 			return;
 		}
-		this.queue.wake(new QueueKey(notification.key(), waiter));
+		QueueKey queueKey = new QueueKey(notification.key(), waiter);
+		String owner = notification.owner();
+		if (owner == null) {
+			this.queue.wake(queueKey);
+		}
+		else if (!this.queue.granted(queueKey, notification, owner)) {
+			this.sweeper.forget(queueKey.claim(owner));
+		}
+	}
+
+	private boolean isOurs(@Nullable String owner) {
+		return owner == null || this.instance.hasMade(owner);
 	}
 
 	/**

@@ -1,8 +1,10 @@
 package io.github.distributedlock.engine.queue;
 
+import java.util.Set;
 import java.util.function.BiConsumer;
 
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.SerialTasks;
@@ -12,14 +14,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tells the store in the background that no local request waits for a key any more, so
- * that it passes on a wake-up that was meant for us. If the store cannot be told, the
- * registration and the reservation run out by themselves.
+ * that it passes on a wake-up that was meant for us, and a key that was granted to us. If
+ * the store cannot be told, the registration and the reservation run out by themselves,
+ * and what may have been granted is cleaned up.
  */
 public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
 	private static final Logger logger = LoggerFactory.getLogger(Withdrawals.class);
 
 	private final Store store;
+
+	private final Sweeper sweeper;
 
 	private final Nodes nodes;
 
@@ -29,8 +34,9 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 	 * Creates it.
 	 * @param tasks those in which each node is a group
 	 */
-	public Withdrawals(Store store, SerialTasks tasks) {
+	public Withdrawals(Store store, Sweeper sweeper, SerialTasks tasks) {
 		this.store = store;
+		this.sweeper = sweeper;
 		this.nodes = new Nodes(store.backend());
 		this.tasks = tasks;
 	}
@@ -41,15 +47,20 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 			if (!node.begin()) {
 				return;
 			}
+			node.takeGrant(); // One that is heard of from now on takes another
+								// withdrawal.
+			Set<String> unwanted = node.unwanted();
 			try {
-				this.store.withdraw(node.key, node.queueKey.waiter());
+				this.store.withdraw(node.key, node.queueKey.waiter(), unwanted);
 				node.answered();
 			}
 			catch (RuntimeException ex) {
 				logger.debug("Could not withdraw from lock '{}'", LockException.printable(node.key), ex);
 				node.failed(Failures.asBackendException("withdraw", node.key, ex));
+				unwanted.forEach((owner) -> this.sweeper.forget(node.queueKey.claim(owner)));
 			}
 			finally {
+				node.settled(unwanted);
 				node.settled();
 				queue.leave(node);
 			}

@@ -2,10 +2,12 @@ package io.github.distributedlock.engine.runtime;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.GrantingQueue;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
@@ -30,6 +32,8 @@ public final class Store {
 
 	private final @Nullable WaiterQueue waiters;
 
+	private final @Nullable GrantingQueue granting;
+
 	private final @Nullable ReleaseNotifications notifications;
 
 	private final @Nullable OneStepHandOver handOver;
@@ -43,6 +47,7 @@ public final class Store {
 	public Store(LockBackend backend) {
 		this.backend = backend;
 		this.waiters = (backend instanceof WaiterQueue queue) ? queue : null;
+		this.granting = (backend instanceof GrantingQueue queue) ? queue : null;
 		this.notifications = (backend instanceof ReleaseNotifications own) ? own : null;
 		this.handOver = (backend instanceof OneStepHandOver own) ? own : null;
 		this.multiKey = (backend instanceof MultiKeyLocks own) ? own : null;
@@ -88,10 +93,36 @@ public final class Store {
 				: this.backend.release(key, owner);
 	}
 
-	public void withdraw(String key, Waiter waiter) {
-		if (this.waiters != null) {
+	/**
+	 * Ends a registration.
+	 * @param owners those that may have been granted the key, and do not want it
+	 */
+	public void withdraw(String key, Waiter waiter, Set<String> owners) {
+		if (this.granting != null) {
+			this.granting.withdraw(key, waiter, owners);
+		}
+		else if (this.waiters != null) {
 			this.waiters.withdraw(key, waiter);
 		}
+	}
+
+	/**
+	 * Undoes a claim that may have been carried out.
+	 */
+	public void forget(Claim claim) {
+		if (this.granting != null) {
+			this.granting.forget(claim);
+		}
+		else {
+			this.backend.release(claim.key(), claim.owner());
+		}
+	}
+
+	/**
+	 * Whether the claims of an instance may be granted.
+	 */
+	public boolean grantsTo(String instance) {
+		return this.granting != null && this.granting.grantsTo(instance);
 	}
 
 	/**

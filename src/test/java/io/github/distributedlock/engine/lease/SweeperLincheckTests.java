@@ -1,7 +1,9 @@
 package io.github.distributedlock.engine.lease;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.runtime.StillTime;
 import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.fixtures.Exploration;
@@ -32,7 +34,7 @@ public class SweeperLincheckTests {
 	@Operation
 	public void cleanUp() {
 		this.tasks.incrementAndGet();
-		this.sweeper.cleanUp("k", "us", 0);
+		this.sweeper.cleanUp(Claim.of("k", "us", "us", Duration.ZERO));
 	}
 
 	/**

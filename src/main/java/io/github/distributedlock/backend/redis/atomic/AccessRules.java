@@ -12,6 +12,9 @@ final class AccessRules {
 
 	private static final String EACH = "+set +get +del +pttl +pexpire +zadd +zrem +zrange +time";
 
+	/** Without these, locks are reserved for those that wait, and not granted. */
+	static final String GRANTS = " +hget +hset +hdel +hgetall";
+
 	/** Without these, waiters poll. */
 	private static final String SIGNALS = " +publish +subscribe +unsubscribe +ping";
 
@@ -35,7 +38,7 @@ final class AccessRules {
 	 * @return as in a rule
 	 */
 	static String commands(Atomicity atomicity) {
-		return required(atomicity) + SIGNALS;
+		return required(atomicity) + ((atomicity == Atomicity.LUA) ? GRANTS : "") + SIGNALS;
 	}
 
 	/**
@@ -45,7 +48,7 @@ final class AccessRules {
 	 */
 	static String required(Atomicity atomicity) {
 		return EACH + switch (atomicity) {
-			case LUA -> " +zscore +zrangebyscore +zremrangebyscore +eval +evalsha";
+			case LUA -> " +zscore +zremrangebyscore +eval +evalsha";
 			case NATIVE -> " +delex"; // Valkey 9: +delifeq
 			case TRANSACTION -> " +watch +unwatch +multi +exec";
 			case AUTO, BEST_EFFORT -> "";

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.atomic;
 
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockStatus;
@@ -73,14 +74,27 @@ final class ClusterSteps implements Steps {
 	}
 
 	@Override
-	public void withdraw(Link link, String key, Waiter waiter) {
+	public void withdraw(Link link, String key, Waiter waiter, Set<String> owners) {
 		run(() -> {
-			this.scripts.withdraw(link, key, waiter);
+			this.scripts.withdraw(link, key, waiter, owners);
 			return true;
 		}, () -> {
-			this.commands.withdraw(link, key, waiter);
+			this.commands.withdraw(link, key, waiter, owners);
 			return true;
 		});
+	}
+
+	@Override
+	public void forget(Link link, Claim claim) {
+		run(() -> {
+			this.scripts.forget(link, claim);
+			return true;
+		}, () -> release(link, claim.key(), claim.owner()));
+	}
+
+	@Override
+	public boolean grants() {
+		return this.scripts.grants();
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.distributedlock.LockStatus;
@@ -17,8 +18,12 @@ import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.LockCodec;
+import io.github.distributedlock.backend.redis.wire.RedisFailures;
+import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.Values;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.ReturnType;
 
@@ -26,6 +31,8 @@ import org.springframework.data.redis.connection.ReturnType;
  * Steps that are atomic because the server runs each as one script.
  */
 final class LuaSteps implements Steps {
+
+	private static final Logger logger = LoggerFactory.getLogger(LuaSteps.class);
 
 	private static final byte[] WAITERS_TTL = KeyNames.number(WaitingList.TTL_MILLIS);
 
@@ -35,40 +42,52 @@ final class LuaSteps implements Steps {
 
 	private static final Long UNUSABLE_COUNTER = 2L;
 
+	private static final byte[] NOT_FENCED = KeyNames.number(0);
+
 	private static final byte[] FENCE_TTL = KeyNames.number(FencingCounter.TTL_MILLIS);
 
 	private static final byte[] RESERVATION = KeyNames.number(WaitingList.RESERVATION.toMillis());
 
-	private final LuaScript acquireOrRegister = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "lib-waiters.lua",
-			"lib-acquire.lua", "acquire.lua");
+	private final LuaScript acquireOrRegister = new LuaScript(ReturnType.MULTI, "lib-clock.lua", "lib-grant.lua",
+			"lib-lock.lua", "lib-waiters.lua", "lib-acquire.lua", "acquire.lua");
 
-	private final LuaScript pass = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "lib-waiters.lua", "lib-acquire.lua",
-			"pass.lua");
+	private final LuaScript pass = new LuaScript(ReturnType.MULTI, "lib-clock.lua", "lib-grant.lua", "lib-lock.lua",
+			"lib-waiters.lua", "lib-acquire.lua", "pass.lua");
 
-	private final LuaScript release = new LuaScript(ReturnType.INTEGER, "release-fast.lua", "lib-lock.lua",
-			"lib-waiters.lua", "release.lua");
+	private final LuaScript release = new LuaScript(ReturnType.INTEGER, "release-fast.lua", "lib-clock.lua",
+			"lib-grant.lua", "release-grant.lua", "lib-lock.lua", "lib-waiters.lua", "release.lua");
 
 	private final LuaScript acquireAll = new LuaScript(ReturnType.INTEGER, "acquire-all.lua");
 
-	private final LuaScript releaseAll = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "lib-waiters.lua",
-			"release-all.lua");
+	private final LuaScript releaseAll = new LuaScript(ReturnType.MULTI, "lib-clock.lua", "lib-grant.lua",
+			"lib-lock.lua", "lib-waiters.lua", "release-all.lua");
 
-	private final LuaScript withdraw = new LuaScript(ReturnType.INTEGER, "lib-lock.lua", "lib-waiters.lua",
-			"withdraw.lua");
+	private final LuaScript withdraw = new LuaScript(ReturnType.INTEGER, "lib-clock.lua", "lib-grant.lua",
+			"lib-lock.lua", "lib-waiters.lua", "withdraw.lua");
 
-	private final LuaScript park = new LuaScript(ReturnType.INTEGER, "lib-lock.lua", "park.lua");
+	private final LuaScript forget = new LuaScript(ReturnType.INTEGER, "lib-clock.lua", "lib-grant.lua", "lib-lock.lua",
+			"lib-waiters.lua", "forget.lua");
 
-	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "renew.lua");
+	private final LuaScript park = new LuaScript(ReturnType.INTEGER, "lib-clock.lua", "lib-lock.lua", "park.lua");
 
-	private final LuaScript inspect = new LuaScript(ReturnType.MULTI, "lib-lock.lua", "inspect.lua");
+	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lib-clock.lua", "lib-lock.lua", "renew.lua");
+
+	private final LuaScript inspect = new LuaScript(ReturnType.MULTI, "lib-clock.lua", "lib-lock.lua", "inspect.lua");
 
 	private final LuaScript trial = new LuaScript(ReturnType.INTEGER, "trial.lua");
+
+	private final LuaScript trialOfClaims = new LuaScript(ReturnType.INTEGER, "trial-claims.lua");
 
 	private final KeyNames names;
 
 	private final byte[] channels;
 
 	private final byte[] skipTheDeaf;
+
+	/**
+	 * Whether the user may do what it takes to grant locks. Known from the trial on.
+	 */
+	private volatile boolean grants;
 
 	/**
 	 * Creates the steps.
@@ -105,20 +124,27 @@ final class LuaSteps implements Steps {
 	}
 
 	private @Nullable List<?> run(LuaScript script, Link link, Claim claim, byte[] waitersTtl, byte[]... more) {
-		List<byte[]> arguments = new ArrayList<>(names(claim.key()));
+		List<byte[]> arguments = names(claim.key());
 		if (claim.fenced()) {
 			arguments.add(this.names.fence(claim.key()));
 		}
 		int keys = arguments.size();
 		arguments.addAll(waking(claim.key()));
 		arguments.addAll(List.of(KeyNames.bytes(claim.owner()), KeyNames.bytes(LockCodec.text(claim.waiter())),
-				KeyNames.number(claim.lease().toMillis()), waitersTtl, FENCE_TTL));
+				KeyNames.number(claim.lease().toMillis()), waitersTtl, claim.fenced() ? FENCE_TTL : NOT_FENCED,
+				KeyNames.number(claim.number())));
 		arguments.addAll(List.of(more));
+		claim.replaced().forEach((owner) -> arguments.add(KeyNames.bytes(owner)));
 		return script.run(link, keys, arguments.toArray(byte[][]::new));
 	}
 
 	private List<byte[]> names(String key) {
-		return List.of(this.names.lock(key), this.names.waiters(key), this.names.liveness(key));
+		List<byte[]> names = new ArrayList<>(
+				List.of(this.names.lock(key), this.names.waiters(key), this.names.liveness(key)));
+		if (this.grants) {
+			names.add(this.names.claims(key));
+		}
+		return names;
 	}
 
 	private List<byte[]> waking(String key) {
@@ -166,13 +192,29 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
-	public void withdraw(Link link, String key, Waiter waiter) {
-		giveUp(this.withdraw, link, key, LockCodec.text(waiter));
+	public void withdraw(Link link, String key, Waiter waiter, Set<String> owners) {
+		giveUp(this.withdraw, link, key, LockCodec.text(waiter), owners.toArray(String[]::new));
 	}
 
-	private boolean giveUp(LuaScript script, Link link, String key, String name) {
-		Long owned = script.run(link, 3, this.names.lock(key), this.names.waiters(key), this.names.liveness(key),
-				KeyNames.bytes(key), this.channels, RESERVATION, this.skipTheDeaf, KeyNames.bytes(name));
+	@Override
+	public void forget(Link link, Claim claim) {
+		giveUp(this.forget, link, claim.key(), claim.owner(), LockCodec.text(claim.waiter()));
+	}
+
+	@Override
+	public boolean grants() {
+		return this.grants;
+	}
+
+	private boolean giveUp(LuaScript script, Link link, String key, String name, String... more) {
+		List<byte[]> arguments = names(key);
+		int names = arguments.size();
+		arguments.addAll(waking(key));
+		arguments.add(KeyNames.bytes(name));
+		for (String one : more) {
+			arguments.add(KeyNames.bytes(one));
+		}
+		Long owned = script.run(link, names, arguments.toArray(byte[][]::new));
 		return isTrue(owned);
 	}
 
@@ -235,6 +277,23 @@ final class LuaSteps implements Steps {
 		this.trial.runInFull(link, all.length, all);
 		Values.setIfPresent(link, lock, KeyNames.bytes(""), 1);
 		link.call(Command.of(Verb.GET, lock));
+		this.grants = this.channels.length > 0 && allowsClaims(link, key);
+	}
+
+	private boolean allowsClaims(Link link, String key) {
+		try {
+			this.trialOfClaims.run(link, 1, this.names.claims(key));
+			return true;
+		}
+		catch (RuntimeException ex) {
+			RedisRefusal refusal = RedisRefusal.of(ex);
+			if (refusal != RedisRefusal.NOPERM && refusal != RedisRefusal.ERR && !RedisRefusal.isError(ex)) {
+				throw ex;
+			}
+			logger.info("Locks are reserved for those that wait, and not granted, which takes a command more for each"
+					+ " hand-over: the user may not do{} ({})", AccessRules.GRANTS, RedisFailures.lastWord(ex));
+			return false;
+		}
 	}
 
 	private static boolean isTrue(@Nullable Object answer) {

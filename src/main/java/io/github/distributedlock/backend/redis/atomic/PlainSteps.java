@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis.atomic;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -114,13 +115,25 @@ final class PlainSteps implements Steps {
 			taken = this.renewals.renew(link, claim);
 		}
 		else {
-			Waiter waiter = claim.waiter();
-			String reservation = LockCodec.reservedFor(waiter);
-			taken = LockCodec.holder(reservation).equals(holder)
-					&& unlessShared(link, name, () -> this.compareAndSet.replace(link, name,
-							KeyNames.bytes(reservation), KeyNames.bytes(claim.owner()), claim.lease().toMillis()));
+			String found = replaceable(claim, holder);
+			taken = found != null && unlessShared(link, name, () -> this.compareAndSet.replace(link, name,
+					KeyNames.bytes(found), KeyNames.bytes(claim.owner()), claim.lease().toMillis()));
 		}
 		return taken ? AcquireResult.ACQUIRED : result;
+	}
+
+	// What a lock may have that the claim's owner takes it from: that it is reserved for
+	// its waiter, or was granted, by scripts, to an owner that did not want it.
+	private static @Nullable String replaceable(Claim claim, @Nullable Holder holder) {
+		String reservation = LockCodec.reservedFor(claim.waiter());
+		if (LockCodec.holder(reservation).equals(holder)) {
+			return reservation;
+		}
+		return claim.replaced()
+			.stream()
+			.filter((owner) -> LockCodec.holder(owner).equals(holder))
+			.findFirst()
+			.orElse(null);
 	}
 
 	// If it is gone by now, that is to be seen at once.
@@ -161,8 +174,10 @@ final class PlainSteps implements Steps {
 	}
 
 	@Override
-	public void withdraw(Link link, String key, Waiter waiter) {
+	public void withdraw(Link link, String key, Waiter waiter, Set<String> owners) {
 		this.waiters.remove(link, key, waiter);
+		// Scripts of this instance, or of others, may have granted it.
+		owners.forEach((owner) -> giveBack(link, key, owner));
 		Holder holder = Values.holder(link, this.names.lock(key));
 		String reservation = LockCodec.reservedFor(waiter);
 		if (holder == null || holder.equals(LockCodec.holder(reservation))) {

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.atomic;
 
 import java.util.List;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
@@ -79,7 +80,31 @@ public interface Steps {
 		return keys.stream().map((key) -> release(link, key, owner)).toList();
 	}
 
-	void withdraw(Link link, String key, Waiter waiter);
+	/**
+	 * Ends a registration.
+	 * @param link the way to the server
+	 * @param key the user's key
+	 * @param waiter the waiter
+	 * @param owners those that may have been granted the key, and do not want it
+	 */
+	void withdraw(Link link, String key, Waiter waiter, Set<String> owners);
+
+	/**
+	 * Undoes a claim that may have been carried out.
+	 * @param link the way to the server
+	 * @param claim the claim
+	 */
+	default void forget(Link link, Claim claim) {
+		release(link, claim.key(), claim.owner());
+	}
+
+	/**
+	 * Whether a released lock is granted.
+	 * @return {@code false} if it is only reserved
+	 */
+	default boolean grants() {
+		return false;
+	}
 
 	boolean leaveToExpire(Link link, String key, String owner, long restMillis);
 

@@ -192,10 +192,9 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 
 	@Override
 	public void onMessage(Message message, byte @Nullable [] pattern) {
-		String[] waiterAndKey = KeyNames.text(message.getBody()).split(" ", 2);
-		if (waiterAndKey.length == 2) {
-			tell(() -> this.listener
-				.onRelease(ReleaseNotification.of(waiterAndKey[1], LockCodec.waiter(waiterAndKey[0]))));
+		ReleaseNotification notification = LockCodec.notification(KeyNames.text(message.getBody()));
+		if (notification != null) {
+			tell(() -> this.listener.onRelease(notification));
 		}
 	}
 

@@ -14,7 +14,7 @@ import org.springframework.data.redis.connection.ClusterSlotHashUtil;
  */
 public final class KeyNames {
 
-	private static final String[] COMPANIONS = { "-waiters", "-alive", "-fence", "-wake" };
+	private static final String[] COMPANIONS = { "-waiters", "-alive", "-claims", "-fence", "-wake" };
 
 	private final String prefix;
 
@@ -54,6 +54,10 @@ public final class KeyNames {
 
 	public byte[] liveness(String key) {
 		return name("-alive", key);
+	}
+
+	public byte[] claims(String key) {
+		return name("-claims", key);
 	}
 
 	public byte[] fence(String key) {

@@ -1,8 +1,11 @@
 package io.github.distributedlock.backend.redis.wire;
 
+import java.util.regex.Pattern;
+
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +26,10 @@ public final class LockCodec {
 	private static final String RESERVED = "reserved:";
 
 	private static final String EXPIRING = "parked:";
+
+	private static final String GRANTED = "granted: ";
+
+	private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,17}");
 
 	private LockCodec() {
 	}
@@ -50,6 +57,25 @@ public final class LockCodec {
 			return Waiter.shared(text.substring(SHARED.length()));
 		}
 		return (text.indexOf(':') < 0) ? Waiter.exclusive(text) : Waiter.fair(Claim.instanceOf(text), text);
+	}
+
+	/**
+	 * Reads a message to a waiter: the waiter and the user's key; or {@code granted:},
+	 * the number of the claim, its owner, the waiter and the user's key. Only the key may
+	 * have spaces.
+	 * @param message the message
+	 * @return the notification, {@code null} if it is none
+	 */
+	public static @Nullable ReleaseNotification notification(String message) {
+		if (!message.startsWith(GRANTED)) {
+			String[] words = message.split(" ", 2);
+			return (words.length == 2) ? ReleaseNotification.of(words[1], waiter(words[0])) : null;
+		}
+		String[] words = message.substring(GRANTED.length()).split(" ", 4);
+		if (words.length < 4 || !NUMBER.matcher(words[0]).matches()) {
+			return null;
+		}
+		return ReleaseNotification.granted(words[3], waiter(words[2]), words[1], Long.parseLong(words[0]));
 	}
 
 	/**

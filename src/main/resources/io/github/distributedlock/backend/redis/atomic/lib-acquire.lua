@@ -1,12 +1,17 @@
--- Needs lib-lock.lua and lib-waiters.lua.
+-- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua and lib-waiters.lua.
 --
 -- How a claim gets a lock, or becomes a waiter.
 
 -- lease, waitersTtl, fenceTtl: in ms; waitersTtl is '0' for a claim that does not register. fence: the key of the
--- last fencing token, if the owner is to get the next.
-local function claimOf(owner, waiter, lease, waitersTtl, fence, fenceTtl)
-	return { owner = owner, waiter = waiter, lease = lease, waitersTtl = waitersTtl, fence = fence,
-		fenceTtl = fenceTtl }
+-- last fencing token, nil unless the owner is to get the next. number: that of the registration, '0' if the lock must
+-- not be granted to the owner. before: owners that the claim's owner takes the place of.
+local function claimOf(owner, waiter, lease, waitersTtl, fence, fenceTtl, number, before)
+	local claim = { owner = owner, waiter = waiter, lease = lease, waitersTtl = waitersTtl, fence = fence,
+		fenceTtl = fenceTtl, number = number, replaces = { [owner] = true } }
+	for _, name in ipairs(before) do
+		claim.replaces[name] = true
+	end
+	return claim
 end
 
 -- Answers the next token. It is never less than the time, so that it does not go back when the last one is lost. It
@@ -79,7 +84,7 @@ end
 local function mayTake(queue, value, claim)
 	if isReader(claim.waiter) then
 		return mayRead(queue, value, claim)
-	elseif value == claim.owner or value == 'reserved:' .. claim.waiter then
+	elseif value and (claim.replaces[value] or value == 'reserved:' .. claim.waiter) then
 		return true
 	elseif value or not isTicket(claim.waiter) then
 		return not value
@@ -108,13 +113,13 @@ local function acquire(queue, claim)
 		return take(queue, value, claim)
 	end
 	if claim.waitersTtl ~= '0' then
-		register(queue, claim.waiter, claim.waitersTtl)
+		register(queue, claim.waiter, claim.waitersTtl, claim.number, claim.lease, claim.owner)
 	end
 	if not value then
 		-- Free, and others come first: the reservation for the first of them has run out.
-		reserveForNext(queue, claim.waiter)
+		wakeNext(queue, claim.waiter)
 		value = look(queue.lock)
-		if not value or value == 'reserved:' .. claim.waiter then
+		if not value or value == claim.owner or value == 'reserved:' .. claim.waiter then
 			return take(queue, value, claim)
 		end
 	end

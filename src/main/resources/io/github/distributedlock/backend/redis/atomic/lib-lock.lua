@@ -1,26 +1,8 @@
--- Needs nothing. What is said here of a lock holds for the key in which it is kept.
+-- Needs lib-clock.lua. What is said here of a lock holds for the key in which it is kept.
 --
 -- A lock is a string: its owner, or 'reserved:' and the waiter it is kept for, or 'parked:' and the owner that left
 -- it. While it is shared, it is a sorted set of 'shared:' and an owner, 'reserved:' and an instance whose readers may
 -- come in, and 'parked:' and an owner, each with its expiry by the server's time in ms.
-
--- A number as text. Lua's own conversion loses the last digits.
-local function exact(number)
-	return string.format('%.0f', number)
-end
-
-local time
-local function micros()
-	if not time then
-		local now = redis.call('TIME')
-		time = now[1] * 1000000 + now[2]
-	end
-	return time
-end
-
-local function millis()
-	return math.floor(micros() / 1000)
-end
 
 -- The instance of a waiter or an owner.
 local function instanceOf(name)

@@ -1,31 +1,12 @@
--- Needs lib-lock.lua.
+-- Needs lib-clock.lua, lib-grant.lua and lib-lock.lua.
 --
--- The queue of a lock: the lock, its waiters, and their liveness. A waiter is an instance; or 'shared:' and an
--- instance, for its readers; or a ticket, which is an owner: an instance, ':' and more. The liveness is when each
--- line of waiters asked last, in ms.
+-- Who waits for a lock, and which of them gets it next.
 
--- A waiter asks every 500 ms at the latest, and every 100 ms once the lock is reserved for one that may be dead. So
--- the dead are skipped within a second.
-local SILENCE = 800
+-- A claim that was written so many ms ago may be of an instance that does without scripts by now.
+local FORGOTTEN = 10000
 
 -- The member of the liveness that is no line: when all lines were pardoned last. No line begins with a colon.
 local PARDON = ':pardon'
-
--- Everything that the functions below need to know of one lock.
--- key: the user's key. channels: the prefix of the channels; '' to publish nothing. reservation: in ms.
--- skipDeaf: '1' if a message that reached nobody means that the waiter is gone.
-local function queueOf(lock, waiters, liveness, key, channels, reservation, skipDeaf)
-	return { lock = lock, waiters = waiters, liveness = liveness, key = key, channels = channels,
-		reservation = reservation, skipsDeaf = skipDeaf == '1' }
-end
-
-local function isReader(waiter)
-	return string.sub(waiter, 1, 7) == 'shared:'
-end
-
-local function isTicket(waiter)
-	return not isReader(waiter) and string.find(waiter, ':', 1, true)
-end
 
 -- The waiters that are heard together: all tickets of an instance, whichever of them asks. Any other waiter is a line
 -- by itself, so that one that nobody wants any more is silent though its instance lives.
@@ -33,50 +14,89 @@ local function lineOf(waiter)
 	return isTicket(waiter) and 'fair:' .. instanceOf(waiter) or waiter
 end
 
-local function oldest(queue)
-	return redis.pcall('ZRANGE', queue.waiters, 0, 0)[1]
-end
-
--- A waiter leaves the queue. The liveness goes with the last one.
-local function unregister(queue, waiter)
-	if redis.call('ZREM', queue.waiters, waiter) == 1 and not oldest(queue) then
-		-- Not by DEL, which would remove whatever somebody else keeps there.
-		redis.pcall('ZREMRANGEBYSCORE', queue.liveness, '-inf', '+inf')
-	end
+-- Writes what may be granted to a waiter. Answers whether it could, and whether it has written none before.
+local function writeClaim(queue, waiter, number, lease, owner)
+	local claim = number .. ' ' .. lease .. ' ' .. exact(millis()) .. ' ' .. owner
+	local new = redis.pcall('HSET', queue.claims, waiter, claim)
+	return type(new) == 'number', new == 1
 end
 
 -- A waiter comes behind all others, unless it has its place already. Where something else is kept in the place of the
--- waiters or of their liveness, this fails before anything is changed.
-local function register(queue, waiter, timeToLive)
-	local place = redis.call('ZSCORE', queue.waiters, waiter)
-	redis.call('ZADD', queue.liveness, exact(millis()), lineOf(waiter))
-	redis.call('PEXPIRE', queue.liveness, timeToLive)
-	if not place then
-		local last = redis.call('ZRANGE', queue.waiters, -1, -1, 'WITHSCORES')[2] or 0
-		redis.call('ZADD', queue.waiters, exact(math.max(last + 1, micros())), waiter)
+-- waiters or of their liveness, this fails before anything is changed; but without claims there are no grants.
+-- number: that of the registration; '0' if its owner must not be granted the lock.
+local function register(queue, waiter, timeToLive, number, lease, owner)
+	local last = redis.call('ZRANGE', queue.waiters, -1, -1, 'WITHSCORES')[2]
+	-- Times to live need not be written more than once a second.
+	local renews = not last or math.floor(last / 1000000) ~= math.floor(micros() / 1000000)
+	local claims, new = false, false
+	if queue.claims and number ~= '0' then
+		claims, new = writeClaim(queue, waiter, number, lease, owner)
+	elseif queue.claims then
+		redis.pcall('HDEL', queue.claims, waiter)
 	end
-	redis.call('PEXPIRE', queue.waiters, timeToLive)
+	if claims and (new or renews) then
+		redis.call('PEXPIRE', queue.claims, timeToLive)
+	elseif not claims then
+		redis.call('ZADD', queue.liveness, exact(millis()), lineOf(waiter))
+		redis.call('PEXPIRE', queue.liveness, timeToLive)
+	end
+	local place = exact(math.max((last or 0) + 1, micros()))
+	local comes = redis.call('ZADD', queue.waiters, 'NX', place, waiter) == 1
+	if claims and not comes then
+		-- For those that do not look at claims. One that has just come is no line yet, and so not dead.
+		redis.pcall('ZADD', queue.liveness, exact(millis()), lineOf(waiter))
+		redis.pcall('PEXPIRE', queue.liveness, timeToLive)
+	end
+	if renews or not (claims and comes) then
+		redis.call('PEXPIRE', queue.waiters, timeToLive)
+	end
+end
+
+-- Answers when each line asked last, in ms, as far as it is known: nothing is of an instance that does without
+-- scripts.
+local function heardLast(queue)
+	local heard = {}
+	local lines = redis.pcall('ZRANGE', queue.liveness, 0, -1, 'WITHSCORES')
+	for i = 1, #lines, 2 do
+		heard[lines[i]] = tonumber(lines[i + 1])
+	end
+	local claims = queue.claims and redis.pcall('HGETALL', queue.claims) or {}
+	for i = 1, #claims, 2 do
+		local line, claim = lineOf(claims[i]), claimed(claims[i + 1])
+		if claim and millis() - claim.heard < FORGOTTEN then
+			heard[line] = math.max(heard[line] or 0, claim.heard)
+		end
+	end
+	return heard
 end
 
 -- Answers the lines that were silent for too long. The line of the speaker is not one of them. If no line was heard,
 -- the server stood still, and all are pardoned; but not those that have said nothing since the last pardon, or
 -- requests that come too rarely to tell a silence would pardon the dead for ever.
 local function silentLines(queue, speaker)
-	local newest = redis.pcall('ZRANGE', queue.liveness, -1, -1, 'WITHSCORES')[2]
-	if not newest then
-		return {} -- Nothing is known of an instance that does without scripts.
+	local now, heard, newest = millis(), heardLast(queue), nil
+	for _, last in pairs(heard) do
+		newest = math.max(newest or last, last)
 	end
-	local now = millis()
-	local silent = now - SILENCE
-	local pardoned = redis.call('ZSCORE', queue.liveness, PARDON)
-	redis.pcall('ZADD', queue.liveness, 'XX', exact(now), lineOf(speaker))
-	if tonumber(newest) <= silent then
-		redis.pcall('ZADD', queue.liveness, exact(now), PARDON)
-		return pardoned and redis.call('ZRANGEBYSCORE', queue.liveness, '-inf', '(' .. pardoned) or {}
-	elseif pardoned and tonumber(pardoned) > silent then
+	if not newest then
 		return {}
 	end
-	return redis.call('ZRANGEBYSCORE', queue.liveness, '-inf', exact(silent))
+	local limit, pardoned, line = now - SILENCE, heard[PARDON], lineOf(speaker)
+	if newest <= limit then
+		redis.pcall('ZADD', queue.liveness, exact(now), PARDON)
+		redis.pcall('PEXPIRE', queue.liveness, redis.call('PTTL', queue.waiters))
+		limit = (pardoned or 0) - 1
+	elseif pardoned and pardoned > limit then
+		return {}
+	end
+	redis.pcall('ZADD', queue.liveness, 'XX', exact(now), line)
+	local silent = {}
+	for other, last in pairs(heard) do
+		if other ~= line and last <= limit then
+			table.insert(silent, other)
+		end
+	end
+	return silent
 end
 
 -- Removes all waiters of the lines that were silent for too long: they are dead. Answers these lines.
@@ -127,10 +147,10 @@ local function admitReaders(queue)
 	return admitted
 end
 
--- A free lock is reserved for exactly one waiter that was notified, or for all readers that are next; or nobody
--- waits. A ticket keeps its place until it has the lock. Nothing may fail here: the lock was released, and a waiter
--- that is not notified polls.
-local function reserveForNext(queue, speaker)
+-- A free lock is granted to exactly one waiter, or reserved for it, if it may have heard of that; or reserved for all
+-- readers that are next; or nobody waits. A ticket keeps its place until it has the lock. Nothing may fail here: the
+-- lock was released, and a waiter that is not notified polls.
+local function wakeNext(queue, speaker)
 	if not oldest(queue) then
 		return
 	end
@@ -142,11 +162,18 @@ local function reserveForNext(queue, speaker)
 				return
 			end
 		else
+			local claim = claimBy(queue, waiter)
+			if claim and grant(queue, waiter, claim) then
+				return
+			end
 			local keepsPlace = isTicket(waiter)
 			if not keepsPlace then
 				unregister(queue, waiter)
 			end
-			if notify(queue, waiter) or keepsPlace then
+			if claim then
+				redis.call('DEL', queue.lock) -- It was not heard of, or refused.
+			end
+			if (not claim and notify(queue, waiter)) or keepsPlace then
 				redis.pcall('SET', queue.lock, 'reserved:' .. waiter, 'PX', queue.reservation)
 				return
 			end
@@ -155,7 +182,7 @@ local function reserveForNext(queue, speaker)
 	end
 end
 
--- An owner releases its lock, which is reserved for the next waiter then. The lock of another owner is left alone.
+-- An owner releases its lock, which the next waiter gets then. The lock of another owner is left alone.
 -- Answers 1 if the owner had it, else 0.
 local function release(queue, owner)
 	local value = look(queue.lock)
@@ -168,7 +195,7 @@ local function release(queue, owner)
 		value = lastsForAll(queue.lock)
 	end
 	if not value then
-		reserveForNext(queue, owner)
+		wakeNext(queue, owner)
 	end
 	return owned and 1 or 0
 end

@@ -1,14 +1,16 @@
--- Needs lib-lock.lua, lib-waiters.lua and lib-acquire.lua.
+-- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua, lib-waiters.lua and lib-acquire.lua.
 --
 -- An owner leaves its lock to another of its instance. If it has to yield, those that wait come first, and that
--- instance behind all of them.
+-- instance behind all of them. The owners that it takes the place of come behind the other arguments.
 -- Answers whether the first owner had the lock, and then as acquire in lib-acquire.lua does.
-local LOCK, WAITERS, LIVENESS, FENCE = unpack(KEYS)
-local KEY, CHANNELS, RESERVATION, SKIP_DEAF, OWNER, WAITER, LEASE, WAITERS_TTL, FENCE_TTL, OWNER_BEFORE, YIELDS
+local LOCK, WAITERS, LIVENESS = unpack(KEYS)
+local KEY, CHANNELS, RESERVATION, SKIP_DEAF, OWNER, WAITER, LEASE, WAITERS_TTL, FENCE_TTL, NUMBER, OWNER_BEFORE, YIELDS
 	= unpack(ARGV)
+local FENCE = FENCE_TTL ~= '0' and KEYS[#KEYS] or nil
+local CLAIMS = KEYS[4] ~= FENCE and KEYS[4]
 
-local queue = queueOf(LOCK, WAITERS, LIVENESS, KEY, CHANNELS, RESERVATION, SKIP_DEAF)
-local claim = claimOf(OWNER, WAITER, LEASE, WAITERS_TTL, FENCE, FENCE_TTL)
+local queue = queueOf(LOCK, WAITERS, LIVENESS, CLAIMS, KEY, CHANNELS, RESERVATION, SKIP_DEAF)
+local claim = claimOf(OWNER, WAITER, LEASE, WAITERS_TTL, FENCE, FENCE_TTL, NUMBER, { unpack(ARGV, 13) })
 local value = look(LOCK)
 if value ~= OWNER_BEFORE then
 	return { 0, unpack(acquire(queue, claim)) }
@@ -18,5 +20,5 @@ if YIELDS ~= '1' then
 end
 redis.call('DEL', LOCK)
 unregister(queue, WAITER)
-reserveForNext(queue, WAITER)
+wakeNext(queue, WAITER)
 return { 1, unpack(acquire(queue, claim)) }

@@ -3,10 +3,8 @@
 local LOCK, WAITERS, OWNER = KEYS[1], KEYS[2], ARGV[5]
 
 local owned = redis.pcall('GET', LOCK) == OWNER
-if owned then
-	-- Before anything that needs memory: a server that has none left still lets a script go on that has written.
+local waiting = owned and redis.pcall('ZRANGE', WAITERS, 0, 1)
+if owned and not waiting[1] then
 	redis.call('DEL', LOCK)
-	if not redis.pcall('ZRANGE', WAITERS, 0, 0)[1] then
-		return 1
-	end
+	return 1
 end

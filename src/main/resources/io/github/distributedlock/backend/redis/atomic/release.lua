@@ -1,8 +1,4 @@
--- Needs release-fast.lua, lib-lock.lua and lib-waiters.lua.
+-- Needs release-fast.lua, lib-clock.lua, lib-grant.lua, release-grant.lua, lib-lock.lua and lib-waiters.lua.
 --
 -- Answers whether the owner had the lock.
-local LIVENESS = KEYS[3]
-local KEY, CHANNELS, RESERVATION, SKIP_DEAF = unpack(ARGV)
-
-local before = owned and 1 or 0
-return math.max(before, release(queueOf(LOCK, WAITERS, LIVENESS, KEY, CHANNELS, RESERVATION, SKIP_DEAF), OWNER))
+return math.max(owned and 1 or 0, release(queue, OWNER))

@@ -12,7 +12,6 @@ for _, name in ipairs(KEYS) do
 	redis.call('ZREM', name, '')
 	redis.call('ZSCORE', name, '')
 	redis.call('ZRANGE', name, 0, 0)
-	redis.call('ZRANGEBYSCORE', name, 0, 0)
 	redis.call('ZREMRANGEBYSCORE', name, 0, 0)
 end
 redis.call('TIME')

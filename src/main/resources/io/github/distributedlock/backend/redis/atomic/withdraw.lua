@@ -1,14 +1,18 @@
--- Needs lib-lock.lua and lib-waiters.lua.
+-- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua and lib-waiters.lua.
 --
--- A waiter waits no more. What was reserved for it goes to the next one; and readers behind a writer need not wait
--- for it.
-local LOCK, WAITERS, LIVENESS = unpack(KEYS)
+-- A waiter waits no more. What was reserved for it, or granted to one of its owners, which come behind the other
+-- arguments, goes to the next one; and readers behind a writer need not wait for it.
+local LOCK, WAITERS, LIVENESS, CLAIMS = unpack(KEYS)
 local KEY, CHANNELS, RESERVATION, SKIP_DEAF, WAITER = unpack(ARGV)
 
-local queue = queueOf(LOCK, WAITERS, LIVENESS, KEY, CHANNELS, RESERVATION, SKIP_DEAF)
+local queue = queueOf(LOCK, WAITERS, LIVENESS, CLAIMS, KEY, CHANNELS, RESERVATION, SKIP_DEAF)
 unregister(queue, WAITER)
 local value = look(LOCK)
-if value == 'reserved:' .. WAITER then
+local ours = value == 'reserved:' .. WAITER
+for i = 6, #ARGV do
+	ours = ours or value == ARGV[i]
+end
+if ours then
 	redis.call('DEL', LOCK)
 	value = false
 elseif type(value) == 'table' and isReader(WAITER) then
@@ -19,5 +23,5 @@ elseif type(value) == 'table' then
 	admitReaders(queue)
 end
 if not value then
-	reserveForNext(queue, WAITER)
+	wakeNext(queue, WAITER)
 end

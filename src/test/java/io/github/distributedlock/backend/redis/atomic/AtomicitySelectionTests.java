@@ -80,8 +80,8 @@ class AtomicitySelectionTests {
 			LockHandle next = waiting.get(60, TimeUnit.SECONDS);
 			assertThat(next.isHeld()).isTrue();
 			next.close();
-			// Steps without scripts do not know of it, and it runs out by itself.
-			assertThat(admin.keys("*")).isSubsetOf("lock-alive:{k}");
+			// Steps without scripts do not know of them, and they run out by themselves.
+			assertThat(admin.keys("*")).isSubsetOf("lock-alive:{k}", "lock-claims:{k}");
 			assertThat(backend.atomicity()).as("no reason to change back").isEqualTo(plain);
 
 			admin.aclSetUser("default", "-multi", "-watch");

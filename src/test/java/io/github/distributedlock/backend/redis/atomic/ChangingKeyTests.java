@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis.atomic;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -94,7 +95,7 @@ class ChangingKeyTests {
 			set(before);
 			steps().release(changing(command, List.of(after)), KEY, CLAIM.owner());
 			set(before);
-			steps().withdraw(changing(command, List.of(after)), KEY, CLAIM.waiter());
+			steps().withdraw(changing(command, List.of(after)), KEY, CLAIM.waiter(), Set.of());
 		}
 	}
 

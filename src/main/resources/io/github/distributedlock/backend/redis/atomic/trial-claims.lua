@@ -1,0 +1,11 @@
+-- Needs nothing.
+--
+-- Sends each command that grants take besides, on claims that do not exist, and leaves nothing.
+local CLAIMS = KEYS[1]
+
+redis.call('HDEL', CLAIMS, '')
+redis.call('HGET', CLAIMS, '')
+redis.call('HGETALL', CLAIMS)
+redis.call('HSET', CLAIMS, '', '')
+redis.call('HDEL', CLAIMS, '')
+return 1

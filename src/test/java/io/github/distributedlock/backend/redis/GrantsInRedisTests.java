@@ -1,0 +1,308 @@
+package io.github.distributedlock.backend.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.TestRedis;
+import io.github.distributedlock.tck.Ear;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What is kept in Redis of what is to be granted, and to whom it is not.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class GrantsInRedisTests {
+
+	@RegisterExtension
+	static final TestRedis REDIS = new TestRedis();
+
+	private static final String LOCK = "lock:{k}";
+
+	private static final String CLAIMS = "lock-claims:{k}";
+
+	private static final String WAITERS = "lock-waiters:{k}";
+
+	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	private final AtomicInteger tokens = new AtomicInteger();
+
+	private final Ear ear = new Ear();
+
+	private RedisLockBackend backend;
+
+	@BeforeEach
+	void connect() {
+		this.backend = REDIS.backend(Client.LETTUCE);
+		for (String instance : List.of("a", "b", "c", "d")) {
+			this.backend.listen(instance, this.ear);
+			// Subscribes.
+			Claim other = Claim.of("other", instance + ":0", instance, LEASE);
+			assertThat(this.backend.acquireOrRegister(other).acquired()).isTrue();
+			this.backend.release("other", other.owner());
+		}
+	}
+
+	@Test
+	void whatNobodyHearsIsGrantedToTheNext() {
+		Claim holder = held("a");
+		waits("deaf");
+		Claim next = waits("b");
+		this.backend.release("k", holder.owner());
+		assertThat(admin().get(LOCK)).isEqualTo(next.owner());
+		this.ear.awaitGrant(next);
+	}
+
+	@Test
+	void whatNobodyHearsIsFreeIfNobodyIsNext() {
+		Claim holder = held("a");
+		waits("deaf");
+		this.backend.release("k", holder.owner());
+		assertThat(admin().keys("*")).isEmpty();
+	}
+
+	@Test
+	void aTicketThatDoesNotHearKeepsItsPlace() {
+		Claim holder = held("a");
+		Claim ticket = waits(claim("deaf").fair(true));
+		waits("b");
+		this.backend.release("k", holder.owner());
+		assertThat(admin().get(LOCK)).isEqualTo("reserved:" + ticket.owner());
+		assertThat(this.backend.acquireOrRegister(ticket).acquired()).isTrue();
+	}
+
+	@Test
+	void whoHasNotAskedLatelyGetsAReservation() {
+		Claim holder = held("a");
+		Claim next = waits("b");
+		pass(next, 900);
+		this.backend.release("k", holder.owner());
+		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+		assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
+	}
+
+	@Test
+	void whoIsDeadIsSkipped() {
+		Claim holder = held("a");
+		Claim dead = waits("b");
+		Claim next = waits("c");
+		pass(dead, 900);
+		this.backend.release("k", holder.owner());
+		assertThat(admin().get(LOCK)).isEqualTo(next.owner());
+		assertThat(admin().zcard(WAITERS)).isZero();
+	}
+
+	/** Such as one by an instance that does without scripts now. */
+	@Test
+	void anOldClaimDoesNotTellOfDeath() {
+		Claim holder = held("a");
+		Claim next = waits("b");
+		waits("c");
+		pass(next, 11_000);
+		this.backend.release("k", holder.owner());
+		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+	}
+
+	@Test
+	void aClaimWithoutANumberRemovesTheOneBefore() {
+		Claim holder = held("a");
+		Claim next = waits("b");
+		waits(next.number(0));
+		assertThat(admin().exists(CLAIMS)).isFalse();
+		this.backend.release("k", holder.owner());
+		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+	}
+
+	@Test
+	void allOfItExpires() {
+		held("a");
+		for (int i = 0; i < 2; i++) {
+			waits("b");
+			waits("c");
+			waits(claim("b").fair(true));
+			waits(claim("c").number(0));
+			assertThat(Stream.of(CLAIMS, WAITERS, "lock-alive:{k}"))
+				.allSatisfy((name) -> assertThat(admin().pttl(name)).as(name).isBetween(1L, 10_000L));
+		}
+	}
+
+	@Test
+	void nothingIsLeftBehindTheLastWaiter() {
+		Claim holder = held("a");
+		Claim first = waits("b");
+		Claim second = waits("c");
+		waits(second);
+		this.backend.release("k", holder.owner());
+		this.backend.release("k", first.owner());
+		this.backend.release("k", second.owner());
+		assertThat(admin().keys("*")).isEmpty();
+	}
+
+	@Test
+	void whereSomethingElseIsKeptInPlaceOfTheClaimsLocksAreReserved() {
+		admin().set(CLAIMS, "something else");
+		Claim holder = held("a");
+		Claim next = waits("b");
+		this.backend.release("k", holder.owner());
+		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+		assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
+		this.backend.release("k", next.owner());
+		assertThat(admin().get(CLAIMS)).isEqualTo("something else");
+	}
+
+	@Test
+	void aServerWithoutMemoryGrantsAllTheSame() {
+		Claim holder = held("a");
+		Claim next = waits("b");
+		admin().configSet("maxmemory", "1");
+		try {
+			this.backend.release("k", holder.owner());
+		}
+		finally {
+			admin().configSet("maxmemory", "0");
+		}
+		assertThat(admin().get(LOCK)).isEqualTo(next.owner());
+		this.ear.awaitGrant(next);
+	}
+
+	@Test
+	void aUserWithoutCommandsForHashesKeepsReservations(CapturedOutput output) {
+		admin().aclSetUser("plain", "reset", "on", ">secret", "~lock*", "&*", "+@all", "-@hash");
+		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("localhost", REDIS.port());
+		server.setUsername("plain");
+		server.setPassword("secret");
+		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(Patience.COMMAND);
+		try (RedisLockBackend plain = Client.JEDIS.backend(server, settings)) {
+			Claim holder = claim("d");
+			assertThat(plain.acquire(holder).acquired()).isTrue();
+			Claim own = claim("a");
+			assertThat(plain.acquireOrRegister(own).acquired()).isFalse();
+			Claim next = waits("b");
+			assertThat(plain.grantsTo("d")).isFalse();
+			plain.release("k", holder.owner());
+			assertThat(admin().get(LOCK)).isEqualTo("reserved:a");
+			assertThat(plain.acquireOrRegister(own).acquired()).isTrue();
+			plain.release("k", own.owner());
+			assertThat(admin().get(LOCK)).as("of one that others would grant").isEqualTo("reserved:b");
+			assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
+			assertThat(output.getAll().split("are reserved for those that wait, and not granted", -1)).hasSize(2);
+		}
+	}
+
+	@Test
+	void theVersionBeforeReservesForThoseThatClaim() {
+		Before before = new Before();
+		assertThat(before.acquire("d:1", "d")).isTrue();
+		Claim next = waits("b");
+		before.release("d:1");
+		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+		this.ear.awaitWake("k");
+		assertThat(this.backend.acquireOrRegister(next.number(2)).acquired()).isTrue();
+		this.backend.release("k", next.owner());
+		// What the version before has left of the claim gives nothing to anybody.
+		assertThat(before.acquire("d:2", "d")).isTrue();
+		before.release("d:2");
+		assertThat(admin().exists(LOCK)).isFalse();
+	}
+
+	@Test
+	void thoseOfTheVersionBeforeGetReservations() {
+		Before before = new Before();
+		Claim holder = held("a");
+		assertThat(before.acquire("d:1", "d")).isFalse();
+		Claim next = waits("b");
+		this.backend.release("k", holder.owner());
+		assertThat(admin().get(LOCK)).isEqualTo("reserved:d");
+		assertThat(before.acquire("d:1", "d")).isTrue();
+		assertThat(this.backend.acquireOrRegister(next.number(2)).acquired()).isFalse();
+		before.release("d:1");
+		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+	}
+
+	private Claim held(String instance) {
+		Claim claim = claim(instance);
+		assertThat(this.backend.acquire(claim).acquired()).isTrue();
+		return claim;
+	}
+
+	private Claim waits(String instance) {
+		return waits(claim(instance));
+	}
+
+	private Claim waits(Claim claim) {
+		assertThat(this.backend.acquireOrRegister(claim).acquired()).isFalse();
+		return claim;
+	}
+
+	private Claim claim(String instance) {
+		return Claim.of("k", instance + ":" + this.tokens.incrementAndGet(), instance, LEASE).number(1);
+	}
+
+	/** Makes what the server has heard of a claim older. */
+	private void pass(Claim claim, long millis) {
+		String waiter = claim.fair() ? claim.owner() : claim.instance();
+		String[] words = admin().hget(CLAIMS, waiter).split(" ");
+		words[2] = Long.toString(Long.parseLong(words[2]) - millis);
+		admin().hset(CLAIMS, waiter, String.join(" ", words));
+	}
+
+	private Jedis admin() {
+		return REDIS.admin();
+	}
+
+	/** A JVM of commit 0670216, which knows nothing of grants. */
+	private static final class Before {
+
+		private static final List<String> KEYS = List.of(LOCK, WAITERS, "lock-alive:{k}");
+
+		private final String acquire = script("lock", "waiters", "taking", "acquire-or-register");
+
+		private final String release = script("release-alone", "lock", "waiters", "release");
+
+		boolean acquire(String owner, String instance) {
+			List<?> answer = (List<?>) REDIS.admin()
+				.eval(this.acquire, KEYS, List.of("k", "lock-wake:", "500", "1", owner, instance, "600000", "10000"));
+			return Long.valueOf(1).equals(answer.get(0));
+		}
+
+		void release(String owner) {
+			assertThat(REDIS.admin().eval(this.release, KEYS, List.of("k", "lock-wake:", "500", "1", owner)))
+				.isEqualTo(1L);
+		}
+
+		private static String script(String... names) {
+			return Stream.of(names).map(Before::read).collect(Collectors.joining("\n"));
+		}
+
+		private static String read(String name) {
+			try (InputStream script = GrantsInRedisTests.class.getResourceAsStream("before-grants/" + name + ".lua")) {
+				return new String(Objects.requireNonNull(script, name).readAllBytes(), StandardCharsets.UTF_8);
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		}
+
+	}
+
+}

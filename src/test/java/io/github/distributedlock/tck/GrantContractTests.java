@@ -1,0 +1,221 @@
+package io.github.distributedlock.tck;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.AcquireResult;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.GrantingQueue;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.backend.OneStepHandOver;
+import io.github.distributedlock.backend.ReleaseNotification;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/**
+ * The contract of a store that grants released keys.
+ */
+abstract class GrantContractTests extends OwnershipContractTests {
+
+	@ContractTest
+	void aReleasedKeyIsGrantedWithAFullLease(String store) {
+		Subject backend = granting(store);
+		String key = key() + " with spaces";
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim next = busy(backend, claim(key, "b").number(3));
+		assertTrue(backend.release(key, holder.owner()), "released");
+		assertGranted(next, b);
+		AcquireResult other = backend.acquireOrRegister(claim(key, "c"));
+		assertEquals(Holder.owner(next.owner()), holderOf(other), "the holder");
+		assertTrue(other.left() == null || other.left().compareTo(LONG.dividedBy(2)) > 0, "a full lease");
+		assertEquals(List.of(true), backend.renew(List.of(next)), "owned");
+		assertTrue(backend.release(key, next.owner()), "released by its owner");
+	}
+
+	@ContractTest
+	void theLastClaimOfAWaiterIsGranted(String store) {
+		Subject backend = granting(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim next = claim(key, "b");
+		busy(backend, claim(key, "b").number(1));
+		busy(backend, next.number(1));
+		busy(backend, next.number(2));
+		backend.release(key, holder.owner());
+		assertGranted(next.number(2), b);
+	}
+
+	@ContractTest
+	void whatHasNoNumberIsNotGranted(String store) {
+		Subject backend = granting(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim next = claim(key, "b");
+		busy(backend, next.number(1));
+		busy(backend, next);
+		backend.release(key, holder.owner());
+		b.awaitWake(key);
+		assertNull(b.last().owner(), "granted to");
+		assertEquals(List.of(false), backend.renew(List.of(next)), "owned");
+		assertTrue(askAgain(backend, next).acquired(), "reserved");
+	}
+
+	@ContractTest
+	void aTicketIsGrantedAndItsPlaceGoes(String store) {
+		Subject backend = granting(store);
+		assumeTrue(backend.features().contains(LockFeature.FAIR), "Skipped: the store does not offer fair locks");
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		List<Claim> tickets = Stream.of(1, 2).map((number) -> busy(backend, fair(key, "b").number(number))).toList();
+		String owner = holder.owner();
+		for (Claim ticket : tickets) {
+			backend.release(key, owner);
+			assertGranted(ticket, b);
+			owner = ticket.owner();
+		}
+		backend.release(key, owner);
+		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free");
+	}
+
+	@ContractTest
+	void aReleaseThatIsRepeatedLeavesTheNextOneAlone(String store) {
+		Subject backend = granting(store);
+		String key = key();
+		listen(backend, "b");
+		listen(backend, "c");
+		Claim holder = held(backend, key, "a");
+		Claim next = busy(backend, claim(key, "b").number(1));
+		busy(backend, claim(key, "c").number(1));
+		assertTrue(backend.release(key, holder.owner()), "released");
+		assertFalse(backend.release(key, holder.owner()), "released again");
+		assertEquals(List.of(true), backend.renew(List.of(next)), "owned by the next");
+	}
+
+	@ContractTest
+	void aGrantThatWasNotHeardIsAnAcquisitionWithAFullLease(String store) {
+		Subject backend = granting(store);
+		String key = key();
+		listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim next = claim(key, "b", RENEWABLE);
+		busy(backend, next.number(1));
+		backend.release(key, holder.owner());
+		assertTrue(backend.acquireOrRegister(next.lease(LONG).number(2)).acquired(), "acquired");
+		AcquireResult other = backend.acquireOrRegister(claim(key, "c"));
+		assertTrue(other.left() == null || other.left().compareTo(LONG.dividedBy(2)) > 0, "a full lease");
+	}
+
+	@ContractTest
+	void onlyWhoNamesAnotherOwnerTakesItsPlace(String store) {
+		Subject backend = granting(store);
+		String key = key();
+		listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim before = busy(backend, claim(key, "b").number(1));
+		backend.release(key, holder.owner());
+		Claim next = claim(key, "b").number(1);
+		busy(backend, next);
+		busy(backend, next.number(2).replacing(Set.of("b:unknown")));
+		assertTrue(backend.acquireOrRegister(next.number(3).replacing(Set.of("b:unknown", before.owner()))).acquired(),
+				"acquired");
+		assertEquals(List.of(false, true), backend.renew(List.of(before, next)), "owned");
+		backend.release(key, next.owner());
+		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free, as nobody is registered any more");
+	}
+
+	@ContractTest
+	void aWithdrawalPassesOnWhatWasGranted(String store) {
+		Subject backend = granting(store);
+		String key = key();
+		listen(backend, "b");
+		Ear c = listen(backend, "c");
+		Claim holder = held(backend, key, "a");
+		Claim unwanted = busy(backend, claim(key, "b").number(1));
+		Claim next = busy(backend, claim(key, "c").number(5));
+		backend.release(key, holder.owner());
+		backend.withdraw(key, unwanted.waiter(), Set.of("b:unknown"));
+		assertEquals(List.of(true), backend.renew(List.of(unwanted)), "still owned");
+		backend.withdraw(key, unwanted.waiter(), Set.of("b:unknown", unwanted.owner()));
+		assertGranted(next, c);
+	}
+
+	@ContractTest
+	void whatIsForgottenIsNeitherOwnedNorWaitsAnyMore(String store) {
+		Subject backend = granting(store);
+		String key = key();
+		listen(backend, "b");
+		Ear c = listen(backend, "c");
+		Claim holder = held(backend, key, "a");
+		Claim late = busy(backend, claim(key, "b").number(1));
+		Claim next = busy(backend, claim(key, "c").number(1));
+		backend.forget(late);
+		backend.release(key, holder.owner());
+		assertGranted(next, c);
+		backend.forget(next);
+		assertTrue(backend.acquire(claim(key, "d")).acquired(), "free");
+	}
+
+	@ContractTest
+	void whoHasRegisteredSinceIsNotForgotten(String store) {
+		Subject backend = granting(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim late = busy(backend, claim(key, "b").number(1));
+		Claim next = busy(backend, claim(key, "b").number(1));
+		backend.forget(late);
+		backend.release(key, holder.owner());
+		assertGranted(next, b);
+	}
+
+	@ContractTest
+	void whoYieldsGrantsToTheOldest(String store) {
+		Subject backend = granting(store);
+		assumeTrue(backend.adds(OneStepHandOver.class), "Skipped: the store does not pass keys on");
+		String key = key();
+		Ear a = listen(backend, "a");
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim next = busy(backend, claim(key, "b").number(1));
+		Claim own = claim(key, "a").number(1);
+		assertFalse(backend.pass(holder.owner(), own, true).next().acquired(), "passed to its own");
+		assertGranted(next, b);
+		backend.release(key, next.owner());
+		assertGranted(own, a);
+	}
+
+	private Subject granting(String store) {
+		Subject backend = open(store);
+		assumeTrue(backend.adds(GrantingQueue.class), "Skipped: the store does not grant");
+		assumeTrue(backend.grantsTo("a"), "Skipped: the store does not grant");
+		return backend;
+	}
+
+	private static Claim busy(Subject backend, Claim claim) {
+		assertFalse(backend.acquireOrRegister(claim).acquired(), "busy");
+		return claim;
+	}
+
+	private static Holder holderOf(AcquireResult result) {
+		Holder holder = result.holder();
+		return (holder != null) ? holder.in(null) : null;
+	}
+
+	private static void assertGranted(Claim claim, Ear ear) {
+		ear.awaitGrant(claim);
+		ReleaseNotification last = ear.last();
+		assertEquals(List.of(claim.key(), claim.waiter(), claim.owner(), claim.number()),
+				List.of(last.key(), last.waiter(), String.valueOf(last.owner()), last.number()), "granted");
+	}
+
+}
