@@ -28,7 +28,8 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 final class JedisClient {
 
 	/**
-	 * As many threads as may talk to the server at once; more of them wait their turn.
+	 * As many steps as may have a connection of their own at once; more of them wait
+	 * their turn. Each command in a cluster is such a step.
 	 */
 	private static final int COMMANDS = 64;
 
