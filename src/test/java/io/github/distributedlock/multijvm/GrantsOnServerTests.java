@@ -9,6 +9,8 @@ import java.util.stream.IntStream;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
@@ -18,6 +20,10 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientType;
+import redis.clients.jedis.params.ClientKillParams;
+
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -92,6 +98,39 @@ class GrantsOnServerTests {
 		assertThat((double) scripts() / operations).as("scripts").isLessThan(2.2);
 		assertThat((double) calls() / operations).as("commands: " + REDIS.admin().info("commandstats"))
 			.isLessThanOrEqualTo(16);
+	}
+
+	/** By the reservation, as those of the version before do. */
+	@ParameterizedTest
+	@EnumSource
+	void enginesThatAreNotGrantedShareTheLockWithThoseThatAre(Client client) {
+		REDIS.admin().aclSetUser("plain", "reset", "on", ">secret", "~lock*", "&*", "+@all", "-@hash");
+		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("localhost", REDIS.port());
+		server.setUsername("plain");
+		server.setPassword("secret");
+		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(Patience.COMMAND);
+		RedisLockBackend plain = REDIS.closing(client.backend(server, settings));
+		LockEngine reserved = REDIS.closing(LockEngine.builder(plain).build());
+		int[] counter = new int[1];
+		takeTurns(List.of(REDIS.engine(client), reserved, REDIS.engine(client)), 100, () -> counter[0]++);
+		assertThat(counter[0]).isEqualTo(300);
+		assertThat(REDIS.admin().exists("lock:{k}")).isFalse();
+	}
+
+	/** Each connection that messages come by is cut now and then. */
+	@ParameterizedTest
+	@EnumSource
+	void messagesThatAreLostPutNoTwoOnTheLock(Client client) {
+		List<LockEngine> engines = IntStream.range(0, 3).mapToObj((i) -> REDIS.engine(client)).toList();
+		int[] counter = new int[1];
+		takeTurns(engines, 100, () -> {
+			counter[0]++;
+			if (counter[0] % 50 == 0) {
+				REDIS.admin().clientKill(ClientKillParams.clientKillParams().type(ClientType.PUBSUB));
+			}
+		});
+		assertThat(counter[0]).isEqualTo(300);
+		assertThat(REDIS.admin().exists("lock:{k}")).isFalse();
 	}
 
 	private static void takeTurns(List<LockEngine> engines, int rounds, Runnable work) {
