@@ -213,6 +213,9 @@ public final class RedisLockBackend
 
 	@Override
 	public List<Boolean> renew(List<Claim> claims) {
+		if (claims.isEmpty()) {
+			return List.of();
+		}
 		return this.runner.run("renew", claims.get(0).key(), claims.size() - 1,
 				(candidate) -> candidate.lanes().renewals(), (steps, connection) -> steps.renew(connection, claims));
 	}
