@@ -18,7 +18,6 @@ import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -105,29 +104,6 @@ class SentinelFailoverTests {
 		assertThat(this.lost).extracting(LockEvent.Lost::reason).containsExactly(Reason.TAKEN);
 		assertThat(handle.isHeld()).isFalse();
 		this.engine.acquire(LockRequest.of("k").waitTime(PATIENCE)).close();
-	}
-
-	// As one that was cut off from the Sentinels, but not from us.
-	@Test
-	void aMasterThatTheSentinelsHaveReplacedIsLeftThoughItAnswers() {
-		open(Client.JEDIS, Variant.settings());
-		await().atMost(PATIENCE).ignoreExceptions().until(() -> !this.backend.release("any", "nobody"));
-		try (Jedis sentinel = this.sentinels.sentinels().get(0).admin()) {
-			sentinel.sentinelFailover(RedisSentinels.MASTER);
-		}
-		await().atMost(PATIENCE).until(() -> this.sentinels.master() == this.replica);
-		this.sentinels.sentinels().forEach(RedisServers.Server::pause);
-		try (Jedis old = this.master.admin(); Jedis admin = this.replica.admin()) {
-			old.replicaofNoOne();
-			admin.select(Topology.SENTINEL.database());
-			await("a lock at the new master").atMost(PATIENCE).ignoreExceptions().until(() -> {
-				this.backend.acquire(Claim.of("k", "a:1", "a", LEASE));
-				return admin.exists("lock:{k}");
-			});
-		}
-		finally {
-			this.sentinels.sentinels().forEach(RedisServers.Server::resume);
-		}
 	}
 
 	private void awaitFailover() {
