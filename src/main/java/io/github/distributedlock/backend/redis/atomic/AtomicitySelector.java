@@ -77,7 +77,7 @@ public final class AtomicitySelector {
 		this.candidates = new AtomicityCandidates(names, connections, timeout, publishing, asksReplicas)
 			.allowedBy(this.atomicity);
 		if (this.candidates.isEmpty()) {
-			throw new IllegalArgumentException("In a cluster, and by a link factory that is neither Jedis' nor"
+			throw new IllegalArgumentException("In a cluster, and by a connection factory that is neither Jedis' nor"
 					+ " Lettuce's, distributed-lock.redis.atomicity=" + AtomicityCandidates.text(this.atomicity)
 					+ " is not possible: use auto, lua or native");
 		}

@@ -115,8 +115,8 @@ record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
 	}
 
 	/**
-	 * In lower case, so that Lettuce takes MULTI for any other command: it would keep
-	 * what is sent after it until EXEC, replies and refusals.
+	 * MULTI and EXEC are in lower case, so that Lettuce takes them for any other command:
+	 * it would keep what is sent between them, replies and refusals.
 	 */
 	private static final class Keyword implements ProtocolKeyword {
 
@@ -125,7 +125,7 @@ record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
 		private final byte[] bytes;
 
 		Keyword(Verb verb) {
-			this.name = verb.name().toLowerCase(Locale.ROOT);
+			this.name = (verb == Verb.MULTI || verb == Verb.EXEC) ? verb.name().toLowerCase(Locale.ROOT) : verb.name();
 			this.bytes = KeyNames.bytes(this.name);
 		}
 
