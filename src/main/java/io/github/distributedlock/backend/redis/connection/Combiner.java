@@ -67,21 +67,36 @@ final class Combiner {
 		try {
 			this.waiting.add(call);
 			while (!call.isOver()) {
+				interrupted |= Thread.interrupted();
 				WireSlot slot = call.isWaiting() ? takeFree() : null;
 				if (slot != null) {
 					lead(slot, call);
 				}
 				else {
-					interrupted |= await(call);
+					await(call);
 				}
 			}
 			return call.replies();
 		}
 		finally {
+			leave(call);
 			if (interrupted) {
 				Thread.currentThread().interrupt();
 			}
 		}
+	}
+
+	/**
+	 * Leaves the queue, if the call is still in it, whatever has ended the wait.
+	 * @return whether it was never sent
+	 */
+	private boolean leave(PendingCall call) {
+		boolean unsent = call.giveUp();
+		if (unsent) {
+			this.waiting.remove(call);
+			wakeFirst();
+		}
+		return unsent;
 	}
 
 	private @Nullable WireSlot takeFree() {
@@ -93,11 +108,14 @@ final class Combiner {
 		return null;
 	}
 
+	// Its own call leaves the queue first: the head of the queue is woken for those
+	// behind
+	// it, and a thread that opens a connection cannot see to them.
 	private void lead(WireSlot slot, PendingCall own) {
 		boolean fine = true;
 		try {
-			if (open(slot, own)) {
-				slot.collect(this.waiting);
+			if (take(own) && open(slot, own)) {
+				slot.collect(own, this.waiting);
 				wakeFirst(); // Of those that are too many for one batch.
 				fine = slot.exchange(Math.max(own.deadline(), this.nanoTime.getAsLong() + this.quarterNanos));
 			}
@@ -111,16 +129,17 @@ final class Combiner {
 		}
 	}
 
+	private boolean take(PendingCall own) {
+		return own.take() && this.waiting.remove(own);
+	}
+
 	private boolean open(WireSlot slot, PendingCall own) {
 		try {
 			slot.wire().open();
 			return true;
 		}
 		catch (RuntimeException ex) {
-			if (own.take()) {
-				this.waiting.remove(own);
-				own.fail(ex);
-			}
+			own.fail(ex);
 			return false;
 		}
 	}
@@ -133,27 +152,23 @@ final class Combiner {
 	}
 
 	/**
-	 * Waits until a call is over, or a wire may be free.
-	 * @return whether the thread was interrupted meanwhile
+	 * Waits until a call is over, or a wire may be free, or the thread is interrupted.
 	 * @throws RuntimeException if it has waited long enough
 	 */
-	private boolean await(PendingCall call) {
+	private void await(PendingCall call) {
 		long left = call.deadline() - this.nanoTime.getAsLong();
 		long patience = call.isWaiting() ? left - this.quarterNanos : left;
 		if (patience > 0) {
 			LockSupport.parkNanos(this, patience);
-			return Thread.interrupted();
+			return;
 		}
-		if (call.giveUp()) {
-			this.waiting.remove(call);
-			wakeFirst();
+		if (leave(call)) {
 			throw new UnsentException(
 					new RedisConnectionFailureException("all connections are still in use by other commands"));
 		}
 		if (left <= 0 && !call.isOver()) {
 			throw new QueryTimeoutException("no reply within the command timeout");
 		}
-		return false;
 	}
 
 	/**
@@ -162,9 +177,13 @@ final class Combiner {
 	void tidy() {
 		for (WireSlot slot : this.slots) {
 			if (slot.take()) {
-				slot.wire().tidy();
-				slot.free();
-				wakeFirst();
+				try {
+					slot.wire().tidy();
+				}
+				finally {
+					slot.free();
+					wakeFirst();
+				}
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.UnsentException;
 import org.jspecify.annotations.Nullable;
@@ -67,23 +68,32 @@ final class JedisLane implements Lane {
 	public <T> @Nullable T run(Step<T> step) {
 		long begin = System.nanoTime();
 		Loan loan = borrow();
-		boolean broken = false;
+		boolean usable = false;
+		boolean readOnly = false;
 		try {
 			T answer = inTime(step, loan.link(), this.timeoutNanos - (System.nanoTime() - begin));
 			loan.prove();
+			usable = true;
 			return answer;
 		}
+		catch (LockBackendException ex) {
+			usable = ex.isNotCarriedOut(); // Then all that was sent was answered.
+			throw ex;
+		}
 		catch (DataAccessException ex) {
-			// Of a server that is no master any more, as of one that went away.
-			broken = ex.contains(JedisConnectionException.class) || RedisRefusal.READONLY.isIn(ex);
+			readOnly = RedisRefusal.READONLY.isIn(ex);
 			throw ex;
 		}
 		finally {
-			if (broken) {
+			// Of a server that is no master any more, as of one that went away.
+			if (readOnly || loan.link().connection().isBroken()) {
 				giveBackBroken(loan);
 			}
-			else {
+			else if (usable) {
 				loan.jedis.close();
+			}
+			else {
+				drop(loan); // A transaction may have been left open on it.
 			}
 		}
 	}
@@ -135,6 +145,8 @@ final class JedisLane implements Lane {
 	 * Takes back a connection that failed, and does not trust the others of its pool.
 	 */
 	void giveBackBroken(Loan loan) {
+		// Whatever failed: replies may be under way that are nobody's.
+		loan.link().connection().setBroken();
 		replace(loan.pool);
 		this.discards.execute(() -> giveBack(loan));
 	}

@@ -13,6 +13,7 @@ import io.github.distributedlock.backend.redis.wire.Link;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.commands.ProtocolCommand;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 
 import org.springframework.data.redis.connection.jedis.JedisExceptionConverter;
@@ -52,6 +53,11 @@ record JedisLink(Connection connection) implements Link {
 		try {
 			this.connection.sendCommand(command(command.verb()), command.arguments());
 		}
+		catch (JedisConnectionException ex) {
+			// Its message may be the server's answer to a command that was sent before.
+			throw translated(
+					new JedisConnectionException("the connection was lost while commands were sent", ex.getCause()));
+		}
 		catch (RuntimeException ex) {
 			throw translated(ex);
 		}
@@ -63,7 +69,7 @@ record JedisLink(Connection connection) implements Link {
 	 */
 	@Nullable Object receive() {
 		try {
-			return this.connection.getOne();
+			return withoutError(this.connection.getOne());
 		}
 		catch (JedisDataException ex) {
 			return translated(ex);
@@ -71,6 +77,18 @@ record JedisLink(Connection connection) implements Link {
 		catch (RuntimeException ex) {
 			throw translated(ex);
 		}
+	}
+
+	// A transaction's replies, one of which may be an error.
+	private static @Nullable Object withoutError(@Nullable Object reply) {
+		if (reply instanceof List<?> replies) {
+			for (Object one : replies) {
+				if (one instanceof JedisDataException error) {
+					throw error;
+				}
+			}
+		}
+		return reply;
 	}
 
 	static ProtocolCommand command(Verb verb) {

@@ -75,8 +75,9 @@ final class JedisWire implements Wire {
 
 	@Override
 	public void abandon() {
-		this.pool.giveBackBroken(loan());
+		Loan loan = loan();
 		this.loan = null;
+		this.pool.giveBackBroken(loan);
 	}
 
 	@Override

@@ -76,9 +76,10 @@ record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
 	public List<@Nullable Object> call(List<Command> commands) {
 		List<LettuceCommand> sent = commands.stream().map(LettuceLink::command).toList();
 		List<@Nullable Object> replies = new ArrayList<>(sent.size());
+		long end = System.nanoTime() + this.timeoutNanos;
 		try {
 			this.sender.send(sent, commands.get(0).key());
-			sent.forEach((command) -> replies.add(replyOrError(command)));
+			sent.forEach((command) -> replies.add(replyOrError(command, end - System.nanoTime())));
 			return replies;
 		}
 		catch (RuntimeException ex) {
@@ -87,9 +88,9 @@ record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
 		}
 	}
 
-	private @Nullable Object replyOrError(LettuceCommand command) {
+	private @Nullable Object replyOrError(LettuceCommand command, long nanos) {
 		try {
-			return command.await(this.timeoutNanos);
+			return command.await(nanos);
 		}
 		catch (RedisCommandExecutionException ex) {
 			return translated(ex);

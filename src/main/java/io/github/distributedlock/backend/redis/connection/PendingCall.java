@@ -29,6 +29,8 @@ final class PendingCall {
 
 	private final long deadline;
 
+	private final int bytes;
+
 	private @Nullable RuntimeException failure;
 
 	/**
@@ -40,6 +42,22 @@ final class PendingCall {
 		this.commands = commands;
 		this.replies = new Object[commands.size()];
 		this.deadline = deadline;
+		this.bytes = commands.stream().mapToInt(PendingCall::bytes).sum();
+	}
+
+	private static int bytes(Command command) {
+		int bytes = 0;
+		for (byte[] argument : command.arguments()) {
+			bytes += argument.length;
+		}
+		return bytes;
+	}
+
+	/**
+	 * How much is to be sent, more or less.
+	 */
+	int bytes() {
+		return this.bytes;
 	}
 
 	long deadline() {

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.github.distributedlock.backend.redis.wire.Command;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.RedisConnectionFailureException;
@@ -51,9 +50,11 @@ final class WireSlot {
 
 	/**
 	 * Takes calls that wait, the oldest first, as many as are sent at once.
+	 * @param own that of this thread, which it has taken
 	 */
-	void collect(Queue<PendingCall> waiting) {
-		int bytes = 0;
+	void collect(PendingCall own, Queue<PendingCall> waiting) {
+		this.batch.add(own);
+		int bytes = own.bytes();
 		while (this.batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
 			PendingCall call = waiting.poll();
 			if (call == null) {
@@ -61,19 +62,9 @@ final class WireSlot {
 			}
 			if (call.take()) {
 				this.batch.add(call);
-				bytes += size(call);
+				bytes += call.bytes();
 			}
 		}
-	}
-
-	private static int size(PendingCall call) {
-		int bytes = 0;
-		for (Command command : call.commands()) {
-			for (byte[] argument : command.arguments()) {
-				bytes += argument.length;
-			}
-		}
-		return bytes;
 	}
 
 	/**
@@ -83,9 +74,6 @@ final class WireSlot {
 	 * got no reply has failed
 	 */
 	boolean exchange(long deadline) {
-		if (this.batch.isEmpty()) {
-			return true; // Others have sent them.
-		}
 		int answered = 0;
 		RuntimeException failure = null;
 		try {

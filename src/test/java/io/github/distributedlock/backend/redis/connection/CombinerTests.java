@@ -23,6 +23,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -157,6 +158,34 @@ class CombinerTests {
 		}, this::reply);
 		assertFails(call(combiner(this.wire, other), "lost"), IllegalStateException.class);
 		await("it is looked at").until(() -> other.events.contains("tidied"));
+	}
+
+	@Test
+	void aThreadThatEndsWhileItOpensAConnectionLeavesNothingBehind() {
+		AtomicBoolean fails = new AtomicBoolean(true);
+		TestWire other = new TestWire(() -> {
+			if (fails.getAndSet(false)) {
+				throw new InternalError("as if no thread could be had");
+			}
+		}, this::reply);
+		Combiner combiner = combiner(other);
+		assertThatThrownBy(() -> combiner.call(List.of(TestWire.command("gone")), TIMEOUT.toNanos()))
+			.isInstanceOf(InternalError.class);
+		assertThat(combiner.call(List.of(TestWire.command("k")), TIMEOUT.toNanos())).containsExactly("k");
+		assertThat(other.batches).containsExactly(List.of("k"));
+	}
+
+	@Test
+	void whatIsBehindAThreadThatOpensAConnectionGoesOnTheOther() {
+		Combiner combiner = combiner(this.wire, this.closed);
+		CompletableFuture<List<Object>> first = leadSlowly(combiner);
+		CompletableFuture<List<Object>> opener = callAndWait(combiner, "opener");
+		CompletableFuture<List<Object>> behind = callAndWait(combiner, "behind");
+		this.slow.countDown();
+		Patience.get(first, "the first reply");
+		assertThat(Patience.get(behind, "the reply on the wire that is free")).containsExactly("behind");
+		this.opened.countDown();
+		assertThat(Patience.get(opener, "the reply on the new connection")).containsExactly("opener");
 	}
 
 	@Test
