@@ -123,6 +123,25 @@ class GrantsInRedisTests {
 		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
 	}
 
+	/** It came and died while the lock was held for long. */
+	@Test
+	void aTicketThatIsDeadBlocksNobodyForEver() {
+		Claim holder = held("a");
+		Claim dead = waits(claim("deaf").fair(true));
+		Claim next = waits(claim("c").fair(true));
+		pass(dead, 11_000);
+		assertThat(this.backend.acquireOrRegister(next).acquired()).isFalse();
+		this.backend.release("k", holder.owner());
+		boolean acquired = false;
+		for (int reservations = 0; reservations < 5 && !acquired; reservations++) {
+			if (("reserved:" + dead.owner()).equals(admin().get(LOCK))) {
+				admin().del(LOCK); // It has run out.
+			}
+			acquired = this.backend.acquireOrRegister(next).acquired();
+		}
+		assertThat(acquired).isTrue();
+	}
+
 	@Test
 	void aClaimWithoutANumberRemovesTheOneBefore() {
 		Claim holder = held("a");
