@@ -41,6 +41,8 @@ class GrantsInRedisTests {
 
 	private static final String CLAIMS = "lock-claims:{k}";
 
+	private static final String ALIVE = "lock-alive:{k}";
+
 	private static final String WAITERS = "lock-waiters:{k}";
 
 	private static final Duration LEASE = Duration.ofMinutes(10);
@@ -283,6 +285,10 @@ class GrantsInRedisTests {
 		String[] words = admin().hget(CLAIMS, waiter).split(" ");
 		words[2] = Long.toString(Long.parseLong(words[2]) - millis);
 		admin().hset(CLAIMS, waiter, String.join(" ", words));
+		String line = claim.fair() ? "fair:" + claim.instance() : waiter;
+		if (admin().zscore(ALIVE, line) != null) {
+			admin().zincrby(ALIVE, -millis, line);
+		}
 	}
 
 	private Jedis admin() {

@@ -100,6 +100,16 @@ public class GrantLincheckTests {
 	}
 
 	/**
+	 * Asks again of its own accord.
+	 */
+	@Operation
+	public void poll(@Param(name = "thread") int thread) {
+		if (this.current[thread] && !this.holds[thread]) {
+			ask(thread);
+		}
+	}
+
+	/**
 	 * Its last one: gives up, or gives the key back.
 	 */
 	@Operation
