@@ -157,8 +157,10 @@ final class KeyQueue {
 	 * @return {@code false} if it has to be given back, since another owner has the key
 	 */
 	boolean granted(ReleaseNotification grant, String owner) {
-		if (this.current.owner != null) {
-			return grants().isHeld(owner);
+		// The node tells first who has the key, and the grants only then.
+		String holder = this.current.owner;
+		if (holder != null) {
+			return holder.equals(owner) || grants().isHeld(owner);
 		}
 		if (grants().heard(grant, owner)) {
 			wakeUps().release();

@@ -42,8 +42,9 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 	end
 	local place = exact(math.max((last or 0) + 1, micros()))
 	local comes = redis.call('ZADD', queue.waiters, 'NX', place, waiter) == 1
-	if claims and not comes then
-		-- For those that do not look at claims. One that has just come is no line yet, and so not dead.
+	if claims and (not comes or isTicket(waiter)) then
+		-- For those that do not look at claims. An instance that has just come is no line yet, and so not dead. A ticket
+		-- is one at once: it keeps its place when it is woken, so its death must be known for as long.
 		redis.pcall('ZADD', queue.liveness, exact(millis()), lineOf(waiter))
 		redis.pcall('PEXPIRE', queue.liveness, timeToLive)
 	end
