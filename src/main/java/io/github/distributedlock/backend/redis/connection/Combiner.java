@@ -130,7 +130,11 @@ final class Combiner {
 	}
 
 	private boolean take(PendingCall own) {
-		return own.take() && this.waiting.remove(own);
+		boolean taken = own.take();
+		if (taken) {
+			this.waiting.remove(own); // Unless a leader has just come across it there.
+		}
+		return taken;
 	}
 
 	private boolean open(WireSlot slot, PendingCall own) {
