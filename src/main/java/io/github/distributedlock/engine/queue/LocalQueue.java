@@ -13,7 +13,6 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.Ownership;
-import io.github.distributedlock.engine.runtime.Undo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +43,7 @@ public final class LocalQueue {
 	/**
 	 * Creates empty queues.
 	 * @param withdrawals is to tell the store that no local request waits, and then to
-	 * leave
+	 * leave, also if it fails
 	 */
 	public LocalQueue(BiConsumer<LocalQueue, QueueNode> withdrawals) {
 		this.withdrawals = withdrawals;
@@ -259,14 +258,7 @@ public final class LocalQueue {
 	private void startWithdrawal(@Nullable KeyQueue queue) {
 		QueueNode current = (queue != null) ? queue.current : null;
 		if (current != null && current.withdrawal && current.takeTurn()) {
-			Undo.ifFails(() -> this.withdrawals.accept(this, current), () -> {
-				if (current.begin()) {
-					current.takeGrant();
-					current.settled(current.unwanted());
-					current.settled();
-					leave(current);
-				}
-			});
+			this.withdrawals.accept(this, current);
 		}
 	}
 

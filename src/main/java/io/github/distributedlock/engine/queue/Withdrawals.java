@@ -9,14 +9,15 @@ import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.SerialTasks;
 import io.github.distributedlock.engine.runtime.Store;
+import io.github.distributedlock.engine.runtime.Undo;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Tells the store in the background that no local request waits for a key any more, so
  * that it passes on a wake-up that was meant for us, and a key that was granted to us. If
- * the store cannot be told, the registration and the reservation run out by themselves,
- * and what may have been granted is cleaned up.
+ * the store cannot be told, or no thread can be had for that, the registration and the
+ * reservation run out by themselves, and what may have been granted is cleaned up.
  */
 public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
@@ -43,28 +44,45 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
 	@Override
 	public void accept(LocalQueue queue, QueueNode node) {
-		this.tasks.run(this.nodes.of(node.key), () -> {
-			if (!node.begin()) {
-				return;
-			}
-			node.takeGrant(); // One that is heard of from now on takes another
-								// withdrawal.
-			Set<String> unwanted = node.unwanted();
-			try {
-				this.store.withdraw(node.key, node.queueKey.waiter(), unwanted);
-				node.answered();
-			}
-			catch (RuntimeException ex) {
-				logger.debug("Could not withdraw from lock '{}'", LockException.printable(node.key), ex);
-				node.failed(Failures.asBackendException("withdraw", node.key, ex));
-				unwanted.forEach((owner) -> this.sweeper.forget(node.queueKey.claim(owner)));
-			}
-			finally {
-				node.settled(unwanted);
-				node.settled();
-				queue.leave(node);
-			}
-		});
+		Undo.ifFails(
+				() -> this.tasks.run(this.nodes.of(node.key), () -> end(queue, node, this::withdraw)),
+				() -> end(queue, node, this::cleanUp));
+	}
+
+	/**
+	 * Ends a withdrawal by a step that is told which owners may have been granted the
+	 * key.
+	 */
+	private void end(LocalQueue queue, QueueNode node, BiConsumer<QueueNode, Set<String>> step) {
+		if (!node.begin()) {
+			return;
+		}
+		node.takeGrant(); // One that is heard of from now on takes another withdrawal.
+		Set<String> unwanted = node.unwanted();
+		try {
+			step.accept(node, unwanted);
+		}
+		finally {
+			node.settled(unwanted);
+			node.settled();
+			queue.leave(node);
+		}
+	}
+
+	private void withdraw(QueueNode node, Set<String> unwanted) {
+		try {
+			this.store.withdraw(node.key, node.queueKey.waiter(), unwanted);
+			node.answered();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not withdraw from lock '{}'", LockException.printable(node.key), ex);
+			node.failed(Failures.asBackendException("withdraw", node.key, ex));
+			cleanUp(node, unwanted);
+		}
+	}
+
+	private void cleanUp(QueueNode node, Set<String> unwanted) {
+		unwanted.forEach((owner) -> this.sweeper.forget(node.queueKey.claim(owner)));
 	}
 
 }

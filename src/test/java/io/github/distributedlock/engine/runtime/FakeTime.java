@@ -65,6 +65,8 @@ public final class FakeTime implements EngineTime, Workers {
 
 	private boolean holdBackRenewals;
 
+	private final AtomicBoolean noThread = new AtomicBoolean();
+
 	private volatile CountDownLatch sleep = new CountDownLatch(0);
 
 	private int number;
@@ -132,6 +134,9 @@ public final class FakeTime implements EngineTime, Workers {
 
 	@Override
 	public void background(Runnable task) {
+		if (this.noThread.getAndSet(false)) {
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		}
 		task.run();
 	}
 
@@ -148,6 +153,13 @@ public final class FakeTime implements EngineTime, Workers {
 	@Override
 	public void callback(Runnable task) {
 		task.run();
+	}
+
+	/**
+	 * The next task of the background gets no thread.
+	 */
+	public void lackAThread() {
+		this.noThread.set(true);
 	}
 
 	/**
