@@ -118,6 +118,20 @@ class ParkingAndShutdownTests extends EngineFixture {
 	}
 
 	@Test
+	void waiterThatNoticesTheEndLateWithdrawsAllTheSame() {
+		ownedElsewhere("k", LEASE);
+		LockEngine withThreads = LockEngine.builder(this.backend).leaseTime(LEASE).build();
+		this.backend.next("register", (step) -> {
+			Object busy = step.get();
+			withThreads.close();
+			return busy;
+		});
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> withThreads.acquire(waiting("k", LEASE)));
+		Awaitility.await("the withdrawal").atMost(PATIENCE).until(() -> this.backend.steps().contains("withdraw k"));
+	}
+
+	@Test
 	void handleThatIsClosedIsNotHeldTooLong() {
 		LockEngine warning = new LockEngine(
 				LockEngine.builder(this.store).leaseTime(LEASE).warnHeldAfter(Duration.ofSeconds(5)), this.time,

@@ -2,6 +2,7 @@ package io.github.distributedlock.tck;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -50,6 +51,11 @@ public final class Ear implements ReleaseListener {
 	/** For whom the notifications were, oldest first. */
 	public List<Waiter> waiters() {
 		return this.notifications.stream().map(ReleaseNotification::waiter).toList();
+	}
+
+	/** The owners that were told that they have the key, oldest first. */
+	public List<String> owners() {
+		return this.notifications.stream().map(ReleaseNotification::owner).filter(Objects::nonNull).toList();
 	}
 
 	public int resubscriptions() {

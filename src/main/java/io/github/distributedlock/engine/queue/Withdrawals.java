@@ -44,8 +44,7 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
 	@Override
 	public void accept(LocalQueue queue, QueueNode node) {
-		Undo.ifFails(
-				() -> this.tasks.run(this.nodes.of(node.key), () -> end(queue, node, this::withdraw)),
+		Undo.ifFails(() -> this.tasks.run(this.nodes.of(node.key), () -> end(queue, node, this::withdraw)),
 				() -> end(queue, node, this::cleanUp));
 	}
 

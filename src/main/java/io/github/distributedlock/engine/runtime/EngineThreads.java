@@ -4,6 +4,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.SynchronousQueue;
@@ -22,15 +23,21 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
+	private static final int POOL_SIZE = 4;
+
 	private static final long KEEP_ALIVE_SECONDS = 30;
 
 	private static final long KEEP_CALLER_ALIVE_SECONDS = 5;
 
 	private final ScheduledThreadPoolExecutor timer;
 
-	private final ThreadPoolExecutor renewals = pool("renewal", 4);
+	private final ThreadPoolExecutor renewals = pool("renewal", new ThreadPoolExecutor.DiscardPolicy());
 
-	private final ThreadPoolExecutor background = pool("background", 4);
+	/**
+	 * Also after the end: a request that notices that late has yet to give back what was
+	 * granted to it.
+	 */
+	private final ThreadPoolExecutor background = pool("background", EngineThreads::runOnThreadOfItsOwn);
 
 	private final ThreadPoolExecutor reactions = unbounded("loss");
 
@@ -128,9 +135,9 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		this.background.shutdownNow();
 	}
 
-	private static ThreadPoolExecutor pool(String name, int size) {
-		ThreadPoolExecutor pool = new ThreadPoolExecutor(size, size, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
-				new LinkedBlockingQueue<>(), threads(name), new ThreadPoolExecutor.DiscardPolicy());
+	private static ThreadPoolExecutor pool(String name, RejectedExecutionHandler afterTheEnd) {
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(POOL_SIZE, POOL_SIZE, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
+				new LinkedBlockingQueue<>(), threads(name), afterTheEnd);
 		pool.allowCoreThreadTimeOut(true);
 		return pool;
 	}
@@ -139,9 +146,12 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	 * A thread for each task, also after the end.
 	 */
 	private static ThreadPoolExecutor unbounded(String name) {
-		ThreadFactory threads = threads(name);
 		return new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_CALLER_ALIVE_SECONDS, TimeUnit.SECONDS,
-				new SynchronousQueue<>(), threads, (task, ended) -> threads.newThread(task).start());
+				new SynchronousQueue<>(), threads(name), EngineThreads::runOnThreadOfItsOwn);
+	}
+
+	private static void runOnThreadOfItsOwn(Runnable task, ThreadPoolExecutor ended) {
+		ended.getThreadFactory().newThread(task).start();
 	}
 
 	private static ThreadFactory threads(String name) {

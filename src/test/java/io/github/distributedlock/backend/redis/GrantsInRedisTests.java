@@ -207,6 +207,35 @@ class GrantsInRedisTests {
 	}
 
 	@Test
+	void nobodyIsToldOfAGrantThatWasRefused() {
+		Claim holder = held("a");
+		Claim refused = waits("b");
+		admin().aclSetUser("default", "-set");
+		try {
+			this.backend.release("k", holder.owner());
+		}
+		finally {
+			admin().aclSetUser("default", "+set");
+		}
+		assertThat(admin().exists(LOCK)).isFalse();
+		Claim again = held("a");
+		Claim next = waits("b");
+		this.backend.release("k", again.owner());
+		this.ear.awaitGrant(next);
+		assertThat(this.ear.owners()).as("told, in this order").doesNotContain(refused.owner());
+	}
+
+	@Test
+	void whoHasAskedAtATimeThatIsYetToComeGetsAReservation() {
+		Claim holder = held("a");
+		Claim next = waits("b");
+		pass(next, -5_000); // The server's clock was set back.
+		this.backend.release("k", holder.owner());
+		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+		assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
+	}
+
+	@Test
 	void aUserWithoutCommandsForHashesKeepsReservations(CapturedOutput output) {
 		admin().aclSetUser("plain", "reset", "on", ">secret", "~lock*", "&*", "+@all", "-@hash");
 		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("localhost", REDIS.port());

@@ -105,8 +105,7 @@ class UnwantedGrantTests extends EngineFixture {
 
 	private void hears(Claim claim) {
 		this.backend.listener()
-			.onRelease(
-					ReleaseNotification.granted(claim.key(), claim.waiter(), claim.owner(), claim.number()));
+			.onRelease(ReleaseNotification.granted(claim.key(), claim.waiter(), claim.owner(), claim.number()));
 	}
 
 	private Claim last() {
