@@ -42,15 +42,13 @@ final class PendingCall {
 		this.commands = commands;
 		this.replies = new Object[commands.size()];
 		this.deadline = deadline;
-		this.bytes = commands.stream().mapToInt(PendingCall::bytes).sum();
-	}
-
-	private static int bytes(Command command) {
 		int bytes = 0;
-		for (byte[] argument : command.arguments()) {
-			bytes += argument.length;
+		for (Command command : commands) {
+			for (byte[] argument : command.arguments()) {
+				bytes += argument.length;
+			}
 		}
-		return bytes;
+		this.bytes = bytes;
 	}
 
 	/**
