@@ -6,9 +6,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.wire.Command;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.fixtures.Client;
@@ -150,21 +148,7 @@ class BestEffortTests {
 	}
 
 	private Link beforeEach(Runnable action) {
-		Lane lane = this.connections.shared().commands();
-		return new Link() {
-
-			@Override
-			public Object call(Command command) {
-				action.run();
-				return lane.run((link) -> link.call(command));
-			}
-
-			@Override
-			public List<Object> call(List<Command> commands) {
-				return commands.stream().map(this::call).toList();
-			}
-
-		};
+		return new SteppedLink(this.connections.shared().commands(), action);
 	}
 
 }

@@ -8,9 +8,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.wire.Command;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
@@ -134,27 +132,13 @@ class ChangingKeyTests {
 	 */
 	private Link changing(int first, List<Value> values) {
 		AtomicInteger commands = new AtomicInteger();
-		Lane lane = this.connections.shared().commands();
 		Runnable change = () -> {
 			int next = commands.incrementAndGet() - first;
 			if (next >= 0 && next < values.size()) {
 				set(values.get(next));
 			}
 		};
-		return new Link() {
-
-			@Override
-			public Object call(Command command) {
-				change.run();
-				return lane.run((link) -> link.call(command));
-			}
-
-			@Override
-			public List<Object> call(List<Command> commands) {
-				return commands.stream().map(this::call).toList();
-			}
-
-		};
+		return new SteppedLink(this.connections.shared().commands(), change);
 	}
 
 	private void set(Value value) {
