@@ -6,6 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 
+import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.connection.MessageListener;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -14,11 +15,14 @@ import org.springframework.data.redis.connection.Subscription;
 /**
  * The first moment of a Lettuce connection. One that logs in and does not reconnect may
  * be handed out before it takes commands, and then rejects the first ones: about one in
- * 20,000 on a busy machine.
+ * 20,000 on a busy machine. One that the server refuses may be closed before Lettuce has
+ * seen why: about one in 10 on a busy machine.
  */
 final class LettuceStart {
 
 	private static final int ATTEMPTS = 50;
+
+	private static final int OPENINGS = 5;
 
 	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -31,7 +35,7 @@ final class LettuceStart {
 	 * @param <T> its type
 	 * @return the connection
 	 * @throws org.springframework.dao.DataAccessException if it cannot be opened, or
-	 * gives no answer
+	 * gives no answer. What the server says against it is among the causes
 	 */
 	static <T extends RedisConnection> T await(T connection) {
 		// One to a cluster reconnects, and would ask all of its nodes.
@@ -39,9 +43,7 @@ final class LettuceStart {
 			return connection;
 		}
 		try {
-			for (int i = 0; i < ATTEMPTS && isRejected(() -> ping(connection)); i++) {
-				LockSupport.parkNanos(PAUSE_NANOS);
-			}
+			awaitReady(connection);
 			return connection;
 		}
 		catch (RuntimeException ex) {
@@ -50,13 +52,37 @@ final class LettuceStart {
 		}
 	}
 
+	private static void awaitReady(RedisConnection connection) {
+		int openings = 0;
+		for (int i = 0; i < ATTEMPTS; i++) {
+			try {
+				if (!isRejected(() -> ping(connection))) {
+					return;
+				}
+			}
+			catch (RedisConnectionFailureException ex) {
+				openings++;
+				if (openings == OPENINGS || !isUnexplained(ex)) {
+					throw ex;
+				}
+			}
+			LockSupport.parkNanos(PAUSE_NANOS);
+		}
+	}
+
+	private static boolean isUnexplained(RedisConnectionFailureException failure) {
+		return RedisRefusal.saysIn(failure, "Connection closed prematurely")
+				|| RedisRefusal.saysIn(failure, "RedisHandshakeHandler not registered");
+	}
+
 	private static void ping(RedisConnection connection) {
 		try {
 			connection.ping();
 		}
 		catch (RuntimeException ex) {
-			// Any answer will do, also that the user may not ask.
-			if (RedisRefusal.of(ex) == null && !RedisRefusal.isError(ex)) {
+			// Any answer will do, also that the user may not ask, but not to the opening.
+			if (ex instanceof RedisConnectionFailureException
+					|| (RedisRefusal.of(ex) == null && !RedisRefusal.isError(ex))) {
 				throw ex;
 			}
 		}

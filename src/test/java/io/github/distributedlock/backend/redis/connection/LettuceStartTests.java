@@ -8,6 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.data.redis.RedisConnectionFailureException;
 import org.springframework.data.redis.RedisSystemException;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.Subscription;
@@ -18,6 +19,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class LettuceStartTests {
 
 	private static final String NOT_YET = "Currently not connected. Commands are rejected.";
+
+	private static final String NOT_OPENED = "not opened: ";
+
+	private static final String WITHOUT_REASON = NOT_OPENED + "Connection closed prematurely";
 
 	private final Deque<String> answers = new ArrayDeque<>();
 
@@ -46,6 +51,10 @@ class LettuceStartTests {
 		String answer = this.answers.remove();
 		if (answer.equals("done")) {
 			return null;
+		}
+		if (answer.startsWith(NOT_OPENED)) {
+			throw new RedisConnectionFailureException("Unable to connect to Redis",
+					new IllegalStateException(answer.substring(NOT_OPENED.length())));
 		}
 		if (!answer.equals("PONG")) {
 			throw new RedisSystemException("Redis exception", new IllegalStateException(answer));
@@ -100,6 +109,27 @@ class LettuceStartTests {
 		this.answers.add("Command timed out after 1 second(s)");
 		assertThatExceptionOfType(RedisSystemException.class).isThrownBy(() -> LettuceStart.await(this.connection));
 		assertThat(this.answers).containsExactly("closed");
+	}
+
+	@Test
+	void aConnectionThatWasClosedBeforeItsReasonWasSeenIsOpenedAgain() {
+		String notSeen = NOT_OPENED + "RedisHandshakeHandler not registered";
+		String reason = NOT_OPENED + "NOPERM this user has no permissions to run the 'select' command";
+		this.answers.addAll(List.of(WITHOUT_REASON, notSeen, reason, "PONG"));
+		assertThatExceptionOfType(RedisConnectionFailureException.class)
+			.isThrownBy(() -> LettuceStart.await(this.connection))
+			.withStackTraceContaining("'select'");
+		assertThat(this.answers).containsExactly("PONG", "closed");
+	}
+
+	@Test
+	void aConnectionThatIsAlwaysClosedIsOpenedAFewTimes() {
+		for (int i = 0; i < 20; i++) {
+			this.answers.add(WITHOUT_REASON);
+		}
+		assertThatExceptionOfType(RedisConnectionFailureException.class)
+			.isThrownBy(() -> LettuceStart.await(this.connection));
+		assertThat(this.answers).hasSize(16).endsWith("closed");
 	}
 
 	@Test
