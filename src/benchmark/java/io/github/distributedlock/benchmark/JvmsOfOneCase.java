@@ -23,9 +23,7 @@ final class JvmsOfOneCase implements Case {
 		List<Integer> counts = bench.options().quick() ? FEWER : JVMS;
 		int millis = bench.options().size(1000, 500);
 		try (Crews crews = Crews.start(bench, counts.get(0))) {
-			crews.forEach((contestant, jvms) -> Round.warmUp(jvms, 1, 2L * millis));
-			// What happens only where JVMs meet must be compiled, too.
-			crews.forEach((contestant, jvms) -> Round.oneKey(bench, contestant, jvms, 1, 2L * millis, 0));
+			crews.forEach((contestant, jvms) -> Round.warmUp(bench, contestant, jvms, 1, 2L * millis));
 			for (int round = 0; round < ROUNDS; round++) {
 				for (int count : counts) {
 					crews.forEach((contestant, jvms) -> measure(bench, contestant, jvms.subList(0, count), millis));

@@ -19,14 +19,23 @@ import io.github.distributedlock.benchmark.WorkerJvm.Ran;
  */
 record Round(List<Ran> ran, long millis, ServerLoad server, long cpuNanos, long handOvers, OptionalLong attempts) {
 
+	private static final int MOST_WARM_UPS = 10;
+
 	/**
-	 * Lets JVMs compile what they need, each with a key of its own.
+	 * Lets JVMs compile what they need: one after the other what a thread does alone, and
+	 * together what they do where they meet, until that is hardly faster than before.
 	 */
-	static void warmUp(List<WorkerJvm> jvms, int threads, long millis) {
-		for (int i = 0; i < jvms.size(); i++) {
-			jvms.get(i).run("warm-" + i, threads, millis, 0);
+	static void warmUp(Bench bench, Contestant contestant, List<WorkerJvm> jvms, int threads, long millis) {
+		for (WorkerJvm jvm : jvms) {
+			jvm.run("warm", threads, millis, 0);
+			jvm.ran();
 		}
-		jvms.forEach(WorkerJvm::ran);
+		double best = 0;
+		double last = 0;
+		for (int i = 0; i < MOST_WARM_UPS && last >= 1.1 * best; i++) {
+			best = last;
+			last = oneKey(bench, contestant, jvms, threads, millis, 0).perSecond();
+		}
 	}
 
 	/**
