@@ -19,16 +19,20 @@ import io.github.distributedlock.benchmark.WorkerJvm.Ran;
  */
 record Round(List<Ran> ran, long millis, ServerLoad server, long cpuNanos, long handOvers, OptionalLong attempts) {
 
-	private static final int MOST_WARM_UPS = 10;
+	private static final int MOST_WARM_UPS = 5;
 
 	/**
-	 * Lets JVMs compile what they need: one after the other what a thread does alone, and
-	 * together what they do where they meet, until that is hardly faster than before.
+	 * Lets JVMs compile what they need: what a thread does alone; in pairs, which are
+	 * fast, what happens only where JVMs meet; and all together until that is hardly
+	 * faster than before.
 	 */
 	static void warmUp(Bench bench, Contestant contestant, List<WorkerJvm> jvms, int threads, long millis) {
 		for (WorkerJvm jvm : jvms) {
 			jvm.run("warm", threads, millis, 0);
 			jvm.ran();
+		}
+		for (int i = 2; i <= jvms.size(); i += 2) {
+			oneKey(bench, contestant, jvms.subList(i - 2, i), threads, 2 * millis, 0);
 		}
 		double best = 0;
 		double last = 0;
