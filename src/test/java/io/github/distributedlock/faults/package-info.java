@@ -23,10 +23,11 @@
  * <p>
  * A row runs on one server of its own, unless it says {@code on(…)} another
  * {@link io.github.distributedlock.faults.Deployment}. One that is {@code relayed()} can
- * lose, delay and cut single requests and replies: see
+ * lose, delay and cut single requests and replies, and messages: see
  * {@link io.github.distributedlock.fixtures.Relay}.
- * {@link io.github.distributedlock.faults.RecordedHolder} is a JVM of its own, which can
- * be stopped and killed.
+ * {@link io.github.distributedlock.faults.RecordedHolder} and
+ * {@link io.github.distributedlock.faults.RecordedWaiter} are JVMs of their own, which
+ * can be stopped and killed.
  * <p>
  * {@code -Dlock.faults.trials=20} repeats every fault so often, and
  * {@code -Dlock.faults.log=DEBUG} shows what the library has to say about it.

@@ -1,17 +1,12 @@
 package io.github.distributedlock.backend.redis;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.fixtures.BackendBeforeGrants;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -261,32 +256,39 @@ class GrantsInRedisTests {
 
 	@Test
 	void theVersionBeforeReservesForThoseThatClaim() {
-		Before before = new Before();
-		assertThat(before.acquire("d:1", "d")).isTrue();
+		BackendBeforeGrants before = before();
+		Claim holder = claim("d");
+		assertThat(before.acquireOrRegister(holder).acquired()).isTrue();
 		Claim next = waits("b");
-		before.release("d:1");
+		before.release("k", holder.owner());
 		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
 		this.ear.awaitWake("k");
 		assertThat(this.backend.acquireOrRegister(next.number(2)).acquired()).isTrue();
 		this.backend.release("k", next.owner());
 		// What the version before has left of the claim gives nothing to anybody.
-		assertThat(before.acquire("d:2", "d")).isTrue();
-		before.release("d:2");
+		Claim again = claim("d");
+		assertThat(before.acquireOrRegister(again).acquired()).isTrue();
+		before.release("k", again.owner());
 		assertThat(admin().exists(LOCK)).isFalse();
 	}
 
 	@Test
 	void thoseOfTheVersionBeforeGetReservations() {
-		Before before = new Before();
+		BackendBeforeGrants before = before();
 		Claim holder = held("a");
-		assertThat(before.acquire("d:1", "d")).isFalse();
+		Claim first = claim("d");
+		assertThat(before.acquireOrRegister(first).acquired()).isFalse();
 		Claim next = waits("b");
 		this.backend.release("k", holder.owner());
 		assertThat(admin().get(LOCK)).isEqualTo("reserved:d");
-		assertThat(before.acquire("d:1", "d")).isTrue();
+		assertThat(before.acquireOrRegister(first).acquired()).isTrue();
 		assertThat(this.backend.acquireOrRegister(next.number(2)).acquired()).isFalse();
-		before.release("d:1");
+		before.release("k", first.owner());
 		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
+	}
+
+	private static BackendBeforeGrants before() {
+		return REDIS.closing(new BackendBeforeGrants(REDIS.backend(Client.JEDIS), REDIS.server().admin()));
 	}
 
 	private Claim held(String instance) {
@@ -322,41 +324,6 @@ class GrantsInRedisTests {
 
 	private Jedis admin() {
 		return REDIS.admin();
-	}
-
-	/** A JVM of commit 0670216, which knows nothing of grants. */
-	private static final class Before {
-
-		private static final List<String> KEYS = List.of(LOCK, WAITERS, "lock-alive:{k}");
-
-		private final String acquire = script("lock", "waiters", "taking", "acquire-or-register");
-
-		private final String release = script("release-alone", "lock", "waiters", "release");
-
-		boolean acquire(String owner, String instance) {
-			List<?> answer = (List<?>) REDIS.admin()
-				.eval(this.acquire, KEYS, List.of("k", "lock-wake:", "500", "1", owner, instance, "600000", "10000"));
-			return Long.valueOf(1).equals(answer.get(0));
-		}
-
-		void release(String owner) {
-			assertThat(REDIS.admin().eval(this.release, KEYS, List.of("k", "lock-wake:", "500", "1", owner)))
-				.isEqualTo(1L);
-		}
-
-		private static String script(String... names) {
-			return Stream.of(names).map(Before::read).collect(Collectors.joining("\n"));
-		}
-
-		private static String read(String name) {
-			try (InputStream script = GrantsInRedisTests.class.getResourceAsStream("before-grants/" + name + ".lua")) {
-				return new String(Objects.requireNonNull(script, name).readAllBytes(), StandardCharsets.UTF_8);
-			}
-			catch (IOException ex) {
-				throw new UncheckedIOException(ex);
-			}
-		}
-
 	}
 
 }
