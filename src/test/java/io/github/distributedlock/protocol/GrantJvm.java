@@ -152,6 +152,7 @@ record GrantJvm(GrantSetup setup) {
 		boolean late = front.unanswered() && holds(GrantRule.UNANSWERED_REGISTRATION_IS_CLEANED_UP);
 		Set<Owner> all = Sets.union(unclean, front.tokens().next());
 		return state.superseded(number)
+			.ended(number)
 			.front(number, (before) -> before.ends(late ? Sets.with(all, owner(state, number)) : all));
 	}
 

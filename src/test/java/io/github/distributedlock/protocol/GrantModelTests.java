@@ -149,7 +149,9 @@ class GrantModelTests {
 						two.faults(2, LATE_COMMAND, LOST_MESSAGE)),
 				arguments(GrantRule.RECORD_IS_DROPPED, NO_LOST_LEASE, two.fenced(1).faults(2, TIME_OUT, LOST_MESSAGE)),
 				arguments(GrantRule.THE_DEAF_ARE_PASSED_OVER, NO_LOST_LEASE, three.faults(1, CRASH)),
-				arguments(GrantRule.PLACES_STAY, BOUNDED_BYPASS, GrantSetup.requests(1, 3, 3).inTime()));
+				arguments(GrantRule.PLACES_STAY, BOUNDED_BYPASS, GrantSetup.requests(1, 3, 3).inTime()),
+				arguments(GrantRule.REFUSED_KEEPS_PLACE, BOUNDED_BYPASS,
+						GrantSetup.requests(1, 3, 3).inTime().faults(1, REFUSED_COMMAND)));
 	}
 
 	@ParameterizedTest

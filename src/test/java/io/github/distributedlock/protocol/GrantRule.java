@@ -43,6 +43,11 @@ enum GrantRule {
 	SET_BEFORE_PUBLISH,
 
 	/**
+	 * A waiter to which the key could not be granted keeps its place.
+	 */
+	REFUSED_KEEPS_PLACE,
+
+	/**
 	 * A waiter that has begun to withdraw accepts nothing.
 	 */
 	NOT_WHILE_WITHDRAWING,

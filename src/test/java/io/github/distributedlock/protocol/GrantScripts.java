@@ -125,7 +125,14 @@ record GrantScripts(GrantSetup setup, @Nullable Fault fault) {
 			Phase phase = free.front(waiter.thread()).phase();
 			boolean deaf = phase == Phase.DEAD && this.setup.holds(GrantRule.THE_DEAF_ARE_PASSED_OVER);
 			if (record != null && this.fault == Fault.REFUSED_COMMAND) {
-				return this.setup.holds(GrantRule.SET_BEFORE_PUBLISH) ? free : free.with(new Packet.Granted(record));
+				if (!this.setup.holds(GrantRule.SET_BEFORE_PUBLISH)) {
+					return free.with(new Packet.Granted(record));
+				}
+				if (this.setup.holds(GrantRule.REFUSED_KEEPS_PLACE)) {
+					return free;
+				}
+				free = unregistered(free, waiter);
+				continue;
 			}
 			if (record != null && !deaf) {
 				int lease = this.setup.holds(GrantRule.FULL_LEASE) ? this.setup.lease() : GrantSetup.RESERVATION;

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param records what stands in {@code lock-claims:{k}}
  * @param fronts the requests in front of their queues
  * @param packets what is under way, in any order
- * @param bypasses how often others got the key since the first front waits, -1 if that is
- * not counted
+ * @param bypasses how often others got the key since the request of the first front has a
+ * place, even if it has lost that; -1 if that is not counted
  * @param idle for how long nobody has had the lock though somebody wants it, if
  * everything is in time
  * @param faultsLeft how much more may go wrong
@@ -148,7 +148,8 @@ record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records,
 	 */
 	Grants owned(Owner owner, int left) {
 		int bypasses = this.bypasses;
-		if (!isOwnedBy(owner) && this.waiters.stream().anyMatch((waiter) -> waiter.thread() == WATCHED)) {
+		boolean passes = bypasses > 0 || this.waiters.stream().anyMatch((waiter) -> waiter.thread() == WATCHED);
+		if (passes && !isOwnedBy(owner)) {
 			bypasses = Math.min(bypasses + 1, this.fronts.size());
 		}
 		return key(new Key(owner, false, left)).bypasses((owner.thread() == WATCHED) ? 0 : bypasses);
@@ -163,7 +164,14 @@ record Grants(@Nullable Key key, List<Owner> waiters, Set<Registration> records,
 		if (this.waiters.contains(waiter)) {
 			return this;
 		}
-		return waiters(Lists.with(this.waiters, waiter)).bypasses((waiter.thread() == WATCHED) ? 0 : this.bypasses);
+		return waiters(Lists.with(this.waiters, waiter));
+	}
+
+	/**
+	 * The request of a front has ended: nobody passes it by any more.
+	 */
+	Grants ended(int front) {
+		return (front == WATCHED) ? bypasses(0) : this;
 	}
 
 	private Grants bypasses(int bypasses) {

@@ -221,6 +221,44 @@ class GrantsInRedisTests {
 	}
 
 	@Test
+	void thoseToWhomItCannotBeGrantedKeepTheirPlaces() {
+		Claim holder = held("a");
+		Claim first = waits("b");
+		waits("c");
+		admin().aclSetUser("default", "-set");
+		try {
+			this.backend.release("k", holder.owner());
+		}
+		finally {
+			admin().aclSetUser("default", "+set");
+		}
+		assertThat(admin().exists(LOCK)).isFalse();
+		assertThat(admin().zrange(WAITERS, 0, -1)).containsExactly("b", "c");
+		Claim other = held("d");
+		waits(first.number(2));
+		this.backend.release("k", other.owner());
+		assertThat(admin().get(LOCK)).isEqualTo(first.owner());
+	}
+
+	/** As after a lease that has run out. */
+	@Test
+	void aServerWithoutMemoryGrantsWhatWasFreeToTheFirst() {
+		Claim holder = held("a");
+		Claim first = waits("b");
+		waits("c");
+		admin().del(LOCK);
+		admin().configSet("maxmemory", "1");
+		try {
+			this.backend.release("k", holder.owner());
+		}
+		finally {
+			admin().configSet("maxmemory", "0");
+		}
+		assertThat(admin().get(LOCK)).isEqualTo(first.owner());
+		assertThat(admin().zrange(WAITERS, 0, -1)).containsExactly("c");
+	}
+
+	@Test
 	void whoHasAskedAtATimeThatIsYetToComeGetsAReservation() {
 		Claim holder = held("a");
 		Claim next = waits("b");

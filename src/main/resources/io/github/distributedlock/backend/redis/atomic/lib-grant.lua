@@ -67,11 +67,12 @@ local function claimBy(queue, waiter)
 end
 
 -- Makes what a waiter has claimed the owner of the lock, and tells it. Answers whether it may have heard. If not, it
--- keeps its place, and the lock is to be given to another, or removed.
+-- keeps its place, and the lock is to be given to another, or removed. Answers nil if the lock was left as it was, since
+-- the server refuses to set it.
 -- First the lock, so that nobody is told of what was refused.
 local function grant(queue, waiter, claim, others)
 	if redis.pcall('SET', queue.lock, claim.owner, 'PX', claim.lease).err then
-		return false
+		return nil
 	end
 	local instance = string.match(waiter, '^[^:]*')
 	local heard = redis.pcall('PUBLISH', queue.channels .. instance,

@@ -148,10 +148,12 @@ local function admitReaders(queue)
 	return admitted
 end
 
--- A free lock is granted to exactly one waiter, or reserved for it, if it may have heard of that; or reserved for all
--- readers that are next; or nobody waits. A ticket keeps its place until it has the lock. Nothing may fail here: the
--- lock was released, and a waiter that is not notified polls.
+-- A lock becomes free, and is granted to exactly one waiter, or reserved for it, if it may have heard of that; or
+-- reserved for all readers that are next; or nobody waits. A ticket keeps its place until it has the lock. Nothing may
+-- fail here: the lock was released, and a waiter that is not notified polls.
 local function wakeNext(queue, speaker)
+	-- First what needs no memory: a server that has none left still lets a script go on that has written.
+	redis.call('DEL', queue.lock)
 	if not oldest(queue) then
 		return
 	end
@@ -164,15 +166,15 @@ local function wakeNext(queue, speaker)
 			end
 		else
 			local claim = claimBy(queue, waiter)
-			if claim and grant(queue, waiter, claim) then
-				return
+			if claim then
+				if grant(queue, waiter, claim) ~= false then
+					return -- If it was refused, so would be any other, and each keeps its place.
+				end
+				redis.call('DEL', queue.lock) -- It was not heard of.
 			end
 			local keepsPlace = isTicket(waiter)
 			if not keepsPlace then
 				unregister(queue, waiter)
-			end
-			if claim then
-				redis.call('DEL', queue.lock) -- It was not heard of, or refused.
 			end
 			if (not claim and notify(queue, waiter)) or keepsPlace then
 				redis.pcall('SET', queue.lock, 'reserved:' .. waiter, 'PX', queue.reservation)
@@ -189,7 +191,6 @@ local function release(queue, owner)
 	local value = look(queue.lock)
 	local owned = value == owner
 	if owned then
-		redis.call('DEL', queue.lock)
 		value = false
 	elseif type(value) == 'table' then
 		owned = leaves(queue.lock, owner)

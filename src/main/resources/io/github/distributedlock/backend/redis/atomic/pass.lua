@@ -18,7 +18,6 @@ end
 if YIELDS ~= '1' then
 	return { 1, unpack(take(queue, value, claim)) }
 end
-redis.call('DEL', LOCK)
 unregister(queue, WAITER)
 wakeNext(queue, WAITER)
 return { 1, unpack(acquire(queue, claim)) }

@@ -13,7 +13,6 @@ for i = 6, #ARGV do
 	ours = ours or value == ARGV[i]
 end
 if ours then
-	redis.call('DEL', LOCK)
 	value = false
 elseif type(value) == 'table' and isReader(WAITER) then
 	redis.call('ZREM', LOCK, 'reserved:' .. instanceOf(WAITER))
