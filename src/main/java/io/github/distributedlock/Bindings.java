@@ -34,28 +34,26 @@ final class Bindings {
 	private @Nullable CurrentLock innermost;
 
 	/**
-	 * The bindings of each key in the same order; only while there are more than a few.
+	 * Only while there are more than a few keys, or were when the stack was swept last.
 	 */
-	private @Nullable Map<String, Deque<CurrentLock>> index;
+	private @Nullable Index index;
 
 	/**
 	 * How many keys the stack has, counted once for each binding.
 	 */
 	private int keys;
 
-	private int keysToSweepAt = FEW;
-
 	void push(CurrentLock binding) {
 		dropEnded();
-		if (this.keys > this.keysToSweepAt) {
+		if (this.index != null && this.keys > this.index.keysToSweepAt) {
 			sweep();
 		}
 		link(binding);
 		if (this.index != null) {
-			addTo(this.index, binding);
+			this.index.add(binding);
 		}
 		else if (this.keys > FEW) {
-			this.index = newIndex();
+			sweep();
 		}
 	}
 
@@ -76,7 +74,7 @@ final class Bindings {
 	@Nullable LockHandle find(String key, Predicate<? super LockHandle> condition) {
 		dropEnded();
 		if (this.index != null) {
-			for (CurrentLock binding : indexed(this.index, key)) {
+			for (CurrentLock binding : this.index.of(key)) {
 				if (!binding.isOver() && condition.test(binding.handle)) {
 					return binding.handle;
 				}
@@ -107,8 +105,7 @@ final class Bindings {
 	 */
 	void end(LockHandle handle) {
 		List<String> keys = handle.keys();
-		for (CurrentLock binding : (this.index != null && !keys.isEmpty()) ? indexed(this.index, keys.get(0))
-				: stack()) {
+		for (CurrentLock binding : (this.index != null && !keys.isEmpty()) ? this.index.of(keys.get(0)) : stack()) {
 			if (binding.handle == handle) {
 				binding.end();
 			}
@@ -126,12 +123,11 @@ final class Bindings {
 			top.outer = null;
 			this.keys -= top.keys.size();
 			if (this.index != null) {
-				removeFrom(this.index, top);
+				this.index.remove(top);
 			}
 		}
 		if (this.innermost == null) {
 			this.index = null;
-			this.keysToSweepAt = FEW;
 		}
 	}
 
@@ -150,8 +146,7 @@ final class Bindings {
 				link(binding);
 			}
 		}
-		this.keysToSweepAt = Math.max(FEW, 2 * this.keys);
-		this.index = (this.keys > FEW) ? newIndex() : null;
+		this.index = (this.keys > FEW) ? new Index(stack(), 2 * this.keys) : null;
 	}
 
 	private List<CurrentLock> stack() {
@@ -162,49 +157,58 @@ final class Bindings {
 		return stack;
 	}
 
-	private static Collection<CurrentLock> indexed(Map<String, Deque<CurrentLock>> index, String key) {
-		Deque<CurrentLock> bindings = index.get(key);
-		if (bindings == null) {
-			return List.of();
-		}
-		dropEnded(bindings);
-		return bindings;
-	}
-
-	private Map<String, Deque<CurrentLock>> newIndex() {
-		Map<String, Deque<CurrentLock>> index = new HashMap<>();
-		List<CurrentLock> stack = stack();
-		for (int i = stack.size() - 1; i >= 0; i--) {
-			addTo(index, stack.get(i));
-		}
-		return index;
-	}
-
-	private static void addTo(Map<String, Deque<CurrentLock>> index, CurrentLock binding) {
-		for (String key : binding.keys) {
-			index.computeIfAbsent(key, (first) -> new ArrayDeque<>(1)).push(binding);
-		}
-	}
-
 	/**
-	 * Removes a binding that is over and was the topmost, so that it is for its keys,
-	 * too.
+	 * The bindings of each key, in the order of the stack.
 	 */
-	private static void removeFrom(Map<String, Deque<CurrentLock>> index, CurrentLock binding) {
-		for (String key : binding.keys) {
-			index.computeIfPresent(key, (same, bindings) -> {
-				dropEnded(bindings);
-				return bindings.isEmpty() ? null : bindings;
-			});
-		}
-	}
+	private static final class Index {
 
-	private static void dropEnded(Deque<CurrentLock> bindings) {
-		CurrentLock top = bindings.peek();
-		while (top != null && top.isOver()) {
-			bindings.pop();
-			top = bindings.peek();
+		private final Map<String, Deque<CurrentLock>> bindings = new HashMap<>();
+
+		final int keysToSweepAt;
+
+		Index(List<CurrentLock> stack, int keysToSweepAt) {
+			this.keysToSweepAt = keysToSweepAt;
+			for (int i = stack.size() - 1; i >= 0; i--) {
+				add(stack.get(i));
+			}
 		}
+
+		Collection<CurrentLock> of(String key) {
+			Deque<CurrentLock> ofKey = this.bindings.get(key);
+			if (ofKey == null) {
+				return List.of();
+			}
+			dropEnded(ofKey);
+			return ofKey;
+		}
+
+		void add(CurrentLock binding) {
+			for (String key : binding.keys) {
+				this.bindings.computeIfAbsent(key, (first) -> new ArrayDeque<>(1)).push(binding);
+			}
+		}
+
+		/**
+		 * Removes a binding that is over and was the topmost, so that it is for its keys,
+		 * too.
+		 */
+		void remove(CurrentLock binding) {
+			for (String key : binding.keys) {
+				this.bindings.computeIfPresent(key, (same, ofKey) -> {
+					dropEnded(ofKey);
+					return ofKey.isEmpty() ? null : ofKey;
+				});
+			}
+		}
+
+		private static void dropEnded(Deque<CurrentLock> ofKey) {
+			CurrentLock top = ofKey.peek();
+			while (top != null && top.isOver()) {
+				ofKey.pop();
+				top = ofKey.peek();
+			}
+		}
+
 	}
 
 }

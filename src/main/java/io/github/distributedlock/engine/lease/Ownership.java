@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
  * Invariants: each change of state is one compare-and-set, and the last two are final. So
  * at most one hold has it, a loss reaches the one that has it then, and a hold that has
  * handed it on can do nothing to it any more: it is not handed on before the store has
- * answered every extension that its hold has asked for. What the store answers to a
- * renewal counts only until the end. The lease ends here before the server may give the
- * key to another, and its end only moves later.
+ * answered every command that was sent for it. What the store answers to a renewal counts
+ * only until the end. The lease ends here before the server may give the key to another,
+ * and its end only moves later.
  */
 public final class Ownership {
 
@@ -54,12 +54,15 @@ public final class Ownership {
 	 * What a hold alone cannot say.
 	 *
 	 * @param hold the one that has it, has lost it, or has handed it on
-	 * @param extensions how many extensions were sent and may be carried out yet
+	 * @param unanswered how many commands were sent for this owner that may be carried
+	 * out yet: extensions, and an earlier attempt to acquire it
 	 */
-	private record Other(Stage stage, @Nullable Hold hold, @Nullable Reason loss, int extensions) implements State {
+	private record Other(Stage stage, @Nullable Hold hold, @Nullable Reason loss, int unanswered) implements State {
 	}
 
 	private static final State NEW = new Other(Stage.VACANT, null, null, 0);
+
+	private static final State NEW_UNSETTLED = new Other(Stage.VACANT, null, null, 1);
 
 	private static final State RELEASING = new Other(Stage.RELEASING, null, null, 0);
 
@@ -74,13 +77,11 @@ public final class Ownership {
 
 	private final long sliceStart;
 
-	private final boolean acquiredUnsettled;
-
 	private final EngineTime time;
 
 	private final long begin;
 
-	private volatile State state = NEW;
+	private volatile State state;
 
 	private volatile Lease lease;
 
@@ -110,7 +111,7 @@ public final class Ownership {
 		this.owner = owner;
 		this.options = options;
 		this.sliceStart = sliceStart;
-		this.acquiredUnsettled = unsettled;
+		this.state = unsettled ? NEW_UNSETTLED : NEW;
 		this.time = time;
 		this.begin = begin;
 		this.lease = new Lease(sent, options.lease());
@@ -147,8 +148,8 @@ public final class Ownership {
 		return (state instanceof Other other) ? other.hold() : (Hold) state;
 	}
 
-	private static int extensions(State state) {
-		return (state instanceof Other other) ? other.extensions() : 0;
+	private static int unanswered(State state) {
+		return (state instanceof Other other) ? other.unanswered() : 0;
 	}
 
 	private static boolean isOwned(State state) {
@@ -196,17 +197,18 @@ public final class Ownership {
 	 */
 	public boolean take(Hold hold) {
 		State state = this.state;
-		return stage(state) == Stage.VACANT && STATE.compareAndSet(this, state, hold);
+		State taken = (unanswered(state) == 0) ? hold : new Other(Stage.HELD, hold, null, unanswered(state));
+		return stage(state) == Stage.VACANT && STATE.compareAndSet(this, state, taken);
 	}
 
 	/**
 	 * Ends a hold, and keeps the key for the next one.
-	 * @return {@code false} if that hold does not have it any more, or an extension of it
-	 * may be carried out yet, which would then be one of the next hold
+	 * @return {@code false} if that hold does not have it any more, or a command for it
+	 * may be carried out yet, which would then be one for the next hold
 	 */
 	public boolean vacate(Hold hold) {
 		State state = this.state;
-		return isHeldBy(state, hold) && extensions(state) == 0
+		return isHeldBy(state, hold) && unanswered(state) == 0
 				&& STATE.compareAndSet(this, state, new Other(Stage.VACANT, hold, null, 0));
 	}
 
@@ -215,8 +217,8 @@ public final class Ownership {
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	public boolean beginRelease(Hold hold) {
-		return change(hold, (state) -> (extensions(state) == 0) ? RELEASING
-				: new Other(Stage.RELEASING, null, null, extensions(state)));
+		return change(hold, (state) -> (unanswered(state) == 0) ? RELEASING
+				: new Other(Stage.RELEASING, null, null, unanswered(state)));
 	}
 
 	/**
@@ -225,7 +227,7 @@ public final class Ownership {
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	boolean beginExtension(Hold hold) {
-		return change(hold, (state) -> new Other(Stage.HELD, hold, null, extensions(state) + 1));
+		return change(hold, (state) -> new Other(Stage.HELD, hold, null, unanswered(state) + 1));
 	}
 
 	/**
@@ -233,7 +235,7 @@ public final class Ownership {
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	boolean endExtension(Hold hold) {
-		return change(hold, (state) -> new Other(Stage.HELD, hold, null, extensions(state) - 1));
+		return change(hold, (state) -> new Other(Stage.HELD, hold, null, unanswered(state) - 1));
 	}
 
 	private boolean change(Hold hold, UnaryOperator<State> change) {
@@ -255,7 +257,7 @@ public final class Ownership {
 	public boolean beginRelease() {
 		State state = this.state;
 		return stage(state) == Stage.VACANT
-				&& STATE.compareAndSet(this, state, new Other(Stage.RELEASING, hold(state), null, 0));
+				&& STATE.compareAndSet(this, state, new Other(Stage.RELEASING, hold(state), null, unanswered(state)));
 	}
 
 	/**
@@ -273,7 +275,7 @@ public final class Ownership {
 			if (reason == Reason.SHUTDOWN && (loser == null || loser.isLeft())) {
 				return false;
 			}
-			if (STATE.compareAndSet(this, state, new Other(Stage.LOST, loser, reason, extensions(state)))) {
+			if (STATE.compareAndSet(this, state, new Other(Stage.LOST, loser, reason, unanswered(state)))) {
 				return true;
 			}
 		}
@@ -314,7 +316,7 @@ public final class Ownership {
 	 * that it may keep the key, or take it again, after this has ended.
 	 */
 	public boolean isUnsettled() {
-		return this.acquiredUnsettled || extensions(this.state) > 0;
+		return unanswered(this.state) > 0;
 	}
 
 	/**
