@@ -24,7 +24,7 @@ final class JvmsCase implements Case {
 	public void run(Bench bench) {
 		int millis = bench.options().size(1000, 500);
 		try (Crews crews = Crews.start(bench, MOST)) {
-			crews.forEach((contestant, jvms) -> Round.warmUp(bench, contestant, jvms, THREADS, 3L * millis / 2));
+			crews.forEach((contestant, jvms) -> Round.warmUp(bench, contestant, jvms, THREADS, millis));
 			for (int round = 0; round < bench.options().size(2, 1); round++) {
 				for (int count : JVMS) {
 					crews.forEach((contestant, jvms) -> measure(bench, contestant, jvms.subList(0, count), millis));

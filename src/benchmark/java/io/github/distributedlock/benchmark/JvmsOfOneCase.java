@@ -23,7 +23,7 @@ final class JvmsOfOneCase implements Case {
 		List<Integer> counts = bench.options().quick() ? FEWER : JVMS;
 		int millis = bench.options().size(1000, 500);
 		try (Crews crews = Crews.start(bench, counts.get(0))) {
-			crews.forEach((contestant, jvms) -> Round.warmUp(bench, contestant, jvms, 1, 3L * millis / 2));
+			crews.forEach((contestant, jvms) -> Round.warmUp(bench, contestant, jvms, 1, millis));
 			for (int round = 0; round < ROUNDS; round++) {
 				for (int count : counts) {
 					crews.forEach((contestant, jvms) -> measure(bench, contestant, jvms.subList(0, count), millis));

@@ -22,17 +22,16 @@ record Round(List<Ran> ran, long millis, ServerLoad server, long cpuNanos, long 
 	private static final int MOST_WARM_UPS = 5;
 
 	/**
-	 * Lets JVMs compile what they need: what a thread does alone; in pairs, which are
-	 * fast, what happens only where JVMs meet; and all together until that is hardly
-	 * faster than before.
+	 * Lets JVMs compile what they need: in pairs, which are fast, what happens where JVMs
+	 * meet and where they do not; and all together until that is hardly faster than
+	 * before.
 	 */
 	static void warmUp(Bench bench, Contestant contestant, List<WorkerJvm> jvms, int threads, long millis) {
-		for (WorkerJvm jvm : jvms) {
-			jvm.run("warm", threads, millis, 0);
-			jvm.ran();
-		}
-		for (int i = 2; i <= jvms.size(); i += 2) {
-			oneKey(bench, contestant, jvms.subList(i - 2, i), threads, 2 * millis, 0);
+		for (int i = 0; i < jvms.size(); i += 2) {
+			List<WorkerJvm> pair = jvms.subList(i, Math.min(i + 2, jvms.size()));
+			pair.forEach((jvm) -> jvm.run("warm" + jvms.indexOf(jvm), threads, millis, 0));
+			pair.forEach(WorkerJvm::ran);
+			oneKey(bench, contestant, pair, threads, 2 * millis, 0);
 		}
 		double best = 0;
 		double last = 0;
