@@ -132,6 +132,19 @@ class ParkingAndShutdownTests extends EngineFixture {
 	}
 
 	@Test
+	void whatIsAcquiredByARequestThatNoticesTheEndLateIsGivenBack() {
+		LockEngine withThreads = LockEngine.builder(this.backend).leaseTime(LEASE).build();
+		this.backend.next("acquire", (step) -> {
+			Object acquired = step.get();
+			withThreads.close();
+			return acquired;
+		});
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> withThreads.acquire(waiting("k", LEASE)));
+		Awaitility.await("the release").atMost(PATIENCE).until(() -> holderOf("k") == null);
+	}
+
+	@Test
 	void handleThatIsClosedIsNotHeldTooLong() {
 		LockEngine warning = new LockEngine(
 				LockEngine.builder(this.store).leaseTime(LEASE).warnHeldAfter(Duration.ofSeconds(5)), this.time,

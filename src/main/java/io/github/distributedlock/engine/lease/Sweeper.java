@@ -22,9 +22,10 @@ import org.slf4j.LoggerFactory;
  * key back. Every step checks the owner, so it does no harm, however often and late.
  * <p>
  * Invariants: at most one sweep is scheduled or under way, and one is while there are
- * tasks. A sweep leaves a node alone after its first failure there, and the task that
- * failed goes to the end, so that a node that is down is asked once for each pause,
- * however many tasks there are.
+ * tasks; but from the engine's end on, when no alarm rings any more, each task is tried
+ * once when it comes. A sweep leaves a node alone after its first failure there, and the
+ * task that failed goes to the end, so that a node that is down is asked once for each
+ * pause, however many tasks there are.
  */
 public final class Sweeper {
 
@@ -40,6 +41,8 @@ public final class Sweeper {
 	private final Queue<CleanUpTask> tasks = new LinkedBlockingQueue<>(MOST_TASKS);
 
 	private final AtomicBoolean active = new AtomicBoolean();
+
+	private volatile boolean finished;
 
 	/**
 	 * Whether it was said already that there is no more room.
@@ -94,15 +97,19 @@ public final class Sweeper {
 	}
 
 	/**
-	 * Tries every task once more, since there will be no other time.
+	 * Tries every task once more, since there will be no other time; and so for those
+	 * that come later, as of a request that notices the end late.
 	 */
 	public void finish() {
-		this.workers.background(() -> {
-			Set<Object> down = new HashSet<>();
-			for (CleanUpTask task : this.tasks) {
-				runUnlessDown(task, down);
-			}
-		});
+		this.finished = true;
+		this.workers.background(this::tryEachOnce);
+	}
+
+	private void tryEachOnce() {
+		Set<Object> down = new HashSet<>();
+		for (CleanUpTask task = this.tasks.poll(); task != null; task = this.tasks.poll()) {
+			runUnlessDown(task, down);
+		}
 	}
 
 	private void add(CleanUpTask task) {
@@ -115,7 +122,12 @@ public final class Sweeper {
 							+ " since {} locks are waiting to be released already",
 					LockException.printable(task.key), task.owner, MOST_TASKS);
 		}
-		start(0);
+		if (this.finished) {
+			this.workers.background(this::tryEachOnce);
+		}
+		else {
+			start(0);
+		}
 	}
 
 	private void start(long delay) {
