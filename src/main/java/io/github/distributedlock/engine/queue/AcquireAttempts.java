@@ -106,7 +106,7 @@ final class AcquireAttempts {
 			answer = (passing != null) ? pass(node, passing, claim, sent) : send(node, claim, registers);
 		}
 		catch (RuntimeException ex) {
-			failed(node, Failures.asBackendException("acquire", node.key, ex), unsettledBefore);
+			failed(node, Failures.asBackendException("acquire", node.key(), ex), unsettledBefore);
 			return null;
 		}
 		this.unsettled = unsettledBefore;
@@ -116,7 +116,7 @@ final class AcquireAttempts {
 		node.settled(claim.replaced());
 		this.wait.heard(answer);
 		if (!answer.acquired()) {
-			this.context.wakeUps().sawHolder(node.key, answer.holder());
+			this.context.wakeUps().sawHolder(node.key(), answer.holder());
 			this.wasBusy = true;
 			// What was passed on unheard goes on with its slice, but not this.
 			this.sliceStart = OptionalLong.empty();
@@ -243,16 +243,16 @@ final class AcquireAttempts {
 		this.unsettled = true; // Until it is guarded.
 		if (this.options.fenced() && fencingToken.isEmpty()) {
 			throw LockBackendException
-				.of("Lock '" + LockException.printable(node.key) + "' was requested as fenced, but "
+				.of("Lock '" + LockException.printable(node.key()) + "' was requested as fenced, but "
 						+ this.context.store().backend().getClass().getName() + " gave no fencing token")
 				.remedy("request it without")
 				.build();
 		}
-		Ownership ownership = new Ownership(node.key, this.claim.owner(), this.options, sent, begin,
+		Ownership ownership = new Ownership(node.key(), this.claim.owner(), this.options, sent, begin,
 				this.sliceStart.orElseGet(this.context.time()::nanoTime), unsettledBefore, this.context.time());
 		if (ownership.isOver()) {
 			this.failure = LockBackendException
-				.of("Lock '" + LockException.printable(node.key) + "' was granted, but the answer took"
+				.of("Lock '" + LockException.printable(node.key()) + "' was granted, but the answer took"
 						+ " longer than the lease of " + Text.of(this.options.lease()))
 				.remedy("choose a longer lease")
 				.retryable(true)
@@ -260,7 +260,7 @@ final class AcquireAttempts {
 			return null;
 		}
 		Hold hold = this.context.begin(ownership, node, this.options, fencingToken);
-		this.context.contention().acquired(node.key, this.wasBusy);
+		this.context.contention().acquired(node.key(), this.wasBusy);
 		this.unsettled = unsettledBefore;
 		return hold;
 	}

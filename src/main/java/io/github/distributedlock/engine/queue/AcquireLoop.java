@@ -111,7 +111,7 @@ final class AcquireLoop {
 	}
 
 	private void requireServed() {
-		this.attempts.context.lifecycle().requireServed(this.era, this.node.key);
+		this.attempts.context.lifecycle().requireServed(this.era, this.node.key());
 	}
 
 	/**
@@ -141,17 +141,17 @@ final class AcquireLoop {
 		}
 		if (!granted || this.wait.isOver()) {
 			// If it is late, a second command of a store that fails is not waited for.
-			this.wait.requireNoFailure(node.key, node.failure());
+			this.wait.requireNoFailure(node.key(), node.failure());
 		}
 		if (!granted && node.followsWithdrawal && !this.wait.isBusy()) {
-			throw Failures.withdrawalNotAnswered(node.key, this.wait.waited());
+			throw Failures.withdrawalNotAnswered(node.key(), this.wait.waited());
 		}
 		return granted && (patient || !this.wait.isOver());
 	}
 
 	private void beginToWait() {
 		if (!this.waits) {
-			this.wait.begins(this.node.key);
+			this.wait.begins(this.node.key());
 		}
 		this.waits = true;
 	}

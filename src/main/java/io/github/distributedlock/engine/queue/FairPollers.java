@@ -20,7 +20,7 @@ final class FairPollers {
 	private final Map<String, Set<QueueNode>> lines = new ConcurrentHashMap<>();
 
 	void join(QueueNode node) {
-		this.lines.compute(node.key, (key, present) -> {
+		this.lines.compute(node.key(), (key, present) -> {
 			Set<QueueNode> line = (present != null) ? present : new LinkedHashSet<>();
 			node.poller = line.isEmpty();
 			line.add(node);
@@ -32,7 +32,7 @@ final class FairPollers {
 	 * Leaves the line: it holds the lock, or has given up.
 	 */
 	void leave(QueueNode node) {
-		this.lines.computeIfPresent(node.key, (key, line) -> {
+		this.lines.computeIfPresent(node.key(), (key, line) -> {
 			if (line.remove(node) && node.poller && !line.isEmpty()) {
 				QueueNode next = line.iterator().next();
 				next.poller = true;

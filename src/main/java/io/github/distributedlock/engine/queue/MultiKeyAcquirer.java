@@ -123,14 +123,14 @@ public final class MultiKeyAcquirer {
 	private boolean begin(List<QueueNode> nodes, String owner, HoldOptions options, Moment sent, int era,
 			List<Hold> holds) {
 		for (QueueNode node : nodes) {
-			Ownership ownership = new Ownership(node.key, owner, options, sent, sent.nanos(), false,
+			Ownership ownership = new Ownership(node.key(), owner, options, sent, sent.nanos(), false,
 					this.context.time());
 			if (ownership.isOver()) {
 				return false;
 			}
 			holds.add(this.context.begin(ownership, node, options, OptionalLong.empty()));
 		}
-		this.context.lifecycle().requireServed(era, nodes.get(0).key);
+		this.context.lifecycle().requireServed(era, nodes.get(0).key());
 		return true;
 	}
 

@@ -40,8 +40,6 @@ final class QueueNode implements QueuePlace {
 
 	private final LocalQueue localQueue;
 
-	final String key;
-
 	final QueueKey queueKey;
 
 	/**
@@ -94,7 +92,6 @@ final class QueueNode implements QueuePlace {
 
 	QueueNode(LocalQueue localQueue, QueueKey queueKey, boolean withdrawal, boolean inherits) {
 		this.localQueue = localQueue;
-		this.key = queueKey.key();
 		this.queueKey = queueKey;
 		this.withdrawal = withdrawal;
 		this.inherits = inherits;
@@ -114,6 +111,10 @@ final class QueueNode implements QueuePlace {
 	 */
 	QueueNode withdrawal() {
 		return new QueueNode(this.localQueue, this.queueKey, true, false);
+	}
+
+	String key() {
+		return this.queueKey.key();
 	}
 
 	@Override
@@ -336,7 +337,7 @@ final class QueueNode implements QueuePlace {
 		KeyQueue queue = this.queue;
 		if (queue == null) {
 			throw new IllegalStateException(
-					"The request has no place in the queue of lock " + LockException.printable(this.key));
+					"The request has no place in the queue of lock " + LockException.printable(key()));
 		}
 		return queue;
 	}

@@ -44,7 +44,7 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
 	@Override
 	public void accept(LocalQueue queue, QueueNode node) {
-		Undo.ifFails(() -> this.tasks.run(this.nodes.of(node.key), () -> end(queue, node, this::withdraw)),
+		Undo.ifFails(() -> this.tasks.run(this.nodes.of(node.key()), () -> end(queue, node, this::withdraw)),
 				() -> end(queue, node, this::cleanUp));
 	}
 
@@ -70,12 +70,12 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
 	private void withdraw(QueueNode node, Set<String> unwanted) {
 		try {
-			this.store.withdraw(node.key, node.queueKey.waiter(), unwanted);
+			this.store.withdraw(node.key(), node.queueKey.waiter(), unwanted);
 			node.answered();
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Could not withdraw from lock '{}'", LockException.printable(node.key), ex);
-			node.failed(Failures.asBackendException("withdraw", node.key, ex));
+			logger.debug("Could not withdraw from lock '{}'", LockException.printable(node.key()), ex);
+			node.failed(Failures.asBackendException("withdraw", node.key(), ex));
 			cleanUp(node, unwanted);
 		}
 	}
