@@ -213,7 +213,6 @@ final class Recorder implements AutoCloseable {
 		private void lost() {
 			long now = System.nanoTime();
 			this.entry.lost();
-			this.told = true;
 			try {
 				this.handle.checkHeld();
 			}
@@ -231,6 +230,9 @@ final class Recorder implements AutoCloseable {
 			}
 			catch (IllegalStateException ex) {
 				// It was given back at the same moment.
+			}
+			finally {
+				this.told = true; // Not sooner, or its user closes it before it says why.
 			}
 		}
 
