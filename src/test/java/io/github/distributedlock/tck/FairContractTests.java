@@ -185,7 +185,8 @@ abstract class FairContractTests extends ContractBench {
 		Claim holder = held(backend, key, "a");
 		dead.forEach((instance) -> backend.acquireOrRegister(fair(key, instance)));
 		Claim ticket = fair(key, "b");
-		// Until all are silent: on a slow machine each registered long after the one before.
+		// Until all are silent: on a slow machine each registered long after the one
+		// before.
 		pollFor(SILENCE.plusMillis(100), backend, ticket);
 		backend.release(key, holder.owner());
 		Set<Holder> reservations = new HashSet<>();
