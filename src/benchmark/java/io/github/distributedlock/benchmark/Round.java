@@ -33,11 +33,11 @@ record Round(List<Ran> ran, long millis, ServerLoad server, long cpuNanos, long 
 			pair.forEach(WorkerJvm::ran);
 			oneKey(bench, contestant, pair, threads, 2 * millis, 0);
 		}
-		double best = 0;
-		double last = 0;
-		for (int i = 0; i < MOST_WARM_UPS && last >= 1.1 * best; i++) {
-			best = last;
-			last = oneKey(bench, contestant, jvms, threads, millis, 0).perSecond();
+		double before = 0;
+		double now = 0;
+		for (int i = 0; i < MOST_WARM_UPS && now >= 1.1 * before; i++) {
+			before = now;
+			now = oneKey(bench, contestant, jvms, threads, millis, 0).perSecond();
 		}
 	}
 

@@ -120,28 +120,25 @@ class ParkingAndShutdownTests extends EngineFixture {
 	@Test
 	void waiterThatNoticesTheEndLateWithdrawsAllTheSame() {
 		ownedElsewhere("k", LEASE);
-		LockEngine withThreads = LockEngine.builder(this.backend).leaseTime(LEASE).build();
-		this.backend.next("register", (step) -> {
-			Object busy = step.get();
-			withThreads.close();
-			return busy;
-		});
-		assertThatExceptionOfType(LockBackendException.class)
-			.isThrownBy(() -> withThreads.acquire(waiting("k", LEASE)));
+		assertThatItIsNotServedIfTheEngineEndsAfter("register");
 		Awaitility.await("the withdrawal").atMost(PATIENCE).until(() -> this.backend.steps().contains("withdraw k"));
 	}
 
 	@Test
 	void whatIsAcquiredByARequestThatNoticesTheEndLateIsGivenBack() {
+		assertThatItIsNotServedIfTheEngineEndsAfter("acquire");
+		Awaitility.await("the release").atMost(PATIENCE).until(() -> holderOf("k") == null);
+	}
+
+	private void assertThatItIsNotServedIfTheEngineEndsAfter(String last) {
 		LockEngine withThreads = LockEngine.builder(this.backend).leaseTime(LEASE).build();
-		this.backend.next("acquire", (step) -> {
-			Object acquired = step.get();
+		this.backend.next(last, (step) -> {
+			Object answer = step.get();
 			withThreads.close();
-			return acquired;
+			return answer;
 		});
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> withThreads.acquire(waiting("k", LEASE)));
-		Awaitility.await("the release").atMost(PATIENCE).until(() -> holderOf("k") == null);
 	}
 
 	@Test

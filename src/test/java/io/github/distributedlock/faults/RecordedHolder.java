@@ -1,20 +1,13 @@
 package io.github.distributedlock.faults;
 
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.OptionalLong;
 
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.redis.RedisLockBackend;
-import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
-import io.github.distributedlock.fixtures.Variant;
-
-import org.springframework.data.redis.connection.RedisConfiguration;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
  * A JVM of its own that holds a lock until it is told to give it back, and says when it
@@ -39,9 +32,7 @@ final class RecordedHolder implements AutoCloseable {
 	 * @param file for its history
 	 */
 	static RecordedHolder of(String key, Client client, int port, Path file) {
-		return new RecordedHolder(
-				JvmProcess.start(RecordedHolder.class, Map.of(Variant.PROPERTY, Variant.ATOMICITY.name()), key,
-						client.name(), String.valueOf(port), file.toString()));
+		return new RecordedHolder(RecordedJvm.start(RecordedHolder.class, key, client, port, file));
 	}
 
 	/** The JVM. */
@@ -80,12 +71,9 @@ final class RecordedHolder implements AutoCloseable {
 	}
 
 	public static void main(String[] arguments) throws InterruptedException {
-		RedisConfiguration server = new RedisStandaloneConfiguration("localhost", Integer.parseInt(arguments[2]));
-		RedisLockBackend backend = Client.valueOf(arguments[1]).backend(server, Trial.SETTINGS);
-		LockEngine engine = LockEngine.builder(backend).leaseTime(Trial.LEASE).build();
-		Recorder recorder = new Recorder(Path.of(arguments[3]));
-		LockRequest request = LockRequest.of(arguments[0]).fenced(true).waitTime(Workload.PATIENCE);
-		Held held = recorder.acquire(engine, request).orElseThrow();
+		RecordedJvm jvm = RecordedJvm.of(arguments);
+		LockRequest request = LockRequest.of(jvm.key()).fenced(true).waitTime(Workload.PATIENCE);
+		Held held = jvm.recorder().acquire(jvm.engine(), request).orElseThrow();
 		OptionalLong token = held.handle().fencingToken();
 		held.handle().onLost(() -> System.out.println("lost " + System.nanoTime()));
 		System.out.println("owner " + held.handle().owner());

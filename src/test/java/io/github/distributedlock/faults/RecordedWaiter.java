@@ -1,21 +1,14 @@
 package io.github.distributedlock.faults;
 
 import java.nio.file.Path;
-import java.util.Map;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.RedisLockBackend;
-import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
-import io.github.distributedlock.fixtures.Variant;
-
-import org.springframework.data.redis.connection.RedisConfiguration;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
  * A JVM of its own that waits for a lock when it is told to, and then holds it until it
@@ -37,9 +30,7 @@ final class RecordedWaiter implements AutoCloseable {
 	 * @param file for its history
 	 */
 	static RecordedWaiter of(String key, Client client, int port, Path file) {
-		return new RecordedWaiter(
-				JvmProcess.start(RecordedWaiter.class, Map.of(Variant.PROPERTY, Variant.ATOMICITY.name()), key,
-						client.name(), String.valueOf(port), file.toString()));
+		return new RecordedWaiter(RecordedJvm.start(RecordedWaiter.class, key, client, port, file));
 	}
 
 	JvmProcess process() {
@@ -76,17 +67,14 @@ final class RecordedWaiter implements AutoCloseable {
 	}
 
 	public static void main(String[] arguments) throws InterruptedException {
-		RedisConfiguration server = new RedisStandaloneConfiguration("localhost", Integer.parseInt(arguments[2]));
-		RedisLockBackend backend = Client.valueOf(arguments[1]).backend(server, Trial.SETTINGS);
-		LockEngine engine = LockEngine.builder(backend).leaseTime(Trial.LEASE).build();
-		Recorder recorder = new Recorder(Path.of(arguments[3]));
-		try (LockHandle first = engine.acquire("warm-up")) {
+		RecordedJvm jvm = RecordedJvm.of(arguments);
+		try (LockHandle first = jvm.engine().acquire("warm-up")) {
 			System.out.println("instance " + Claim.instanceOf(first.owner()));
 		}
 		while (true) {
 			ChildJvm.awaitLine();
-			LockRequest request = LockRequest.of(arguments[0]).waitTime(Workload.PATIENCE);
-			try (Held held = recorder.acquire(engine, request).orElseThrow()) {
+			LockRequest request = LockRequest.of(jvm.key()).waitTime(Workload.PATIENCE);
+			try (Held held = jvm.recorder().acquire(jvm.engine(), request).orElseThrow()) {
 				System.out.println("owner " + held.handle().owner());
 				ChildJvm.awaitLine();
 			}

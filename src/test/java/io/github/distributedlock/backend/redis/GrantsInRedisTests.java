@@ -190,13 +190,7 @@ class GrantsInRedisTests {
 	void aServerWithoutMemoryGrantsAllTheSame() {
 		Claim holder = held("a");
 		Claim next = waits("b");
-		admin().configSet("maxmemory", "1");
-		try {
-			this.backend.release("k", holder.owner());
-		}
-		finally {
-			admin().configSet("maxmemory", "0");
-		}
+		releaseWithoutMemory(holder);
 		assertThat(admin().get(LOCK)).isEqualTo(next.owner());
 		this.ear.awaitGrant(next);
 	}
@@ -205,13 +199,7 @@ class GrantsInRedisTests {
 	void nobodyIsToldOfAGrantThatWasRefused() {
 		Claim holder = held("a");
 		Claim refused = waits("b");
-		admin().aclSetUser("default", "-set");
-		try {
-			this.backend.release("k", holder.owner());
-		}
-		finally {
-			admin().aclSetUser("default", "+set");
-		}
+		releaseWithoutSet(holder);
 		assertThat(admin().exists(LOCK)).isFalse();
 		Claim again = held("a");
 		Claim next = waits("b");
@@ -225,13 +213,7 @@ class GrantsInRedisTests {
 		Claim holder = held("a");
 		Claim first = waits("b");
 		waits("c");
-		admin().aclSetUser("default", "-set");
-		try {
-			this.backend.release("k", holder.owner());
-		}
-		finally {
-			admin().aclSetUser("default", "+set");
-		}
+		releaseWithoutSet(holder);
 		assertThat(admin().exists(LOCK)).isFalse();
 		assertThat(admin().zrange(WAITERS, 0, -1)).containsExactly("b", "c");
 		Claim other = held("d");
@@ -247,13 +229,7 @@ class GrantsInRedisTests {
 		Claim first = waits("b");
 		waits("c");
 		admin().del(LOCK);
-		admin().configSet("maxmemory", "1");
-		try {
-			this.backend.release("k", holder.owner());
-		}
-		finally {
-			admin().configSet("maxmemory", "0");
-		}
+		releaseWithoutMemory(holder);
 		assertThat(admin().get(LOCK)).isEqualTo(first.owner());
 		assertThat(admin().zrange(WAITERS, 0, -1)).containsExactly("c");
 	}
@@ -327,6 +303,26 @@ class GrantsInRedisTests {
 
 	private static BackendBeforeGrants before() {
 		return REDIS.closing(new BackendBeforeGrants(REDIS.backend(Client.JEDIS), REDIS.server().admin()));
+	}
+
+	private void releaseWithoutMemory(Claim holder) {
+		admin().configSet("maxmemory", "1");
+		try {
+			this.backend.release("k", holder.owner());
+		}
+		finally {
+			admin().configSet("maxmemory", "0");
+		}
+	}
+
+	private void releaseWithoutSet(Claim holder) {
+		admin().aclSetUser("default", "-set");
+		try {
+			this.backend.release("k", holder.owner());
+		}
+		finally {
+			admin().aclSetUser("default", "+set");
+		}
 	}
 
 	private Claim held(String instance) {
