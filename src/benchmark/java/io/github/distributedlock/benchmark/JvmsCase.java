@@ -3,7 +3,8 @@ package io.github.distributedlock.benchmark;
 import java.util.List;
 
 /**
- * Several JVMs that want one key.
+ * Several JVMs that want one key: first with some threads each, then with one. The same
+ * JVMs do both, since it takes minutes until they have compiled what they need.
  */
 final class JvmsCase implements Case {
 
@@ -24,13 +25,14 @@ final class JvmsCase implements Case {
 	public void run(Bench bench) {
 		int millis = bench.options().size(1000, 500);
 		try (Crews crews = Crews.start(bench, MOST)) {
-			crews.forEach((contestant, jvms) -> Round.warmUp(bench, contestant, jvms, THREADS, millis));
+			crews.forEach((contestant, jvms) -> new WarmUp(bench, contestant, THREADS, millis).run(jvms));
 			for (int round = 0; round < bench.options().size(2, 1); round++) {
 				for (int count : JVMS) {
 					crews.forEach((contestant, jvms) -> measure(bench, contestant, jvms.subList(0, count), millis));
 				}
 				crews.forEach((contestant, jvms) -> measureTwo(bench, contestant, jvms.subList(0, 2), 2L * millis));
 			}
+			JvmsOfOneThread.measure(bench, crews);
 		}
 	}
 

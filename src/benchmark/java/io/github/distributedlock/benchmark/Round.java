@@ -19,28 +19,6 @@ import io.github.distributedlock.benchmark.WorkerJvm.Ran;
  */
 record Round(List<Ran> ran, long millis, ServerLoad server, long cpuNanos, long handOvers, OptionalLong attempts) {
 
-	private static final int MOST_WARM_UPS = 5;
-
-	/**
-	 * Lets JVMs compile what they need: in pairs, which are fast, what happens where JVMs
-	 * meet and where they do not; and all together until that is hardly faster than
-	 * before.
-	 */
-	static void warmUp(Bench bench, Contestant contestant, List<WorkerJvm> jvms, int threads, long millis) {
-		for (int i = 0; i < jvms.size(); i += 2) {
-			List<WorkerJvm> pair = jvms.subList(i, Math.min(i + 2, jvms.size()));
-			pair.forEach((jvm) -> jvm.run("warm" + jvms.indexOf(jvm), threads, millis, 0));
-			pair.forEach(WorkerJvm::ran);
-			oneKey(bench, contestant, pair, threads, 2 * millis, 0);
-		}
-		double before = 0;
-		double now = 0;
-		for (int i = 0; i < MOST_WARM_UPS && now >= 1.1 * before; i++) {
-			before = now;
-			now = oneKey(bench, contestant, jvms, threads, millis, 0).perSecond();
-		}
-	}
-
 	/**
 	 * Threads that all want one key.
 	 */

@@ -26,7 +26,7 @@ final class ThreadsCase implements Case {
 	public void run(Bench bench) {
 		try (Crews jvms = Crews.start(bench, 1)) {
 			int millis = bench.options().size(1000, 300);
-			jvms.forEach((contestant, jvm) -> Round.warmUp(bench, contestant, jvm, USUAL, 2L * millis));
+			jvms.forEach((contestant, jvm) -> new WarmUp(bench, contestant, USUAL, 2L * millis).run(jvm));
 			for (int threads : bench.options().quick() ? FEWER : THREADS) {
 				jvms.forEach((contestant, jvm) -> measure(bench, contestant, jvm, threads, millis));
 			}

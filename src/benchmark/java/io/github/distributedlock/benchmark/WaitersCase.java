@@ -36,7 +36,7 @@ final class WaitersCase implements Case {
 	}
 
 	private void measure(Bench bench, Contestant contestant, WorkerJvm holder, WorkerJvm waiter) {
-		Round.warmUp(bench, contestant, List.of(holder, waiter), 8, bench.options().size(2000, 500));
+		new WarmUp(bench, contestant, 8, bench.options().size(2000, 500)).run(List.of(holder, waiter));
 		for (int round = 0; round < bench.options().size(2, 1); round++) {
 			for (int waiters : bench.options().quick() ? FEWER : WAITERS) {
 				bench.flush();

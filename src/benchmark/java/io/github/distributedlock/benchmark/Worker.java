@@ -48,6 +48,7 @@ final class Worker {
 			case "wait" -> await(line[1], Integer.parseInt(line[2]));
 			case "keep" -> keep(Integer.parseInt(line[1]));
 			case "cpu" -> System.out.println("cpu " + cpuNanos());
+			case "compiled" -> System.out.println("compiled " + compiledMillis());
 			case "attempts" -> System.out.println("attempts " + this.locks.attempts().orElse(-1));
 			default -> throw new IllegalArgumentException(line[0]);
 		}
@@ -118,6 +119,10 @@ final class Worker {
 	// Of the clock that all JVMs of a machine share.
 	private static long micros() {
 		return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
+	}
+
+	private static long compiledMillis() {
+		return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
 	}
 
 	private static long cpuNanos() {

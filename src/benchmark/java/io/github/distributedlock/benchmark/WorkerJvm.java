@@ -93,6 +93,14 @@ final class WorkerJvm implements AutoCloseable {
 		return Long.parseLong(answer("cpu "));
 	}
 
+	/**
+	 * For how long its compilers have worked.
+	 */
+	long compiledMillis() {
+		this.process.send("compiled");
+		return Long.parseLong(answer("compiled "));
+	}
+
 	OptionalLong attempts() {
 		this.process.send("attempts");
 		long attempts = Long.parseLong(answer("attempts "));

@@ -5,34 +5,26 @@ import java.util.List;
 /**
  * JVMs of one thread each that want one key: nothing can be passed on inside a JVM.
  */
-final class JvmsOfOneCase implements Case {
+final class JvmsOfOneThread {
 
 	private static final List<Integer> JVMS = List.of(8, 4, 2, 1);
 
-	private static final List<Integer> FEWER = List.of(4, 2, 1);
-
 	private static final int ROUNDS = 3;
 
-	@Override
-	public String name() {
-		return "jvms-of-one";
+	private JvmsOfOneThread() {
 	}
 
-	@Override
-	public void run(Bench bench) {
-		List<Integer> counts = bench.options().quick() ? FEWER : JVMS;
+	static void measure(Bench bench, Crews crews) {
 		int millis = bench.options().size(1000, 500);
-		try (Crews crews = Crews.start(bench, counts.get(0))) {
-			crews.forEach((contestant, jvms) -> Round.warmUp(bench, contestant, jvms, 1, millis));
-			for (int round = 0; round < ROUNDS; round++) {
-				for (int count : counts) {
-					crews.forEach((contestant, jvms) -> measure(bench, contestant, jvms.subList(0, count), millis));
-				}
+		crews.forEach((contestant, jvms) -> new WarmUp(bench, contestant, 1, millis).run(jvms));
+		for (int round = 0; round < ROUNDS; round++) {
+			for (int count : JVMS) {
+				crews.forEach((contestant, jvms) -> measure(bench, contestant, jvms.subList(0, count), millis));
 			}
 		}
 	}
 
-	private void measure(Bench bench, Contestant contestant, List<WorkerJvm> jvms, long millis) {
+	private static void measure(Bench bench, Contestant contestant, List<WorkerJvm> jvms, long millis) {
 		int count = jvms.size();
 		Round round = Round.oneKey(bench, contestant, jvms, 1, millis, 0);
 		Results results = bench.results();

@@ -1,0 +1,81 @@
+package io.github.distributedlock.benchmark;
+
+import java.util.List;
+
+/**
+ * Lets JVMs work until their compilers rest: two cores that compile for eight JVMs have
+ * no time for the lock, and what is measured then is the compiler.
+ */
+final class WarmUp {
+
+	private static final int MOST_ROUNDS = 8;
+
+	// Of the time of a round, in which a compiler may still work.
+	private static final double RESTING = 0.1;
+
+	private static final long PAUSE_MILLIS = 500;
+
+	private final Bench bench;
+
+	private final Contestant contestant;
+
+	private final int threads;
+
+	private final long millis;
+
+	WarmUp(Bench bench, Contestant contestant, int threads, long millis) {
+		this.bench = bench;
+		this.contestant = contestant;
+		this.threads = threads;
+		this.millis = millis;
+	}
+
+	/**
+	 * Lets them work in pairs, which are fast: what happens where JVMs meet and where
+	 * they do not. Then all together.
+	 */
+	void run(List<WorkerJvm> jvms) {
+		for (int i = 0; i < jvms.size(); i += 2) {
+			List<WorkerJvm> pair = jvms.subList(i, Math.min(i + 2, jvms.size()));
+			untilCompiled(pair, () -> {
+				Round.ownKeys(this.bench, this.contestant, pair, this.threads, this.millis);
+				oneKey(pair);
+			});
+		}
+		untilCompiled(jvms, () -> oneKey(jvms));
+	}
+
+	private void oneKey(List<WorkerJvm> jvms) {
+		Round.oneKey(this.bench, this.contestant, jvms, this.threads, this.millis, 0);
+	}
+
+	private void untilCompiled(List<WorkerJvm> jvms, Runnable round) {
+		long compiled = compiledMillis(jvms);
+		for (int i = 0; i < MOST_ROUNDS; i++) {
+			long before = compiled;
+			round.run();
+			compiled = awaitCompiled(jvms);
+			if (compiled - before < RESTING * this.millis * jvms.size()) {
+				return;
+			}
+		}
+	}
+
+	// What was asked for in the round is compiled while nothing else wants the cores.
+	private static long awaitCompiled(List<WorkerJvm> jvms) {
+		long compiled = compiledMillis(jvms);
+		while (true) {
+			Pauses.pause(PAUSE_MILLIS);
+			long now = compiledMillis(jvms);
+			if (now == compiled) {
+				return now;
+			}
+			compiled = now;
+		}
+	}
+
+	private static long compiledMillis(List<WorkerJvm> jvms) {
+		return jvms.stream().mapToLong(WorkerJvm::compiledMillis).sum();
+	}
+
+}
