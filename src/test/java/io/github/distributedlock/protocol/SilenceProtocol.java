@@ -22,12 +22,12 @@ record SilenceProtocol(int waiters, @Nullable Rule broken) implements Model<Sile
 	/**
 	 * After how long a waiter is taken to be dead.
 	 */
-	static final int SILENCE = 4;
+	static final int SILENCE = 3;
 
 	/**
 	 * How long the server's second is.
 	 */
-	static final int SECOND = 2;
+	static final int SECOND = 3;
 
 	/**
 	 * After how long a waiter polls at the latest.

@@ -76,8 +76,8 @@ public record AcquireContext(Store store, Listening listening, PollInterval poll
 		}
 	}
 
-	Polls polls(Claim claim) {
-		return new Polls(this.store, this.listening, this.pollInterval, claim, this.time);
+	Polls polls(Claim claim, HoldOptions options) {
+		return new Polls(this.store, this.listening, this.pollInterval, claim, options.granted(), this.time);
 	}
 
 }

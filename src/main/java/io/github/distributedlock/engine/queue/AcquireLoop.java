@@ -237,7 +237,7 @@ final class AcquireLoop {
 	private Polls polls() {
 		Polls polls = this.polls;
 		if (polls == null) {
-			polls = this.attempts.context.polls(this.attempts.claim);
+			polls = this.attempts.context.polls(this.attempts.claim, this.attempts.options);
 			this.polls = polls;
 		}
 		return polls;

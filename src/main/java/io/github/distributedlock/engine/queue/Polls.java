@@ -16,7 +16,8 @@ import io.github.distributedlock.engine.runtime.Store;
  * requesting thread.
  * <p>
  * When the lease ends of which the store told, since no notification comes then. While
- * wake-ups arrive, in time for a reservation whose wake-up got lost. While they do not, a
+ * wake-ups arrive, in time for a reservation whose wake-up got lost; or less often if the
+ * key is granted instead, whose lease is longer than that. While they do not arrive, a
  * first time soon, and then less and less often up to the longest interval, since the
  * longer a lock is held already, the longer it may be held yet; but in time for a
  * reservation if the store keeps a place all the same. Each pause is drawn at random, so
@@ -28,6 +29,12 @@ final class Polls {
 	 * A notification that got lost costs at most this, or a reservation of the store.
 	 */
 	private static final Duration LONGEST = Duration.ofMillis(500);
+
+	/**
+	 * A notification of a grant that got lost costs at most this, or a third of the
+	 * lease. A waiter must ask well within the 900 ms for which its claim counts.
+	 */
+	private static final long LONGEST_IF_GRANTED = TimeUnit.MILLISECONDS.toNanos(600);
 
 	/**
 	 * A request asks once more so long before its time is over, since its wake-up may
@@ -53,6 +60,8 @@ final class Polls {
 
 	private final long inTime;
 
+	private final long inTimeIfGranted;
+
 	private final Backoff backoff;
 
 	private final EngineTime time;
@@ -63,8 +72,9 @@ final class Polls {
 	 * Creates them.
 	 * @param claim what is waited for. A fair one has a place in the store that is lost
 	 * if it is not polled for too long, so it asks as often whether it hears or not
+	 * @param granted whether it is granted if the store does that
 	 */
-	Polls(Store store, Listening listening, PollInterval interval, Claim claim, EngineTime time) {
+	Polls(Store store, Listening listening, PollInterval interval, Claim claim, boolean granted, EngineTime time) {
 		this.store = store;
 		this.listening = listening;
 		this.instance = claim.instance();
@@ -72,6 +82,8 @@ final class Polls {
 		this.time = time;
 		this.max = interval.max().toNanos();
 		this.inTime = store.reservation(LONGEST).toNanos();
+		this.inTimeIfGranted = (granted && !claim.fair())
+				? Math.max(this.inTime, Math.min(LONGEST_IF_GRANTED, claim.lease().toNanos() / 3)) : this.inTime;
 		long min = interval.min().toNanos();
 		this.backoff = new Backoff(min, Math.max(min, this.max / 2));
 	}
@@ -97,7 +109,8 @@ final class Polls {
 	private long pause() {
 		if (this.keepsPlace || this.listening.hears()) {
 			restart();
-			return random(this.inTime * 24 / 25, this.inTime);
+			long longest = this.store.grantsTo(this.instance) ? this.inTimeIfGranted : this.inTime;
+			return random(longest * 24 / 25, longest);
 		}
 		long most = this.store.keepsPlacesOf(this.instance) ? Math.min(this.max, this.inTime) : this.max;
 		long least = Math.min(this.backoff.next(), most);

@@ -22,6 +22,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * What is kept in Redis of what is to be granted, and to whom it is not.
@@ -96,6 +97,20 @@ class GrantsInRedisTests {
 		this.backend.release("k", holder.owner());
 		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
 		assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
+	}
+
+	/** On a busy machine it may have been silent for longer at the release. */
+	@Test
+	void whoPollsLateByAPauseOfACollectorKeepsItsPlace() {
+		await().untilAsserted(() -> {
+			admin().flushAll();
+			Claim holder = held("a");
+			Claim late = waits("b");
+			waits("c");
+			pass(late, 600 + 200);
+			this.backend.release("k", holder.owner());
+			assertThat(admin().get(LOCK)).isEqualTo(late.owner());
+		});
 	}
 
 	@Test

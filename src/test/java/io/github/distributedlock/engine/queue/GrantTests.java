@@ -66,7 +66,7 @@ class GrantTests extends EngineFixture {
 	@Test
 	void thatOfAnEarlierQuestionIsNotAccepted() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
-		this.time.advance(Duration.ofMillis(500));
+		this.time.advance(Duration.ofMillis(600));
 		assertThat(this.registered).extracting(Claim::number).containsExactly(1L, 2L);
 		this.backend.forgetSteps();
 		hears(granted(this.registered.get(0)));
@@ -123,6 +123,37 @@ class GrantTests extends EngineFixture {
 		held.close();
 		this.time.advance(Duration.ZERO);
 		assertThat(this.backend.steps()).as("what was never answered may come yet").endsWith("release k", "forget k");
+	}
+
+	/**
+	 * 2 a second would be 120. A subscription's heartbeat is one in five seconds besides.
+	 */
+	@Test
+	void hundredWaitersOfThisJvmAskLessThanTwiceASecond() {
+		for (int i = 0; i < 100; i++) {
+			inThread(() -> this.engine.acquire(waiting("k", LONG.multipliedBy(2))));
+		}
+		untilWaiting(100);
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofSeconds(59));
+		assertThat(this.backend.steps()).hasSizeBetween(59_000 / 600, 59_000 / 576).containsOnly("register k");
+	}
+
+	@Test
+	void whoMayOnlyBeReservedAKeyAsksInTimeForThat() {
+		this.backend.forgetSteps();
+		acquiring(waiting("k", LONG).fenced(true));
+		this.time.advance(Duration.ofSeconds(30));
+		assertThat(this.registered).hasSizeBetween(30_000 / 500, 30_000 / 480 + 1);
+	}
+
+	@Test
+	void whoHasAShortLeaseAsksInTimeForAReservation() {
+		LockEngine engine = build(LockEngine.builder(this.backend).leaseTime(Duration.ofMillis(1200)));
+		inThread(() -> engine.acquire(waiting("k", LONG)));
+		untilWaiting(1);
+		this.time.advance(Duration.ofSeconds(30));
+		assertThat(this.registered).hasSizeBetween(30_000 / 500, 30_000 / 480 + 1);
 	}
 
 	@Test

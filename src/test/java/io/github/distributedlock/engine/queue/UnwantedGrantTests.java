@@ -94,7 +94,7 @@ class UnwantedGrantTests extends EngineFixture {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		assertThat(last().number()).isEqualTo(1);
 		this.backend.deaf(true);
-		this.time.advance(Duration.ofMillis(500));
+		this.time.advance(Duration.ofMillis(600));
 		assertThat(last().number()).isZero();
 		int questions = this.registered.size();
 		hears(last().number(questions));

@@ -8,9 +8,10 @@
 -- last, in ms, and the owner. It counts only as long as the waiter has a place: who registers writes its claim anew,
 -- or removes it.
 
--- A waiter asks every 500 ms at the latest, and every 100 ms once the lock is reserved for one that may be dead. So
--- the dead are skipped within a second.
-local SILENCE = 800
+-- A waiter asks every 600 ms at the latest, and every 100 ms once the lock is reserved for one that may be dead. So
+-- the dead are skipped within a second, and 300 ms are left for a JVM that stands still: a garbage collector may take
+-- 200 ms.
+local SILENCE = 900
 
 -- Everything that the functions below need to know of one lock.
 -- claims: nil if nothing is to be granted. key: the user's key. channels: the prefix of the channels; '' to publish
