@@ -19,6 +19,7 @@ final class Setting {
 			- An operation is a lock and an unlock. Every figure is the median of its rounds.
 			- All contestants take turns on one server, which is emptied between them, and each runs in JVMs of its own.
 			  What one thread does alone, and 16 with a key each or one for all, is measured by JMH, too.
+			- JVMs that share a key work until their compilers rest, eight rounds at most, and are measured then.
 			- Whoever holds the lock counts in memory that all JVMs share. A count that is too low is a lock that let two
 			  in; ours would end the run with an error.
 			- *Server commands* are those that the server counts (`total_commands_processed`): commands inside of scripts, too.
