@@ -24,6 +24,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.args.ClientPauseMode;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -50,6 +51,10 @@ class RandomFaultsTests {
 	 * The longest line that ends a hold, in bytes. One that begins is longer than that.
 	 */
 	private static final int END = "end ".length() + 20 + " ".length() + 20 + "\n".length();
+
+	private static final String LOCKED = "lua] \"SET\" \"lock:{survived}\"";
+
+	private static final String GRANTED = "\"granted: ";
 
 	@RegisterExtension
 	final TestRedis redis = new TestRedis();
@@ -84,10 +89,21 @@ class RandomFaultsTests {
 			faults += goWrong(random);
 			awaitHolds();
 		}
+		List<String> last = whatTheServerRuns(this::awaitHolds);
+		long locks = last.stream().filter((line) -> line.contains(LOCKED)).count();
+		long grants = last.stream().filter((line) -> line.contains(GRANTED)).count();
 		this.processes.forEach(JvmProcess::kill);
 		List<Hold> holds = holds();
-		System.out.printf("Random faults (seed %d): %d faults, %d holds%n", seed, faults, holds.size());
+		System.out.printf("Random faults (seed %d): %d faults, %d holds; of the last %d locks, %d were granted%n", seed,
+				faults, holds.size(), locks, grants);
+		assertThat(grants).as("what is put to the test").isPositive();
 		HistoryChecker.assertExclusive(holds);
+	}
+
+	private List<String> whatTheServerRuns(Runnable action) {
+		try (ClientCommands commands = new ClientCommands(this.redis.server())) {
+			return commands.linesDuring(action);
+		}
 	}
 
 	/**
