@@ -29,9 +29,10 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  * that frees a wire, or leaves the queue, wakes the first that waits. A thread whose call
  * was not taken when a quarter of the command timeout is left gives it up, and has
  * certainly sent nothing. One whose call was taken knows what became of it only by its
- * reply, for which it waits until the command timeout is over. A leader reads no longer
- * than that for the others, unless it took so long to open the connection; then it has a
- * quarter of a command timeout, as each command has.
+ * reply, for which it waits until the command timeout is over. No thread reads for others
+ * for longer than that: a leader with less than a quarter left, since the very first
+ * connection may take long to open, sends its own command alone, for which it has a
+ * quarter all the same.
  */
 final class Combiner {
 
@@ -115,9 +116,13 @@ final class Combiner {
 		boolean fine = true;
 		try {
 			if (take(own) && open(slot, own)) {
-				slot.collect(own, this.waiting);
+				boolean late = patience(own) < 0;
+				slot.begin(own);
+				if (!late) {
+					slot.collect(this.waiting);
+				}
 				wakeFirst(); // Of those that are too many for one batch.
-				fine = slot.exchange(Math.max(own.deadline(), this.nanoTime.getAsLong() + this.quarterNanos));
+				fine = slot.exchange(late ? this.nanoTime.getAsLong() + this.quarterNanos : own.deadline());
 			}
 		}
 		finally {
@@ -139,7 +144,7 @@ final class Combiner {
 
 	private boolean open(WireSlot slot, PendingCall own) {
 		try {
-			slot.wire().open();
+			slot.wire().open(own.deadline() - this.quarterNanos);
 			return true;
 		}
 		catch (RuntimeException ex) {
@@ -156,14 +161,21 @@ final class Combiner {
 	}
 
 	/**
+	 * For how long a call may still do without being sent.
+	 */
+	private long patience(PendingCall call) {
+		return call.deadline() - this.nanoTime.getAsLong() - this.quarterNanos;
+	}
+
+	/**
 	 * Waits until a call is over, or a wire may be free, or the thread is interrupted.
 	 * @throws RuntimeException if it has waited long enough
 	 */
 	private void await(PendingCall call) {
 		long left = call.deadline() - this.nanoTime.getAsLong();
-		long patience = call.isWaiting() ? left - this.quarterNanos : left;
-		if (patience > 0) {
-			LockSupport.parkNanos(this, patience);
+		long pause = call.isWaiting() ? patience(call) : left;
+		if (pause > 0) {
+			LockSupport.parkNanos(this, pause);
 			return;
 		}
 		if (leave(call)) {

@@ -128,7 +128,7 @@ final class JedisClient {
 
 	// Spring Data 4.1 borrows a connection for each command, unless it is told otherwise;
 	// before, there was nothing to tell.
-	private static void keepOneConnectionForAStep(JedisConnectionFactory factory) {
+	static void keepOneConnectionForAStep(JedisConnectionFactory factory) {
 		BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(factory);
 		if (properties.isWritableProperty("useUnifiedJedis")) {
 			properties.setPropertyValue("useUnifiedJedis", false);
@@ -139,7 +139,8 @@ final class JedisClient {
 		GenericObjectPoolConfig<T> pool = new GenericObjectPoolConfig<>();
 		pool.setMaxTotal(connections);
 		pool.setMaxIdle(idle);
-		pool.setMaxWait(this.timeout);
+		pool.setMaxWait(this.timeout.multipliedBy(3).dividedBy(4)); // The rest is for the
+																	// command.
 		pool.setTimeBetweenEvictionRuns(IDLE.dividedBy(2));
 		pool.setMinEvictableIdleDuration(IDLE);
 		pool.setJmxEnabled(false);

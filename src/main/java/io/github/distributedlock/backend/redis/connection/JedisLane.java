@@ -31,7 +31,8 @@ import org.springframework.dao.DataAccessException;
  * <p>
  * A broken connection is given back in the background: the pool makes another in its
  * place at once, on the thread that gives it back, and a server that does not answer
- * would cost that thread a second command timeout.
+ * would cost that thread a second command timeout. For the same reason a connection is
+ * opened in the background, and is idle first, for the thread that is quickest.
  * <p>
  * States: no pool; a pool that has not answered yet; a pool that has (proven), with or
  * without one that is retired; closed. Only a proven pool is replaced, so an unreachable
@@ -49,6 +50,8 @@ final class JedisLane implements Lane {
 
 	private final Opening<Pool> opening;
 
+	private final Opening<Pool> connecting;
+
 	private volatile @Nullable Pool current;
 
 	private @Nullable Pool retired;
@@ -62,12 +65,26 @@ final class JedisLane implements Lane {
 		this.timeoutNanos = timeout.toNanos();
 		this.discards.setDaemon(true);
 		this.opening = new Opening<>(this::make, timeout);
+		this.connecting = new Opening<>(this::connect, timeout);
 	}
 
 	@Override
 	public <T> @Nullable T run(Step<T> step) {
+		// Such a thread could not wait for a connection, and so not give its lock back.
+		boolean interrupted = Thread.interrupted();
+		try {
+			return lendTo(step);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private <T> @Nullable T lendTo(Step<T> step) {
 		long begin = System.nanoTime();
-		Loan loan = borrow();
+		Loan loan = borrow(this.timeoutNanos / 4 * 3);
 		boolean usable = false;
 		boolean readOnly = false;
 		try {
@@ -107,21 +124,40 @@ final class JedisLane implements Lane {
 	 * @throws UnsentException if that takes too long
 	 */
 	void open() {
-		pool();
+		pool(this.timeoutNanos);
 	}
 
-	private Pool pool() {
+	private Pool pool(long nanos) {
 		Pool pool = this.current;
-		return (pool != null) ? pool : this.opening.await();
+		return (pool != null) ? pool : this.opening.await(nanos);
 	}
 
 	/**
 	 * Borrows a connection.
+	 * @param nanos how long it may take, unless it is the very first
 	 * @return it, to be given back
-	 * @throws UnsentException if there is none
+	 * @throws UnsentException if there is none in that time
 	 */
-	Loan borrow() {
-		Pool pool = pool();
+	Loan borrow(long nanos) {
+		long end = System.nanoTime() + nanos;
+		Pool pool = pool(nanos);
+		while (!pool.factory.opensNone()) {
+			pool = this.connecting.await(end - System.nanoTime());
+			if (System.nanoTime() - end > 0) {
+				// The very first took so long. If others have it, the second will not.
+				end = System.nanoTime() + this.timeoutNanos / 4;
+			}
+		}
+		return lend(pool);
+	}
+
+	private Pool connect() {
+		Pool pool = pool(this.timeoutNanos);
+		lend(pool).jedis.close();
+		return pool;
+	}
+
+	private Loan lend(Pool pool) {
 		try {
 			// The master of before it is lent: if that changes meanwhile, it is replaced.
 			return new Loan(pool, pool.factory.master(), pool.factory.borrow());

@@ -19,7 +19,7 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 									// nothing.
 final class JedisPooledFactory extends JedisConnectionFactory {
 
-	private volatile @Nullable JedisSentinelPool sentinels;
+	private volatile @Nullable Pool<Jedis> pool;
 
 	JedisPooledFactory(RedisClusterConfiguration cluster, JedisClientConfiguration settings) {
 		super(cluster, settings);
@@ -46,10 +46,26 @@ final class JedisPooledFactory extends JedisConnectionFactory {
 		return fetchJedisConnector();
 	}
 
+	/**
+	 * Whether to borrow a connection now opens none: one is idle, or all are lent; or
+	 * nothing is known of that.
+	 */
+	boolean opensNone() {
+		Pool<Jedis> pool = this.pool;
+		return pool == null || pool.getNumIdle() > 0 || pool.getNumActive() >= pool.getMaxTotal();
+	}
+
+	@Override
+	protected Pool<Jedis> createRedisPool() {
+		Pool<Jedis> pool = super.createRedisPool();
+		this.pool = pool;
+		return pool;
+	}
+
 	@Override
 	protected Pool<Jedis> createRedisSentinelPool(RedisSentinelConfiguration servers) {
 		Pool<Jedis> pool = super.createRedisSentinelPool(servers);
-		this.sentinels = (pool instanceof JedisSentinelPool known) ? known : null;
+		this.pool = pool;
 		return pool;
 	}
 
@@ -58,8 +74,7 @@ final class JedisPooledFactory extends JedisConnectionFactory {
 	 * @return what connections lead to from now on; {@code null} if that never changes
 	 */
 	@Nullable Object master() {
-		JedisSentinelPool sentinels = this.sentinels;
-		return (sentinels != null) ? sentinels.getCurrentHostMaster() : null;
+		return (this.pool instanceof JedisSentinelPool sentinels) ? sentinels.getCurrentHostMaster() : null;
 	}
 
 }

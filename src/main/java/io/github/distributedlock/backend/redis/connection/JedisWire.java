@@ -31,10 +31,10 @@ final class JedisWire implements Wire {
 	}
 
 	@Override
-	public void open() {
+	public void open(long deadline) {
 		tidy();
 		if (this.loan == null) {
-			this.loan = this.pool.borrow();
+			this.loan = this.pool.borrow(deadline - System.nanoTime());
 			this.refused = false;
 			this.usedAt = System.nanoTime();
 		}

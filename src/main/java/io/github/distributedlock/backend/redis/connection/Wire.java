@@ -11,10 +11,12 @@ interface Wire {
 
 	/**
 	 * Sees to it that there is a connection.
+	 * @param deadline until when, by {@link System#nanoTime()}; but the very first may
+	 * take longer
 	 * @throws io.github.distributedlock.backend.redis.wire.UnsentException if there is
 	 * none
 	 */
-	void open();
+	void open(long deadline);
 
 	/**
 	 * Sends a command, or keeps it until the next reply is asked for.

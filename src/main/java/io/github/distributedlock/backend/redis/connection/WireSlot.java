@@ -49,12 +49,18 @@ final class WireSlot {
 	}
 
 	/**
-	 * Takes calls that wait, the oldest first, as many as are sent at once.
-	 * @param own that of this thread, which it has taken
+	 * Begins a batch.
+	 * @param own the call of this thread, which it has taken
 	 */
-	void collect(PendingCall own, Queue<PendingCall> waiting) {
+	void begin(PendingCall own) {
 		this.batch.add(own);
-		int bytes = own.bytes();
+	}
+
+	/**
+	 * Takes calls that wait, the oldest first, as many as are sent at once.
+	 */
+	void collect(Queue<PendingCall> waiting) {
+		int bytes = this.batch.get(0).bytes();
 		while (this.batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
 			PendingCall call = waiting.poll();
 			if (call == null) {

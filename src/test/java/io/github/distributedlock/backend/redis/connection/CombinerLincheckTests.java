@@ -75,7 +75,7 @@ class CombinerLincheckTests {
 		private final Deque<Command> unanswered = new ArrayDeque<>();
 
 		@Override
-		public void open() {
+		public void open(long deadline) {
 		}
 
 		@Override

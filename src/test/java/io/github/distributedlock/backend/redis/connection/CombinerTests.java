@@ -189,6 +189,31 @@ class CombinerTests {
 	}
 
 	@Test
+	void aConnectionIsToBeOpenedInTimeForTheCommand() {
+		Combiner combiner = combiner(this.wire);
+		Patience.get(call(combiner, "first"), "the first reply");
+		pass(TIMEOUT);
+		Patience.get(call(combiner, "second"), "the second reply");
+		assertThat(this.wire.openings).containsExactly(TIMEOUT.toNanos() / 4 * 3, TIMEOUT.toNanos() / 4 * 7);
+	}
+
+	@Test
+	void aThreadThatHasOpenedAConnectionForLongReadsForNobodyElse() {
+		Combiner combiner = combiner(this.closed);
+		CompletableFuture<List<Object>> opener = call(combiner, "opener");
+		awaitWaiting(0);
+		pass(TIMEOUT.dividedBy(2));
+		CompletableFuture<List<Object>> other = callAndWait(combiner, "other");
+		pass(TIMEOUT.dividedBy(3));
+		this.opened.countDown();
+		assertThat(Patience.get(opener, "the opener's reply")).containsExactly("opener");
+		assertThat(Patience.get(other, "the other's reply")).containsExactly("other");
+		assertThat(this.closed.batches).containsExactly(List.of("opener"), List.of("other"));
+		assertThat(this.closed.deadlines).as("a quarter at least; its own")
+			.containsExactly(this.now.get() + TIMEOUT.toNanos() / 4, TIMEOUT.toNanos() / 2 * 3);
+	}
+
+	@Test
 	void aThreadThatFindsNoConnectionFailsAlone() {
 		AtomicInteger openings = new AtomicInteger();
 		TestWire refused = new TestWire(() -> {

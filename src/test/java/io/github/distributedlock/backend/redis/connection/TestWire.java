@@ -19,6 +19,12 @@ final class TestWire implements Wire {
 	/** What was sent together, by key. */
 	final List<List<String>> batches = new CopyOnWriteArrayList<>();
 
+	/** Until when the connection was to be opened. */
+	final List<Long> openings = new CopyOnWriteArrayList<>();
+
+	/** Until when replies were waited for. */
+	final List<Long> deadlines = new CopyOnWriteArrayList<>();
+
 	/** What happened to the connection. */
 	final List<String> events = new CopyOnWriteArrayList<>();
 
@@ -45,7 +51,8 @@ final class TestWire implements Wire {
 	}
 
 	@Override
-	public void open() {
+	public void open(long deadline) {
+		this.openings.add(deadline);
 		this.opening.run();
 	}
 
@@ -58,6 +65,7 @@ final class TestWire implements Wire {
 
 	@Override
 	public Object receive(long deadline) {
+		this.deadlines.add(deadline);
 		return this.server.apply(this.unanswered.remove());
 	}
 
