@@ -18,9 +18,12 @@ import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.params.ClientKillParams;
+import redis.clients.jedis.params.ClientKillParams.SkipMe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -104,6 +107,31 @@ class SentinelFailoverTests {
 		assertThat(this.lost).extracting(LockEvent.Lost::reason).containsExactly(Reason.TAKEN);
 		assertThat(handle.isHeld()).isFalse();
 		this.engine.acquire(LockRequest.of("k").waitTime(PATIENCE)).close();
+	}
+
+	/** One that the Sentinels cannot reach, but we can, knows nothing of its end. */
+	@Test
+	void aMasterThatTheSentinelsHaveReplacedIsLeftThoughItAnswers() {
+		open(Client.JEDIS, Variant.settings());
+		await().atMost(PATIENCE).ignoreExceptions().until(() -> !this.backend.release("any", "nobody"));
+		try (Jedis old = this.master.admin()) {
+			// Theirs, and the replica's, but not ours.
+			old.aclSetUser("default", "off");
+			old.clientKill(ClientKillParams.clientKillParams().user("default").skipMe(SkipMe.YES));
+			await("a lock at the new master").atMost(PATIENCE).ignoreExceptions().until(() -> {
+				this.backend.acquire(Claim.of("k", "a:1", "a", LEASE));
+				return isAtTheReplica();
+			});
+			assertThat(old.role().get(0)).as("the old one still is one").isEqualTo("master");
+		}
+	}
+
+	// On a connection of its own: those before are closed when it becomes the master.
+	private boolean isAtTheReplica() {
+		try (Jedis admin = this.replica.admin()) {
+			admin.select(Topology.SENTINEL.database());
+			return admin.exists("lock:{k}");
+		}
 	}
 
 	private void awaitFailover() {
