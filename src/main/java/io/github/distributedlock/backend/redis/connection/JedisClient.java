@@ -139,8 +139,8 @@ final class JedisClient {
 		GenericObjectPoolConfig<T> pool = new GenericObjectPoolConfig<>();
 		pool.setMaxTotal(connections);
 		pool.setMaxIdle(idle);
-		pool.setMaxWait(this.timeout.multipliedBy(3).dividedBy(4)); // The rest is for the
-																	// command.
+		// The rest is for the command.
+		pool.setMaxWait(this.timeout.multipliedBy(3).dividedBy(4));
 		pool.setTimeBetweenEvictionRuns(IDLE.dividedBy(2));
 		pool.setMinEvictableIdleDuration(IDLE);
 		pool.setJmxEnabled(false);
