@@ -65,9 +65,8 @@ class RefusalFaultsTests {
 			LockHandle held = trial.holder().engine().acquire("given-back");
 			config(trial, "maxmemory", "1");
 			held.close();
-			if (Variant.ATOMICITY != Atomicity.TRANSACTION) { // In which a full
-																// server lets
-																// nobody delete.
+			// In a transaction a full server deletes nothing.
+			if (Variant.ATOMICITY != Atomicity.TRANSACTION) {
 				trial.admin((redis) -> assertThat(redis.get("lock:{given-back}")).as("given back").isNull());
 			}
 			assertRefused(trial, "OOM");

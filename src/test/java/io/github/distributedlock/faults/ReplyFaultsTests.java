@@ -81,8 +81,8 @@ class ReplyFaultsTests {
 		row("connection cut before the reply of acquire", client).run((trial) -> {
 			Trap trap = trial.set(Trap.cutReply(Step.ACQUIRE, FREE));
 			assertThat(acquired(trial, LONG_ENOUGH)).as("acquired by the next attempt").isTrue();
-			if (Variant.ATOMICITY != Atomicity.NATIVE) { // Whose next attempt is
-															// the same command.
+			// The next attempt of NATIVE is the same command.
+			if (Variant.ATOMICITY != Atomicity.NATIVE) {
 				assertThat(trap.repetitions()).as("sent again by the driver").isZero();
 			}
 		});

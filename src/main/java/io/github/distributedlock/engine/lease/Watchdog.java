@@ -130,8 +130,8 @@ public final class Watchdog {
 			return;
 		}
 		Map<Object, List<Renewal>> due = new HashMap<>();
-		long nap = LONGEST_NAP / 10; // Unless the look goes well: it must not be the
-										// last.
+		// Unless the look goes well: it must not be the last.
+		long nap = LONGEST_NAP / 10;
 		try {
 			nap = sortOut(due);
 		}

@@ -142,8 +142,8 @@ public final class HandOver {
 	 * Gives a key back in the background whose request is not served any more.
 	 */
 	void undo(Hold hold) {
-		hold.ownership().beginRelease(hold); // Or it is lost already, to the end of the
-												// engine.
+		// Or it is lost already, to the end of the engine.
+		hold.ownership().beginRelease(hold);
 		this.watchdog.unguard(hold.ownership());
 		end(hold.ownership(), false);
 	}

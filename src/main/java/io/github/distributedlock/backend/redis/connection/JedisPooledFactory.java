@@ -15,8 +15,8 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
  * Lends Jedis' own connections, with Spring Data's settings, and knows whether those lent
  * before still lead to the master.
  */
-@SuppressWarnings("deprecation") // What replaces its pools in newer versions lends
-									// nothing.
+// What replaces its pools in newer versions lends nothing.
+@SuppressWarnings("deprecation")
 final class JedisPooledFactory extends JedisConnectionFactory {
 
 	private volatile @Nullable Pool<Jedis> pool;

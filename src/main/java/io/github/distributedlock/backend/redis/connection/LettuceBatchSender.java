@@ -26,8 +26,8 @@ final class LettuceBatchSender implements LettuceSender {
 	/**
 	 * A sender over Spring Data's connection to a server.
 	 */
-	@SuppressWarnings({ "deprecation", "unchecked" }) // What replaces it exists only for
-														// other kinds.
+	// What replaces it exists only for other kinds.
+	@SuppressWarnings({ "deprecation", "unchecked" })
 	static LettuceBatchSender of(RedisConnection connection) {
 		return new LettuceBatchSender(
 				((RedisAsyncCommands<byte[], byte[]>) connection.getNativeConnection()).getStatefulConnection());

@@ -37,8 +37,8 @@ record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
 	/**
 	 * A link over Spring Data's connection, to a server or to a cluster.
 	 */
-	@SuppressWarnings({ "deprecation", "unchecked" }) // What replaces it exists only for
-														// other kinds.
+	// What replaces it exists only for other kinds.
+	@SuppressWarnings({ "deprecation", "unchecked" })
 	static LettuceLink of(RedisConnection connection, long timeoutNanos) {
 		LettuceSender sender = (connection
 			.getNativeConnection() instanceof RedisAdvancedClusterAsyncCommands<?, ?> cluster)
