@@ -22,7 +22,7 @@ final class ThreadsOwnKeysCase implements Case {
 	public void run(Bench bench) {
 		int millis = bench.options().size(1000, 500);
 		try (Crews jvms = Crews.start(bench, 1)) {
-			jvms.forEach((contestant, jvm) -> Round.ownKeys(bench, contestant, jvm, USUAL, 3L * millis));
+			jvms.forEach((contestant, jvm) -> new WarmUp(bench, contestant, USUAL, 3L * millis).runOwnKeys(jvm));
 			for (int round = 0; round < ROUNDS; round++) {
 				for (int threads : THREADS) {
 					jvms.forEach((contestant, jvm) -> measure(bench, contestant, jvm, threads, millis));

@@ -38,11 +38,22 @@ final class WarmUp {
 		for (int i = 0; i < jvms.size(); i += 2) {
 			List<WorkerJvm> pair = jvms.subList(i, Math.min(i + 2, jvms.size()));
 			untilCompiled(pair, () -> {
-				Round.ownKeys(this.bench, this.contestant, pair, this.threads, this.millis);
+				ownKeys(pair);
 				oneKey(pair);
 			});
 		}
 		untilCompiled(jvms, () -> oneKey(jvms));
+	}
+
+	/**
+	 * Lets their threads work with keys of their own only.
+	 */
+	void runOwnKeys(List<WorkerJvm> jvms) {
+		untilCompiled(jvms, () -> ownKeys(jvms));
+	}
+
+	private void ownKeys(List<WorkerJvm> jvms) {
+		Round.ownKeys(this.bench, this.contestant, jvms, this.threads, this.millis);
 	}
 
 	private void oneKey(List<WorkerJvm> jvms) {
