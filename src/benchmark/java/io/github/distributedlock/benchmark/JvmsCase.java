@@ -14,8 +14,6 @@ final class JvmsCase implements Case {
 
 	private static final int THREADS_OF_TWO = 8;
 
-	private static final int MOST = 8;
-
 	@Override
 	public String name() {
 		return "jvms";
@@ -24,7 +22,7 @@ final class JvmsCase implements Case {
 	@Override
 	public void run(Bench bench) {
 		int millis = bench.options().size(1000, 500);
-		try (Crews crews = Crews.start(bench, MOST)) {
+		try (Crews crews = Crews.start(bench, JVMS.get(0))) {
 			crews.forEach((contestant, jvms) -> new WarmUp(bench, contestant, THREADS, millis).run(jvms));
 			for (int round = 0; round < bench.options().size(2, 1); round++) {
 				for (int count : JVMS) {
@@ -32,7 +30,7 @@ final class JvmsCase implements Case {
 				}
 				crews.forEach((contestant, jvms) -> measureTwo(bench, contestant, jvms.subList(0, 2), 2L * millis));
 			}
-			JvmsOfOneThread.measure(bench, crews);
+			JvmsOfOneThread.measure(bench, crews, JVMS, millis);
 		}
 	}
 

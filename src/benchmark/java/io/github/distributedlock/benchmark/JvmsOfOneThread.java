@@ -7,18 +7,15 @@ import java.util.List;
  */
 final class JvmsOfOneThread {
 
-	private static final List<Integer> JVMS = List.of(8, 4, 2, 1);
-
 	private static final int ROUNDS = 3;
 
 	private JvmsOfOneThread() {
 	}
 
-	static void measure(Bench bench, Crews crews) {
-		int millis = bench.options().size(1000, 500);
+	static void measure(Bench bench, Crews crews, List<Integer> counts, long millis) {
 		crews.forEach((contestant, jvms) -> new WarmUp(bench, contestant, 1, millis).run(jvms));
 		for (int round = 0; round < ROUNDS; round++) {
-			for (int count : JVMS) {
+			for (int count : counts) {
 				crews.forEach((contestant, jvms) -> measure(bench, contestant, jvms.subList(0, count), millis));
 			}
 		}
