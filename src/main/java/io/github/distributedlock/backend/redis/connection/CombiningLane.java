@@ -9,12 +9,16 @@ import io.github.distributedlock.backend.redis.wire.Link;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two connections of a pool, on which the commands of all threads are combined.
+ * Four connections of a pool, on which the commands of all threads are combined.
  */
 final class CombiningLane implements Lane {
 
-	/** While one waits for replies, the other is filled. More make batches smaller. */
-	private static final int WIRES = 2;
+	/**
+	 * While some wait for replies, another is filled. More make batches smaller; fewer
+	 * leave processors idle: with two, four threads reach two thirds of what they reach
+	 * with four.
+	 */
+	static final int WIRES = 4;
 
 	private final JedisLane pool;
 

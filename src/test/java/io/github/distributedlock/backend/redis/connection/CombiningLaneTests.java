@@ -142,18 +142,18 @@ class CombiningLaneTests {
 		}
 	}
 
-	// Opens both connections, so that none is being opened later while commands pile up.
+	// Opens all connections, so that none is being opened later while commands pile up.
 	private void warmUp(RedisLockBackend backend) {
 		await().ignoreException(LockBackendException.class).until(() -> !backend.release("warm", "nobody"));
-		List<CompletableFuture<?>> two = new ArrayList<>();
+		List<CompletableFuture<?>> requests = new ArrayList<>();
 		holdUp(() -> {
-			for (int i = 0; i < 2; i++) {
+			for (int i = 0; i < CombiningLane.WIRES; i++) {
 				Claim claim = Claim.of("warm", "a:warm-" + i, "a", Duration.ofMillis(1));
-				two.add(CompletableFuture.runAsync(() -> backend.acquire(claim), this.threads));
+				requests.add(CompletableFuture.runAsync(() -> backend.acquire(claim), this.threads));
 			}
-			await("both are sent").until(() -> blocked() == 2);
+			await("all are sent").until(() -> blocked() == CombiningLane.WIRES);
 		});
-		two.forEach((one) -> Patience.get(one, "a reply"));
+		requests.forEach((one) -> Patience.get(one, "a reply"));
 	}
 
 	private void holdUp(Runnable begin) {
@@ -166,12 +166,12 @@ class CombiningLaneTests {
 		return this.redis.admin().clientList().lines().filter((line) -> line.contains("flags=b")).count();
 	}
 
-	// Two for the server, the others for them.
+	// One on each connection for the server, the others for them.
 	private void awaitAllWait() {
 		await("all threads wait").until(() -> this.threads.all()
 			.stream()
 			.filter((thread) -> thread.getState() == Thread.State.TIMED_WAITING)
-			.count() == THREADS - 2);
+			.count() == THREADS - CombiningLane.WIRES);
 	}
 
 	private long stat(String section, String name) {
