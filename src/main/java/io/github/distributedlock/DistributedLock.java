@@ -1,6 +1,7 @@
 package io.github.distributedlock;
 
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +56,46 @@ public interface DistributedLock {
 	 * @throws IllegalArgumentException if the request is not valid here
 	 */
 	Optional<LockHandle> tryAcquire(LockRequest request);
+
+	/**
+	 * Acquires what the request asks for as {@link #acquire(LockRequest)} does, but
+	 * blocks no thread: neither the calling one, which may be an event loop, nor another
+	 * while the lock is busy. Requests of both kinds wait in the same queues.
+	 * <p>
+	 * The handle is {@linkplain LockRequest#detached(boolean) detached}: bound to no
+	 * thread, and to be closed by any, where none may block by
+	 * {@link LockHandle#closeAsync()}. So nothing is re-entered. A thread that waits for
+	 * this future inside a lock on the same key waits in vain.
+	 * <p>
+	 * The future is completed, and so what depends on it runs, where
+	 * {@link LockHandle#closeAsync()} completes its futures: it may block. If it is
+	 * cancelled, or completed by others, as by {@code orTimeout}, the request is
+	 * withdrawn, and a lock that comes all the same is given back. That goes for this
+	 * very future; one that depends on it does not pass its cancellation on.
+	 * @param request the keys and how to lock them
+	 * @return a future of a handle that must be closed. It fails with what
+	 * {@link #acquire(LockRequest)} throws, but with no {@link LockInterruptedException}:
+	 * the time to wait may then be exceeded by as much as one command to the store takes
+	 * @throws UnsupportedOperationException if this is not of this library, and offers no
+	 * such thing
+	 */
+	default CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
+		throw new UnsupportedOperationException(getClass().getName() + " cannot acquire a lock without blocking");
+	}
+
+	/**
+	 * Acquires what the request asks for as {@link #tryAcquire(LockRequest)} does,
+	 * waiting only if it has a {@linkplain LockRequest#waitTime(java.time.Duration) wait
+	 * time}, but blocks no thread.
+	 * @param request the keys and how to lock them
+	 * @return a future of a handle that must be closed, or of nothing if a key is busy
+	 * @throws UnsupportedOperationException if this is not of this library, and offers no
+	 * such thing
+	 * @see #acquireAsync(LockRequest)
+	 */
+	default CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
+		throw new UnsupportedOperationException(getClass().getName() + " cannot acquire a lock without blocking");
+	}
 
 	/**
 	 * Acquires one key with every default.

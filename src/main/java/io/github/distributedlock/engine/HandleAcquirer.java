@@ -72,6 +72,7 @@ final class HandleAcquirer {
 
 	private @Nullable LockHandle acquire(LockRequest request, Wait wait, Call call) {
 		List<String> keys = this.requests.keysInOrder(request);
+		this.requests.requireSupported(request);
 		HoldOptions options = this.requests.options(request);
 		boolean interrupted = Thread.interrupted();
 		try {

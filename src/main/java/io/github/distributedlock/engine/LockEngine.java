@@ -27,6 +27,7 @@ import io.github.distributedlock.engine.lease.Watchdog;
 import io.github.distributedlock.engine.queue.HandOver;
 import io.github.distributedlock.engine.queue.AcquireContext;
 import io.github.distributedlock.engine.queue.Contention;
+import io.github.distributedlock.engine.queue.FairPollers;
 import io.github.distributedlock.engine.queue.LocalQueue;
 import io.github.distributedlock.engine.queue.Wait;
 import io.github.distributedlock.engine.queue.WakeUps;
@@ -35,12 +36,14 @@ import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Instance;
 import io.github.distributedlock.engine.runtime.Lifecycle;
+import io.github.distributedlock.engine.runtime.NodeTasks;
 import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.SerialTasks;
 import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.engine.runtime.Text;
 import io.github.distributedlock.engine.runtime.UserCode;
 import io.github.distributedlock.engine.runtime.Workers;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Locks on any {@link LockBackend}.
@@ -74,6 +77,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final HandleAcquirer handleAcquirer;
 
+	private final AsyncAcquirer asyncAcquirer;
+
 	private final BackgroundReleaser backgroundReleaser;
 
 	private final Inspector inspector;
@@ -105,17 +110,21 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		Releaser releaser = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, events, handsOn);
 		Releaser releaserElsewhere = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, eventsElsewhere,
 				handsOn);
-		this.backgroundReleaser = new BackgroundReleaser(releaserElsewhere, new Nodes(backend), nodeTasks, workers);
+		Nodes nodes = new Nodes(backend);
+		this.backgroundReleaser = new BackgroundReleaser(releaserElsewhere, nodes, nodeTasks, workers);
 		HandOver handOver = new HandOver(store, this.watchdog, this.lossHandler, this.sweeper, time,
 				settings.localSlice.toNanos());
 		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
-				handOver, this.watchdog, this.sweeper, instance, this.lifecycle, new Contention(), time);
+				new FairPollers(), handOver, this.watchdog, this.sweeper, instance, this.lifecycle, new Contention(), time);
 		Reentrancy reentrancy = new Reentrancy(this.lossHandler, releaser);
 		HandleContext handleContext = new HandleContext(this.calls, this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);
 		this.handleAcquirer = new HandleAcquirer(this.requests, this.calls, reentrancy,
-				new RequestAcquirer(context, reentrancy, events), events, handleContext);
+				new RequestAcquirer(context, reentrancy, reentrancy::undo, events), events, handleContext);
+		this.asyncAcquirer = new AsyncAcquirer(this.requests,
+				new RequestAcquirer(context, reentrancy, this.backgroundReleaser::undo, events), events,
+				new NodeTasks(workers::request), nodes, handleContext);
 		this.inspector = new Inspector(backend, instance);
 	}
 
@@ -132,6 +141,10 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	public LockHandle acquire(LockRequest request) {
 		Wait wait = new Wait(this.time, this.requests.waitTime(request), request.interruptible());
 		LockHandle handle = this.handleAcquirer.acquire(request, wait);
+		return requireAcquired(handle, request, wait);
+	}
+
+	private static LockHandle requireAcquired(@Nullable LockHandle handle, LockRequest request, Wait wait) {
 		if (handle != null) {
 			return handle;
 		}
@@ -144,9 +157,25 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	@Override
 	public Optional<LockHandle> tryAcquire(LockRequest request) {
-		Duration waitTime = Objects.requireNonNull(request, "request").waitTime();
-		Wait wait = new Wait(this.time, (waitTime != null) ? waitTime : Duration.ZERO, request.interruptible());
+		Wait wait = new Wait(this.time, waitTimeToTry(request), request.interruptible());
 		return Optional.ofNullable(this.handleAcquirer.acquire(request, wait));
+	}
+
+	private static Duration waitTimeToTry(LockRequest request) {
+		Duration waitTime = Objects.requireNonNull(request, "request").waitTime();
+		return (waitTime != null) ? waitTime : Duration.ZERO;
+	}
+
+	@Override
+	public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
+		Wait wait = new Wait(this.time, this.requests.waitTime(request), false);
+		return this.asyncAcquirer.acquire(request, wait, (handle) -> requireAcquired(handle, request, wait));
+	}
+
+	@Override
+	public CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
+		Wait wait = new Wait(this.time, waitTimeToTry(request), false);
+		return this.asyncAcquirer.acquire(request, wait, Optional::ofNullable);
 	}
 
 	@Override
@@ -188,7 +217,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the number of requests, each counted once however many keys it has
 	 */
 	public int requestsWaiting() {
-		return this.handleAcquirer.asking();
+		return this.handleAcquirer.asking() + this.asyncAcquirer.asking();
 	}
 
 	/**

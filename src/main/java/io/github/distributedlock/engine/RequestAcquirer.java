@@ -1,7 +1,7 @@
 package io.github.distributedlock.engine;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.engine.lease.Hold;
@@ -10,9 +10,11 @@ import io.github.distributedlock.engine.queue.AcquireContext;
 import io.github.distributedlock.engine.queue.KeyAcquirer;
 import io.github.distributedlock.engine.queue.MultiKeyAcquirer;
 import io.github.distributedlock.engine.queue.Wait;
-import io.github.distributedlock.engine.runtime.Batches;
+import io.github.distributedlock.engine.queue.Waker;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Instance;
+import io.github.distributedlock.engine.runtime.Lifecycle;
+import io.github.distributedlock.engine.runtime.Undo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,33 +24,50 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestAcquirer {
 
-	private final Instance instance;
+	final Instance instance;
 
-	private final KeyAcquirer keyAcquirer;
+	final KeyAcquirer keyAcquirer;
 
-	private final MultiKeyAcquirer multiKeyAcquirer;
+	final MultiKeyAcquirer multiKeyAcquirer;
 
-	private final Reentrancy reentrancy;
+	final Reentrancy reentrancy;
+
+	private final Lifecycle lifecycle;
+
+	private final Consumer<List<Hold>> undo;
 
 	private final Events events;
 
-	RequestAcquirer(AcquireContext context, Reentrancy reentrancy, Events events) {
+	/**
+	 * Creates it.
+	 * @param undo gives back holds that no handle was opened for
+	 */
+	RequestAcquirer(AcquireContext context, Reentrancy reentrancy, Consumer<List<Hold>> undo, Events events) {
 		this.instance = context.instance();
+		this.lifecycle = context.lifecycle();
 		this.keyAcquirer = new KeyAcquirer(context);
 		this.multiKeyAcquirer = new MultiKeyAcquirer(context);
 		this.reentrancy = reentrancy;
+		this.undo = undo;
 		this.events = events;
 	}
 
 	/**
-	 * Acquires the keys, and re-enters those that the calling thread holds.
+	 * Acquires the keys, waiting on the calling thread, and re-enters those that it holds.
 	 * @return a hold for each key, or {@code null} if one is busy
 	 */
 	@Nullable List<Hold> acquire(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {
 		if (keys.size() == 1) {
 			return acquireOne(keys, options, wait);
 		}
-		return acquireSeveral(keys, options, wait);
+		RequestAcquisition acquisition = new RequestAcquisition(this, keys, options, wait,
+				this.lifecycle.requireServed(keys.get(0)), null);
+		wait.run(acquisition);
+		List<Hold> holds = acquisition.holds();
+		if (holds != null) {
+			Undo.ifFails(() -> publish(keys, acquisition.owner(), options, wait), () -> undo(holds));
+		}
+		return holds;
 	}
 
 	private @Nullable List<Hold> acquireOne(List<String> keys, HoldOptions options, Wait wait)
@@ -61,54 +80,26 @@ final class RequestAcquirer {
 		return List.of(hold);
 	}
 
-	private @Nullable List<Hold> acquireSeveral(List<String> keys, HoldOptions options, Wait wait)
-			throws InterruptedException {
-		List<Hold> holds = new ArrayList<>(keys.size());
-		boolean complete = false;
-		try {
-			String owner = this.instance.nextOwner();
-			for (List<String> batch : Batches.of(keys)) {
-				if (!acquireJointly(batch, owner, options, wait, holds)) {
-					owner = this.instance.nextOwner(); // The other may be cleaned up yet.
-					if (!acquireOneByOne(batch, owner, options, wait, holds)) {
-						return null;
-					}
-				}
-			}
-			publish(keys, owner, options, wait);
-			holds.forEach((hold) -> hold.keep(options));
-			complete = true;
-			return holds;
-		}
-		finally {
-			if (!complete) {
-				this.reentrancy.undo(holds);
-			}
-		}
+	/**
+	 * Begins to acquire the keys for a request that no thread waits for.
+	 * @param waker the request
+	 */
+	RequestAcquisition begin(List<String> keys, HoldOptions options, Wait wait, Waker waker) {
+		return new RequestAcquisition(this, keys, options, wait, this.lifecycle.requireServedElsewhere(keys.get(0)),
+				waker);
 	}
 
-	private boolean acquireJointly(List<String> keys, String owner, HoldOptions options, Wait wait, List<Hold> holds) {
-		if (this.reentrancy.holdsAny(keys)) {
-			return false; // Some have to be re-entered.
-		}
-		List<Hold> joint = this.multiKeyAcquirer.acquire(keys, owner, options, wait);
-		return joint != null && holds.addAll(joint);
+	/**
+	 * Gives back holds that no handle was opened for.
+	 */
+	void undo(List<Hold> holds) {
+		this.undo.accept(holds);
 	}
 
-	private boolean acquireOneByOne(List<String> keys, String owner, HoldOptions options, Wait wait, List<Hold> holds)
-			throws InterruptedException {
-		for (String key : keys) {
-			Hold outer = this.reentrancy.reenter(key, options);
-			Hold hold = (outer != null) ? outer : this.keyAcquirer.acquire(key, owner, options, wait);
-			if (hold == null) {
-				return false;
-			}
-			holds.add(hold);
-		}
-		return true;
-	}
-
-	private void publish(List<String> keys, String owner, HoldOptions options, Wait wait) {
+	/**
+	 * Tells the listeners.
+	 */
+	void publish(List<String> keys, String owner, HoldOptions options, Wait wait) {
 		if (this.events.areHeard()) {
 			this.events.publish(new LockEvent.Acquired(options.name(), keys, owner, wait.waited()));
 		}

@@ -52,11 +52,17 @@ final class Requests {
 	}
 
 	HoldOptions options(LockRequest request) {
+		return HoldOptions.of(request, this.leaseTime);
+	}
+
+	/**
+	 * Refuses what the store cannot do, which may have to be asked.
+	 */
+	void requireSupported(LockRequest request) {
 		boolean shared = request.mode() == LockMode.SHARED;
 		if (shared || request.fair() || request.fenced()) {
 			this.backend.checkSupport(request);
 		}
-		return HoldOptions.of(request, this.leaseTime);
 	}
 
 	private void requireNotTooLong(String key) {

@@ -237,6 +237,11 @@ class CloseAsyncTests extends EngineFixture {
 		}
 
 		@Override
+		public void request(Runnable task) {
+			this.workers.request(task);
+		}
+
+		@Override
 		public void reaction(Runnable task) {
 			this.workers.reaction(task);
 		}

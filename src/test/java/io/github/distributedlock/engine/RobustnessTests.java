@@ -496,6 +496,12 @@ class RobustnessTests extends EngineFixture {
 			}
 
 			@Override
+			public void request(Runnable task) {
+				failOnce(RobustnessTests.this.noWorker);
+				time.request(task);
+			}
+
+			@Override
 			public void reaction(Runnable task) {
 				failOnce(RobustnessTests.this.noWorker);
 				time.reaction(task);

@@ -59,9 +59,7 @@ public final class BackgroundReleaser {
 		}
 		CompletableFuture<Void> released = new CompletableFuture<>();
 		this.unfinished.add(released);
-		Map<Object, List<Hold>> byNode = holds.stream()
-			.collect(Collectors.groupingBy((hold) -> this.nodes.of(hold.key()), LinkedHashMap::new,
-					Collectors.toList()));
+		Map<Object, List<Hold>> byNode = byNode(holds);
 		AtomicInteger nodesLeft = new AtomicInteger(byNode.size());
 		byNode.forEach((node, some) -> run(node, () -> {
 			try {
@@ -78,6 +76,20 @@ public final class BackgroundReleaser {
 			finish(released);
 		}
 		return released;
+	}
+
+	/**
+	 * Gives back holds that no handle was opened for.
+	 */
+	public void undo(List<Hold> holds) {
+		byNode(holds.stream().filter(Hold::exit).toList())
+			.forEach((node, some) -> run(node, () -> this.releaser.undo(some)));
+	}
+
+	private Map<Object, List<Hold>> byNode(List<Hold> holds) {
+		return holds.stream()
+			.collect(Collectors.groupingBy((hold) -> this.nodes.of(hold.key()), LinkedHashMap::new,
+					Collectors.toList()));
 	}
 
 	private void run(Object node, Runnable task) {

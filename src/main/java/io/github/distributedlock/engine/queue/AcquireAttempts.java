@@ -20,8 +20,8 @@ import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attempts of one request to acquire its key from the store. Confined to the
- * requesting thread.
+ * The attempts of one request to acquire its key from the store. Confined to one thread
+ * at a time.
  * <p>
  * Invariants: all attempts name the same owner, so that one that was carried out but not
  * answered is recognised by the next. While one is unanswered, the request is unsettled:
@@ -34,14 +34,14 @@ final class AcquireAttempts {
 
 	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
 
-	// These three are the loop's, too.
+	// These four are the loop's, too.
 	final AcquireContext context;
 
 	final Claim claim;
 
 	final HoldOptions options;
 
-	private final Wait wait;
+	final Wait wait;
 
 	/**
 	 * Why the last attempt failed; {@code null} if it was answered.

@@ -23,6 +23,7 @@ import io.github.distributedlock.engine.runtime.Store;
  * @param pollInterval how often to poll while they do not
  * @param queue the local queues
  * @param wakeUps wakes local requests
+ * @param fairPollers which of the fair requests polls
  * @param handOver what becomes of a key that was left to the next local request
  * @param watchdog renews leases
  * @param sweeper undoes what was not answered
@@ -32,7 +33,7 @@ import io.github.distributedlock.engine.runtime.Store;
  * @param time the clocks
  */
 public record AcquireContext(Store store, Listening listening, PollInterval pollInterval, LocalQueue queue,
-		WakeUps wakeUps, HandOver handOver, Watchdog watchdog, Sweeper sweeper, Instance instance, Lifecycle lifecycle,
+		WakeUps wakeUps, FairPollers fairPollers, HandOver handOver, Watchdog watchdog, Sweeper sweeper, Instance instance, Lifecycle lifecycle,
 		Contention contention, EngineTime time) {
 
 	/**

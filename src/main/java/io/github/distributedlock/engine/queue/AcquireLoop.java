@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.queue;
 
 import java.util.Objects;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
@@ -16,24 +17,44 @@ import org.jspecify.annotations.Nullable;
 /**
  * How one request gets its key, from its place in the local queue on: waits for its turn;
  * takes the key if it was left to it, else asks the store; if the key is busy asks again
- * and registers as a waiter in the same step; waits to be woken; and so on. Confined to
- * the requesting thread.
- * <p>
- * Invariants: no command is sent after the deadline, but for the first one of a request.
- * The engine is known to serve the request whenever a round begins: it did when the
- * request was made, and is asked again after every round and every wait.
+ * and registers as a waiter in the same step; waits to be woken; and so on.
+ *
+ * <pre>
+ * not begun ──► waits for its turn ──► rounds ──► ended
+ *     │                                ▲ │  ▲ ▲
+ *     └────────────────────────────────┘ │  │ │
+ *      waits for a borrower, or for a    ▼  │ │ a reader queues up
+ *      wake-up or the next poll ────────────┘ └─ after its first round
+ * </pre>
+ *
+ * Invariants: confined to one thread at a time. No command is sent after the deadline,
+ * but for the first one of a request. The engine is known to serve the request whenever a
+ * round begins: it did when the request was made, and is asked again after every round
+ * and every wait.
  * <p>
  * A request for a shared lock asks once out of turn, since readers do not exclude each
  * other, and queues up only if it has to wait.
  */
-final class AcquireLoop {
+public final class AcquireLoop implements Acquisition {
+
+	/**
+	 * What a request waits for.
+	 */
+	private enum Awaited {
+
+		TURN, BORROWER, WAKE_UP
+
+	}
 
 	/**
 	 * How long a request that may not wait lets a withdrawal take.
 	 */
 	private static final long LONGEST_WITHDRAWAL = TimeUnit.SECONDS.toNanos(1);
 
-	private final Wait wait;
+	/**
+	 * The next round begins at once.
+	 */
+	private static final long NEXT_ROUND = -3;
 
 	private final int era;
 
@@ -47,16 +68,13 @@ final class AcquireLoop {
 	private boolean outOfTurn;
 
 	/**
-	 * Whether it has begun to wait.
+	 * {@code null} until it has begun to wait.
 	 */
-	private boolean waits;
-
-	/**
-	 * The key that was left to this request, taken to be passed on by the store.
-	 */
-	private @Nullable Ownership passing;
+	private @Nullable Awaited awaited;
 
 	private @Nullable Polls polls;
+
+	private @Nullable Hold hold;
 
 	/**
 	 * Creates it.
@@ -65,48 +83,75 @@ final class AcquireLoop {
 	 */
 	AcquireLoop(AcquireContext context, QueueNode node, Claim claim, HoldOptions options, Wait wait, int era) {
 		this.node = node;
-		this.wait = wait;
 		this.era = era;
 		this.attempts = new AcquireAttempts(context, claim, options, wait);
 		this.outOfTurn = options.isShared();
 	}
 
 	/**
-	 * Its present place in the local queue.
+	 * What came of it, once it has ended: the hold, guarded, or {@code null} if the key
+	 * was busy for as long as the request may wait.
 	 */
-	QueueNode node() {
-		return this.node;
+	public @Nullable Hold hold() {
+		return this.hold;
 	}
 
 	/**
-	 * Acquires the key.
-	 * @return the hold, guarded, or {@code null} if the key was busy for as long as the
-	 * request may wait
+	 * Goes on.
 	 * @throws LockBackendException if the store failed, or the engine was stopped
 	 */
-	@Nullable Hold run() throws InterruptedException {
-		if (!awaitTurn()) {
-			return null;
+	@Override
+	public long goOn(boolean signalled) throws InterruptedException {
+		Awaited awaited = this.awaited;
+		if (awaited == null) {
+			return this.node.takeTurn() ? rounds() : queueUp();
 		}
-		Hold hold = null;
+		requireServed(); // A stop signals, too.
+		if (awaited == Awaited.TURN) {
+			return turn(signalled);
+		}
+		if (awaited == Awaited.WAKE_UP) {
+			if (signalled) {
+				wokenUp();
+			}
+			if (this.attempts.wait.isOver()) {
+				return busy();
+			}
+		}
+		return rounds();
+	}
+
+	@Override
+	public Semaphore signal() {
+		return (this.awaited == Awaited.WAKE_UP) ? this.node.wakeUps() : this.node.grants();
+	}
+
+	@Override
+	public void end() {
+		AcquireContext context = this.attempts.context;
 		try {
-			boolean goesOn = true;
-			while (hold == null && goesOn) {
-				hold = attempt();
-				if (hold == null) {
-					goesOn = mayAskAgain();
-					requireServed();
-				}
-			}
-			if (hold == null) {
-				this.attempts.requireBusy();
-			}
-			return hold;
-		}
-		finally {
-			if (hold == null) {
+			if (this.hold == null) {
 				this.attempts.giveUp(this.node);
 			}
+		}
+		finally {
+			if (this.attempts.options.fair()) {
+				context.fairPollers().leave(this.node);
+			}
+			if (this.hold == null) {
+				abandon();
+			}
+			else if (this.attempts.options.isShared()) {
+				// The next one shares it at once.
+				context.queue().leave(this.node);
+			}
+		}
+	}
+
+	private void abandon() {
+		Ownership left = this.attempts.context.queue().abandon(this.node);
+		if (left != null) {
+			this.attempts.context.handOver().abandon(left);
 		}
 	}
 
@@ -115,123 +160,166 @@ final class AcquireLoop {
 	}
 
 	/**
-	 * Waits for the turn in the local queue, until the time is over. If there is only a
-	 * withdrawal ahead, which takes one command, a request that has asked for nothing yet
-	 * lets it end: the lock may be free.
-	 * @return {@code false} if the key was held or queued for here in all that time, or
-	 * is busy by the store's word
+	 * Waits for the turn in the local queue, until the time is over.
 	 */
-	private boolean awaitTurn() throws InterruptedException {
-		QueueNode node = this.node;
-		if (node.takeTurn()) {
-			return true;
-		}
-		this.wait.sawLocally(this.attempts.context.queue().holder(node.queueKey));
+	private long queueUp() {
+		this.attempts.wait.sawLocally(this.attempts.context.queue().holder(this.node.queueKey));
 		beginToWait();
-		boolean patient = node.followsWithdrawal && this.wait.mayBeLate();
-		boolean granted;
-		do {
-			long left = this.wait.left();
-			granted = node.awaitGrant(this.wait, patient ? Math.max(left, LONGEST_WITHDRAWAL) : left);
-			requireServed(); // A stop grants, too.
+		return awaitTurn();
+	}
+
+	private long awaitTurn() {
+		long left = this.attempts.wait.left();
+		return await(Awaited.TURN, isPatient() ? Math.max(left, LONGEST_WITHDRAWAL) : left);
+	}
+
+	/**
+	 * If there is only a withdrawal ahead, which takes one command, a request that has
+	 * asked for nothing yet lets it end: the lock may be free.
+	 */
+	private boolean isPatient() {
+		return this.node.followsWithdrawal && this.attempts.wait.mayBeLate();
+	}
+
+	/**
+	 * Its turn has come, or the key was held or queued for here in all that time, or a
+	 * stop has granted a permit.
+	 */
+	private long turn(boolean granted) throws InterruptedException {
+		QueueNode node = this.node;
+		if (granted && !node.isCurrent()) {
+			return awaitTurn();
 		}
-		while (granted && !node.isCurrent());
 		if (!granted) {
-			this.wait.sawLocally(this.attempts.context.queue().holder(node.queueKey));
+			this.attempts.wait.sawLocally(this.attempts.context.queue().holder(node.queueKey));
 		}
-		if (!granted || this.wait.isOver()) {
+		if (!granted || this.attempts.wait.isOver()) {
 			// If it is late, a second command of a store that fails is not waited for.
-			this.wait.requireNoFailure(node.key(), node.failure());
+			this.attempts.wait.requireNoFailure(node.key(), node.failure());
 		}
-		if (!granted && node.followsWithdrawal && !this.wait.isBusy()) {
-			throw Failures.withdrawalNotAnswered(node.key(), this.wait.waited());
+		if (!granted && node.followsWithdrawal && !this.attempts.wait.isBusy()) {
+			throw Failures.withdrawalNotAnswered(node.key(), this.attempts.wait.waited());
 		}
-		return granted && (patient || !this.wait.isOver());
+		if (granted && (isPatient() || !this.attempts.wait.isOver())) {
+			return rounds();
+		}
+		return this.attempts.options.isShared() ? busy() : ENDED;
 	}
 
 	private void beginToWait() {
-		if (!this.waits) {
-			this.wait.begins(this.node.key());
+		if (this.awaited == null) {
+			this.attempts.wait.begins(this.node.key());
+			this.awaited = Awaited.TURN;
 		}
-		this.waits = true;
 	}
 
-	private @Nullable Hold attempt() throws InterruptedException {
-		Hold hold = inherit();
-		if (hold == null && this.passing == null) {
-			hold = this.attempts.accept(this.node);
+	private long await(Awaited awaited, long nanos) {
+		this.awaited = awaited;
+		return Math.max(0, nanos);
+	}
+
+	private long rounds() throws InterruptedException {
+		long next = NEXT_ROUND;
+		while (next == NEXT_ROUND) {
+			next = round();
 		}
-		if (hold == null && (this.passing != null || this.wait.mayAsk())) {
-			hold = ask();
-		}
-		return (hold != null) ? this.attempts.context.requireServed(hold, this.era) : null;
+		return next;
 	}
 
 	/**
-	 * Takes the key that was left to this request, or keeps it in mind to be passed on.
-	 * Waits for a borrower to give it back.
+	 * Takes the key that was left to this request, or the one that was granted to it, or
+	 * asks. Waits for a borrower to give it back.
 	 */
-	private @Nullable Hold inherit() throws InterruptedException {
+	private long round() throws InterruptedException {
 		HandOver handOver = this.attempts.context.handOver();
 		Ownership left = this.node.inherited();
-		while (left != null && handOver.isOwned(left) && !this.wait.isOver()) {
+		while (left != null && handOver.isOwned(left) && !this.attempts.wait.isOver()) {
 			Hold hold = handOver.take(left, this.node, this.attempts.options);
 			if (hold != null) {
 				this.attempts.context.acquired(this.node, left.owner());
-				return hold;
+				return end(hold);
 			}
 			if (handOver.takeToPass(left)) {
-				this.passing = left;
-				return null;
+				return ask(left);
 			}
 			this.node.insist();
 			if (left.isHeld()) {
-				this.node.awaitGrant(this.wait, this.wait.left());
+				return await(Awaited.BORROWER, this.attempts.wait.left());
 			}
 		}
-		return null;
-	}
-
-	private @Nullable Hold ask() throws InterruptedException {
-		Ownership passing = this.passing;
-		this.passing = null;
-		Moment sent = Moment.now(this.attempts.context.time());
-		AcquireResult answer = this.attempts.ask(this.node, passing, sent);
-		if (answer == null) {
-			return null;
+		Hold granted = this.attempts.accept(this.node);
+		if (granted != null) {
+			return end(granted);
 		}
-		if (answer.acquired()) {
-			return this.attempts.hold(this.node, sent, answer.fencingToken());
-		}
-		polls().told(answer);
-		return null;
+		return this.attempts.wait.mayAsk() ? ask(null) : pause();
 	}
 
 	/**
-	 * Pauses as long as there is nothing to be asked for.
-	 * @return whether there is time left to ask again
+	 * Asks the store.
+	 * @param passing the key that was left to this request, taken to be passed on by the
+	 * store
 	 */
-	private boolean mayAskAgain() throws InterruptedException {
-		if (!this.wait.isAllowed() || this.wait.isOver()) {
-			return false;
+	private long ask(@Nullable Ownership passing) throws InterruptedException {
+		Moment sent = Moment.now(this.attempts.context.time());
+		AcquireResult answer = this.attempts.ask(this.node, passing, sent);
+		if (answer != null && answer.acquired()) {
+			Hold hold = this.attempts.hold(this.node, sent, answer.fencingToken());
+			return (hold != null) ? end(hold) : pause();
 		}
-		beginToWait();
-		if (this.outOfTurn) {
-			this.outOfTurn = false;
-			this.node = Objects.requireNonNull(this.attempts.context.queue().enter(this.node.queueKey, true, false));
-			return awaitTurn();
+		if (answer != null) {
+			polls().told(answer);
 		}
-		if (this.attempts.failure() != null) {
-			this.node.awaitWakeUp(this.wait, Math.min(this.attempts.retryPause(), this.wait.left()));
-		}
-		else if (this.node.isRegistered() && this.node.awaitWakeUp(this.wait, pause())) {
-			polls().restart();
-		}
-		return !this.wait.isOver();
+		return pause();
 	}
 
+	private long end(Hold hold) {
+		this.hold = this.attempts.context.requireServed(hold, this.era);
+		return ENDED;
+	}
+
+	private long busy() {
+		this.attempts.requireBusy();
+		return ENDED;
+	}
+
+	/**
+	 * Pauses as long as there is nothing to be asked for, if there is time left to ask
+	 * again.
+	 */
 	private long pause() {
-		return this.node.poller ? polls().pause(this.wait) : this.wait.left();
+		if (this.attempts.wait.isAllowed() && !this.attempts.wait.isOver()) {
+			beginToWait();
+			if (this.outOfTurn) {
+				return enter();
+			}
+			if (this.attempts.failure() != null) {
+				return await(Awaited.WAKE_UP, Math.min(this.attempts.retryPause(), this.attempts.wait.left()));
+			}
+			if (this.node.isRegistered()) {
+				return await(Awaited.WAKE_UP, this.node.poller ? polls().pause(this.attempts.wait) : this.attempts.wait.left());
+			}
+		}
+		requireServed();
+		return (this.attempts.wait.isAllowed() && !this.attempts.wait.isOver()) ? NEXT_ROUND : busy();
+	}
+
+	private long enter() {
+		this.outOfTurn = false;
+		Waker waker = this.node.waker;
+		this.node = Objects
+			.requireNonNull(this.attempts.context.queue().enter(this.node.queueKey, true, false, waker));
+		if (!this.node.takeTurn()) {
+			return queueUp();
+		}
+		requireServed();
+		return NEXT_ROUND;
+	}
+
+	private void wokenUp() {
+		this.node.forgetWakeUps();
+		if (this.attempts.failure() == null) {
+			polls().restart();
+		}
 	}
 
 	private Polls polls() {

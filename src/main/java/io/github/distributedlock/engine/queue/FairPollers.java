@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * for all. A request that becomes the first is woken, for it may have parked for good,
  * and asks at once: the last sign of life may be as old as a poll.
  */
-final class FairPollers {
+public final class FairPollers {
 
 	private final Map<String, Set<QueueNode>> lines = new ConcurrentHashMap<>();
 

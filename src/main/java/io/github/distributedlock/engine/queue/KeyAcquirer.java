@@ -4,7 +4,6 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
-import io.github.distributedlock.engine.lease.Ownership;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,20 +15,12 @@ public final class KeyAcquirer {
 
 	private final AcquireContext context;
 
-	private final LocalQueue queue;
-
-	private final HandOver handOver;
-
-	private final FairPollers fairPollers = new FairPollers();
-
 	public KeyAcquirer(AcquireContext context) {
 		this.context = context;
-		this.queue = context.queue();
-		this.handOver = context.handOver();
 	}
 
 	/**
-	 * Acquires a key.
+	 * Acquires a key, waiting on the calling thread.
 	 * @return the hold, guarded, or {@code null} if the key was busy for as long as the
 	 * request may wait
 	 * @throws LockBackendException if the store failed, or the engine was stopped
@@ -44,39 +35,48 @@ public final class KeyAcquirer {
 		if (borrowed != null) {
 			return this.context.requireServed(borrowed, era);
 		}
-		QueueNode node = enter(queueKey, options, wait.isAllowed() && wait.mayAsk());
-		if (node == null) {
-			wait.requireNoFailure(key, this.queue.failure(queueKey));
-			wait.sawLocally(this.queue.holder(queueKey));
+		AcquireLoop loop = begin(claim, queueKey, options, wait, era, null);
+		if (loop == null) {
 			return null;
 		}
-		AcquireLoop loop = new AcquireLoop(this.context, node, claim, options, wait, era);
-		Hold hold = null;
-		try {
-			hold = loop.run();
-			return hold;
-		}
-		finally {
-			if (options.fair()) {
-				this.fairPollers.leave(node);
-			}
-			if (hold == null) {
-				abandon(loop.node());
-			}
-			else if (options.isShared()) {
-				// The next one shares it at once.
-				this.queue.leave(loop.node());
-			}
-		}
+		wait.run(loop);
+		return loop.hold();
 	}
 
-	private @Nullable QueueNode enter(QueueKey queueKey, HoldOptions options, boolean mayWait) {
-		if (options.isShared()) {
-			return QueueNode.beside(this.queue, queueKey);
+	/**
+	 * Begins to acquire a key: takes a place in the local queue, or beside it. Does not
+	 * wait, and asks nothing of the store.
+	 * @param era when the request was made, and served
+	 * @param waker the request, if no thread waits for it, else {@code null}
+	 * @return what is to go on, or {@code null} if the key is held or queued for here and
+	 * the request may not wait
+	 * @throws LockBackendException if the store failed for those that it would wait for
+	 */
+	public @Nullable AcquireLoop begin(String key, String owner, HoldOptions options, Wait wait, int era,
+			@Nullable Waker waker) {
+		Claim claim = options.claim(key, owner, this.context.instance().id());
+		return begin(claim, QueueKey.of(claim, this.context.instance()), options, wait, era, waker);
+	}
+
+	private @Nullable AcquireLoop begin(Claim claim, QueueKey queueKey, HoldOptions options, Wait wait, int era,
+			@Nullable Waker waker) {
+		QueueNode node = enter(queueKey, options, wait.isAllowed() && wait.mayAsk(), waker);
+		if (node == null) {
+			wait.requireNoFailure(claim.key(), this.context.queue().failure(queueKey));
+			wait.sawLocally(this.context.queue().holder(queueKey));
+			return null;
 		}
-		QueueNode node = this.queue.enter(queueKey, mayWait, options.handedOn());
+		return new AcquireLoop(this.context, node, claim, options, wait, era);
+	}
+
+	private @Nullable QueueNode enter(QueueKey queueKey, HoldOptions options, boolean mayWait,
+			@Nullable Waker waker) {
+		if (options.isShared()) {
+			return QueueNode.beside(this.context.queue(), queueKey, waker);
+		}
+		QueueNode node = this.context.queue().enter(queueKey, mayWait, options.handedOn(), waker);
 		if (node != null && options.fair()) {
-			this.fairPollers.join(node);
+			this.context.fairPollers().join(node);
 		}
 		return node;
 	}
@@ -85,15 +85,8 @@ public final class KeyAcquirer {
 	 * Takes a key that was left to a request which has not woken up yet.
 	 */
 	private @Nullable Hold borrow(QueueKey queueKey, HoldOptions options) {
-		Loan loan = this.queue.borrow(queueKey);
-		return (loan != null) ? this.handOver.take(loan.ownership(), loan, options) : null;
-	}
-
-	private void abandon(QueueNode node) {
-		Ownership left = this.queue.abandon(node);
-		if (left != null) {
-			this.handOver.abandon(left);
-		}
+		Loan loan = this.context.queue().borrow(queueKey);
+		return (loan != null) ? this.context.handOver().take(loan.ownership(), loan, options) : null;
 	}
 
 }

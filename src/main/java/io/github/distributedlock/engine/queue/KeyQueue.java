@@ -143,12 +143,13 @@ final class KeyQueue {
 	 */
 	void recall() {
 		wake();
+		this.current.inheritanceChanged();
 		waiting().forEach(QueueNode::grant);
 	}
 
 	void wake() {
 		if (this.current.owner == null) {
-			wakeUps().release();
+			signal();
 		}
 	}
 
@@ -163,9 +164,14 @@ final class KeyQueue {
 			return holder.equals(owner) || grants().isHeld(owner);
 		}
 		if (grants().heard(grant, owner)) {
-			wakeUps().release();
+			signal();
 		}
 		return true;
+	}
+
+	private void signal() {
+		wakeUps().release();
+		this.current.wakeUp();
 	}
 
 	/**

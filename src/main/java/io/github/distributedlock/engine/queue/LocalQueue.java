@@ -16,7 +16,7 @@ import io.github.distributedlock.engine.lease.Ownership;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets one thread of this JVM at a time talk to the store about a key, first come first
+ * Lets one request of this JVM at a time talk to the store about a key, first come first
  * served; the others cost the store nothing.
  *
  * <pre>
@@ -53,19 +53,20 @@ public final class LocalQueue {
 	 * Takes a place in a key's queue.
 	 * @param mayWait whether to queue up if the key is held or queued for here
 	 * @param inherits whether the node before may leave the key to it
+	 * @param waker the request, if no thread waits for it, else {@code null}
 	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
 	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
 	 * one end that has, which takes one command: the lock may be free.
 	 */
-	@Nullable QueueNode enter(QueueKey queueKey, boolean mayWait, boolean inherits) {
+	@Nullable QueueNode enter(QueueKey queueKey, boolean mayWait, boolean inherits, @Nullable Waker waker) {
 		// Mostly alone, and then without what a step needs.
 		if (!this.queues.containsKey(queueKey)) {
-			QueueNode first = new QueueNode(this, queueKey, false, inherits);
+			QueueNode first = new QueueNode(this, queueKey, false, inherits, waker);
 			if (this.queues.putIfAbsent(queueKey, new KeyQueue(first)) == null) {
 				return first;
 			}
 		}
-		QueueNode node = new QueueNode(this, queueKey, false, inherits);
+		QueueNode node = new QueueNode(this, queueKey, false, inherits, waker);
 		this.queues.compute(queueKey, (same, queue) -> {
 			if (queue == null) {
 				return new KeyQueue(node);
@@ -169,7 +170,7 @@ public final class LocalQueue {
 	void wake(QueueKey queueKey) {
 		startWithdrawal(this.queues.compute(queueKey, (same, queue) -> {
 			if (queue == null) {
-				return new KeyQueue(new QueueNode(this, queueKey, true, false));
+				return new KeyQueue(new QueueNode(this, queueKey, true, false, null));
 			}
 			queue.wake();
 			return queue;
@@ -183,7 +184,7 @@ public final class LocalQueue {
 	boolean granted(QueueKey queueKey, ReleaseNotification grant, String owner) {
 		AtomicBoolean known = new AtomicBoolean();
 		startWithdrawal(this.queues.compute(queueKey, (same, queue) -> {
-			KeyQueue hears = (queue != null) ? queue : new KeyQueue(new QueueNode(this, queueKey, true, false));
+			KeyQueue hears = (queue != null) ? queue : new KeyQueue(new QueueNode(this, queueKey, true, false, null));
 			known.set(hears.granted(grant, owner));
 			return hears;
 		}));

@@ -30,17 +30,17 @@ public final class MultiKeyAcquirer {
 
 	/**
 	 * Acquires all keys or none.
+	 * @param era when the request was made, and served
 	 * @return a hold for each key, guarded, or {@code null} if they have to be acquired
 	 * one by one
 	 * @throws LockBackendException if the store refused it for good, or failed and there
 	 * is no time left to ask again
 	 */
-	public @Nullable List<Hold> acquire(List<String> keys, String owner, HoldOptions options, Wait wait) {
+	public @Nullable List<Hold> acquire(List<String> keys, String owner, HoldOptions options, Wait wait, int era) {
 		if (options.mode() != LockMode.EXCLUSIVE || options.fair() || !wait.mayAsk()
 				|| !this.context.store().coversInOneStep(keys)) {
 			return null;
 		}
-		int era = this.context.lifecycle().requireServed(keys.get(0));
 		List<Claim> claims = keys.stream()
 			.map((key) -> options.claim(key, owner, this.context.instance().id()))
 			.toList();
@@ -81,7 +81,7 @@ public final class MultiKeyAcquirer {
 	 * registration of in the store.
 	 */
 	private @Nullable QueueNode enterAlone(Claim claim) {
-		QueueNode node = this.context.queue().enter(QueueKey.of(claim, this.context.instance()), false, false);
+		QueueNode node = this.context.queue().enter(QueueKey.of(claim, this.context.instance()), false, false, null);
 		if (node != null && (node.isRegistered() || !node.takeTurn())) {
 			node.leave();
 			return null;

@@ -12,8 +12,8 @@ import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Store;
 
 /**
- * When one request that waits asks the store of its own accord. Confined to the
- * requesting thread.
+ * When one request that waits asks the store of its own accord. Confined to one thread at
+ * a time.
  * <p>
  * When the lease ends of which the store told, since no notification comes then. While
  * wake-ups arrive, in time for a reservation whose wake-up got lost; or less often if the

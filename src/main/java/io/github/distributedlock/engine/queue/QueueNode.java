@@ -23,11 +23,12 @@ import org.jspecify.annotations.Nullable;
  *
  * Invariants: it joins one queue, once, and becomes current there at most once. It is
  * granted a permit when it does, if it had to wait for that, and another one by each
- * stop, so that its thread looks whether it is current. Only the current node asks the
+ * stop, so that it looks whether it is current; a request that no thread waits for is
+ * woken after each permit of its own, and of the queue while it is current. Only the current node asks the
  * store, and only its registration is changed. A key is left to it before it is granted;
- * that key is borrowed only while it is vacant, and not any more once its thread has come
+ * that key is borrowed only while it is vacant, and not any more once the request has come
  * for it. A withdrawal begins once: by its task, or by the request that takes its place.
- * What is not volatile or final is confined to the requesting thread.
+ * What is not volatile or final is confined to the thread that sees to the request.
  */
 final class QueueNode implements QueuePlace {
 
@@ -39,6 +40,11 @@ final class QueueNode implements QueuePlace {
 	static final int MOST_LOANS = 16;
 
 	private final LocalQueue localQueue;
+
+	/**
+	 * The request, if no thread waits for it.
+	 */
+	final @Nullable Waker waker;
 
 	final QueueKey queueKey;
 
@@ -60,7 +66,7 @@ final class QueueNode implements QueuePlace {
 
 	/**
 	 * Whether there was only a withdrawal ahead of it: no local request has the key or
-	 * waits for it. Confined to the requesting thread.
+	 * waits for it. Written before the request goes on.
 	 */
 	boolean followsWithdrawal;
 
@@ -90,8 +96,9 @@ final class QueueNode implements QueuePlace {
 	 */
 	private volatile int loans;
 
-	QueueNode(LocalQueue localQueue, QueueKey queueKey, boolean withdrawal, boolean inherits) {
+	QueueNode(LocalQueue localQueue, QueueKey queueKey, boolean withdrawal, boolean inherits, @Nullable Waker waker) {
 		this.localQueue = localQueue;
+		this.waker = waker;
 		this.queueKey = queueKey;
 		this.withdrawal = withdrawal;
 		this.inherits = inherits;
@@ -101,8 +108,8 @@ final class QueueNode implements QueuePlace {
 	/**
 	 * A node in no queue, for a request that asks out of turn.
 	 */
-	static QueueNode beside(LocalQueue localQueue, QueueKey queueKey) {
-		return new KeyQueue(new QueueNode(localQueue, queueKey, false, false)).current;
+	static QueueNode beside(LocalQueue localQueue, QueueKey queueKey, @Nullable Waker waker) {
+		return new KeyQueue(new QueueNode(localQueue, queueKey, false, false, waker)).current;
 	}
 
 	/**
@@ -110,7 +117,7 @@ final class QueueNode implements QueuePlace {
 	 * more.
 	 */
 	QueueNode withdrawal() {
-		return new QueueNode(this.localQueue, this.queueKey, true, false);
+		return new QueueNode(this.localQueue, this.queueKey, true, false, null);
 	}
 
 	String key() {
@@ -180,28 +187,33 @@ final class QueueNode implements QueuePlace {
 	}
 
 	/**
-	 * Lets its thread look whether its turn has come.
+	 * Lets it look whether its turn has come.
 	 */
 	void grant() {
-		granted().release();
+		grants().release();
+		wakeUp();
+	}
+
+	/**
+	 * There is a permit that it may wait for. A thread that waits knows by itself.
+	 */
+	void wakeUp() {
+		if (this.waker != null) {
+			this.waker.wake();
+		}
 	}
 
 	/**
 	 * Begins its turn, if that has come.
 	 */
 	boolean takeTurn() {
-		return isCurrent() && (this.granted == null || granted().tryAcquire());
+		return isCurrent() && (this.granted == null || grants().tryAcquire());
 	}
 
 	/**
-	 * Waits until it is granted a permit.
-	 * @return whether there was one in time
+	 * Its own permits, of which it gets one when its turn comes.
 	 */
-	boolean awaitGrant(Wait wait, long nanos) throws InterruptedException {
-		return wait.await(granted(), nanos);
-	}
-
-	private Semaphore granted() {
+	Semaphore grants() {
 		return Objects.requireNonNull(this.granted, "granted");
 	}
 
@@ -227,8 +239,7 @@ final class QueueNode implements QueuePlace {
 	}
 
 	/**
-	 * Whether its turn has come. A stop grants a permit, too, so that its thread takes
-	 * notice.
+	 * Whether its turn has come. A stop grants a permit, too, so that it takes notice.
 	 */
 	boolean isCurrent() {
 		return queue().current == this;
@@ -322,15 +333,17 @@ final class QueueNode implements QueuePlace {
 	}
 
 	/**
-	 * Waits until the store sends a wake-up, one that came before included.
-	 * @return whether there was one in time
+	 * The wake-ups that the store has sent to the queue, those that came before included.
 	 */
-	boolean awaitWakeUp(Wait wait, long nanos) throws InterruptedException {
-		boolean woken = wait.await(queue().wakeUps(), nanos);
-		if (woken) {
-			queue().forgetWakeUps();
-		}
-		return woken;
+	Semaphore wakeUps() {
+		return queue().wakeUps();
+	}
+
+	/**
+	 * Forgets the wake-ups that have come until now: one is as good as many.
+	 */
+	void forgetWakeUps() {
+		queue().forgetWakeUps();
 	}
 
 	private KeyQueue queue() {

@@ -16,7 +16,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The patience of one request: one deadline for the local queue, the store and every
- * retry. Confined to the requesting thread.
+ * retry. Confined to one thread at a time.
  */
 public final class Wait {
 
@@ -79,10 +79,27 @@ public final class Wait {
 	}
 
 	/**
+	 * Takes an acquisition to its end, on the calling thread, which is parked while there
+	 * is nothing to be done.
+	 */
+	public void run(Acquisition acquisition) throws InterruptedException {
+		try {
+			long pause = acquisition.goOn(false);
+			while (pause != Acquisition.ENDED) {
+				boolean signalled = pause != Acquisition.NEXT_KEY && await(acquisition.signal(), pause);
+				pause = acquisition.goOn(signalled);
+			}
+		}
+		finally {
+			acquisition.end();
+		}
+	}
+
+	/**
 	 * Takes a permit of a signal, waiting for it at most so long.
 	 * @return whether there was one in time
 	 */
-	boolean await(Semaphore signal, long nanos) throws InterruptedException {
+	private boolean await(Semaphore signal, long nanos) throws InterruptedException {
 		long end = this.time.nanoTime() + nanos;
 		while (true) {
 			try {

@@ -31,13 +31,18 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	private final ScheduledThreadPoolExecutor timer;
 
-	private final ThreadPoolExecutor renewals = pool("renewal", new ThreadPoolExecutor.DiscardPolicy());
+	private final ThreadPoolExecutor renewals = pool("renewal", POOL_SIZE, new ThreadPoolExecutor.DiscardPolicy());
 
 	/**
 	 * Also after the end: a request that notices that late has yet to give back what was
 	 * granted to it.
 	 */
-	private final ThreadPoolExecutor background = pool("background", EngineThreads::runOnThreadOfItsOwn);
+	private final ThreadPoolExecutor background = pool("background", POOL_SIZE, EngineThreads::runOnThreadOfItsOwn);
+
+	/**
+	 * Also after the end, of which each request has yet to be told.
+	 */
+	private final ThreadPoolExecutor requests = pool("request", NodeTasks.THREADS, EngineThreads::runOnThreadOfItsOwn);
 
 	private final ThreadPoolExecutor reactions = unbounded("loss");
 
@@ -93,6 +98,11 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	}
 
 	@Override
+	public void request(Runnable task) {
+		this.requests.execute(task);
+	}
+
+	@Override
 	public void reaction(Runnable task) {
 		this.reactions.execute(task);
 	}
@@ -122,8 +132,8 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	@Override
 	public void close() {
 		this.timer.shutdown();
-		for (ExecutorService executor : new ExecutorService[] { this.renewals, this.background, this.reactions,
-				this.listeners, this.callbacks }) {
+		for (ExecutorService executor : new ExecutorService[] { this.renewals, this.background, this.requests,
+				this.reactions, this.listeners, this.callbacks }) {
 			executor.shutdown();
 		}
 		try {
@@ -135,8 +145,8 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		this.background.shutdownNow();
 	}
 
-	private static ThreadPoolExecutor pool(String name, RejectedExecutionHandler afterTheEnd) {
-		ThreadPoolExecutor pool = new ThreadPoolExecutor(POOL_SIZE, POOL_SIZE, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
+	private static ThreadPoolExecutor pool(String name, int size, RejectedExecutionHandler afterTheEnd) {
+		ThreadPoolExecutor pool = new ThreadPoolExecutor(size, size, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
 				new LinkedBlockingQueue<>(), threads(name), afterTheEnd);
 		pool.allowCoreThreadTimeOut(true);
 		return pool;

@@ -64,4 +64,16 @@ public final class Failures {
 			.build();
 	}
 
+	/**
+	 * The exception for a request that has waited for a thread to ask the store.
+	 */
+	public static LockBackendException othersNotAnswered(String key, Duration waited) {
+		return LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' could not be asked for: in " + Text.of(waited)
+					+ " the store has not answered the requests before it, as many as may ask at a time")
+			.retryable(true)
+			.notCarriedOut(true)
+			.build();
+	}
+
 }

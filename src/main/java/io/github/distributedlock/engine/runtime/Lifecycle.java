@@ -18,6 +18,11 @@ public final class Lifecycle {
 
 	private static final int CLOSED = 0;
 
+	/**
+	 * The era of a request that was made inside a lock, to go on elsewhere.
+	 */
+	private static final int ALL_BUT_THE_LAST = -1;
+
 	private final AtomicInteger era = new AtomicInteger(1);
 
 	private final BooleanSupplier insideLock;
@@ -68,6 +73,16 @@ public final class Lifecycle {
 	}
 
 	/**
+	 * Fails unless a request is served that the calling thread makes now, and that goes on
+	 * on other threads.
+	 * @return its era, for {@link #requireServed(int, String)}
+	 */
+	public int requireServedElsewhere(String key) {
+		int now = requireServed(key);
+		return this.insideLock.getAsBoolean() ? ALL_BUT_THE_LAST : now;
+	}
+
+	/**
 	 * Fails unless a request of the calling thread is served that was made in that era.
 	 */
 	public void requireServed(int since, String key) {
@@ -81,7 +96,8 @@ public final class Lifecycle {
 
 	private boolean serves(int since) {
 		int now = this.era.get();
-		return (now == since && isOpen(now)) || (now != CLOSED && this.insideLock.getAsBoolean());
+		return (now == since && isOpen(now))
+				|| (now != CLOSED && (since == ALL_BUT_THE_LAST || this.insideLock.getAsBoolean()));
 	}
 
 	private static boolean isOpen(int era) {

@@ -18,6 +18,11 @@ public interface Workers {
 	void background(Runnable task);
 
 	/**
+	 * Runs steps of requests that no thread waits for, and their commands.
+	 */
+	void request(Runnable task);
+
+	/**
 	 * Tells one executor of a loss. None waits for another.
 	 */
 	void reaction(Runnable task);

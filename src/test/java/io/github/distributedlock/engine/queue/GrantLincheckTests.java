@@ -1,13 +1,11 @@
 package io.github.distributedlock.engine.queue;
 
-import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.runtime.StillTime;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -75,7 +73,7 @@ public class GrantLincheckTests {
 	public void request(@Param(name = "thread") int thread) {
 		if (this.nodes[thread] == null) {
 			this.owners[thread] = "us:" + thread + "." + this.requests[thread]++;
-			this.nodes[thread] = this.queue.enter(K, true, false);
+			this.nodes[thread] = this.queue.enter(K, true, false, null);
 		}
 		if (!this.current[thread] && this.nodes[thread].takeTurn()) {
 			this.current[thread] = true;
@@ -87,7 +85,7 @@ public class GrantLincheckTests {
 	 * Its next one: accepts what was granted to it, or asks again, if it was woken.
 	 */
 	@Operation
-	public void goOnIfWoken(@Param(name = "thread") int thread) throws InterruptedException {
+	public void goOnIfWoken(@Param(name = "thread") int thread) {
 		if (this.current[thread] && !this.holds[thread] && isWoken(this.nodes[thread])) {
 			ReleaseNotification grant = this.nodes[thread].takeGrant();
 			if (grant != null && this.owners[thread].equals(grant.owner())) {
@@ -191,10 +189,12 @@ public class GrantLincheckTests {
 		return this.store.getAndUpdate(change);
 	}
 
-	private static boolean isWoken(QueueNode node) throws InterruptedException {
-		StillTime time = new StillTime();
-		node.awaitWakeUp(new Wait(time, Duration.ZERO, true), 0);
-		return time.wasSignalled();
+	private static boolean isWoken(QueueNode node) {
+		boolean woken = node.wakeUps().tryAcquire();
+		if (woken) {
+			node.forgetWakeUps();
+		}
+		return woken;
 	}
 
 }

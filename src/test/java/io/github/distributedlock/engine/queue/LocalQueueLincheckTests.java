@@ -42,7 +42,7 @@ public class LocalQueueLincheckTests {
 		if (this.nodes[thread] != null) {
 			return false;
 		}
-		this.nodes[thread] = this.queue.enter(K, mayWait, false);
+		this.nodes[thread] = this.queue.enter(K, mayWait, false, null);
 		return this.nodes[thread] != null;
 	}
 

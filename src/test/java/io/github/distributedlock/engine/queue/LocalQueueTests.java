@@ -22,7 +22,7 @@ class LocalQueueTests {
 	@Test
 	void requestTakesOverAWithdrawalThatHasNotBegun() {
 		QueueNode withdrawal = withdrawal();
-		QueueNode node = this.queue.enter(K, false, false);
+		QueueNode node = this.queue.enter(K, false, false, null);
 		assertThat(node.takeTurn()).as("its turn at once").isTrue();
 		assertThat(node.isRegistered()).as("the store still knows us").isTrue();
 		assertThat(withdrawal.begin()).as("withdraws all the same").isFalse();
@@ -34,7 +34,7 @@ class LocalQueueTests {
 	void requestWaitsForAWithdrawalThatHasBegun() {
 		QueueNode withdrawal = withdrawal();
 		assertThat(withdrawal.begin()).isTrue();
-		QueueNode node = this.queue.enter(K, false, false);
+		QueueNode node = this.queue.enter(K, false, false, null);
 		assertThat(node.takeTurn()).isFalse();
 		withdrawal.settled();
 		this.queue.leave(withdrawal);
@@ -46,7 +46,7 @@ class LocalQueueTests {
 	void requestThatTakesOverAMessageForNobodyKnowsThatTheKeyMayBeReserved() {
 		this.queue.wake(K);
 		assertThat(this.withdrawals).hasSize(1);
-		QueueNode node = this.queue.enter(K, false, false);
+		QueueNode node = this.queue.enter(K, false, false, null);
 		assertThat(node.isRegistered()).isTrue();
 		this.queue.leave(node);
 		assertThat(this.withdrawals).as("passed on after it").hasSize(2);
@@ -55,12 +55,12 @@ class LocalQueueTests {
 	@Test
 	void secondRequestThatMayNotWaitIsToldAtOnce() {
 		withdrawal();
-		this.queue.enter(K, false, false);
-		assertThat(this.queue.enter(K, false, false)).isNull();
+		this.queue.enter(K, false, false, null);
+		assertThat(this.queue.enter(K, false, false, null)).isNull();
 	}
 
 	private QueueNode withdrawal() {
-		QueueNode waiter = this.queue.enter(K, true, false);
+		QueueNode waiter = this.queue.enter(K, true, false, null);
 		waiter.registering();
 		this.queue.leave(waiter);
 		assertThat(this.withdrawals).hasSize(1);

@@ -1,11 +1,9 @@
 package io.github.distributedlock.engine.queue;
 
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.runtime.StillTime;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -62,7 +60,7 @@ public class WakeUpLincheckTests {
 	public void request(@Param(name = "thread") int thread) {
 		QueueNode node = this.nodes[thread];
 		if (node == null) {
-			node = this.queue.enter(K, true, false);
+			node = this.queue.enter(K, true, false, null);
 			this.nodes[thread] = node;
 		}
 		if (!this.current[thread] && node.takeTurn()) {
@@ -75,7 +73,7 @@ public class WakeUpLincheckTests {
 	 * Its next one: asks again if it was woken.
 	 */
 	@Operation
-	public void askIfWoken(@Param(name = "thread") int thread) throws InterruptedException {
+	public void askIfWoken(@Param(name = "thread") int thread) {
 		if (this.current[thread] && isWoken(this.nodes[thread])) {
 			ask(this.nodes[thread]);
 		}
@@ -104,7 +102,7 @@ public class WakeUpLincheckTests {
 	}
 
 	@Validate
-	public void noReservationIsForgotten() throws InterruptedException {
+	public void noReservationIsForgotten() {
 		for (int thread = 0; thread < this.nodes.length; thread++) {
 			if (this.current[thread] && this.store.get() == Known.RESERVED) {
 				Interleavings.require(isWoken(this.nodes[thread]), "the current node was not woken");
@@ -134,10 +132,12 @@ public class WakeUpLincheckTests {
 		this.talking.set(false);
 	}
 
-	private static boolean isWoken(QueueNode node) throws InterruptedException {
-		StillTime time = new StillTime();
-		node.awaitWakeUp(new Wait(time, Duration.ZERO, true), 0);
-		return time.wasSignalled();
+	private static boolean isWoken(QueueNode node) {
+		boolean woken = node.wakeUps().tryAcquire();
+		if (woken) {
+			node.forgetWakeUps();
+		}
+		return woken;
 	}
 
 }

@@ -140,6 +140,14 @@ public final class FakeTime implements EngineTime, Workers {
 		task.run();
 	}
 
+	/**
+	 * Runs it when time is moved, if only by nothing: not inside the step that wakes it.
+	 */
+	@Override
+	public void request(Runnable task) {
+		schedule(task, 0);
+	}
+
 	@Override
 	public void reaction(Runnable task) {
 		task.run();

@@ -146,6 +146,11 @@ class SerialTasksTests extends EngineFixture {
 		}
 
 		@Override
+		public void request(Runnable task) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
 		public void reaction(Runnable task) {
 			throw new UnsupportedOperationException();
 		}

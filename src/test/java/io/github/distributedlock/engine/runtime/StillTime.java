@@ -24,8 +24,6 @@ public final class StillTime implements EngineTime, Workers {
 	 */
 	private final Object timer = new Object();
 
-	private volatile boolean signalled;
-
 	@Override
 	public long nanoTime() {
 		return 0;
@@ -41,15 +39,7 @@ public final class StillTime implements EngineTime, Workers {
 	 */
 	@Override
 	public boolean await(Semaphore signal, long nanos) {
-		this.signalled = signal.tryAcquire();
-		return this.signalled;
-	}
-
-	/**
-	 * Whether there was a permit when it was last waited for.
-	 */
-	public boolean wasSignalled() {
-		return this.signalled;
+		return signal.tryAcquire();
 	}
 
 	@Override
@@ -70,6 +60,11 @@ public final class StillTime implements EngineTime, Workers {
 
 	@Override
 	public void background(Runnable task) {
+		this.tasks.add(task);
+	}
+
+	@Override
+	public void request(Runnable task) {
 		this.tasks.add(task);
 	}
 
