@@ -1,7 +1,10 @@
 package io.github.distributedlock;
 
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -65,7 +68,8 @@ public interface DistributedLock {
 	 * The handle is {@linkplain LockRequest#detached(boolean) detached}: bound to no
 	 * thread, and to be closed by any, where none may block by
 	 * {@link LockHandle#closeAsync()}. So nothing is re-entered. A thread that waits for
-	 * this future inside a lock on the same key waits in vain.
+	 * this future inside a lock on the same key waits in vain. Nothing of the calling
+	 * thread, such as its MDC, is carried to what depends on the future.
 	 * <p>
 	 * The future is completed, and so what depends on it runs, where
 	 * {@link LockHandle#closeAsync()} completes its futures: it may block. If it is
@@ -74,8 +78,9 @@ public interface DistributedLock {
 	 * very future; one that depends on it does not pass its cancellation on.
 	 * @param request the keys and how to lock them
 	 * @return a future of a handle that must be closed. It fails with what
-	 * {@link #acquire(LockRequest)} throws, but with no {@link LockInterruptedException}:
-	 * the time to wait may then be exceeded by as much as one command to the store takes
+	 * {@link #acquire(LockRequest)} throws, invalid requests included, but never with
+	 * {@link LockInterruptedException}; late by at most the time that the store is given
+	 * for a command
 	 * @throws UnsupportedOperationException if this is not of this library, and offers no
 	 * such thing
 	 */
@@ -197,6 +202,31 @@ public interface DistributedLock {
 	 */
 	default <E extends Throwable> void run(String key, LockedTask<E> code) throws E {
 		run(LockRequest.of(key), code);
+	}
+
+	/**
+	 * Calls code that returns a stage, and holds a lock from before that until the stage
+	 * has completed, but blocks no thread. A stop of the application waits for its end.
+	 * <p>
+	 * The code is called where the future of {@link #acquireAsync(LockRequest)} is
+	 * completed, and may block. The lock is bound to no thread: inside of the code a
+	 * request for the same key waits in vain. If the result is cancelled before the lock
+	 * is there, the request is withdrawn, and the code is not called. Afterwards a
+	 * cancellation reaches neither the stage nor the lock, which is held until the stage
+	 * has completed by itself.
+	 * @param <T> the type of the value
+	 * @param request the keys and how to lock them
+	 * @param code what to call
+	 * @return a future that completes as the stage does, but after the release. It fails
+	 * with what {@link #execute(LockRequest, LockedCall)} throws
+	 * @throws UnsupportedOperationException if this is not of this library, and offers no
+	 * such thing
+	 * @see #acquireAsync(LockRequest)
+	 */
+	default <T extends @Nullable Object> CompletableFuture<T> executeAsync(LockRequest request,
+			Supplier<? extends CompletionStage<T>> code) {
+		Objects.requireNonNull(code, "code");
+		return LockedStage.run(acquireAsync(request.awaitedOnStop(true)), code);
 	}
 
 }

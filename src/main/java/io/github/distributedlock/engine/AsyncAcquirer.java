@@ -12,6 +12,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.queue.AsyncDriver;
 import io.github.distributedlock.engine.queue.Wait;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Failures;
@@ -81,7 +82,8 @@ final class AsyncAcquirer {
 		}
 		finally {
 			if (!begun) {
-				ended(call);
+				this.asking.decrement();
+				this.handleContext.calls().end(call);
 			}
 		}
 	}
@@ -90,7 +92,7 @@ final class AsyncAcquirer {
 			Call call) {
 		List<String> keys = this.requests.keysInOrder(request);
 		HoldOptions options = this.requests.options(request);
-		AsyncDriver driver = new AsyncDriver(this.tasks, this.nodes, this.handleContext.time());
+		AsyncDriver driver = new AsyncDriver(this.tasks, this.handleContext.time());
 		RequestAcquisition acquisition = this.requestAcquirer.begin(keys, options, wait, driver);
 		CompletableFuture<T> future = new CompletableFuture<>();
 		future.whenComplete((value, failure) -> driver.withdraw());
@@ -98,11 +100,6 @@ final class AsyncAcquirer {
 		acquisition.queueUp();
 		driver.start(acquisition, pending);
 		return future;
-	}
-
-	private void ended(Call call) {
-		this.asking.decrement();
-		this.handleContext.calls().end(call);
 	}
 
 	/**
@@ -144,6 +141,11 @@ final class AsyncAcquirer {
 			this.call = call;
 			this.acquisition = acquisition;
 			this.future = future;
+		}
+
+		@Override
+		public Object node() {
+			return AsyncAcquirer.this.nodes.of(this.acquisition.key());
 		}
 
 		@Override

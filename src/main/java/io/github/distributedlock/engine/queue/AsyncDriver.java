@@ -1,20 +1,17 @@
-package io.github.distributedlock.engine;
+package io.github.distributedlock.engine.queue;
 
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
-import io.github.distributedlock.engine.queue.Acquisition;
-import io.github.distributedlock.engine.queue.Waker;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.NodeTasks;
-import io.github.distributedlock.engine.runtime.Nodes;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Takes one request to its end that no thread waits for: the second driver of an
- * {@link Acquisition}, beside {@link io.github.distributedlock.engine.queue.Wait#run}.
+ * {@link Acquisition}, beside {@link Wait#run}.
  *
  * <pre>
  *        woken, or the time is over
@@ -32,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * before it parks it looks for all of them. So it may be woken for nothing, but never
  * misses anything. It ends once, and is woken in vain from then on.
  */
-final class AsyncDriver implements Runnable, Waker {
+public final class AsyncDriver implements Runnable, Waker {
 
 	private enum State {
 
@@ -44,7 +41,12 @@ final class AsyncDriver implements Runnable, Waker {
 	 * Whose request it is. Called by the engine's threads, which are not to be blocked but
 	 * by the store.
 	 */
-	interface Client {
+	public interface Client {
+
+		/**
+		 * Which node of the store it asks next.
+		 */
+		Object node();
 
 		/**
 		 * The request has got a thread for its first step, which may ask the store.
@@ -69,8 +71,6 @@ final class AsyncDriver implements Runnable, Waker {
 
 	private final NodeTasks tasks;
 
-	private final Nodes nodes;
-
 	private final EngineTime time;
 
 	private volatile State state = State.DUE;
@@ -79,7 +79,7 @@ final class AsyncDriver implements Runnable, Waker {
 
 	// What follows is confined to the thread that sees to the request.
 
-	private @Nullable RequestAcquisition acquisition;
+	private @Nullable Acquisition acquisition;
 
 	private @Nullable Client client;
 
@@ -97,9 +97,8 @@ final class AsyncDriver implements Runnable, Waker {
 
 	private EngineTime.@Nullable Alarm alarm;
 
-	AsyncDriver(NodeTasks tasks, Nodes nodes, EngineTime time) {
+	public AsyncDriver(NodeTasks tasks, EngineTime time) {
 		this.tasks = tasks;
-		this.nodes = nodes;
 		this.time = time;
 	}
 
@@ -107,7 +106,7 @@ final class AsyncDriver implements Runnable, Waker {
 	 * Begins. To be called once.
 	 * @param acquisition the request, of which this is the waker
 	 */
-	void start(RequestAcquisition acquisition, Client client) {
+	public void start(Acquisition acquisition, Client client) {
 		this.acquisition = acquisition;
 		this.client = client;
 		submit();
@@ -116,7 +115,7 @@ final class AsyncDriver implements Runnable, Waker {
 	/**
 	 * Gives the request up, if it has not ended.
 	 */
-	void withdraw() {
+	public void withdraw() {
 		this.withdrawn = true;
 		wake();
 	}
@@ -136,7 +135,7 @@ final class AsyncDriver implements Runnable, Waker {
 
 	private void submit() {
 		try {
-			this.tasks.run(this.nodes.of(acquisition().key()), this);
+			this.tasks.run(client().node(), this);
 		}
 		catch (OutOfMemoryError noThread) {
 			this.state = State.PARKED;
@@ -247,7 +246,7 @@ final class AsyncDriver implements Runnable, Waker {
 		return Objects.requireNonNull(this.client, "client");
 	}
 
-	private RequestAcquisition acquisition() {
+	private Acquisition acquisition() {
 		return Objects.requireNonNull(this.acquisition, "acquisition");
 	}
 

@@ -1,0 +1,80 @@
+package io.github.distributedlock;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Code that returns a stage, and the lock that is held from before the code begins until
+ * the stage has completed.
+ * <p>
+ * Invariants: the code is called at most once, with the lock. The lock is given back once
+ * it is not needed: when the stage has completed, or there will be none. The result
+ * completes after that, unless others complete it before.
+ *
+ * @param <T> the type of the value
+ */
+final class LockedStage<T extends @Nullable Object> {
+
+	private final Supplier<? extends CompletionStage<T>> code;
+
+	private final CompletableFuture<T> result = new CompletableFuture<>();
+
+	private LockedStage(Supplier<? extends CompletionStage<T>> code) {
+		this.code = code;
+	}
+
+	/**
+	 * Runs code when a lock is there.
+	 * @return what completes after the release, and withdraws if it is completed before
+	 * the lock is there
+	 */
+	static <T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<LockHandle> acquired,
+			Supplier<? extends CompletionStage<T>> code) {
+		LockedStage<T> locked = new LockedStage<>(code);
+		acquired.whenComplete(locked::acquired);
+		locked.result.whenComplete((value, failure) -> acquired.cancel(false));
+		return locked.result;
+	}
+
+	private void acquired(@Nullable LockHandle handle, @Nullable Throwable failure) {
+		if (handle == null) {
+			this.result.completeExceptionally(Objects.requireNonNull(failure, "failure"));
+		}
+		else if (this.result.isDone()) {
+			handle.closeAsync();
+		}
+		else {
+			call(handle);
+		}
+	}
+
+	private void call(LockHandle handle) {
+		try {
+			CompletionStage<T> stage = this.code.get();
+			if (stage == null) {
+				throw new NullPointerException("The code that ran with lock "
+						+ LockException.printable(handle.keys()) + " returned null instead of a stage");
+			}
+			stage.whenComplete((value, failure) -> ended(handle, value, failure));
+		}
+		catch (Throwable ex) {
+			ended(handle, null, ex);
+		}
+	}
+
+	private void ended(LockHandle handle, @Nullable T value, @Nullable Throwable failure) {
+		handle.closeAsync().whenComplete((released, ignored) -> {
+			if (failure != null) {
+				this.result.completeExceptionally(failure);
+			}
+			else {
+				this.result.complete(value);
+			}
+		});
+	}
+
+}
