@@ -138,10 +138,11 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * Completes the futures of {@link LockHandle#closeAsync()}, so that what depends on
-	 * them runs here, and runs {@linkplain LockHandle#onLost(Runnable) onLost} actions.
-	 * By default each gets a daemon thread, which ends when it has been idle for 5
-	 * seconds, so that none has to wait for another. Code that blocks a thread of this
+	 * Completes the futures of {@link LockHandle#closeAsync()} and of the asynchronous
+	 * methods of the engine, so that what depends on them runs here, and runs
+	 * {@linkplain LockHandle#onLost(Runnable) onLost} actions. By default daemon threads
+	 * do that, which end when they have been idle for 5 seconds: 4, and if those block
+	 * for 10 milliseconds more and more, so that none has to wait for another. Code that blocks a thread of this
 	 * executor delays other code of that kind, but no renewal, no release, no listener
 	 * and no interrupt. What the executor refuses runs as by default. It is not shut down
 	 * with the engine.

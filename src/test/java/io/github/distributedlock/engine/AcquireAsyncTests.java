@@ -1,15 +1,23 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Holder;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 /**
  * Requests that no thread waits for, on the fake clock: what they do is done when time is
@@ -90,6 +98,326 @@ class AcquireAsyncTests extends EngineFixture {
 		assertThat(next).isCompleted();
 		next.join().close();
 		assertThat(hasQueues()).isFalse();
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void servesInTheOrderOfTheRequests() {
+		LockHandle first = this.engine.acquire("k");
+		List<Integer> served = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			int number = i;
+			this.engine.acquireAsync(waiting("k", WAIT)).thenAccept((handle) -> {
+				served.add(number);
+				handle.close();
+			});
+		}
+		first.close();
+		act();
+		assertThat(served).containsExactly(0, 1, 2);
+		assertThat(this.backend.steps()).as("handed on in this JVM").containsExactly("acquire k", "release k");
+	}
+
+	@Test
+	void waitsInOneQueueWithThreads() {
+		LockHandle first = this.engine.acquire("k");
+		CompletableFuture<LockHandle> second = this.engine.acquireAsync(waiting("k", WAIT));
+		act();
+		CompletableFuture<LockHandle> third = acquiring(waiting("k", WAIT));
+		first.close();
+		act();
+		assertThat(third).isNotDone();
+		second.join().close();
+		assertThat(third).succeedsWithin(PATIENCE);
+	}
+
+	@Test
+	void takesSeveralKeysInOneStep() {
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(LockRequest.of("joint-a", "joint-b"));
+		act();
+		acquired.join().closeAsync();
+		assertThat(this.backend.steps()).containsExactly("acquire-all 2", "release-all 2");
+	}
+
+	@Test
+	void takesSeveralKeysOneAfterTheOtherOrNone() {
+		ownedElsewhere("node-2:b", LEASE);
+		LockRequest request = LockRequest.of("node-1:a", "node-2:b", "node-1:c").waitTime(WAIT);
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(request);
+		CompletableFuture<Optional<LockHandle>> tried = this.engine
+			.tryAcquireAsync(LockRequest.of("node-1:c", "node-2:b"));
+		act();
+		assertThat(holderOf("node-1:a")).isNotNull();
+		assertThat(tried.join()).isEmpty();
+		releasedElsewhere("node-2:b");
+		act();
+		assertThat(acquired.join().keys()).containsExactly("node-1:a", "node-1:c", "node-2:b");
+		assertThat(acquired.join().isHeld()).isTrue();
+		acquired.join().close();
+		assertThat(holderOf("node-1:a")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void cancelledAmongSeveralKeysItGivesBackThoseThatItHas() {
+		ownedElsewhere("b", LEASE);
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(LockRequest.of("a", "b").waitTime(WAIT));
+		act();
+		assertThat(holderOf("a")).isNotNull();
+		acquired.cancel(false);
+		act();
+		assertThat(holderOf("a")).isNull();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void readersShareAKey() {
+		LockRequest request = waiting("k", WAIT).mode(LockMode.SHARED);
+		CompletableFuture<LockHandle> first = this.engine.acquireAsync(request);
+		CompletableFuture<LockHandle> second = this.engine.acquireAsync(request);
+		CompletableFuture<LockHandle> writer = this.engine.acquireAsync(waiting("k", WAIT));
+		act();
+		assertThat(writer).isNotDone();
+		CompletableFuture<LockHandle> third = this.engine.acquireAsync(request);
+		act();
+		assertThat(third).as("behind the writer").isNotDone();
+		first.join().close();
+		second.join().close();
+		act();
+		writer.join().close();
+		act();
+		assertThat(third).isCompleted();
+		third.join().close();
+		act();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void fairRequestsAreServed() {
+		LockRequest request = waiting("k", WAIT).fair(true);
+		CompletableFuture<LockHandle> first = this.engine.acquireAsync(request);
+		act();
+		CompletableFuture<LockHandle> second = this.engine.acquireAsync(request);
+		act();
+		CompletableFuture<LockHandle> third = this.engine.acquireAsync(request);
+		act();
+		first.join().close();
+		act();
+		assertThat(third).isNotDone();
+		second.join().close();
+		act();
+		assertThat(third).isCompleted();
+	}
+
+	@Test
+	void tokenComesWithTheHandle() {
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(request("k").fenced(true));
+		act();
+		assertThat(acquired.join().fencingToken()).isPresent();
+	}
+
+	@Test
+	void refusesWhatTheBlockingFormRefuses() {
+		this.backend.exclusiveOnly();
+		CompletableFuture<LockHandle> tooLong = this.engine.acquireAsync(request("k".repeat(2000)));
+		CompletableFuture<LockHandle> shared = this.engine.acquireAsync(request("k").mode(LockMode.SHARED));
+		act();
+		assertThat(tooLong).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCauseInstanceOf(IllegalArgumentException.class);
+		assertThat(shared).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBackendException.class)
+			.withMessageContaining("does not offer");
+		assertThatNullPointerException().isThrownBy(() -> this.engine.acquireAsync(null));
+		assertThat(this.backend.steps()).isEmpty();
+		assertThat(this.engine.requestsWaiting()).isZero();
+	}
+
+	@Test
+	void failsAsTheBlockingFormIfTheStoreFails() {
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("k", WAIT));
+		this.time.advance(WAIT);
+		assertThat(acquired).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBackendException.class)
+			.withMessageContaining("could not be acquired in 5000 ms, since the store failed");
+	}
+
+	@Test
+	void answerThatGotLostIsRecognised() {
+		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("k", WAIT));
+		this.time.advance(WAIT);
+		acquired.join().close();
+		this.time.advance(LEASE.plusSeconds(2));
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void completedByOthersItIsWithdrawn() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("k", WAIT));
+		act();
+		acquired.completeExceptionally(new TimeoutException());
+		act();
+		assertThat(this.engine.requestsWaiting()).isZero();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void cancelledBeforeItHasAThreadItAsksForNothing() {
+		this.engine.acquireAsync(request("k")).cancel(false);
+		act();
+		assertThat(this.backend.steps()).isEmpty();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void handleThatComesTooLateIsGivenBack() {
+		List<CompletableFuture<LockHandle>> acquired = new ArrayList<>();
+		this.backend.next("acquire", (step) -> {
+			Object answer = step.get();
+			acquired.get(0).cancel(false);
+			return answer;
+		});
+		acquired.add(this.engine.acquireAsync(request("k")));
+		act();
+		assertThat(acquired.get(0)).isCancelled();
+		assertThat(this.backend.steps()).containsExactly("acquire k", "release k");
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void cancelledWhileItsTurnHasComeItPassesTheKeyOn() {
+		LockHandle first = this.engine.acquire("k");
+		CompletableFuture<LockHandle> second = this.engine.acquireAsync(waiting("k", WAIT));
+		CompletableFuture<LockHandle> third = this.engine.acquireAsync(waiting("k", WAIT));
+		act();
+		first.close();
+		second.cancel(false);
+		act();
+		assertThat(third.join().isHeld()).isTrue();
+		third.join().close();
+		assertThat(hasQueues()).isFalse();
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void requestThatGotNoThreadInTimeFails() {
+		CompletableFuture<Optional<LockHandle>> tried = this.engine.tryAcquireAsync(request("k"));
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("other", WAIT));
+		this.time.pass(Duration.ofMillis(1001));
+		act();
+		assertThat(tried).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBackendException.class)
+			.withMessageContaining("has not answered the requests before it");
+		assertThat(acquired).isCompleted();
+		assertThat(hasQueues()).as("but of what is held").isTrue();
+		acquired.join().close();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void stopFailsThoseThatWait() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> asks = this.engine.acquireAsync(waiting("k", WAIT));
+		CompletableFuture<LockHandle> queues = this.engine.acquireAsync(waiting("k", WAIT));
+		act();
+		this.engine.stop();
+		act();
+		for (CompletableFuture<LockHandle> waiting : List.of(asks, queues, this.engine.acquireAsync(request("new")))) {
+			assertThat(waiting).failsWithin(Duration.ZERO)
+				.withThrowableThat()
+				.withCauseInstanceOf(LockBackendException.class)
+				.withMessageContaining("stopped");
+		}
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void requestFromInsideALockIsServedDuringAStop() {
+		LockHandle outer = this.engine.acquire("outer");
+		CompletableFuture<LockHandle> before = this.engine.acquireAsync(waiting("k", WAIT));
+		this.engine.stop();
+		CompletableFuture<LockHandle> after = this.engine.acquireAsync(waiting("other", WAIT));
+		outer.close();
+		act();
+		assertThat(before).isCompleted();
+		assertThat(after).isCompleted();
+	}
+
+	@Test
+	void stopWaitsForTheStage() {
+		CompletableFuture<String> stage = new CompletableFuture<>();
+		CompletableFuture<String> result = this.engine.executeAsync(request("k"), () -> stage);
+		act();
+		CompletableFuture<Void> stopped = this.engine.stop();
+		assertThat(stopped).isNotDone();
+		stage.complete("done");
+		assertThat(stopped).isCompleted();
+		assertThat(result).isCompletedWithValue("done");
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void stageThatFailsFailsTheResultAfterTheRelease() {
+		CompletableFuture<String> stage = new CompletableFuture<>();
+		CompletableFuture<String> result = this.engine.executeAsync(request("k"), () -> stage);
+		act();
+		assertThat(holderOf("k")).isNotNull();
+		CompletableFuture<Holder> seen = result.handle((value, failure) -> holderOf("k"));
+		IllegalStateException failure = new IllegalStateException("test");
+		stage.completeExceptionally(failure);
+		assertThat(seen).isCompletedWithValue(null);
+		assertThat(result).failsWithin(Duration.ZERO).withThrowableThat().withCause(failure);
+	}
+
+	@Test
+	void codeThatThrowsOrReturnsNothingFailsTheResult() {
+		IllegalStateException failure = new IllegalStateException("test");
+		CompletableFuture<String> thrown = this.engine.executeAsync(request("a"), () -> {
+			throw failure;
+		});
+		CompletableFuture<String> nothing = this.engine.executeAsync(request("b"), () -> null);
+		act();
+		assertThat(thrown).failsWithin(Duration.ZERO).withThrowableThat().withCause(failure);
+		assertThat(nothing).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCauseInstanceOf(NullPointerException.class)
+			.withMessageContaining("returned null");
+		assertThat(holderOf("a")).isNull();
+		assertThat(holderOf("b")).isNull();
+	}
+
+	@Test
+	void cancelledBeforeTheLockIsThereTheCodeIsNotCalled() {
+		ownedElsewhere("k", LEASE);
+		List<String> calls = new ArrayList<>();
+		CompletableFuture<String> result = this.engine.executeAsync(waiting("k", WAIT), () -> {
+			calls.add("called");
+			return CompletableFuture.completedFuture("done");
+		});
+		act();
+		result.cancel(false);
+		releasedElsewhere("k");
+		act();
+		assertThat(calls).isEmpty();
+		assertThat(hasQueues()).isFalse();
+	}
+
+	@Test
+	void cancelledAfterwardsTheLockIsHeldUntilTheStageHasCompleted() {
+		CompletableFuture<String> stage = new CompletableFuture<>();
+		CompletableFuture<String> result = this.engine.executeAsync(request("k"), () -> stage);
+		act();
+		result.cancel(false);
+		act();
+		assertThat(stage).isNotDone();
+		assertThat(holderOf("k")).isNotNull();
+		stage.complete("done");
 		assertThat(holderOf("k")).isNull();
 	}
 

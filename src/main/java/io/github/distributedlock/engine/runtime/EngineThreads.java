@@ -48,7 +48,7 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	private final ThreadPoolExecutor listeners = unbounded("listener");
 
-	private final ThreadPoolExecutor callbacks = unbounded("callback");
+	private final CallbackThreads callbacks;
 
 	private final @Nullable Executor callbackExecutor;
 
@@ -64,6 +64,9 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 		this.timer.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
 		this.timer.allowCoreThreadTimeOut(true);
+		ThreadPoolExecutor few = pool("callback", CallbackThreads.FEW, EngineThreads::runOnThreadOfItsOwn);
+		few.setKeepAliveTime(KEEP_CALLER_ALIVE_SECONDS, TimeUnit.SECONDS);
+		this.callbacks = new CallbackThreads(few, this.timer);
 	}
 
 	@Override
@@ -133,9 +136,10 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	public void close() {
 		this.timer.shutdown();
 		for (ExecutorService executor : new ExecutorService[] { this.renewals, this.background, this.requests,
-				this.reactions, this.listeners, this.callbacks }) {
+				this.reactions, this.listeners }) {
 			executor.shutdown();
 		}
+		this.callbacks.shutdown();
 		try {
 			this.background.awaitTermination(1, TimeUnit.SECONDS);
 		}

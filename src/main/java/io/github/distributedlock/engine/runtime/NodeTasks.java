@@ -22,7 +22,7 @@ public final class NodeTasks {
 	/**
 	 * How many threads there are to be.
 	 */
-	static final int THREADS = 8;
+	static final int THREADS = 6;
 
 	/**
 	 * How many of them one node may occupy.

@@ -1,0 +1,105 @@
+package io.github.distributedlock.engine.runtime;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tasks of one node run on a part of the threads only, and begin in order.
+ */
+class NodeTasksTests {
+
+	private static final int MOST = NodeTasks.MOST_OF_A_NODE;
+
+	private final List<String> done = new ArrayList<>();
+
+	private final Queue<Runnable> threads = new ArrayDeque<>();
+
+	private boolean full;
+
+	private final NodeTasks tasks = new NodeTasks((task) -> {
+		if (this.full) {
+			throw new OutOfMemoryError("test: no thread");
+		}
+		this.threads.add(task);
+	});
+
+	@Test
+	void aNodeGetsHalfOfTheThreads() {
+		assertThat(2 * MOST).isEqualTo(NodeTasks.THREADS);
+		for (int i = 0; i < 2 * MOST; i++) {
+			add("a", "a" + i);
+		}
+		assertThat(this.threads).hasSize(MOST);
+		add("b", "b");
+		assertThat(this.threads).hasSize(MOST + 1);
+	}
+
+	@Test
+	void thatWhichEndsLetsTheNextBeginBehindThoseOfOtherNodes() {
+		for (int i = 0; i < MOST + 2; i++) {
+			add("a", "a" + i);
+		}
+		add("b", "b");
+		runAll();
+		assertThat(this.done).containsExactly("a0", "a1", "a2", "b", "a3", "a4");
+		add("a", "again");
+		runAll();
+		assertThat(this.done).last().isEqualTo("again");
+	}
+
+	@Test
+	void taskThatFailsKeepsNoThread() {
+		for (int i = 0; i < MOST; i++) {
+			this.tasks.run("a", () -> {
+				throw new NoClassDefFoundError("test");
+			});
+		}
+		add("a", "next");
+		for (int i = 0; i < MOST; i++) {
+			assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(this.threads.remove()::run);
+		}
+		runAll();
+		assertThat(this.done).containsExactly("next");
+	}
+
+	@Test
+	void taskThatGetsNoThreadDoesNotRun() {
+		this.full = true;
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> add("a", "refused"));
+		this.full = false;
+		for (int i = 0; i < MOST; i++) {
+			add("a", "a" + i);
+		}
+		assertThat(this.threads).as("the refused one keeps no place").hasSize(MOST);
+		runAll();
+		assertThat(this.done).containsExactly("a0", "a1", "a2");
+	}
+
+	@Test
+	void withoutAThreadThoseThatWaitRunOnTheOneThatIsThere() {
+		for (int i = 0; i < MOST + 2; i++) {
+			add("a", "a" + i);
+		}
+		this.full = true;
+		this.threads.remove().run();
+		assertThat(this.done).containsExactly("a0", "a3", "a4");
+	}
+
+	private void add(String node, String name) {
+		this.tasks.run(node, () -> this.done.add(name));
+	}
+
+	private void runAll() {
+		while (!this.threads.isEmpty()) {
+			this.threads.remove().run();
+		}
+	}
+
+}
