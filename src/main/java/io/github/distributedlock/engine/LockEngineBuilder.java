@@ -142,7 +142,7 @@ public final class LockEngineBuilder {
 	 * methods of the engine, so that what depends on them runs here, and runs
 	 * {@linkplain LockHandle#onLost(Runnable) onLost} actions. By default daemon threads
 	 * do that, which end when they have been idle for 5 seconds: 4, and if those block
-	 * for 10 milliseconds more and more, so that none has to wait for another. Code that blocks a thread of this
+	 * for 40 milliseconds more and more, so that none has to wait for another. Code that blocks a thread of this
 	 * executor delays other code of that kind, but no renewal, no release, no listener
 	 * and no interrupt. What the executor refuses runs as by default. It is not shut down
 	 * with the engine.

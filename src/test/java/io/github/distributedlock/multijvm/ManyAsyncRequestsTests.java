@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
@@ -15,6 +17,7 @@ import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,7 +44,14 @@ class ManyAsyncRequestsTests {
 	@RegisterExtension
 	private final TestRedis redis = new TestRedis();
 
+	private final ExecutorService application = Executors.newFixedThreadPool(2);
+
 	private final AtomicInteger mostThreads = new AtomicInteger();
+
+	@AfterEach
+	void end() {
+		this.application.shutdown();
+	}
 
 	@ParameterizedTest
 	@EnumSource(Client.class)
@@ -62,16 +72,14 @@ class ManyAsyncRequestsTests {
 		LockEngine other = this.redis.engine(client);
 		List<LockHandle> held = IntStream.range(0, REQUESTS).mapToObj(keys).distinct().map(other::acquire).toList();
 		Set<Thread> before = Set.copyOf(engineThreads().toList());
-		LockEngine engine = this.redis.engine(client);
+		LockEngine engine = this.redis
+			.closing(LockEngine.builder(this.redis.backend(client)).callbackExecutor(this.application).build());
 		AtomicInteger inside = new AtomicInteger();
 		AtomicInteger tooMany = new AtomicInteger();
 		List<CompletableFuture<Integer>> served = IntStream.range(0, REQUESTS)
 			.mapToObj((number) -> engine.executeAsync(LockRequest.of(keys.apply(number)).waitTime(WAIT), () -> {
 				if (inside.incrementAndGet() > held.size()) {
 					tooMany.incrementAndGet();
-				}
-				if (number % 100 == 0) {
-					count(before);
 				}
 				inside.decrementAndGet();
 				return CompletableFuture.completedFuture(number);
@@ -82,8 +90,10 @@ class ManyAsyncRequestsTests {
 		held.forEach(LockHandle::close);
 		for (int i = 0; i < REQUESTS; i++) {
 			assertThat(Patience.get(served.get(i), "request " + i)).isEqualTo(i);
+			if (i % 100 == 0) {
+				count(before);
+			}
 		}
-		System.out.println("most threads " + this.mostThreads);
 		assertThat(tooMany).as("more inside than there are keys").hasValue(0);
 		assertThat(this.mostThreads).as("threads of the engine").hasValueLessThanOrEqualTo(MOST_THREADS);
 		assertThat(this.redis.admin().keys("*lock:*")).isEmpty();

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * and yet none has to wait for another.
  * <p>
  * Invariants: a look is scheduled while tasks are queued, or there may be more threads
- * than a few. If no task has begun between two looks, there may be twice as many threads;
- * when none is queued, only a few again. Safe for use by many threads.
+ * than a few. If no task has begun for {@value #LOOKS} looks, there may be twice as many
+ * threads; when none is queued, only a few again. Safe for use by many threads.
  */
 final class CallbackThreads implements Executor {
 
@@ -24,7 +24,12 @@ final class CallbackThreads implements Executor {
 	 */
 	static final int FEW = 4;
 
-	private static final long PAUSE_MILLIS = 10;
+	/**
+	 * How often it looks in vain: one look may be late, and the threads as well.
+	 */
+	private static final int LOOKS = 2;
+
+	private static final long PAUSE_MILLIS = 20;
 
 	private final ThreadPoolExecutor threads;
 
@@ -49,20 +54,26 @@ final class CallbackThreads implements Executor {
 	}
 
 	private void watch() {
-		Runnable next = next();
-		if ((next != null || mayBeMany()) && this.watched.compareAndSet(false, true)) {
-			Undo.ifFails(() -> this.timer.schedule(() -> look(next), PAUSE_MILLIS, TimeUnit.MILLISECONDS),
-					() -> this.watched.set(false));
+		if ((next() != null || mayBeMany()) && this.watched.compareAndSet(false, true)) {
+			Undo.ifFails(() -> lookLater(next(), 0), () -> this.watched.set(false));
 		}
 	}
 
-	private void look(@Nullable Runnable before) {
+	private void lookLater(@Nullable Runnable next, int inVain) {
+		this.timer.schedule(() -> look(next, inVain), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+	}
+
+	private void look(@Nullable Runnable before, int inVain) {
 		Runnable next = next();
-		if (next == null) {
-			this.threads.setCorePoolSize(FEW);
-		}
-		else if (next == before) {
+		if (next != null && next == before) {
+			if (inVain + 1 < LOOKS) {
+				lookLater(next, inVain + 1);
+				return;
+			}
 			add(this.threads.getCorePoolSize());
+		}
+		else if (next == null) {
+			this.threads.setCorePoolSize(FEW);
 		}
 		this.watched.set(false);
 		watch();
