@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine.runtime;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.ArrayList;
@@ -7,7 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 
 /**
- * Time that stands still, for Lincheck: alarms ring, and the workers' tasks run, when and
+ * Time that stands still until an operation moves it, for Lincheck: alarms ring, and the workers' tasks run, when and
  * where an operation says so. Safe for any thread.
  */
 public final class StillTime implements EngineTime, Workers {
@@ -24,9 +25,18 @@ public final class StillTime implements EngineTime, Workers {
 	 */
 	private final Object timer = new Object();
 
+	private volatile long now;
+
 	@Override
 	public long nanoTime() {
-		return 0;
+		return this.now;
+	}
+
+	/**
+	 * Lets time go on all the same. No alarm rings by itself.
+	 */
+	public void pass(Duration duration) {
+		this.now += duration.toNanos();
 	}
 
 	@Override
