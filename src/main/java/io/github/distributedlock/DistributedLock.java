@@ -72,7 +72,9 @@ public interface DistributedLock {
 	 * thread, such as its MDC, is carried to what depends on the future.
 	 * <p>
 	 * The future is completed, and so what depends on it runs, where
-	 * {@link LockHandle#closeAsync()} completes its futures: it may block. If it is
+	 * {@link LockHandle#closeAsync()} completes its futures: it may block. As with any
+	 * future, what is made dependent on it when it is complete already runs at once, on
+	 * that thread, but by the methods that end in {@code Async}. If it is
 	 * cancelled, or completed by others, as by {@code orTimeout}, the request is
 	 * withdrawn, and a lock that comes all the same is given back. That goes for this
 	 * very future; one that depends on it does not pass its cancellation on.
@@ -80,7 +82,8 @@ public interface DistributedLock {
 	 * @return a future of a handle that must be closed. It fails with what
 	 * {@link #acquire(LockRequest)} throws, invalid requests included, but never with
 	 * {@link LockInterruptedException}; late by at most the time that the store is given
-	 * for a command
+	 * for a command. A request whose first question the store has no thread for, since it
+	 * does not answer others, fails after the wait time, and at least 1 second
 	 * @throws UnsupportedOperationException if this is not of this library, and offers no
 	 * such thing
 	 */
@@ -209,7 +212,7 @@ public interface DistributedLock {
 	 * has completed, but blocks no thread. A stop of the application waits for its end.
 	 * <p>
 	 * The code is called where the future of {@link #acquireAsync(LockRequest)} is
-	 * completed, and may block. The lock is bound to no thread: inside of the code a
+	 * completed, never on the calling thread, and may block. The lock is bound to no thread: inside of the code a
 	 * request for the same key waits in vain. If the result is cancelled before the lock
 	 * is there, the request is withdrawn, and the code is not called. Afterwards a
 	 * cancellation reaches neither the stage nor the lock, which is held until the stage

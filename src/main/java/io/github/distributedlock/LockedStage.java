@@ -35,7 +35,7 @@ final class LockedStage<T extends @Nullable Object> {
 	static <T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<LockHandle> acquired,
 			Supplier<? extends CompletionStage<T>> code) {
 		LockedStage<T> locked = new LockedStage<>(code);
-		acquired.whenComplete(locked::acquired);
+		acquired.whenCompleteAsync(locked::acquired); // Never on the calling thread.
 		locked.result.whenComplete((value, failure) -> acquired.cancel(false));
 		return locked.result;
 	}

@@ -2,7 +2,9 @@ package io.github.distributedlock.engine;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
@@ -18,6 +20,7 @@ import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.NodeTasks;
 import io.github.distributedlock.engine.runtime.Nodes;
+import io.github.distributedlock.engine.runtime.Undo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Invariants: the call counts as running, for a stop, from before anything is asked of
  * the store until its handle is closed, or there is none. A future is completed, and the
- * listeners are told, where the application's callbacks run. A handle that its future
- * does not take is closed.
+ * listeners are told, where the application's callbacks run. What a future
+ * does not take is given back as if it had never been held.
  */
 final class AsyncAcquirer {
 
@@ -94,11 +97,13 @@ final class AsyncAcquirer {
 		HoldOptions options = this.requests.options(request);
 		AsyncDriver driver = new AsyncDriver(this.tasks, this.handleContext.time());
 		RequestAcquisition acquisition = this.requestAcquirer.begin(keys, options, wait, driver);
-		CompletableFuture<T> future = new CompletableFuture<>();
+		CompletableFuture<T> future = new CallbackFuture<>(this.handleContext.workers()::callback);
 		future.whenComplete((value, failure) -> driver.withdraw());
 		Pending<T> pending = new Pending<>(request, keys, options, wait, result, call, acquisition, future);
-		acquisition.queueUp();
-		driver.start(acquisition, pending);
+		Undo.ifFails(() -> {
+			acquisition.queueUp();
+			driver.start(acquisition, pending);
+		}, acquisition::end);
 		return future;
 	}
 
@@ -107,6 +112,30 @@ final class AsyncAcquirer {
 	 */
 	int asking() {
 		return this.asking.intValue();
+	}
+
+	/**
+	 * A future that is completed, and has its asynchronous dependents run, where the
+	 * application's callbacks run.
+	 */
+	private static final class CallbackFuture<T> extends CompletableFuture<T> {
+
+		private final Executor callbacks;
+
+		private CallbackFuture(Executor callbacks) {
+			this.callbacks = callbacks;
+		}
+
+		@Override
+		public Executor defaultExecutor() {
+			return this.callbacks;
+		}
+
+		@Override
+		public <U> CompletableFuture<U> newIncompleteFuture() {
+			return new CallbackFuture<>(this.callbacks);
+		}
+
 	}
 
 	/**
@@ -149,16 +178,23 @@ final class AsyncAcquirer {
 		}
 
 		@Override
+		public long patience() {
+			return Math.max(LEAST_PATIENCE, this.wait.limit().toNanos()) - this.wait.waited().toNanos();
+		}
+
+		@Override
+		public RuntimeException impatient() {
+			return Failures.othersNotAnswered(this.acquisition.key(), this.wait.waited());
+		}
+
+		@Override
 		public void begins() {
-			if (this.wait.waited().toNanos() > Math.max(LEAST_PATIENCE, this.wait.limit().toNanos())) {
-				throw Failures.othersNotAnswered(this.keys.get(0), this.wait.waited());
-			}
 			AsyncAcquirer.this.requests.requireSupported(this.request);
 		}
 
 		@Override
 		public void ended(@Nullable Throwable failure) {
-			LockHandle handle = null;
+			EngineHandle handle = null;
 			Throwable why = failure;
 			try {
 				handle = open(failure);
@@ -169,11 +205,11 @@ final class AsyncAcquirer {
 			complete(handle, why);
 		}
 
-		private @Nullable LockHandle open(@Nullable Throwable failure) {
+		private @Nullable EngineHandle open(@Nullable Throwable failure) {
 			List<Hold> holds = this.acquisition.holds();
 			boolean opened = false;
 			try {
-				LockHandle handle = (holds != null && failure == null)
+				EngineHandle handle = (holds != null && failure == null)
 						? new EngineHandle(holds, this.keys, true, this.call, AsyncAcquirer.this.handleContext) : null;
 				opened = handle != null;
 				return handle;
@@ -189,8 +225,12 @@ final class AsyncAcquirer {
 			}
 		}
 
-		private void complete(@Nullable LockHandle handle, @Nullable Throwable failure) {
+		private void complete(@Nullable EngineHandle handle, @Nullable Throwable failure) {
+			AtomicBoolean begun = new AtomicBoolean();
 			Runnable completion = () -> {
+				if (begun.getAndSet(true)) {
+					return; // An executor has run it, and then failed.
+				}
 				if (failure != null) {
 					this.future.completeExceptionally(failure);
 				}
@@ -207,7 +247,7 @@ final class AsyncAcquirer {
 			}
 		}
 
-		private void tell(@Nullable LockHandle handle) {
+		private void tell(@Nullable EngineHandle handle) {
 			if (handle != null) {
 				AsyncAcquirer.this.requestAcquirer.publish(this.keys, this.acquisition.owner(), this.options,
 						this.wait);
@@ -218,7 +258,7 @@ final class AsyncAcquirer {
 			}
 		}
 
-		private void take(@Nullable LockHandle handle) {
+		private void take(@Nullable EngineHandle handle) {
 			boolean taken = false;
 			try {
 				taken = this.future.complete(this.result.apply(handle));
@@ -228,7 +268,7 @@ final class AsyncAcquirer {
 			}
 			finally {
 				if (!taken && handle != null) {
-					handle.closeAsync();
+					handle.undo();
 				}
 			}
 		}

@@ -208,6 +208,17 @@ final class EngineHandle implements LockHandle, LossCallback {
 	}
 
 	/**
+	 * Gives the lock back on other threads, as if it had never been held: nobody has got
+	 * this handle.
+	 */
+	void undo() {
+		if (leave()) {
+			this.context.backgroundReleaser().undo(this.holds);
+			this.context.calls().end(this.call);
+		}
+	}
+
+	/**
 	 * Closes this handle.
 	 * @return {@code false} if it was closed before
 	 */

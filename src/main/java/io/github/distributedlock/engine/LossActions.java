@@ -71,7 +71,7 @@ final class LossActions {
 
 	private void start(Runnable code, @Nullable Executor executor) {
 		if (executor == null) {
-			this.workers.callback(code);
+			this.workers.action(code);
 		}
 		else {
 			// It may block, or run the code at once.

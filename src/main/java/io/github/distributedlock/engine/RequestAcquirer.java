@@ -32,7 +32,7 @@ final class RequestAcquirer {
 
 	final Reentrancy reentrancy;
 
-	private final Lifecycle lifecycle;
+	final Lifecycle lifecycle;
 
 	private final Consumer<List<Hold>> undo;
 

@@ -125,6 +125,7 @@ final class RequestAcquisition implements Acquisition {
 	private @Nullable AcquireLoop next() {
 		int from = this.holds.size();
 		if (from == this.batched && this.keys.size() > 1) {
+			this.acquirer.lifecycle.requireServed(this.era, key());
 			this.batched = Math.min(from + LockBackend.MAX_BATCH_SIZE, this.keys.size());
 			if (acquireJointly(this.keys.subList(from, this.batched))) {
 				return null;
@@ -163,6 +164,11 @@ final class RequestAcquisition implements Acquisition {
 		this.isBusy = hold == null;
 		this.loop = null;
 		loop.end();
+	}
+
+	@Override
+	public boolean mayAsk(boolean signalled) {
+		return (this.loop != null) ? this.loop.mayAsk(signalled) : !this.isBusy;
 	}
 
 	@Override

@@ -78,7 +78,7 @@ final class RunningCalls {
 			if (stop == null) {
 				return;
 			}
-			this.workers.callback(() -> stop.complete(null));
+			this.workers.action(() -> stop.complete(null));
 		}
 	}
 

@@ -252,6 +252,11 @@ class CloseAsyncTests extends EngineFixture {
 		}
 
 		@Override
+		public void action(Runnable task) {
+			this.workers.action(task);
+		}
+
+		@Override
 		public void callback(Runnable task) {
 			this.workers.callback(task);
 		}

@@ -513,6 +513,12 @@ class RobustnessTests extends EngineFixture {
 			}
 
 			@Override
+			public void action(Runnable task) {
+				failOnce(RobustnessTests.this.noCallback);
+				time.action(task);
+			}
+
+			@Override
 			public void callback(Runnable task) {
 				failOnce(RobustnessTests.this.noCallback);
 				time.callback(task);

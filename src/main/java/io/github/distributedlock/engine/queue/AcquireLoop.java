@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  *
  * Invariants: confined to one thread at a time. No command is sent after the deadline,
  * but for the first one of a request. The engine is known to serve the request whenever a
- * round begins: it did when the request was made, and is asked again after every round
+ * round begins: it is asked after the request has its place, and again after every round
  * and every wait.
  * <p>
  * A request for a shared lock asks once out of turn, since readers do not exclude each
@@ -102,11 +102,12 @@ public final class AcquireLoop implements Acquisition {
 	 */
 	@Override
 	public long goOn(boolean signalled) throws InterruptedException {
+		// A stop signals, too. Those that were in no queue yet it did not reach.
+		requireServed();
 		Awaited awaited = this.awaited;
 		if (awaited == null) {
 			return this.node.takeTurn() ? rounds() : queueUp();
 		}
-		requireServed(); // A stop signals, too.
 		if (awaited == Awaited.TURN) {
 			return turn(signalled);
 		}
@@ -119,6 +120,15 @@ public final class AcquireLoop implements Acquisition {
 			}
 		}
 		return rounds();
+	}
+
+	@Override
+	public boolean mayAsk(boolean signalled) {
+		Wait wait = this.attempts.wait;
+		if (this.awaited == Awaited.TURN) {
+			return signalled && (isPatient() || !wait.isOver());
+		}
+		return !wait.isOver() || this.awaited == null || (this.awaited == Awaited.BORROWER && wait.mayAsk());
 	}
 
 	@Override

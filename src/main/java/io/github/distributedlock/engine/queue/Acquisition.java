@@ -34,6 +34,12 @@ public interface Acquisition {
 	long goOn(boolean signalled) throws InterruptedException;
 
 	/**
+	 * Whether it may ask the store if it goes on now.
+	 * @param signalled whether there is a permit of the signal that it waits for
+	 */
+	boolean mayAsk(boolean signalled);
+
+	/**
 	 * What it waits for.
 	 */
 	Semaphore signal();

@@ -14,20 +14,26 @@ import org.jspecify.annotations.Nullable;
  * {@link Acquisition}, beside {@link Wait#run}.
  *
  * <pre>
- *        woken, or the time is over
- *   PARKED ──────────────────────► DUE ──► RUNS ──► ENDED
- *     ▲                             ▲       │ ▲
- *     │ not woken meanwhile         │       │ │ looks again
- *     └─────────────────────────────┼───────┤ │
- *                                   │       ▼ │ woken
- *                    the next key   └──── WOKEN
+ *        woken                     a thread may ask
+ *   PARKED ──► DUE (in its node's line) ──► RUNS ──► ENDED
+ *     ▲ │                             ▲      │ ▲ ▲
+ *     │ │ a pause is over, withdrawn  │      │ │ │ looks again
+ *     │ └───────────────┬─────────────┼──────┼─┘ │
+ *     │                DUE            │      ▼   │ woken
+ *     │ not woken meanwhile           │    WOKEN─┘
+ *     └───────────────────────────────┼──────┘
+ *                  has to ask         └──────┘
  * </pre>
  *
- * Invariants: it has one task exactly while it is due, runs or is woken, so that one
- * thread at a time sees to it. Whatever concerns it (a permit of the signal that it waits
- * for, the end of a pause, its withdrawal) is there to be seen first, and wakes it then;
- * before it parks it looks for all of them. So it may be woken for nothing, but never
- * misses anything. It ends once, and is woken in vain from then on.
+ * Invariants: whoever makes it run sees to it alone, until it is anything else again.
+ * Whatever concerns it (a permit of the signal that it waits for, the end of a pause, its
+ * withdrawal) is there to be seen first, and wakes it then; before it parks it looks for
+ * all of them. So it may be woken, and an alarm or a place in a line be left over, for
+ * nothing, but nothing is missed. It ends once.
+ * <p>
+ * It asks the store only in a line of that node. What it comes to without asking, as when
+ * its time is over or it is withdrawn, does not wait in line: a node that stalls makes no
+ * request late by more than one command.
  */
 public final class AsyncDriver implements Runnable, Waker {
 
@@ -38,8 +44,8 @@ public final class AsyncDriver implements Runnable, Waker {
 	}
 
 	/**
-	 * Whose request it is. Called by the engine's threads, which are not to be blocked but
-	 * by the store.
+	 * Whose request it is. Called by threads that are not to be blocked, but for
+	 * {@link #begins}.
 	 */
 	public interface Client {
 
@@ -47,6 +53,16 @@ public final class AsyncDriver implements Runnable, Waker {
 		 * Which node of the store it asks next.
 		 */
 		Object node();
+
+		/**
+		 * For how long the first question may yet wait in line, in nanoseconds.
+		 */
+		long patience();
+
+		/**
+		 * The request has lost its patience.
+		 */
+		RuntimeException impatient();
 
 		/**
 		 * The request has got a thread for its first step, which may ask the store.
@@ -77,6 +93,8 @@ public final class AsyncDriver implements Runnable, Waker {
 
 	private volatile boolean withdrawn;
 
+	private volatile EngineTime.@Nullable Alarm alarm;
+
 	// What follows is confined to the thread that sees to the request.
 
 	private @Nullable Acquisition acquisition;
@@ -95,8 +113,6 @@ public final class AsyncDriver implements Runnable, Waker {
 	 */
 	private long until;
 
-	private EngineTime.@Nullable Alarm alarm;
-
 	public AsyncDriver(NodeTasks tasks, EngineTime time) {
 		this.tasks = tasks;
 		this.time = time;
@@ -109,7 +125,7 @@ public final class AsyncDriver implements Runnable, Waker {
 	public void start(Acquisition acquisition, Client client) {
 		this.acquisition = acquisition;
 		this.client = client;
-		submit();
+		queueUp();
 	}
 
 	/**
@@ -117,25 +133,41 @@ public final class AsyncDriver implements Runnable, Waker {
 	 */
 	public void withdraw() {
 		this.withdrawn = true;
-		wake();
+		look();
 	}
 
 	@Override
 	public void wake() {
 		for (State now = this.state; now == State.PARKED || now == State.RUNS; now = this.state) {
-			if (now == State.RUNS && STATE.compareAndSet(this, State.RUNS, State.WOKEN)) {
-				return;
-			}
-			if (now == State.PARKED && STATE.compareAndSet(this, State.PARKED, State.DUE)) {
-				submit();
+			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.DUE)) {
+				if (now == State.PARKED) {
+					queueUp();
+				}
 				return;
 			}
 		}
 	}
 
-	private void submit() {
+	/**
+	 * Goes on at once, on the calling thread, as far as the store need not be asked.
+	 */
+	private void look() {
+		for (State now = this.state; now != State.WOKEN && now != State.ENDED; now = this.state) {
+			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.RUNS)) {
+				if (now != State.RUNS) {
+					run(false);
+				}
+				return;
+			}
+		}
+	}
+
+	/**
+	 * Waits in line for a thread that may ask.
+	 */
+	private void queueUp() {
 		try {
-			this.tasks.run(client().node(), this);
+			this.tasks.run(client().node(), this, () -> setAlarm(client().patience()));
 		}
 		catch (OutOfMemoryError noThread) {
 			this.state = State.PARKED;
@@ -143,12 +175,21 @@ public final class AsyncDriver implements Runnable, Waker {
 		}
 	}
 
+	/**
+	 * Its turn in the line has come, perhaps in vain.
+	 */
 	@Override
 	public void run() {
+		if (STATE.compareAndSet(this, State.DUE, State.RUNS)) {
+			run(true);
+		}
+	}
+
+	private void run(boolean mayAsk) {
 		boolean ended = true;
 		Throwable failure = null;
 		try {
-			ended = !goOn();
+			ended = !goOn(mayAsk);
 		}
 		catch (Throwable ex) {
 			failure = ex;
@@ -160,44 +201,54 @@ public final class AsyncDriver implements Runnable, Waker {
 
 	/**
 	 * Goes on for as long as there is anything to be done.
+	 * @param mayAsk whether this thread may ask the store
 	 * @return {@code false} if the request has ended; else it may be with another thread
 	 * already
 	 */
-	private boolean goOn() throws InterruptedException {
+	private boolean goOn(boolean mayAsk) throws InterruptedException {
 		Acquisition acquisition = acquisition();
-		this.state = State.RUNS;
 		cancelAlarm();
-		requireNotWithdrawn();
+		boolean asksHere = mayAsk;
+		while (this.pause != Acquisition.ENDED) {
+			if (this.withdrawn) {
+				throw new CancellationException("The request was withdrawn");
+			}
+			boolean paused = this.pause != Acquisition.NEXT_KEY;
+			boolean signalled = paused && acquisition.signal().availablePermits() > 0;
+			if (paused && !signalled && left() > 0) {
+				if (parks()) {
+					return true;
+				}
+			}
+			else if (!asksHere && acquisition.mayAsk(signalled)) {
+				if (!mayAsk) {
+					requirePatience();
+				}
+				if (changes(State.DUE)) {
+					queueUp();
+					return true;
+				}
+			}
+			else {
+				begin();
+				pause(acquisition.goOn(signalled && acquisition.signal().tryAcquire()));
+				asksHere &= this.pause != Acquisition.NEXT_KEY; // Its node may be another.
+			}
+		}
+		return false;
+	}
+
+	private void begin() {
 		if (!this.begun) {
+			requirePatience();
 			this.begun = true;
 			client().begins();
 		}
-		if (this.pause == Acquisition.NEXT_KEY) {
-			pause(acquisition.goOn(false));
-		}
-		while (this.pause >= 0) {
-			requireNotWithdrawn();
-			if (acquisition.signal().tryAcquire()) {
-				pause(acquisition.goOn(true));
-			}
-			else if (left() <= 0) {
-				pause(acquisition.goOn(false));
-			}
-			else if (parks()) {
-				return true;
-			}
-		}
-		boolean goesOn = this.pause == Acquisition.NEXT_KEY;
-		if (goesOn) {
-			this.state = State.DUE;
-			submit(); // Its node may be another one.
-		}
-		return goesOn;
 	}
 
-	private void requireNotWithdrawn() {
-		if (this.withdrawn) {
-			throw new CancellationException("The request was withdrawn");
+	private void requirePatience() {
+		if (client().patience() <= 0) {
+			throw client().impatient();
 		}
 	}
 
@@ -210,22 +261,35 @@ public final class AsyncDriver implements Runnable, Waker {
 		return this.until - this.time.nanoTime();
 	}
 
-	/**
-	 * Parks, unless it was woken since it began to look.
-	 */
 	private boolean parks() {
-		this.alarm = this.time.schedule(this::wake, left());
-		boolean parks = STATE.compareAndSet(this, State.RUNS, State.PARKED);
+		setAlarm(left());
+		boolean parks = changes(State.PARKED);
 		if (!parks) {
 			cancelAlarm();
-			this.state = State.RUNS;
 		}
 		return parks;
 	}
 
+	/**
+	 * Runs no longer, unless it was woken since it began to look.
+	 */
+	private boolean changes(State next) {
+		boolean changes = STATE.compareAndSet(this, State.RUNS, next);
+		if (!changes) {
+			this.state = State.RUNS;
+		}
+		return changes;
+	}
+
+	private void setAlarm(long delay) {
+		cancelAlarm();
+		this.alarm = this.time.schedule(this::look, Math.max(0, delay));
+	}
+
 	private void cancelAlarm() {
-		if (this.alarm != null) {
-			this.alarm.cancel();
+		EngineTime.Alarm alarm = this.alarm;
+		if (alarm != null) {
+			alarm.cancel();
 			this.alarm = null;
 		}
 	}

@@ -6,16 +6,15 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * Threads for code of the application, which may block: few while none of it does, else
  * as many as it takes. So a burst of ten thousand futures needs no more threads than one,
  * and yet none has to wait for another.
  * <p>
  * Invariants: a look is scheduled while tasks are queued, or there may be more threads
- * than a few. If no task has begun for {@value #LOOKS} looks, there may be twice as many
- * threads; when none is queued, only a few again. Safe for use by many threads.
+ * than a few. If some were at {@value #LOOKS} looks, one after the other, there may be
+ * twice as many threads; when none is queued, only a few again. Safe for use by many
+ * threads.
  */
 final class CallbackThreads implements Executor {
 
@@ -54,29 +53,36 @@ final class CallbackThreads implements Executor {
 	}
 
 	private void watch() {
-		if ((next() != null || mayBeMany()) && this.watched.compareAndSet(false, true)) {
-			Undo.ifFails(() -> lookLater(next(), 0), () -> this.watched.set(false));
+		if ((isQueued() || mayBeMany()) && this.watched.compareAndSet(false, true)) {
+			Undo.ifFails(() -> lookLater(0), () -> this.watched.set(false));
 		}
 	}
 
-	private void lookLater(@Nullable Runnable next, int inVain) {
-		this.timer.schedule(() -> look(next, inVain), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+	private void lookLater(int standing) {
+		this.timer.schedule(() -> look(standing + 1), PAUSE_MILLIS, TimeUnit.MILLISECONDS);
 	}
 
-	private void look(@Nullable Runnable before, int inVain) {
-		Runnable next = next();
-		if (next != null && next == before) {
-			if (inVain + 1 < LOOKS) {
-				lookLater(next, inVain + 1);
-				return;
+	/**
+	 * Looks.
+	 * @param number which look it is of those that have seen tasks in the queue
+	 */
+	private void look(int number) {
+		if (isQueued() && number < LOOKS) {
+			Undo.ifFails(() -> lookLater(number), () -> this.watched.set(false));
+			return;
+		}
+		try {
+			if (isQueued()) {
+				add(this.threads.getCorePoolSize());
 			}
-			add(this.threads.getCorePoolSize());
+			else {
+				this.threads.setCorePoolSize(FEW);
+			}
 		}
-		else if (next == null) {
-			this.threads.setCorePoolSize(FEW);
+		finally {
+			this.watched.set(false);
+			watch();
 		}
-		this.watched.set(false);
-		watch();
 	}
 
 	/**
@@ -92,8 +98,8 @@ final class CallbackThreads implements Executor {
 		return this.threads.getCorePoolSize() > FEW;
 	}
 
-	private @Nullable Runnable next() {
-		return this.threads.getQueue().peek();
+	private boolean isQueued() {
+		return !this.threads.getQueue().isEmpty();
 	}
 
 	/**

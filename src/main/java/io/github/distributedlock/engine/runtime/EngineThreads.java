@@ -48,6 +48,8 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	private final ThreadPoolExecutor listeners = unbounded("listener");
 
+	private final ThreadPoolExecutor actions = unbounded("action");
+
 	private final CallbackThreads callbacks;
 
 	private final @Nullable Executor callbackExecutor;
@@ -115,18 +117,27 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		this.listeners.execute(task);
 	}
 
+	@Override
+	public void action(Runnable task) {
+		this.actions.execute(asTheApplicationSays(task));
+	}
+
+	@Override
+	public void callback(Runnable task) {
+		this.callbacks.execute(asTheApplicationSays(task));
+	}
+
 	/**
 	 * An executor of the application may block, refuse, or run the task at once, so it is
 	 * asked on a thread where that does no harm.
 	 */
-	@Override
-	public void callback(Runnable task) {
+	private Runnable asTheApplicationSays(Runnable task) {
 		Executor executor = this.callbackExecutor;
-		this.callbacks.execute((executor == null) ? task : () -> {
+		return (executor == null) ? task : () -> {
 			if (!UserCode.run(() -> executor.execute(task), () -> "The callback executor")) {
 				task.run();
 			}
-		});
+		};
 	}
 
 	/**
@@ -136,7 +147,7 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	public void close() {
 		this.timer.shutdown();
 		for (ExecutorService executor : new ExecutorService[] { this.renewals, this.background, this.requests,
-				this.reactions, this.listeners }) {
+				this.reactions, this.listeners, this.actions }) {
 			executor.shutdown();
 		}
 		this.callbacks.shutdown();

@@ -13,9 +13,10 @@ import org.jspecify.annotations.Nullable;
  * that stalls occupies at most half of them, and delays only its own tasks. Those of one
  * node begin in order. Safe for use by many threads.
  * <p>
- * Invariants: a node has a line exactly while a task of it runs, or is about to. Tasks
- * wait in it only while {@link #MOST_OF_A_NODE} others run; each that ends lets the next
- * one begin, behind those of other nodes.
+ * Invariants: a node has a line exactly while it has tasks. One waits in it only if
+ * {@link #MOST_OF_A_NODE} others were running, or were about to; each that ends lets the
+ * next one begin, behind those of other nodes. If all of these got no thread, the next
+ * task of the node brings one.
  */
 public final class NodeTasks {
 
@@ -50,9 +51,10 @@ public final class NodeTasks {
 
 	/**
 	 * Runs a task as soon as its node allows. If this throws, it does not run.
+	 * @param waits is run before, if the task has to wait for others
 	 */
-	public void run(Object node, Runnable task) {
-		if (mayBegin(node, task)) {
+	public void run(Object node, Runnable task, Runnable waits) {
+		if (mayBegin(node, task, waits)) {
 			Undo.ifFails(() -> begin(node, task), () -> ended(node));
 		}
 	}
@@ -86,13 +88,14 @@ public final class NodeTasks {
 		}
 	}
 
-	private synchronized boolean mayBegin(Object node, Runnable task) {
+	private synchronized boolean mayBegin(Object node, Runnable task, Runnable waits) {
 		Line line = this.lines.computeIfAbsent(node, (first) -> new Line());
 		boolean begins = line.running < MOST_OF_A_NODE;
 		if (begins) {
 			line.running++;
 		}
 		else {
+			waits.run();
 			line.waiting.add(task);
 		}
 		return begins;
@@ -110,7 +113,7 @@ public final class NodeTasks {
 	private synchronized void ended(Object node) {
 		this.lines.computeIfPresent(node, (same, line) -> {
 			line.running--;
-			return (line.running > 0) ? line : null;
+			return (line.running > 0 || !line.waiting.isEmpty()) ? line : null;
 		});
 	}
 

@@ -33,8 +33,14 @@ public interface Workers {
 	void listener(Runnable task);
 
 	/**
-	 * Runs other code of the application, as the application says: by default none waits
-	 * for another.
+	 * Runs what one is told of whom the engine cannot let wait: loss actions, and what
+	 * depends on the end of a stop. None waits for another.
+	 */
+	void action(Runnable task);
+
+	/**
+	 * Completes futures, and runs what depends on them. None waits for another that
+	 * blocks, but for a moment.
 	 */
 	void callback(Runnable task);
 

@@ -156,6 +156,21 @@ public class AsyncDriverLincheckTests {
 		}
 
 		@Override
+		public boolean mayAsk(boolean signalled) {
+			return signalled || !this.begun;
+		}
+
+		@Override
+		public long patience() {
+			return WAIT.toNanos();
+		}
+
+		@Override
+		public RuntimeException impatient() {
+			return new IllegalStateException("patience does not end here");
+		}
+
+		@Override
 		public Object node() {
 			return "node";
 		}

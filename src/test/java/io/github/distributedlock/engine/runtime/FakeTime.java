@@ -159,6 +159,11 @@ public final class FakeTime implements EngineTime, Workers {
 	}
 
 	@Override
+	public void action(Runnable task) {
+		task.run();
+	}
+
+	@Override
 	public void callback(Runnable task) {
 		task.run();
 	}

@@ -161,6 +161,11 @@ class SerialTasksTests extends EngineFixture {
 		}
 
 		@Override
+		public void action(Runnable task) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
 		public void callback(Runnable task) {
 			throw new UnsupportedOperationException();
 		}

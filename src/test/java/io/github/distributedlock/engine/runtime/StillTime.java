@@ -89,6 +89,11 @@ public final class StillTime implements EngineTime, Workers {
 	}
 
 	@Override
+	public void action(Runnable task) {
+		task.run();
+	}
+
+	@Override
 	public void callback(Runnable task) {
 		task.run();
 	}

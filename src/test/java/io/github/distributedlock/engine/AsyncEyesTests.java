@@ -1,0 +1,360 @@
+package io.github.distributedlock.engine;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.runtime.NodeTasks;
+import io.github.distributedlock.engine.runtime.Workers;
+import io.github.distributedlock.fixtures.Patience;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Suspicions of a reviewer.
+ */
+class AsyncEyesTests extends EngineFixture {
+
+	private static final Duration WAIT = Duration.ofSeconds(5);
+
+	@Test
+	void asksForNothingAfterAStop() {
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("k", WAIT));
+		this.engine.stop();
+		act();
+		assertStopped(acquired);
+		assertThat(this.backend.steps()).as("after the stop").isEmpty();
+	}
+
+	@Test
+	void asksForNothingAfterTheEnd() {
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("k", WAIT));
+		this.engine.close();
+		act();
+		assertStopped(acquired);
+		assertThat(this.backend.steps()).as("after the end").isEmpty();
+	}
+
+	@Test
+	void asksForSeveralAtOnceInVainAfterAStop() {
+		CompletableFuture<LockHandle> acquired = this.engine
+			.acquireAsync(LockRequest.of("a", "b").waitTime(WAIT));
+		this.engine.stop();
+		act();
+		assertStopped(acquired);
+		assertThat(this.backend.steps()).as("after the stop").isEmpty();
+	}
+
+	@Test
+	void noticesAStopBetweenTwoKeys() {
+		AtomicInteger steps = new AtomicInteger();
+		AtomicReference<LockEngine> stopped = new AtomicReference<>();
+		LockEngine engine = engine((name, task) -> {
+			task.run();
+			if (name.equals("request") && steps.incrementAndGet() == 2) {
+				// The thread for the second key is there only after the stop.
+				stopped.get().stop();
+			}
+		});
+		stopped.set(engine);
+		LockHandle b = engine.acquire(LockRequest.of("b").detached(true));
+		CompletableFuture<LockHandle> acquired = engine.acquireAsync(LockRequest.of("a", "b").waitTime(WAIT));
+		act();
+		assertThat(steps).as("threads for the request").hasValueGreaterThanOrEqualTo(2);
+		assertThat(acquired).as("waits behind a hold, although the engine was stopped").isDone();
+		assertStopped(acquired);
+		b.close();
+		assertThat(holderOf("a")).isNull();
+	}
+
+	/**
+	 * As an executor does that has run or queued a task, and then throws.
+	 */
+	@Test
+	void handleStaysOpenIfTheExecutorRunsItsTaskTwice() {
+		LockEngine engine = engine((name, task) -> {
+			task.run();
+			if (name.equals("callback")) {
+				task.run();
+			}
+		});
+		CompletableFuture<LockHandle> acquired = engine.acquireAsync(request("k"));
+		act();
+		assertThat(acquired.join().isHeld()).as("the handle that the application has").isTrue();
+		assertThat(events(LockEvent.Acquired.class)).hasSize(1);
+	}
+
+	@Test
+	void minHoldTimeIsNotForALockThatNobodyTook() {
+		AtomicReference<CompletableFuture<LockHandle>> acquired = new AtomicReference<>();
+		LockEngine engine = build(LockEngine.builder(this.backend).leaseTime(LEASE).listener((event) -> {
+			if (event instanceof LockEvent.Acquired) {
+				acquired.get().cancel(false);
+			}
+		}));
+		acquired.set(engine.acquireAsync(LockRequest.of("k").minHoldTime(Duration.ofSeconds(20))));
+		act();
+		assertThat(acquired.get()).isCancelled();
+		assertThat(holderOf("k")).as("blocks others although nobody had it").isNull();
+	}
+
+	/**
+	 * Each of the four gets no thread, but only after another has been queued.
+	 */
+	@Test
+	void taskBehindThoseThatGetNoThreadRuns() {
+		List<String> ran = new CopyOnWriteArrayList<>();
+		AtomicInteger begun = new AtomicInteger();
+		AtomicReference<NodeTasks> tasks = new AtomicReference<>();
+		AtomicReference<Boolean> lacking = new AtomicReference<>(true);
+		Executor threads = (task) -> {
+			if (!lacking.get()) {
+				task.run();
+				return;
+			}
+			if (begun.incrementAndGet() < NodeTasks.MOST_OF_A_NODE) {
+				assertThatThrownBy(() -> tasks.get().run("node", () -> ran.add("without a thread"), () -> { }))
+					.isInstanceOf(OutOfMemoryError.class);
+			}
+			else {
+				tasks.get().run("node", () -> ran.add("queued"), () -> { });
+			}
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		};
+		tasks.set(new NodeTasks(threads));
+		assertThatThrownBy(() -> tasks.get().run("node", () -> ran.add("without a thread"), () -> { }))
+			.isInstanceOf(OutOfMemoryError.class);
+		lacking.set(false);
+		tasks.get().run("node", () -> ran.add("later"), () -> { });
+		assertThat(ran).containsExactlyInAnyOrder("queued", "later");
+	}
+
+	@Test
+	void queueIsLeftIfTheRequestCannotBegin() {
+		AtomicReference<Boolean> deep = new AtomicReference<>(true);
+		LockEngine engine = engine((name, task) -> {
+			if (name.equals("request") && deep.getAndSet(false)) {
+				throw new StackOverflowError("test");
+			}
+			task.run();
+		});
+		try {
+			engine.acquireAsync(waiting("k", WAIT));
+		}
+		catch (StackOverflowError ex) {
+			// Or a future that fails.
+		}
+		act();
+		CompletableFuture<LockHandle> next = engine.acquireAsync(waiting("k", WAIT));
+		act();
+		assertThat(next).as("the next request for the key").isCompleted();
+	}
+
+	/**
+	 * As if the thread that completes the future were faster than the calling one.
+	 */
+	@Test
+	void codeNeverRunsOnTheCallingThread() {
+		LockEngine engine = engine((name, task) -> {
+			if (name.equals("callback")) {
+				elsewhere(task);
+			}
+			else {
+				task.run();
+			}
+			if (name.equals("request")) {
+				elsewhere(this::act);
+			}
+		});
+		AtomicReference<Thread> thread = new AtomicReference<>();
+		CompletableFuture<String> result = engine.executeAsync(request("k"), () -> {
+			thread.set(Thread.currentThread());
+			return CompletableFuture.completedFuture("done");
+		});
+		act();
+		assertThat(result).isCompleted();
+		assertThat(thread.get()).as("an event loop, perhaps").isNotSameAs(Thread.currentThread());
+	}
+
+	/**
+	 * Each command takes 2 s and fails; "late by at most the time that the store is given
+	 * for a command".
+	 */
+	@Test
+	void deadlineIsKeptBehindRequestsThatMayWaitLonger() {
+		Duration command = Duration.ofSeconds(2);
+		this.backend.breaks((step) -> {
+			this.time.pass(command);
+			throw LockBackendException.of("timed out").retryable(true).build();
+		});
+		for (int i = 0; i < 100; i++) {
+			this.engine.acquireAsync(waiting("k" + i, Duration.ofMinutes(10)));
+		}
+		long start = this.time.nanoTime();
+		AtomicReference<Duration> ended = new AtomicReference<>();
+		this.engine.acquireAsync(waiting("short", Duration.ofSeconds(1)))
+			.whenComplete((handle, failure) -> ended.set(Duration.ofNanos(this.time.nanoTime() - start)));
+		this.time.advance(Duration.ofMinutes(5));
+		// One thread does here what three do elsewhere: each has a command under way.
+		assertThat(ended.get()).isLessThanOrEqualTo(command.multipliedBy(1 + NodeTasks.MOST_OF_A_NODE));
+	}
+
+	@Test
+	void cancelledRequestLeavesItsQueueAlthoughTheNodeStalls() {
+		CountDownLatch stalled = new CountDownLatch(NodeTasks.MOST_OF_A_NODE);
+		CountDownLatch answer = new CountDownLatch(1);
+		LockEngine real = LockEngine.builder(this.backend).application("real").build();
+		try {
+			LockHandle own = real.acquire(LockRequest.of("own").detached(true));
+			CompletableFuture<LockHandle> waits = real.acquireAsync(waiting("own", Duration.ofMinutes(5)));
+			for (int i = 0; i < NodeTasks.MOST_OF_A_NODE; i++) {
+				this.backend.next("acquire", (step) -> {
+					stalled.countDown();
+					Patience.await(answer, "the end of the test");
+					return step.get();
+				});
+			}
+			for (int i = 0; i < NodeTasks.MOST_OF_A_NODE; i++) {
+				real.acquireAsync(waiting("stalled" + i, Duration.ofMinutes(5)));
+			}
+			Patience.await(stalled, "the node stalls");
+			waits.cancel(false);
+			Awaitility.await("it has left").atMost(Duration.ofSeconds(10)).until(() -> !real.snapshot().queues().containsKey("own"));
+			own.close();
+		}
+		finally {
+			answer.countDown();
+			real.close();
+		}
+	}
+
+	private void elsewhere(Runnable task) {
+		Patience.get(inThread(() -> {
+			task.run();
+			return true;
+		}), "another thread");
+	}
+
+	/**
+	 * A borrower has the key that was left to a request without a thread; the stop comes
+	 * after that request has looked whether it is served, and before it insists.
+	 */
+	@Test
+	void noticesAStopWhileItBeginsToWaitForABorrower() {
+		AtomicReference<Boolean> armed = new AtomicReference<>(false);
+		AtomicReference<LockEngine> stopped = new AtomicReference<>();
+		EngineTime time = (EngineTime) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { EngineTime.class }, (proxy, method, arguments) -> {
+					if (armed.get() && isInside("take")) {
+						armed.set(false);
+						stopped.get().stop();
+					}
+					return method.invoke(this.time, arguments);
+				});
+		LockEngine engine = new LockEngine(LockEngine.builder(this.backend).application("us").leaseTime(LEASE), time,
+				this.time, () -> {
+				});
+		stopped.set(engine);
+		LockHandle first = engine.acquire(LockRequest.of("k").detached(true));
+		CompletableFuture<LockHandle> waits = engine.acquireAsync(waiting("k", Duration.ofSeconds(20)));
+		act();
+		first.close();
+		LockHandle borrower = engine.acquire(LockRequest.of("k").detached(true));
+		assertThat(borrower.owner()).as("the key that was lent").isEqualTo(first.owner());
+		armed.set(true);
+		act();
+		assertThat(armed.get()).as("not stopped").isFalse();
+		assertThat(waits).as("waits for the borrower, although the engine was stopped").isDone();
+		assertStopped(waits);
+		borrower.close();
+		assertThat(holderOf("k")).isNull();
+	}
+
+	private static boolean isInside(String method) {
+		return StackWalker.getInstance()
+			.walk((frames) -> frames.anyMatch((frame) -> frame.getClassName().endsWith(".HandOver")
+					&& frame.getMethodName().equals(method)));
+	}
+
+	/**
+	 * As {@code execute} does: "those on the calling thread are not waited for".
+	 */
+	@Test
+	void codeThatStopsTheEngineDoesNotWaitForItself() {
+		AtomicReference<CompletableFuture<Void>> stop = new AtomicReference<>();
+		this.engine.execute(request("blocking"), () -> {
+			stop.set(this.engine.stop());
+			assertThat(stop.get()).as("execute").isCompleted();
+			return true;
+		});
+		this.engine.start();
+		AtomicReference<Boolean> completed = new AtomicReference<>();
+		this.engine.executeAsync(request("k"), () -> {
+			completed.set(this.engine.stop().isDone());
+			return CompletableFuture.completedFuture(true);
+		});
+		act();
+		assertThat(completed.get()).as("executeAsync").isTrue();
+	}
+
+	@Test
+	void requestInsideOfTheCodeIsServedDuringAStop() {
+		AtomicReference<CompletableFuture<LockHandle>> inner = new AtomicReference<>();
+		this.engine.executeAsync(request("outer"), () -> {
+			this.engine.stop();
+			inner.set(this.engine.acquireAsync(request("inner")));
+			return inner.get();
+		});
+		act();
+		assertThat(inner.get()).isCompleted();
+	}
+
+	private LockEngine engine(BiConsumer<String, Runnable> way) {
+		Workers workers = (Workers) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Workers.class },
+				(proxy, method, arguments) -> {
+					Runnable task = () -> {
+						try {
+							method.invoke(this.time, arguments);
+						}
+						catch (InvocationTargetException | IllegalAccessException ex) {
+							throw new IllegalStateException(ex);
+						}
+					};
+					way.accept(method.getName(), task);
+					return null;
+				});
+		return new LockEngine(LockEngine.builder(this.backend)
+			.application("us")
+			.leaseTime(LEASE)
+			.listener(this.events::add), this.time, workers, () -> {
+			});
+	}
+
+	private static void assertStopped(CompletableFuture<LockHandle> acquired) {
+		assertThat(acquired).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBackendException.class)
+			.withMessageContaining("stopped");
+	}
+
+	private void act() {
+		this.time.advance(Duration.ZERO);
+	}
+
+}
