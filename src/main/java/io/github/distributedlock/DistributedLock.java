@@ -69,21 +69,23 @@ public interface DistributedLock {
 	 * thread, and to be closed by any, where none may block by
 	 * {@link LockHandle#closeAsync()}. So nothing is re-entered. A thread that waits for
 	 * this future inside a lock on the same key waits in vain. Nothing of the calling
-	 * thread, such as its MDC, is carried to what depends on the future.
+	 * thread, such as its MDC, is carried to what depends on the future, unless the engine
+	 * was told how.
 	 * <p>
 	 * The future is completed, and so what depends on it runs, where
 	 * {@link LockHandle#closeAsync()} completes its futures: it may block. As with any
 	 * future, what is made dependent on it when it is complete already runs at once, on
-	 * that thread, but by the methods that end in {@code Async}. If it is
-	 * cancelled, or completed by others, as by {@code orTimeout}, the request is
-	 * withdrawn, and a lock that comes all the same is given back. That goes for this
-	 * very future; one that depends on it does not pass its cancellation on.
+	 * that thread, but by the methods that end in {@code Async}.
+	 * <p>
+	 * If the future is cancelled, or completed by others, as by {@code orTimeout}, the
+	 * request is withdrawn, and a lock that comes all the same is given back. That goes
+	 * for this very future; one that depends on it does not pass its cancellation on.
 	 * @param request the keys and how to lock them
 	 * @return a future of a handle that must be closed. It fails with what
 	 * {@link #acquire(LockRequest)} throws, invalid requests included, but never with
-	 * {@link LockInterruptedException}; late by at most the time that the store is given
-	 * for a command. A request whose first question the store has no thread for, since it
-	 * does not answer others, fails after the wait time, and at least 1 second
+	 * {@link LockInterruptedException}; and with {@link LockBackendException} if nothing
+	 * could be asked in the wait time, or 5 seconds if that is shorter, since so many
+	 * requests wait for answers of the store
 	 * @throws UnsupportedOperationException if this is not of this library, and offers no
 	 * such thing
 	 */
@@ -212,11 +214,14 @@ public interface DistributedLock {
 	 * has completed, but blocks no thread. A stop of the application waits for its end.
 	 * <p>
 	 * The code is called where the future of {@link #acquireAsync(LockRequest)} is
-	 * completed, never on the calling thread, and may block. The lock is bound to no thread: inside of the code a
-	 * request for the same key waits in vain. If the result is cancelled before the lock
-	 * is there, the request is withdrawn, and the code is not called. Afterwards a
-	 * cancellation reaches neither the stage nor the lock, which is held until the stage
-	 * has completed by itself.
+	 * completed, never on the calling thread, and may block. While it runs, and no longer,
+	 * the lock is {@linkplain LockHandle#current() current} and reentrant there, for
+	 * methods that wait. What the stage does later is in no lock, and a request for the
+	 * same key waits in vain.
+	 * <p>
+	 * If the result is cancelled before the lock is there, the request is withdrawn, and
+	 * the code is not called. Afterwards a cancellation reaches neither the stage nor the
+	 * lock, which is held until the stage has completed by itself.
 	 * @param <T> the type of the value
 	 * @param request the keys and how to lock them
 	 * @param code what to call

@@ -3,6 +3,8 @@ package io.github.distributedlock;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -21,10 +23,17 @@ final class LockedStage<T extends @Nullable Object> {
 
 	private final Supplier<? extends CompletionStage<T>> code;
 
-	private final CompletableFuture<T> result = new CompletableFuture<>();
+	/**
+	 * Where the code runs, and what depends on the result.
+	 */
+	private final Executor executor;
 
-	private LockedStage(Supplier<? extends CompletionStage<T>> code) {
+	private final CompletableFuture<T> result;
+
+	private LockedStage(CompletableFuture<LockHandle> acquired, Supplier<? extends CompletionStage<T>> code) {
 		this.code = code;
+		this.executor = acquired.defaultExecutor();
+		this.result = acquired.newIncompleteFuture();
 	}
 
 	/**
@@ -34,18 +43,28 @@ final class LockedStage<T extends @Nullable Object> {
 	 */
 	static <T extends @Nullable Object> CompletableFuture<T> run(CompletableFuture<LockHandle> acquired,
 			Supplier<? extends CompletionStage<T>> code) {
-		LockedStage<T> locked = new LockedStage<>(code);
-		acquired.whenCompleteAsync(locked::acquired); // Never on the calling thread.
+		LockedStage<T> locked = new LockedStage<>(acquired, code);
+		Thread caller = Thread.currentThread();
+		AtomicBoolean registers = new AtomicBoolean(true);
+		acquired.whenComplete((handle, failure) -> {
+			// If it is there already: the caller may be an event loop.
+			boolean here = registers.get() && Thread.currentThread() == caller;
+			locked.acquired(handle, failure, here);
+		});
+		registers.set(false);
 		locked.result.whenComplete((value, failure) -> acquired.cancel(false));
 		return locked.result;
 	}
 
-	private void acquired(@Nullable LockHandle handle, @Nullable Throwable failure) {
+	private void acquired(@Nullable LockHandle handle, @Nullable Throwable failure, boolean byTheCaller) {
 		if (handle == null) {
 			this.result.completeExceptionally(Objects.requireNonNull(failure, "failure"));
 		}
 		else if (this.result.isDone()) {
 			handle.closeAsync();
+		}
+		else if (byTheCaller) {
+			execute(() -> call(handle));
 		}
 		else {
 			call(handle);
@@ -54,7 +73,10 @@ final class LockedStage<T extends @Nullable Object> {
 
 	private void call(LockHandle handle) {
 		try {
-			CompletionStage<T> stage = this.code.get();
+			CompletionStage<T> stage;
+			try (CurrentLock binding = CurrentLock.bind(handle)) {
+				stage = this.code.get();
+			}
 			if (stage == null) {
 				throw new NullPointerException("The code that ran with lock "
 						+ LockException.printable(handle.keys()) + " returned null instead of a stage");
@@ -67,14 +89,23 @@ final class LockedStage<T extends @Nullable Object> {
 	}
 
 	private void ended(LockHandle handle, @Nullable T value, @Nullable Throwable failure) {
-		handle.closeAsync().whenComplete((released, ignored) -> {
+		handle.closeAsync().whenComplete((released, ignored) -> execute(() -> {
 			if (failure != null) {
 				this.result.completeExceptionally(failure);
 			}
 			else {
 				this.result.complete(value);
 			}
-		});
+		}));
+	}
+
+	private void execute(Runnable task) {
+		try {
+			this.executor.execute(task);
+		}
+		catch (RuntimeException | Error ex) {
+			task.run(); // Better here than never.
+		}
 	}
 
 }

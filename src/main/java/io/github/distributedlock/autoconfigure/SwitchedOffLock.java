@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
@@ -53,8 +56,51 @@ final class SwitchedOffLock implements DistributedLock {
 	}
 
 	@Override
+	public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
+		return granted(request, (handle) -> handle);
+	}
+
+	@Override
+	public CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
+		return granted(request, Optional::of);
+	}
+
+	private <T> CompletableFuture<T> granted(LockRequest request, Function<LockHandle, T> result) {
+		Objects.requireNonNull(request, "request");
+		CompletableFuture<T> granted = new Granted<>();
+		try {
+			granted.complete(result.apply(acquire(request.detached(true))));
+		}
+		catch (LockBackendException ex) {
+			granted.completeExceptionally(ex);
+		}
+		return granted;
+	}
+
+	@Override
 	public LockStatus inspect(String key) {
 		return LockStatus.of(key, List.of(), List.of());
+	}
+
+	/**
+	 * Runs code that may block on a thread of its own, as the engine does.
+	 */
+	private static final class Granted<T> extends CompletableFuture<T> {
+
+		@Override
+		public Executor defaultExecutor() {
+			return (task) -> {
+				Thread thread = new Thread(task, "lock-callback");
+				thread.setDaemon(true);
+				thread.start();
+			};
+		}
+
+		@Override
+		public <U> CompletableFuture<U> newIncompleteFuture() {
+			return new Granted<>();
+		}
+
 	}
 
 	/**

@@ -7,6 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
@@ -20,7 +22,6 @@ import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.NodeTasks;
 import io.github.distributedlock.engine.runtime.Nodes;
-import io.github.distributedlock.engine.runtime.Undo;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,9 +36,10 @@ import org.jspecify.annotations.Nullable;
 final class AsyncAcquirer {
 
 	/**
-	 * How long at least a request waits for a thread that asks for it.
+	 * How long at least a request waits for a thread that asks for it: longer than a burst
+	 * of thousands takes, if the store answers.
 	 */
-	private static final long LEAST_PATIENCE = TimeUnit.SECONDS.toNanos(1);
+	private static final long LEAST_PATIENCE = TimeUnit.SECONDS.toNanos(5);
 
 	private final Requests requests;
 
@@ -51,16 +53,23 @@ final class AsyncAcquirer {
 
 	private final HandleContext handleContext;
 
+	private final Supplier<UnaryOperator<Runnable>> contextCapture;
+
 	private final LongAdder asking = new LongAdder();
 
+	/**
+	 * Creates it.
+	 * @param contextCapture see {@link LockEngineBuilder#contextCapture}
+	 */
 	AsyncAcquirer(Requests requests, RequestAcquirer requestAcquirer, Events events, NodeTasks tasks, Nodes nodes,
-			HandleContext handleContext) {
+			HandleContext handleContext, Supplier<UnaryOperator<Runnable>> contextCapture) {
 		this.requests = requests;
 		this.requestAcquirer = requestAcquirer;
 		this.events = events;
 		this.tasks = tasks;
 		this.nodes = nodes;
 		this.handleContext = handleContext;
+		this.contextCapture = contextCapture;
 	}
 
 	/**
@@ -81,7 +90,9 @@ final class AsyncAcquirer {
 			return future;
 		}
 		catch (RuntimeException ex) {
-			return CompletableFuture.failedFuture(ex);
+			CompletableFuture<T> failed = new CallbackFuture<>(this::call);
+			failed.completeExceptionally(ex);
+			return failed;
 		}
 		finally {
 			if (!begun) {
@@ -97,14 +108,22 @@ final class AsyncAcquirer {
 		HoldOptions options = this.requests.options(request);
 		AsyncDriver driver = new AsyncDriver(this.tasks, this.handleContext.time());
 		RequestAcquisition acquisition = this.requestAcquirer.begin(keys, options, wait, driver);
-		CompletableFuture<T> future = new CallbackFuture<>(this.handleContext.workers()::callback);
+		UnaryOperator<Runnable> inContext = this.contextCapture.get();
+		CallbackFuture<T> future = new CallbackFuture<>((task) -> call(inContext.apply(task)));
 		future.whenComplete((value, failure) -> driver.withdraw());
 		Pending<T> pending = new Pending<>(request, keys, options, wait, result, call, acquisition, future);
-		Undo.ifFails(() -> {
-			acquisition.queueUp();
-			driver.start(acquisition, pending);
-		}, acquisition::end);
+		acquisition.queueUp();
+		driver.start(acquisition, pending);
 		return future;
+	}
+
+	private void call(Runnable task) {
+		try {
+			this.handleContext.workers().callback(task);
+		}
+		catch (OutOfMemoryError noThread) {
+			task.run(); // Better here than never; some may run twice.
+		}
 	}
 
 	/**
@@ -116,7 +135,7 @@ final class AsyncAcquirer {
 
 	/**
 	 * A future that is completed, and has its asynchronous dependents run, where the
-	 * application's callbacks run.
+	 * application's callbacks run, in the context of the request.
 	 */
 	private static final class CallbackFuture<T> extends CompletableFuture<T> {
 
@@ -141,7 +160,7 @@ final class AsyncAcquirer {
 	/**
 	 * A request on its way to its future.
 	 */
-	private final class Pending<T> implements AsyncDriver.Client {
+	private final class Pending<T> implements AsyncDriver.Client, Runnable {
 
 		private final LockRequest request;
 
@@ -157,11 +176,20 @@ final class AsyncAcquirer {
 
 		private final RequestAcquisition acquisition;
 
-		private final CompletableFuture<T> future;
+		private final CallbackFuture<T> future;
+
+		private final AtomicBoolean completes = new AtomicBoolean();
+
+		/**
+		 * What came of it. Written before the future is to be completed.
+		 */
+		private @Nullable EngineHandle handle;
+
+		private @Nullable Throwable failure;
 
 		private Pending(LockRequest request, List<String> keys, HoldOptions options, Wait wait,
 				Function<@Nullable LockHandle, T> result, Call call, RequestAcquisition acquisition,
-				CompletableFuture<T> future) {
+				CallbackFuture<T> future) {
 			this.request = request;
 			this.keys = keys;
 			this.options = options;
@@ -175,6 +203,11 @@ final class AsyncAcquirer {
 		@Override
 		public Object node() {
 			return AsyncAcquirer.this.nodes.of(this.acquisition.key());
+		}
+
+		@Override
+		public long left() {
+			return this.wait.left();
 		}
 
 		@Override
@@ -194,15 +227,23 @@ final class AsyncAcquirer {
 
 		@Override
 		public void ended(@Nullable Throwable failure) {
-			EngineHandle handle = null;
-			Throwable why = failure;
+			AsyncAcquirer.this.asking.decrement();
 			try {
-				handle = open(failure);
+				this.handle = open(failure);
+				this.failure = failure;
 			}
 			catch (Throwable ex) {
-				why = ex;
+				this.failure = ex;
 			}
-			complete(handle, why);
+			finally {
+				if (this.handle == null) {
+					AsyncAcquirer.this.handleContext.calls().end(this.call);
+				}
+			}
+			if (this.handle == null && this.future.isDone()) {
+				return; // It was withdrawn.
+			}
+			this.future.callbacks.execute(this);
 		}
 
 		private @Nullable EngineHandle open(@Nullable Throwable failure) {
@@ -218,33 +259,41 @@ final class AsyncAcquirer {
 				if (holds != null && !opened) {
 					AsyncAcquirer.this.requestAcquirer.undo(holds);
 				}
-				AsyncAcquirer.this.asking.decrement();
-				if (!opened) {
-					AsyncAcquirer.this.handleContext.calls().end(this.call);
+			}
+		}
+
+		/**
+		 * Completes the future. An executor may run this, and then fail, so that it is run
+		 * again.
+		 */
+		@Override
+		public void run() {
+			if (this.completes.getAndSet(true)) {
+				return;
+			}
+			boolean taken = false;
+			try {
+				taken = completes();
+			}
+			catch (Throwable ex) {
+				this.future.completeExceptionally(ex);
+			}
+			finally {
+				if (!taken && this.handle != null) {
+					this.handle.undo();
 				}
 			}
 		}
 
-		private void complete(@Nullable EngineHandle handle, @Nullable Throwable failure) {
-			AtomicBoolean begun = new AtomicBoolean();
-			Runnable completion = () -> {
-				if (begun.getAndSet(true)) {
-					return; // An executor has run it, and then failed.
-				}
-				if (failure != null) {
-					this.future.completeExceptionally(failure);
-				}
-				else {
-					tell(handle);
-					take(handle);
-				}
-			};
-			try {
-				AsyncAcquirer.this.handleContext.workers().callback(completion);
+		private boolean completes() {
+			if (this.failure != null) {
+				return this.future.completeExceptionally(this.failure);
 			}
-			catch (OutOfMemoryError noThread) {
-				completion.run(); // Better here than never.
+			if (this.future.isDone()) {
+				return false;
 			}
+			tell(this.handle);
+			return this.future.complete(this.result.apply(this.handle));
 		}
 
 		private void tell(@Nullable EngineHandle handle) {
@@ -255,21 +304,6 @@ final class AsyncAcquirer {
 			else {
 				AsyncAcquirer.this.events.publish(new LockEvent.NotAcquired(this.options.name(), this.keys,
 						this.wait.waited(), this.wait.holder()));
-			}
-		}
-
-		private void take(@Nullable EngineHandle handle) {
-			boolean taken = false;
-			try {
-				taken = this.future.complete(this.result.apply(handle));
-			}
-			catch (RuntimeException ex) {
-				this.future.completeExceptionally(ex);
-			}
-			finally {
-				if (!taken && handle != null) {
-					handle.undo();
-				}
 			}
 		}
 

@@ -83,6 +83,13 @@ final class EngineHandle implements LockHandle, LossCallback {
 	}
 
 	/**
+	 * The call that ends with it.
+	 */
+	Call call() {
+		return this.call;
+	}
+
+	/**
 	 * Its hold of one of its keys.
 	 */
 	Hold hold(String key) {

@@ -124,7 +124,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				new RequestAcquirer(context, reentrancy, reentrancy::undo, events), events, handleContext);
 		this.asyncAcquirer = new AsyncAcquirer(this.requests,
 				new RequestAcquirer(context, reentrancy, this.backgroundReleaser::undo, events), events,
-				new NodeTasks(workers::request), nodes, handleContext);
+				new NodeTasks(workers::request), nodes, handleContext, settings.contextCapture);
 		this.inspector = new Inspector(backend, instance);
 	}
 

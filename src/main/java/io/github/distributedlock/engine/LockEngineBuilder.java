@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockHandle;
@@ -38,6 +40,8 @@ public final class LockEngineBuilder {
 	@Nullable Duration warnHeldAfter;
 
 	@Nullable Executor callbackExecutor;
+
+	Supplier<UnaryOperator<Runnable>> contextCapture = UnaryOperator::identity;
 
 	LockEngineBuilder(LockBackend backend) {
 		this.backend = Objects.requireNonNull(backend, "backend");
@@ -141,8 +145,9 @@ public final class LockEngineBuilder {
 	 * Completes the futures of {@link LockHandle#closeAsync()} and of the asynchronous
 	 * methods of the engine, so that what depends on them runs here, and runs
 	 * {@linkplain LockHandle#onLost(Runnable) onLost} actions. By default daemon threads
-	 * do that, which end when they have been idle for 5 seconds: 4, and if those block
-	 * for 40 milliseconds more and more, so that none has to wait for another. Code that blocks a thread of this
+	 * do that, which end when they have been idle for 5 seconds. Each action has its own.
+	 * Futures have 4, and more and more while some wait for 40 milliseconds, so that none
+	 * has to wait for code that blocks. Code that blocks a thread of this
 	 * executor delays other code of that kind, but no renewal, no release, no listener
 	 * and no interrupt. What the executor refuses runs as by default. It is not shut down
 	 * with the engine.
@@ -151,6 +156,18 @@ public final class LockEngineBuilder {
 	 */
 	public LockEngineBuilder callbackExecutor(Executor callbackExecutor) {
 		this.callbackExecutor = Objects.requireNonNull(callbackExecutor, "callbackExecutor");
+		return this;
+	}
+
+	/**
+	 * Carries the context of a thread that asks asynchronously, such as its MDC, to what
+	 * depends on the future. By default nothing is carried.
+	 * @param contextCapture is called on the thread that asks, and returns what runs a
+	 * task in the context that it has found there. Neither may throw
+	 * @return this builder
+	 */
+	public LockEngineBuilder contextCapture(Supplier<UnaryOperator<Runnable>> contextCapture) {
+		this.contextCapture = Objects.requireNonNull(contextCapture, "contextCapture");
 		return this;
 	}
 

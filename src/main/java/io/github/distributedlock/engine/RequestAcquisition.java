@@ -168,7 +168,7 @@ final class RequestAcquisition implements Acquisition {
 
 	@Override
 	public boolean mayAsk(boolean signalled) {
-		return (this.loop != null) ? this.loop.mayAsk(signalled) : !this.isBusy;
+		return (this.loop != null) ? this.loop.mayAsk(signalled) : !this.isBusy && this.wait.mayAsk();
 	}
 
 	@Override

@@ -58,6 +58,12 @@ final class RunningCalls {
 	CompletableFuture<Void> end() {
 		Thread stopping = Thread.currentThread();
 		this.calls.removeIf((call) -> call.isHeldUpBy(stopping));
+		// Those, too, that somebody has bound to it.
+		CurrentLock.all().forEach((handle) -> {
+			if (handle instanceof EngineHandle own) {
+				this.calls.remove(own.call());
+			}
+		});
 		CompletableFuture<Void> stop = new CompletableFuture<>();
 		this.stops.add(stop);
 		completeIfNoneIsLeft();

@@ -3,12 +3,14 @@ package io.github.distributedlock.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -101,6 +103,19 @@ class SwitchedOffLockTests {
 		assertThat(handle.remaining()).isZero();
 		assertThat(LockHandle.current()).isEmpty();
 		assertThatIllegalStateException().isThrownBy(handle::checkHeld).withMessageContaining("[a, b]");
+	}
+
+	@Test
+	void asynchronousRequestsAreGrantedAtOnce() {
+		LockHandle handle = this.lock.acquireAsync(LockRequest.of("a")).join();
+		assertThat(handle.isHeld()).isTrue();
+		assertThat(LockHandle.current()).as("it is detached").isEmpty();
+		handle.close();
+		assertThat(this.lock.tryAcquireAsync(LockRequest.of("a")).join()).isPresent();
+		assertThat(this.lock.executeAsync(LockRequest.of("a"), () -> CompletableFuture.completedFuture("done")))
+			.succeedsWithin(Patience.PATIENCE)
+			.isEqualTo("done");
+		assertThat(this.lock.acquireAsync(LockRequest.of("a").fenced(true))).isCompletedExceptionally();
 	}
 
 	static class Statement {

@@ -307,8 +307,8 @@ class AcquireAsyncTests extends EngineFixture {
 	@Test
 	void requestThatGotNoThreadInTimeFails() {
 		CompletableFuture<Optional<LockHandle>> tried = this.engine.tryAcquireAsync(request("k"));
-		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("other", WAIT));
-		this.time.pass(Duration.ofMillis(1001));
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(waiting("other", WAIT.multipliedBy(2)));
+		this.time.pass(Duration.ofMillis(5001));
 		act();
 		assertThat(tried).failsWithin(Duration.ZERO)
 			.withThrowableThat()
@@ -419,6 +419,60 @@ class AcquireAsyncTests extends EngineFixture {
 		assertThat(holderOf("k")).isNotNull();
 		stage.complete("done");
 		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void lockIsCurrentOnlyWhileTheCodeRuns() {
+		List<Optional<LockHandle>> current = new ArrayList<>();
+		CompletableFuture<String> stage = new CompletableFuture<>();
+		CompletableFuture<String> result = this.engine.executeAsync(request("k"), () -> {
+			current.add(LockHandle.current());
+			this.engine.run(request("k"), () -> current.add(LockHandle.current()));
+			return stage;
+		});
+		act();
+		assertThat(current).hasSize(2).allMatch(Optional::isPresent);
+		assertThat(LockHandle.current()).isEmpty();
+		stage.complete("done");
+		assertThat(result).isCompletedWithValue("done");
+		assertThat(this.backend.steps()).containsExactly("acquire k", "release k");
+	}
+
+	@Test
+	void contextOfTheRequestIsCarriedToWhatDependsOnIt() {
+		ThreadLocal<String> context = new ThreadLocal<>();
+		LockEngine engine = build(LockEngine.builder(this.backend).contextCapture(() -> {
+			String captured = context.get();
+			return (task) -> () -> {
+				context.set(captured);
+				task.run();
+				context.remove();
+			};
+		}));
+		List<String> seen = new ArrayList<>();
+		context.set("of the request");
+		engine.acquireAsync(request("a")).thenAccept((handle) -> seen.add(context.get()));
+		engine.executeAsync(request("b"), () -> {
+			seen.add(context.get());
+			return CompletableFuture.completedFuture("done");
+		}).thenAccept((value) -> seen.add(context.get()));
+		context.remove();
+		act();
+		assertThat(seen).containsExactly("of the request", "of the request", "of the request");
+	}
+
+	@Test
+	void burstOfRequestsThatMayNotWaitIsServedIfTheStoreAnswers() {
+		List<CompletableFuture<Optional<LockHandle>>> tried = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			this.backend.next("acquire", (step) -> {
+				this.time.pass(Duration.ofMillis(3));
+				return step.get();
+			});
+			tried.add(this.engine.tryAcquireAsync(request("k" + i)));
+		}
+		this.time.advance(Duration.ofSeconds(10));
+		assertThat(tried).allMatch((request) -> request.join().isPresent());
 	}
 
 	private void act() {

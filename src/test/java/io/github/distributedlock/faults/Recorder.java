@@ -18,6 +18,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Driver;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.tck.History;
 import io.github.distributedlock.tck.History.Hold;
@@ -84,7 +85,7 @@ final class Recorder implements AutoCloseable {
 	 */
 	Optional<Held> acquire(LockEngine engine, LockRequest request) {
 		try {
-			return this.overruns.in(request.waitTime(), () -> engine.tryAcquire(request)).map(Held::new);
+			return this.overruns.in(request.waitTime(), () -> Driver.of(engine).tryAcquire(request)).map(Held::new);
 		}
 		catch (LockBackendException ex) {
 			return Optional.empty();

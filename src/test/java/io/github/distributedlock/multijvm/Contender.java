@@ -21,6 +21,7 @@ import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Driver;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.tck.History;
 import redis.clients.jedis.HostAndPort;
@@ -111,7 +112,7 @@ final class Contender {
 			// Once at least, however slow the machine is.
 			while (count == 0 || System.nanoTime() - end < 0) {
 				String key = key(ThreadLocalRandom.current().nextInt(KEYS));
-				try (LockHandle handle = this.engine.acquire(LockRequest.of(key).waitTime(PATIENCE))) {
+				try (LockHandle handle = Driver.of(this.engine).acquire(LockRequest.of(key).waitTime(PATIENCE))) {
 					History.Entry entry = this.history.acquired(handle);
 					String value = counters.get(key);
 					// What another thread writes meanwhile is lost, if there is one.

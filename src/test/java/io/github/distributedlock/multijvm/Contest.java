@@ -3,6 +3,7 @@ package io.github.distributedlock.multijvm;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
@@ -31,8 +32,16 @@ final class Contest implements AutoCloseable {
 	private int round;
 
 	Contest(Path directory) {
+		this(directory, (number) -> Map.of());
+	}
+
+	/**
+	 * Starts the processes.
+	 * @param properties the system properties of each
+	 */
+	Contest(Path directory, IntFunction<Map<String, String>> properties) {
 		this.directory = directory;
-		this.processes = each((number) -> JvmProcess.start(Contender.class));
+		this.processes = each((number) -> JvmProcess.start(Contender.class, properties.apply(number)));
 	}
 
 	/**

@@ -4,11 +4,13 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
+import io.github.distributedlock.fixtures.Driver;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -53,6 +55,18 @@ class MutualExclusionTests {
 	void noUpdateIsLostAndNoTwoHoldsOverlap() {
 		assertThat(contest.run(LONG, List.of(cases().findFirst().orElseThrow()))).as("increments by JVM")
 			.allMatch((count) -> count > 0);
+	}
+
+	/**
+	 * In every other JVM requests wait without a thread.
+	 */
+	@Tag("thorough")
+	@Test
+	void thoseThatWaitWithoutAThreadExcludeAndAreExcluded(@TempDir Path histories) {
+		try (Contest mixed = new Contest(histories, (number) -> (number % 2 == 0) ? Map.of() : Driver.ASYNC)) {
+			assertThat(mixed.run(LONG, List.of(cases().findFirst().orElseThrow()))).as("increments by JVM")
+				.allMatch((count) -> count > 0);
+		}
 	}
 
 	@ParameterizedTest

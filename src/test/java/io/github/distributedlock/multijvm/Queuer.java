@@ -7,6 +7,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Driver;
 import io.github.distributedlock.fixtures.Patience;
 import redis.clients.jedis.Jedis;
 
@@ -48,14 +49,14 @@ final class Queuer {
 	}
 
 	private void queueUp(String name) {
-		try (LockHandle handle = this.engine.acquire(REQUEST.waitTime(Duration.ofMinutes(1)))) {
+		try (LockHandle handle = Driver.of(this.engine).acquire(REQUEST.waitTime(Duration.ofMinutes(1)))) {
 			serve(name);
 		}
 	}
 
 	private void barge() {
 		while (true) {
-			this.engine.tryAcquire(REQUEST).ifPresent((handle) -> {
+			Driver.of(this.engine).tryAcquire(REQUEST).ifPresent((handle) -> {
 				try (handle) {
 					serve("barger");
 				}

@@ -17,6 +17,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Driver;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.tck.History;
 import redis.clients.jedis.Jedis;
@@ -89,7 +90,7 @@ final class ReaderWriter {
 		long count = 0;
 		try (Jedis numbers = new Jedis("localhost", this.port, (int) PATIENCE.toMillis())) {
 			while (count < LEAST || System.nanoTime() - this.end < 0) {
-				try (LockHandle handle = this.engine.acquire(request)) {
+				try (LockHandle handle = Driver.of(this.engine).acquire(request)) {
 					History.Entry entry = history.acquired(handle);
 					String before = numbers.get(KEY);
 					if (mode == LockMode.SHARED) {

@@ -11,6 +11,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Driver;
 import io.github.distributedlock.fixtures.Patience;
 
 /**
@@ -62,7 +63,7 @@ final class Sharer {
 		for (int i = 0; i < threads; i++) {
 			new Thread(() -> {
 				while (System.nanoTime() - end < 0) {
-					try (LockHandle handle = engine.acquire(LockRequest.of(KEY).waitTime(PATIENCE))) {
+					try (LockHandle handle = Driver.of(engine).acquire(LockRequest.of(KEY).waitTime(PATIENCE))) {
 						if (!hold.isZero()) {
 							LockSupport.parkNanos(hold.toNanos());
 						}

@@ -11,6 +11,7 @@ import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Driver;
 import io.github.distributedlock.tck.History;
 
 /**
@@ -51,7 +52,7 @@ final class Slicer {
 
 	private static void holdForEver(LockEngine engine, History history) {
 		while (true) {
-			try (LockHandle handle = engine.acquire(LockRequest.of(KEY).waitTime(Duration.ofMinutes(5)))) {
+			try (LockHandle handle = Driver.of(engine).acquire(LockRequest.of(KEY).waitTime(Duration.ofMinutes(5)))) {
 				History.Entry entry = history.acquired(handle);
 				LockSupport.parkNanos(HOLD);
 				entry.end();

@@ -13,6 +13,7 @@ import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Driver;
 import io.github.distributedlock.tck.History;
 
 /**
@@ -44,7 +45,7 @@ final class Survivor {
 	private static void surviveForEver(LockEngine engine, History history, Duration lease) {
 		ThreadLocalRandom random = ThreadLocalRandom.current();
 		while (true) {
-			try (LockHandle handle = engine.acquire(LockRequest.of("survived").waitTime(Duration.ofMinutes(5)))) {
+			try (LockHandle handle = Driver.of(engine).acquire(LockRequest.of("survived").waitTime(Duration.ofMinutes(5)))) {
 				History.Entry entry = history.acquired(handle);
 				boolean isLong = random.nextInt(HOLDS_PER_LONG_ONE) == 0;
 				LockSupport.parkNanos(isLong ? lease.toNanos() : random.nextLong(LONGEST_HOLD));

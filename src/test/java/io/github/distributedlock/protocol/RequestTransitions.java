@@ -168,7 +168,7 @@ final class RequestTransitions {
 	}
 
 	/**
-	 * {@code AcquireLoop.mayAskAgain}.
+	 * {@code AcquireLoop.pause}.
 	 */
 	private void pause(Transitions<State> transitions, State state, Owner owner) {
 		Jvm jvm = jvm(state, owner);

@@ -102,7 +102,7 @@ public final class AcquireLoop implements Acquisition {
 	 */
 	@Override
 	public long goOn(boolean signalled) throws InterruptedException {
-		// A stop signals, too. Those that were in no queue yet it did not reach.
+		// A stop signals, too, but not to those that were in no queue yet.
 		requireServed();
 		Awaited awaited = this.awaited;
 		if (awaited == null) {
@@ -125,10 +125,13 @@ public final class AcquireLoop implements Acquisition {
 	@Override
 	public boolean mayAsk(boolean signalled) {
 		Wait wait = this.attempts.wait;
+		if (this.awaited == null) {
+			return this.node.isCurrent();
+		}
 		if (this.awaited == Awaited.TURN) {
 			return signalled && (isPatient() || !wait.isOver());
 		}
-		return !wait.isOver() || this.awaited == null || (this.awaited == Awaited.BORROWER && wait.mayAsk());
+		return !wait.isOver() || (this.awaited == Awaited.BORROWER && wait.mayAsk());
 	}
 
 	@Override
@@ -254,6 +257,7 @@ public final class AcquireLoop implements Acquisition {
 			}
 			this.node.insist();
 			if (left.isHeld()) {
+				requireServed(); // A stop signals only to those that insist.
 				return await(Awaited.BORROWER, this.attempts.wait.left());
 			}
 		}

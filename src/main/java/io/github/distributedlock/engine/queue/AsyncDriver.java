@@ -13,27 +13,35 @@ import org.jspecify.annotations.Nullable;
  * Takes one request to its end that no thread waits for: the second driver of an
  * {@link Acquisition}, beside {@link Wait#run}.
  *
+ * <table>
+ * <caption>States</caption>
+ * <tr><td>DUE</td><td>stands in its node's line for a thread that may ask the
+ * store</td></tr>
+ * <tr><td>RUNS</td><td>one thread sees to it</td></tr>
+ * <tr><td>WOKEN</td><td>the same, and it has to look again before it parks</td></tr>
+ * <tr><td>PARKED</td><td>waits for a signal or a time</td></tr>
+ * <tr><td>ENDED</td><td>for good</td></tr>
+ * </table>
+ *
  * <pre>
- *        woken                     a thread may ask
- *   PARKED ──► DUE (in its node's line) ──► RUNS ──► ENDED
- *     ▲ │                             ▲      │ ▲ ▲
- *     │ │ a pause is over, withdrawn  │      │ │ │ looks again
- *     │ └───────────────┬─────────────┼──────┼─┘ │
- *     │                DUE            │      ▼   │ woken
- *     │ not woken meanwhile           │    WOKEN─┘
- *     └───────────────────────────────┼──────┘
- *                  has to ask         └──────┘
+ * RUNS ──► PARKED    nothing is to be done now
+ * PARKED ──► DUE     woken by a signal
+ * RUNS ──► DUE       has to ask, on a thread that may not
+ * DUE ──► RUNS       first in line; or withdrawn, or its time is over
+ * PARKED ──► RUNS    a pause is over, or it is withdrawn
+ * RUNS ◄──► WOKEN    woken, so that it does not leave RUNS but for ENDED
  * </pre>
  *
- * Invariants: whoever makes it run sees to it alone, until it is anything else again.
- * Whatever concerns it (a permit of the signal that it waits for, the end of a pause, its
- * withdrawal) is there to be seen first, and wakes it then; before it parks it looks for
- * all of them. So it may be woken, and an alarm or a place in a line be left over, for
- * nothing, but nothing is missed. It ends once.
+ * Invariants: the thread that has made it RUNS owns it, with all fields that are not
+ * volatile, until it changes the state again. Whatever concerns it (a permit of the
+ * signal that it waits for, the end of a pause, its withdrawal) is there to be seen
+ * first, and wakes it then; its owner looks for all of them before it parks. So it may be
+ * woken, and a place in a line be left over, for nothing, but nothing is missed. It ends
+ * once.
  * <p>
- * It asks the store only in a line of that node. What it comes to without asking, as when
- * its time is over or it is withdrawn, does not wait in line: a node that stalls makes no
- * request late by more than one command.
+ * Only threads that come by a line ask the store. What it comes to without asking, as
+ * when its time is over or it is withdrawn, is done by the timer's thread and by the one
+ * that withdraws: a node that stalls makes no request late that has begun.
  */
 public final class AsyncDriver implements Runnable, Waker {
 
@@ -44,8 +52,7 @@ public final class AsyncDriver implements Runnable, Waker {
 	}
 
 	/**
-	 * Whose request it is. Called by threads that are not to be blocked, but for
-	 * {@link #begins}.
+	 * Whose request it is. Called by its owner, which is not to be blocked.
 	 */
 	public interface Client {
 
@@ -55,17 +62,22 @@ public final class AsyncDriver implements Runnable, Waker {
 		Object node();
 
 		/**
-		 * For how long the first question may yet wait in line, in nanoseconds.
+		 * For how long the request may yet wait, in nanoseconds.
+		 */
+		long left();
+
+		/**
+		 * For how long its first step may yet stand in line, in nanoseconds.
 		 */
 		long patience();
 
 		/**
-		 * The request has lost its patience.
+		 * It has stood in line for longer.
 		 */
 		RuntimeException impatient();
 
 		/**
-		 * The request has got a thread for its first step, which may ask the store.
+		 * The first step begins, on a thread that may ask the store if that step may.
 		 */
 		void begins();
 
@@ -93,13 +105,11 @@ public final class AsyncDriver implements Runnable, Waker {
 
 	private volatile boolean withdrawn;
 
-	private volatile EngineTime.@Nullable Alarm alarm;
-
-	// What follows is confined to the thread that sees to the request.
-
 	private @Nullable Acquisition acquisition;
 
 	private @Nullable Client client;
+
+	private @Nullable Object node;
 
 	private boolean begun;
 
@@ -113,23 +123,33 @@ public final class AsyncDriver implements Runnable, Waker {
 	 */
 	private long until;
 
+	private EngineTime.@Nullable Alarm pauseAlarm;
+
+	/**
+	 * Rings when its time is over. Set only if it parks, or its line stands.
+	 */
+	private EngineTime.@Nullable Alarm deadlineAlarm;
+
+	private long deadline;
+
 	public AsyncDriver(NodeTasks tasks, EngineTime time) {
 		this.tasks = tasks;
 		this.time = time;
 	}
 
 	/**
-	 * Begins. To be called once.
+	 * Begins, on the calling thread as far as the store need not be asked. To be called
+	 * once.
 	 * @param acquisition the request, of which this is the waker
 	 */
 	public void start(Acquisition acquisition, Client client) {
 		this.acquisition = acquisition;
 		this.client = client;
-		queueUp();
+		look();
 	}
 
 	/**
-	 * Gives the request up, if it has not ended.
+	 * Gives the request up, on the calling thread, if it has not ended.
 	 */
 	public void withdraw() {
 		this.withdrawn = true;
@@ -141,7 +161,7 @@ public final class AsyncDriver implements Runnable, Waker {
 		for (State now = this.state; now == State.PARKED || now == State.RUNS; now = this.state) {
 			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.DUE)) {
 				if (now == State.PARKED) {
-					queueUp();
+					standInLine(Objects.requireNonNull(this.node, "node"));
 				}
 				return;
 			}
@@ -155,7 +175,7 @@ public final class AsyncDriver implements Runnable, Waker {
 		for (State now = this.state; now != State.WOKEN && now != State.ENDED; now = this.state) {
 			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.RUNS)) {
 				if (now != State.RUNS) {
-					run(false);
+					see(false);
 				}
 				return;
 			}
@@ -163,33 +183,39 @@ public final class AsyncDriver implements Runnable, Waker {
 	}
 
 	/**
-	 * Waits in line for a thread that may ask.
+	 * Waits for a thread that may ask.
 	 */
-	private void queueUp() {
+	private void standInLine(Object node) {
 		try {
-			this.tasks.run(client().node(), this, () -> setAlarm(client().patience()));
+			this.tasks.run(node, this);
 		}
 		catch (OutOfMemoryError noThread) {
-			this.state = State.PARKED;
-			this.time.schedule(this::wake, RETRY);
+			// Unless somebody has come to see to it all the same.
+			if (STATE.compareAndSet(this, State.DUE, State.PARKED)) {
+				this.time.schedule(this::wake, RETRY);
+			}
 		}
 	}
 
 	/**
-	 * Its turn in the line has come, perhaps in vain.
+	 * It is the first in line, perhaps in vain.
 	 */
 	@Override
 	public void run() {
 		if (STATE.compareAndSet(this, State.DUE, State.RUNS)) {
-			run(true);
+			see(true);
 		}
 	}
 
-	private void run(boolean mayAsk) {
+	/**
+	 * Sees to the request, whose owner is the calling thread.
+	 * @param asks whether this thread may ask the store
+	 */
+	private void see(boolean asks) {
 		boolean ended = true;
 		Throwable failure = null;
 		try {
-			ended = !goOn(mayAsk);
+			ended = !goOn(asks);
 		}
 		catch (Throwable ex) {
 			failure = ex;
@@ -201,73 +227,79 @@ public final class AsyncDriver implements Runnable, Waker {
 
 	/**
 	 * Goes on for as long as there is anything to be done.
-	 * @param mayAsk whether this thread may ask the store
-	 * @return {@code false} if the request has ended; else it may be with another thread
+	 * @return {@code false} if the request has ended; else it may be another thread's
 	 * already
 	 */
-	private boolean goOn(boolean mayAsk) throws InterruptedException {
+	private boolean goOn(boolean asks) throws InterruptedException {
 		Acquisition acquisition = acquisition();
-		cancelAlarm();
-		boolean asksHere = mayAsk;
+		cancel(this.pauseAlarm);
+		boolean asksHere = asks;
 		while (this.pause != Acquisition.ENDED) {
 			if (this.withdrawn) {
 				throw new CancellationException("The request was withdrawn");
 			}
-			boolean paused = this.pause != Acquisition.NEXT_KEY;
-			boolean signalled = paused && acquisition.signal().availablePermits() > 0;
-			if (paused && !signalled && left() > 0) {
+			boolean pauses = this.pause != Acquisition.NEXT_KEY;
+			boolean signalled = pauses && acquisition.signal().availablePermits() > 0;
+			if (pauses && !signalled && left() > 0) {
 				if (parks()) {
 					return true;
 				}
 			}
-			else if (!asksHere && acquisition.mayAsk(signalled)) {
-				if (!mayAsk) {
-					requirePatience();
-				}
-				if (changes(State.DUE)) {
-					queueUp();
-					return true;
-				}
-			}
-			else {
+			else if (asksHere || !acquisition.mayAsk(signalled)) {
 				begin();
-				pause(acquisition.goOn(signalled && acquisition.signal().tryAcquire()));
+				this.pause = acquisition.goOn(signalled && acquisition.signal().tryAcquire());
+				this.until = this.time.nanoTime() + this.pause;
 				asksHere &= this.pause != Acquisition.NEXT_KEY; // Its node may be another.
+			}
+			else if (standsInLine()) {
+				return true;
 			}
 		}
 		return false;
 	}
 
 	private void begin() {
+		requirePatience();
 		if (!this.begun) {
-			requirePatience();
 			this.begun = true;
 			client().begins();
 		}
 	}
 
 	private void requirePatience() {
-		if (client().patience() <= 0) {
+		if (!this.begun && client().patience() <= 0) {
 			throw client().impatient();
 		}
-	}
-
-	private void pause(long pause) {
-		this.pause = pause;
-		this.until = this.time.nanoTime() + pause;
 	}
 
 	private long left() {
 		return this.until - this.time.nanoTime();
 	}
 
-	private boolean parks() {
-		setAlarm(left());
-		boolean parks = changes(State.PARKED);
-		if (!parks) {
-			cancelAlarm();
+	private boolean standsInLine() {
+		requirePatience();
+		Object node = client().node();
+		if (this.tasks.isFull(node)) {
+			setDeadline();
 		}
-		return parks;
+		boolean changes = changes(State.DUE);
+		if (changes) {
+			standInLine(node);
+		}
+		return changes;
+	}
+
+	private boolean parks() {
+		this.node = client().node();
+		setDeadline();
+		if (this.deadlineAlarm == null || this.until - this.deadline < 0) {
+			this.pauseAlarm = this.time.schedule(this::look, left());
+		}
+		boolean changes = changes(State.PARKED);
+		if (!changes) {
+			cancel(this.pauseAlarm);
+		}
+		return changes;
 	}
 
 	/**
@@ -281,20 +313,31 @@ public final class AsyncDriver implements Runnable, Waker {
 		return changes;
 	}
 
-	private void setAlarm(long delay) {
-		cancelAlarm();
-		this.alarm = this.time.schedule(this::look, Math.max(0, delay));
+	/**
+	 * Sets the alarm for the end of its time, or, if its first step may stand in line for
+	 * longer, for the end of its patience.
+	 */
+	private void setDeadline() {
+		long now = this.time.nanoTime();
+		if (this.deadlineAlarm != null && this.deadline - now > 0) {
+			return;
+		}
+		long left = client().left();
+		long delay = (left > 0 || this.begun) ? left : client().patience();
+		cancel(this.deadlineAlarm);
+		this.deadline = now + delay;
+		this.deadlineAlarm = (delay > 0) ? this.time.schedule(this::look, delay) : null;
 	}
 
-	private void cancelAlarm() {
-		EngineTime.Alarm alarm = this.alarm;
+	private static void cancel(EngineTime.@Nullable Alarm alarm) {
 		if (alarm != null) {
 			alarm.cancel();
-			this.alarm = null;
 		}
 	}
 
 	private void end(@Nullable Throwable failure) {
+		cancel(this.pauseAlarm);
+		cancel(this.deadlineAlarm);
 		this.state = State.ENDED;
 		Throwable why = failure;
 		try {

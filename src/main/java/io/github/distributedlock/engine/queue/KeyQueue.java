@@ -31,6 +31,11 @@ final class KeyQueue {
 	private @Nullable Semaphore wakeUps;
 
 	/**
+	 * How many of them are none of the store's. Guarded by this.
+	 */
+	private int recalls;
+
+	/**
 	 * {@code null} until something may be granted. Guarded by this.
 	 */
 	private @Nullable Grants grants;
@@ -142,6 +147,9 @@ final class KeyQueue {
 	 * Lets everybody here see whether the engine still serves them.
 	 */
 	void recall() {
+		synchronized (this) {
+			this.recalls++;
+		}
 		wake();
 		this.current.inheritanceChanged();
 		waiting().forEach(QueueNode::grant);
@@ -201,10 +209,11 @@ final class KeyQueue {
 	}
 
 	private synchronized boolean isWoken() {
-		return this.wakeUps != null && this.wakeUps.availablePermits() > 0;
+		return this.wakeUps != null && this.wakeUps.availablePermits() > this.recalls;
 	}
 
 	synchronized void forgetWakeUps() {
+		this.recalls = 0;
 		if (this.wakeUps != null) {
 			this.wakeUps.drainPermits();
 		}

@@ -60,7 +60,7 @@ public final class Wait {
 	 * Whether another command may start. The first one may, however late it is, so that
 	 * no answer is given about a lock that was not asked for.
 	 */
-	boolean mayAsk() {
+	public boolean mayAsk() {
 		return mayBeLate() || !isOver();
 	}
 
@@ -136,7 +136,10 @@ public final class Wait {
 		return this.busy;
 	}
 
-	long left() {
+	/**
+	 * How long it may yet last, in nanoseconds; not more than 0 if it is over.
+	 */
+	public long left() {
 		return this.limit - (this.time.nanoTime() - this.start);
 	}
 

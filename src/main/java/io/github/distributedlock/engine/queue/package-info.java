@@ -9,7 +9,8 @@
  * gives up, {@code Withdrawals} tell the store. A hold knows its node as a
  * {@link io.github.distributedlock.engine.lease.QueuePlace}. {@code MultiKeyAcquirer}
  * acquires several keys in one step, without waiting. One request at a time asks the
- * store about a key; all share one {@code AcquireContext}.
+ * store about a key; all share one {@code AcquireContext}. A loop does not wait itself:
+ * {@code Wait} parks the thread, or {@code AsyncDriver} the request.
  */
 @NullMarked
 package io.github.distributedlock.engine.queue;

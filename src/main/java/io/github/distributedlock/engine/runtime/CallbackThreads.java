@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>
  * Invariants: a look is scheduled while tasks are queued, or there may be more threads
  * than a few. If some were at {@value #LOOKS} looks, one after the other, there may be
- * twice as many threads; when none is queued, only a few again. Safe for use by many
+ * twice as many threads, but not more than there are tasks; when none is queued, only a few again. Safe for use by many
  * threads.
  */
 final class CallbackThreads implements Executor {
@@ -24,7 +24,8 @@ final class CallbackThreads implements Executor {
 	static final int FEW = 4;
 
 	/**
-	 * How often it looks in vain: one look may be late, and the threads as well.
+	 * At how many looks tasks are queued before there are more threads: one look may be
+	 * early, just after they came.
 	 */
 	private static final int LOOKS = 2;
 
@@ -73,7 +74,7 @@ final class CallbackThreads implements Executor {
 		}
 		try {
 			if (isQueued()) {
-				add(this.threads.getCorePoolSize());
+				add(Math.min(this.threads.getCorePoolSize(), this.threads.getQueue().size()));
 			}
 			else {
 				this.threads.setCorePoolSize(FEW);

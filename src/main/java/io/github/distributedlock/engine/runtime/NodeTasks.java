@@ -51,12 +51,19 @@ public final class NodeTasks {
 
 	/**
 	 * Runs a task as soon as its node allows. If this throws, it does not run.
-	 * @param waits is run before, if the task has to wait for others
 	 */
-	public void run(Object node, Runnable task, Runnable waits) {
-		if (mayBegin(node, task, waits)) {
+	public void run(Object node, Runnable task) {
+		if (mayBegin(node, task)) {
 			Undo.ifFails(() -> begin(node, task), () -> ended(node));
 		}
+	}
+
+	/**
+	 * Whether a task of the node would have to wait for others now.
+	 */
+	public synchronized boolean isFull(Object node) {
+		Line line = this.lines.get(node);
+		return line != null && line.running == MOST_OF_A_NODE;
 	}
 
 	private void begin(Object node, Runnable task) {
@@ -88,14 +95,13 @@ public final class NodeTasks {
 		}
 	}
 
-	private synchronized boolean mayBegin(Object node, Runnable task, Runnable waits) {
+	private synchronized boolean mayBegin(Object node, Runnable task) {
 		Line line = this.lines.computeIfAbsent(node, (first) -> new Line());
 		boolean begins = line.running < MOST_OF_A_NODE;
 		if (begins) {
 			line.running++;
 		}
 		else {
-			waits.run();
 			line.waiting.add(task);
 		}
 		return begins;

@@ -161,6 +161,11 @@ public class AsyncDriverLincheckTests {
 		}
 
 		@Override
+		public long left() {
+			return WAIT.toNanos() - AsyncDriverLincheckTests.this.time.nanoTime();
+		}
+
+		@Override
 		public long patience() {
 			return WAIT.toNanos();
 		}

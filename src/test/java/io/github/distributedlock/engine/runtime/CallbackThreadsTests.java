@@ -1,10 +1,16 @@
 package io.github.distributedlock.engine.runtime;
 
+import java.lang.reflect.Proxy;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
@@ -12,22 +18,35 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Code of the application gets a few threads, and more only if it blocks those.
+ * Code of the application gets a few threads, and more only while some of it waits for
+ * those. The timer looks when a test lets it.
  */
 class CallbackThreadsTests {
 
 	private static final int FEW = CallbackThreads.FEW;
 
-	private final ThreadPoolExecutor pool = new ThreadPoolExecutor(FEW, FEW, 1, TimeUnit.SECONDS,
-			new LinkedBlockingQueue<>());
+	private final AtomicBoolean noThread = new AtomicBoolean();
 
-	private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
+	private final ThreadPoolExecutor pool = new ThreadPoolExecutor(FEW, FEW, 1, TimeUnit.SECONDS,
+			new LinkedBlockingQueue<>(), this::thread);
+
+	private final Queue<Runnable> looks = new ConcurrentLinkedQueue<>();
+
+	private final ScheduledExecutorService timer = (ScheduledExecutorService) Proxy.newProxyInstance(
+			getClass().getClassLoader(), new Class<?>[] { ScheduledExecutorService.class },
+			(proxy, method, arguments) -> {
+				this.looks.add((Runnable) arguments[0]);
+				return null;
+			});
 
 	private final CallbackThreads threads = new CallbackThreads(this.pool, this.timer);
 
-	private final CountDownLatch end = new CountDownLatch(1);
+	private final AtomicInteger begun = new AtomicInteger();
+
+	private final Semaphore ends = new Semaphore(0);
 
 	CallbackThreadsTests() {
 		this.pool.allowCoreThreadTimeOut(true);
@@ -35,38 +54,96 @@ class CallbackThreadsTests {
 
 	@AfterEach
 	void end() {
-		this.end.countDown();
-		this.timer.shutdown();
+		this.ends.release(1_000);
 		this.pool.shutdown();
 	}
 
 	@Test
 	void noneWaitsForOthersThatBlock() {
-		CountDownLatch blocked = new CountDownLatch(10 * FEW);
-		for (int i = 0; i < 10 * FEW; i++) {
-			this.threads.execute(() -> block(blocked));
+		block(10 * FEW);
+		untilBegun(FEW);
+		for (int i = 0; i < 10; i++) {
+			look();
 		}
-		Patience.await(blocked, "all block at the same time");
-		this.end.countDown();
-		Awaitility.await("only a few again").until(() -> this.pool.getCorePoolSize() == FEW);
-		Awaitility.await("no look is needed any more").until(() -> this.timer.getQueue().isEmpty());
+		untilBegun(10 * FEW);
+		this.ends.release(10 * FEW);
+		Awaitility.await("all have ended").until(() -> this.pool.getActiveCount() == 0);
+		look();
+		assertThat(this.pool.getCorePoolSize()).as("only a few again").isEqualTo(FEW);
+		assertThat(this.looks).as("looks that nobody needs").isEmpty();
+	}
+
+	@Test
+	void fewAreEnoughWhileTheQueueDoesNotStand() {
+		block(FEW + 1);
+		untilBegun(FEW);
+		look();
+		this.ends.release();
+		untilBegun(FEW + 1);
+		look();
+		assertThat(this.pool.getLargestPoolSize()).isEqualTo(FEW);
+	}
+
+	/**
+	 * One task ends before each look, and another begins.
+	 */
+	@Test
+	void thereAreMoreIfTheQueueStandsAlthoughItMoves() {
+		block(10 * FEW);
+		untilBegun(FEW);
+		for (int i = 1; i <= 2; i++) {
+			this.ends.release();
+			untilBegun(FEW + i);
+			look();
+		}
+		assertThat(this.pool.getLargestPoolSize()).isGreaterThan(FEW);
+	}
+
+	@Test
+	void looksAgainAfterALookThatGotNoThread() {
+		block(FEW + 1);
+		untilBegun(FEW);
+		look();
+		this.noThread.set(true);
+		assertThatThrownBy(this::look).isInstanceOf(OutOfMemoryError.class);
+		this.noThread.set(false);
+		look();
+		look();
+		untilBegun(FEW + 1);
 	}
 
 	@Test
 	void afterTheEndNoneWaitsEither() {
-		this.timer.shutdown(); // So that nobody looks.
-		CountDownLatch blocked = new CountDownLatch(10 * FEW);
-		for (int i = 0; i < 10 * FEW; i++) {
-			this.pool.execute(() -> block(blocked));
-		}
-		assertThat(this.pool.getQueue()).isNotEmpty();
+		block(10 * FEW);
+		untilBegun(FEW);
 		this.threads.shutdown();
-		Patience.await(blocked, "all block at the same time");
+		untilBegun(10 * FEW);
 	}
 
-	private void block(CountDownLatch blocked) {
-		blocked.countDown();
-		Patience.await(this.end, "the end of the test");
+	private Thread thread(Runnable task) {
+		if (this.noThread.get()) {
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		}
+		return new Thread(task);
+	}
+
+	private void block(int tasks) {
+		for (int i = 0; i < tasks; i++) {
+			this.threads.execute(() -> {
+				this.begun.incrementAndGet();
+				this.ends.acquireUninterruptibly();
+			});
+		}
+	}
+
+	private void look() {
+		Runnable look = this.looks.poll();
+		assertThat(look).as("a look that is scheduled").isNotNull();
+		look.run();
+	}
+
+	private void untilBegun(int tasks) {
+		Awaitility.await(tasks + " tasks have begun").until(() -> this.begun.get() == tasks);
 	}
 
 }

@@ -17,9 +17,6 @@ class NodeTasksTests {
 
 	private static final int MOST = NodeTasks.MOST_OF_A_NODE;
 
-	private static final Runnable NOT_TOLD = () -> {
-	};
-
 	private final List<String> done = new ArrayList<>();
 
 	private final Queue<Runnable> threads = new ArrayDeque<>();
@@ -62,7 +59,7 @@ class NodeTasksTests {
 		for (int i = 0; i < MOST; i++) {
 			this.tasks.run("a", () -> {
 				throw new NoClassDefFoundError("test");
-			}, NOT_TOLD);
+			});
 		}
 		add("a", "next");
 		for (int i = 0; i < MOST; i++) {
@@ -96,7 +93,7 @@ class NodeTasksTests {
 	}
 
 	private void add(String node, String name) {
-		this.tasks.run(node, () -> this.done.add(name), NOT_TOLD);
+		this.tasks.run(node, () -> this.done.add(name));
 	}
 
 	private void runAll() {

@@ -4,6 +4,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -27,9 +28,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Suspicions of a reviewer.
+ * What comes between the steps of requests that no thread waits for: a stop, an executor
+ * that runs a task twice or not at all, a node that stalls.
  */
-class AsyncEyesTests extends EngineFixture {
+class AsyncEdgesTests extends EngineFixture {
 
 	private static final Duration WAIT = Duration.ofSeconds(5);
 
@@ -129,19 +131,19 @@ class AsyncEyesTests extends EngineFixture {
 				return;
 			}
 			if (begun.incrementAndGet() < NodeTasks.MOST_OF_A_NODE) {
-				assertThatThrownBy(() -> tasks.get().run("node", () -> ran.add("without a thread"), () -> { }))
+				assertThatThrownBy(() -> tasks.get().run("node", () -> ran.add("without a thread")))
 					.isInstanceOf(OutOfMemoryError.class);
 			}
 			else {
-				tasks.get().run("node", () -> ran.add("queued"), () -> { });
+				tasks.get().run("node", () -> ran.add("queued"));
 			}
 			throw new OutOfMemoryError("unable to create native thread (test)");
 		};
 		tasks.set(new NodeTasks(threads));
-		assertThatThrownBy(() -> tasks.get().run("node", () -> ran.add("without a thread"), () -> { }))
+		assertThatThrownBy(() -> tasks.get().run("node", () -> ran.add("without a thread")))
 			.isInstanceOf(OutOfMemoryError.class);
 		lacking.set(false);
-		tasks.get().run("node", () -> ran.add("later"), () -> { });
+		tasks.get().run("node", () -> ran.add("later"));
 		assertThat(ran).containsExactlyInAnyOrder("queued", "later");
 	}
 
@@ -323,6 +325,24 @@ class AsyncEyesTests extends EngineFixture {
 		});
 		act();
 		assertThat(inner.get()).isCompleted();
+	}
+
+	/**
+	 * A borrower keeps the key that was left to a request until that has no time left: the
+	 * key was busy, and the store has failed nobody.
+	 */
+	@Test
+	void keyThatABorrowerKeepsIsBusy() {
+		LockHandle first = this.engine.acquire(LockRequest.of("k").detached(true));
+		CompletableFuture<Optional<LockHandle>> waits = this.engine.tryAcquireAsync(waiting("k", WAIT));
+		act();
+		first.close();
+		LockHandle borrower = this.engine.acquire(LockRequest.of("k").detached(true));
+		assertThat(borrower.owner()).as("the key that was lent").isEqualTo(first.owner());
+		act();
+		this.time.advance(WAIT);
+		assertThat(waits).isCompletedWithValue(Optional.empty());
+		borrower.close();
 	}
 
 	private LockEngine engine(BiConsumer<String, Runnable> way) {

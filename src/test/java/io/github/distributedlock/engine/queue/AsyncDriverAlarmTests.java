@@ -1,0 +1,174 @@
+package io.github.distributedlock.engine.queue;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.Semaphore;
+
+import io.github.distributedlock.engine.runtime.FakeTime;
+import io.github.distributedlock.engine.runtime.NodeTasks;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What one thread does to a request that another one sees to meanwhile: a thread that
+ * wakes it stands still before it has got another for it.
+ */
+class AsyncDriverAlarmTests {
+
+	private static final Duration PAUSE = Duration.ofMillis(500);
+
+	private static final Duration WAIT = Duration.ofSeconds(60);
+
+	private final FakeTime time = new FakeTime();
+
+	private final Queue<Runnable> threads = new ArrayDeque<>();
+
+	private final NodeTasks tasks = new NodeTasks(this::thread);
+
+	private final AsyncDriver driver = new AsyncDriver(this.tasks, this.time);
+
+	private final Semaphore signal = new Semaphore(0);
+
+	/**
+	 * Runs while the next task is to get a thread.
+	 */
+	private Runnable standstill;
+
+	private int asked;
+
+	private int ended;
+
+	private boolean lacking;
+
+	/**
+	 * Thread 1 wakes the request, and stands still. Its pause is over just then, so that
+	 * it asks and pauses again. Thread 1 goes on, and must not touch the alarm of that.
+	 */
+	@Test
+	void pollIsNotLostToOneThatWokeItBefore() {
+		this.driver.start(new Polling(), new Requester());
+		workAll();
+		assertThat(this.asked).isOne();
+		this.standstill = () -> {
+			this.time.advance(PAUSE); // Its alarm rings.
+			workAll();
+			assertThat(this.asked).as("asked while thread 1 stood still").isEqualTo(2);
+			for (int i = 0; i < NodeTasks.MOST_OF_A_NODE; i++) {
+				this.tasks.run("node", () -> {
+				});
+			}
+		};
+		this.signal.release();
+		this.driver.wake();
+		assertThat(this.standstill).isNull();
+		workAll();
+		int before = this.asked;
+		this.time.advance(PAUSE);
+		workAll();
+		assertThat(this.asked).as("polls after another pause").isGreaterThan(before);
+	}
+
+	/**
+	 * The thread that wakes it gets none for it, and notes that only when it has been
+	 * withdrawn.
+	 */
+	@Test
+	void endsOnceThoughThereIsNoThreadForIt() {
+		this.driver.start(new Polling(), new Requester());
+		workAll();
+		this.standstill = this.driver::withdraw;
+		this.lacking = true;
+		this.signal.release();
+		this.driver.wake();
+		this.lacking = false;
+		assertThat(this.ended).isOne();
+		this.time.advance(WAIT);
+		workAll();
+		assertThat(this.ended).as("ends").isOne();
+	}
+
+	private void thread(Runnable task) {
+		Runnable meanwhile = this.standstill;
+		this.standstill = null;
+		if (meanwhile != null) {
+			meanwhile.run();
+		}
+		if (this.lacking) {
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		}
+		this.threads.add(task);
+	}
+
+	private void workAll() {
+		for (Runnable task = this.threads.poll(); task != null; task = this.threads.poll()) {
+			task.run();
+		}
+	}
+
+	/**
+	 * Asks whenever it goes on, and pauses then.
+	 */
+	private final class Polling implements Acquisition {
+
+		@Override
+		public long goOn(boolean signalled) {
+			AsyncDriverAlarmTests.this.asked++;
+			return PAUSE.toNanos();
+		}
+
+		@Override
+		public boolean mayAsk(boolean signalled) {
+			return true;
+		}
+
+		@Override
+		public Semaphore signal() {
+			return AsyncDriverAlarmTests.this.signal;
+		}
+
+		@Override
+		public void end() {
+			// It has nothing.
+		}
+
+	}
+
+	private final class Requester implements AsyncDriver.Client {
+
+		private final long start = AsyncDriverAlarmTests.this.time.nanoTime();
+
+		@Override
+		public Object node() {
+			return "node";
+		}
+
+		@Override
+		public long left() {
+			return patience();
+		}
+
+		@Override
+		public long patience() {
+			return this.start + WAIT.toNanos() - AsyncDriverAlarmTests.this.time.nanoTime();
+		}
+
+		@Override
+		public RuntimeException impatient() {
+			return new IllegalStateException("impatient");
+		}
+
+		@Override
+		public void begins() {
+			// As it is.
+		}
+
+		@Override
+		public void ended(Throwable failure) {
+			AsyncDriverAlarmTests.this.ended++;
+		}
+
+	}
+
+}
