@@ -147,10 +147,12 @@ final class KeyQueue {
 	 * Lets everybody here see whether the engine still serves them.
 	 */
 	void recall() {
-		synchronized (this) {
-			this.recalls++;
+		if (this.current.owner == null) {
+			synchronized (this) {
+				this.recalls++;
+			}
+			signal();
 		}
-		wake();
 		this.current.inheritanceChanged();
 		waiting().forEach(QueueNode::grant);
 	}
