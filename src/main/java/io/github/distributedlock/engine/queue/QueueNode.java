@@ -92,9 +92,10 @@ final class QueueNode implements QueuePlace {
 	private volatile boolean insisting;
 
 	/**
-	 * How often that key was lent, more or less.
+	 * How often that key was lent, more or less: {@link #MOST_LOANS} times at most, or a
+	 * few more. No wider, so that a node takes 48 bytes.
 	 */
-	private volatile int loans;
+	private volatile byte loans;
 
 	QueueNode(LocalQueue localQueue, QueueKey queueKey, boolean withdrawal, boolean inherits, @Nullable Waker waker) {
 		this.localQueue = localQueue;
@@ -154,7 +155,7 @@ final class QueueNode implements QueuePlace {
 		if (inherited == null || this.insisting || this.loans >= MOST_LOANS || !inherited.isVacant()) {
 			return null;
 		}
-		this.loans = this.loans + 1;
+		this.loans = (byte) (this.loans + 1);
 		return inherited;
 	}
 
