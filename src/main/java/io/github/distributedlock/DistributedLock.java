@@ -69,8 +69,8 @@ public interface DistributedLock {
 	 * thread, and to be closed by any, where none may block by
 	 * {@link LockHandle#closeAsync()}. So nothing is re-entered. A thread that waits for
 	 * this future inside a lock on the same key waits in vain. Nothing of the calling
-	 * thread, such as its MDC, is carried to what depends on the future, unless the engine
-	 * was told how.
+	 * thread, such as its MDC, is carried to what depends on the future, unless the
+	 * engine was told how.
 	 * <p>
 	 * The future is completed, and so what depends on it runs, where
 	 * {@link LockHandle#closeAsync()} completes its futures: it may block. As with any
@@ -214,10 +214,10 @@ public interface DistributedLock {
 	 * has completed, but blocks no thread. A stop of the application waits for its end.
 	 * <p>
 	 * The code is called where the future of {@link #acquireAsync(LockRequest)} is
-	 * completed, never on the calling thread, and may block. While it runs, and no longer,
-	 * the lock is {@linkplain LockHandle#current() current} and reentrant there, for
-	 * methods that wait. What the stage does later is in no lock, and a request for the
-	 * same key waits in vain.
+	 * completed, never on the calling thread, and may block. While it runs, and no
+	 * longer, the lock is {@linkplain LockHandle#current() current} and reentrant there,
+	 * for methods that wait. What the stage does later is in no lock, and a request for
+	 * the same key waits in vain.
 	 * <p>
 	 * If the result is cancelled before the lock is there, the request is withdrawn, and
 	 * the code is not called. Afterwards a cancellation reaches neither the stage nor the

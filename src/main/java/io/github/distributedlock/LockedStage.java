@@ -78,8 +78,8 @@ final class LockedStage<T extends @Nullable Object> {
 				stage = this.code.get();
 			}
 			if (stage == null) {
-				throw new NullPointerException("The code that ran with lock "
-						+ LockException.printable(handle.keys()) + " returned null instead of a stage");
+				throw new NullPointerException("The code that ran with lock " + LockException.printable(handle.keys())
+						+ " returned null instead of a stage");
 			}
 			stage.whenComplete((value, failure) -> ended(handle, value, failure));
 		}

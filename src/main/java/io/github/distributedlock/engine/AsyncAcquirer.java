@@ -30,14 +30,14 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Invariants: the call counts as running, for a stop, from before anything is asked of
  * the store until its handle is closed, or there is none. A future is completed, and the
- * listeners are told, where the application's callbacks run. What a future
- * does not take is given back as if it had never been held.
+ * listeners are told, where the application's callbacks run. What a future does not take
+ * is given back as if it had never been held.
  */
 final class AsyncAcquirer {
 
 	/**
-	 * How long at least a request waits for a thread that asks for it: longer than a burst
-	 * of thousands takes, if the store answers.
+	 * How long at least a request waits for a thread that asks for it: longer than a
+	 * burst of thousands takes, if the store answers.
 	 */
 	private static final long LEAST_PATIENCE = TimeUnit.SECONDS.toNanos(5);
 
@@ -263,8 +263,8 @@ final class AsyncAcquirer {
 		}
 
 		/**
-		 * Completes the future. An executor may run this, and then fail, so that it is run
-		 * again.
+		 * Completes the future. An executor may run this, and then fail, so that it is
+		 * run again.
 		 */
 		@Override
 		public void run() {

@@ -115,7 +115,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		HandOver handOver = new HandOver(store, this.watchdog, this.lossHandler, this.sweeper, time,
 				settings.localSlice.toNanos());
 		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
-				new FairPollers(), handOver, this.watchdog, this.sweeper, instance, this.lifecycle, new Contention(), time);
+				new FairPollers(), handOver, this.watchdog, this.sweeper, instance, this.lifecycle, new Contention(),
+				time);
 		Reentrancy reentrancy = new Reentrancy(this.lossHandler, releaser);
 		HandleContext handleContext = new HandleContext(this.calls, this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),

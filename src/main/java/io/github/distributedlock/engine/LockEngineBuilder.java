@@ -147,10 +147,9 @@ public final class LockEngineBuilder {
 	 * {@linkplain LockHandle#onLost(Runnable) onLost} actions. By default daemon threads
 	 * do that, which end when they have been idle for 5 seconds. Each action has its own.
 	 * Futures have 4, and more and more while some wait for 40 milliseconds, so that none
-	 * has to wait for code that blocks. Code that blocks a thread of this
-	 * executor delays other code of that kind, but no renewal, no release, no listener
-	 * and no interrupt. What the executor refuses runs as by default. It is not shut down
-	 * with the engine.
+	 * has to wait for code that blocks. Code that blocks a thread of this executor delays
+	 * other code of that kind, but no renewal, no release, no listener and no interrupt.
+	 * What the executor refuses runs as by default. It is not shut down with the engine.
 	 * @param callbackExecutor the executor
 	 * @return this builder
 	 */

@@ -53,7 +53,8 @@ final class RequestAcquirer {
 	}
 
 	/**
-	 * Acquires the keys, waiting on the calling thread, and re-enters those that it holds.
+	 * Acquires the keys, waiting on the calling thread, and re-enters those that it
+	 * holds.
 	 * @return a hold for each key, or {@code null} if one is busy
 	 */
 	@Nullable List<Hold> acquire(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {

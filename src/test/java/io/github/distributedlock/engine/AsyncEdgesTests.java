@@ -55,8 +55,7 @@ class AsyncEdgesTests extends EngineFixture {
 
 	@Test
 	void asksForSeveralAtOnceInVainAfterAStop() {
-		CompletableFuture<LockHandle> acquired = this.engine
-			.acquireAsync(LockRequest.of("a", "b").waitTime(WAIT));
+		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(LockRequest.of("a", "b").waitTime(WAIT));
 		this.engine.stop();
 		act();
 		assertStopped(acquired);
@@ -237,7 +236,9 @@ class AsyncEdgesTests extends EngineFixture {
 			}
 			Patience.await(stalled, "the node stalls");
 			waits.cancel(false);
-			Awaitility.await("it has left").atMost(Duration.ofSeconds(10)).until(() -> !real.snapshot().queues().containsKey("own"));
+			Awaitility.await("it has left")
+				.atMost(Duration.ofSeconds(10))
+				.until(() -> !real.snapshot().queues().containsKey("own"));
 			own.close();
 		}
 		finally {
@@ -290,8 +291,8 @@ class AsyncEdgesTests extends EngineFixture {
 
 	private static boolean isInside(String method) {
 		return StackWalker.getInstance()
-			.walk((frames) -> frames.anyMatch((frame) -> frame.getClassName().endsWith(".HandOver")
-					&& frame.getMethodName().equals(method)));
+			.walk((frames) -> frames.anyMatch(
+					(frame) -> frame.getClassName().endsWith(".HandOver") && frame.getMethodName().equals(method)));
 	}
 
 	/**
@@ -328,8 +329,8 @@ class AsyncEdgesTests extends EngineFixture {
 	}
 
 	/**
-	 * A borrower keeps the key that was left to a request until that has no time left: the
-	 * key was busy, and the store has failed nobody.
+	 * A borrower keeps the key that was left to a request until that has no time left:
+	 * the key was busy, and the store has failed nobody.
 	 */
 	@Test
 	void keyThatABorrowerKeepsIsBusy() {
@@ -346,8 +347,8 @@ class AsyncEdgesTests extends EngineFixture {
 	}
 
 	private LockEngine engine(BiConsumer<String, Runnable> way) {
-		Workers workers = (Workers) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Workers.class },
-				(proxy, method, arguments) -> {
+		Workers workers = (Workers) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { Workers.class }, (proxy, method, arguments) -> {
 					Runnable task = () -> {
 						try {
 							method.invoke(this.time, arguments);
@@ -359,11 +360,10 @@ class AsyncEdgesTests extends EngineFixture {
 					way.accept(method.getName(), task);
 					return null;
 				});
-		return new LockEngine(LockEngine.builder(this.backend)
-			.application("us")
-			.leaseTime(LEASE)
-			.listener(this.events::add), this.time, workers, () -> {
-			});
+		return new LockEngine(
+				LockEngine.builder(this.backend).application("us").leaseTime(LEASE).listener(this.events::add),
+				this.time, workers, () -> {
+				});
 	}
 
 	private static void assertStopped(CompletableFuture<LockHandle> acquired) {

@@ -96,7 +96,8 @@ class CancellationFaultsTests {
 			await("nobody waits").until(() -> engine.requestsWaiting() == 0);
 			await("nothing is held").until(() -> engine.keysHeld() == 0);
 		}
-		await("nothing is left in the store, seed " + this.seed).until(() -> this.redis.admin().keys("lock*").isEmpty());
+		await("nothing is left in the store, seed " + this.seed)
+			.until(() -> this.redis.admin().keys("lock*").isEmpty());
 		assertThat(this.acquired).as("acquired").hasPositiveValue();
 		assertThat(this.cancelled).as("cancelled").hasPositiveValue();
 		assertThat(this.failed).as("failed or busy").hasPositiveValue();
@@ -109,8 +110,9 @@ class CancellationFaultsTests {
 
 	private LockEngine engine(Client client, Relay relay) {
 		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(COMMAND_TIMEOUT);
-		return this.redis.closing(
-				LockEngine.builder(this.redis.backend(client.connectTo(relay.port()), settings)).leaseTime(LEASE).build());
+		return this.redis.closing(LockEngine.builder(this.redis.backend(client.connectTo(relay.port()), settings))
+			.leaseTime(LEASE)
+			.build());
 	}
 
 	/**
@@ -124,8 +126,8 @@ class CancellationFaultsTests {
 			future.cancel(false);
 		}
 		else if (when < 3) {
-			this.cancelling.schedule(() -> future.cancel(false), this.random.nextInt(LATEST_CANCELLATION_MILLIS * 1_000),
-					TimeUnit.MICROSECONDS);
+			this.cancelling.schedule(() -> future.cancel(false),
+					this.random.nextInt(LATEST_CANCELLATION_MILLIS * 1_000), TimeUnit.MICROSECONDS);
 		}
 		return future.handle(this::ended).thenCompose((released) -> released);
 	}
@@ -156,7 +158,8 @@ class CancellationFaultsTests {
 	}
 
 	/**
-	 * One of a thousand requests is slow, one ends its connection, and one gets no answer.
+	 * One of a thousand requests is slow, one ends its connection, and one gets no
+	 * answer.
 	 */
 	private boolean disturb(RespMessage request, RelayedConnection connection)
 			throws IOException, InterruptedException {

@@ -44,7 +44,8 @@ final class HandOverCheck {
 
 	/** Whether it has asked in vain, and waits for a wake-up or its next poll. */
 	private static boolean isParked(Thread waiter) {
-		return Arrays.stream(waiter.getStackTrace()).anyMatch((frame) -> frame.getClassName().endsWith(".Wait") && frame.getMethodName().equals("await"));
+		return Arrays.stream(waiter.getStackTrace())
+			.anyMatch((frame) -> frame.getClassName().endsWith(".Wait") && frame.getMethodName().equals("await"));
 	}
 
 }

@@ -48,8 +48,8 @@ final class Trial implements AutoCloseable {
 
 	private static final long LOOK_MILLIS = 2;
 
-	private static final Pattern LIBRARY_THREAD = Pattern
-		.compile("lock-(timer|renewal|background|request|loss|listener|action|callback)-.*|distributed-lock-.*|lettuce-.*");
+	private static final Pattern LIBRARY_THREAD = Pattern.compile(
+			"lock-(timer|renewal|background|request|loss|listener|action|callback)-.*|distributed-lock-.*|lettuce-.*");
 
 	private static final Duration PATIENCE = Workload.PATIENCE;
 

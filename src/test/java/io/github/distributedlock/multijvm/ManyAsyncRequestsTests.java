@@ -34,7 +34,9 @@ class ManyAsyncRequestsTests {
 
 	private static final int KEYS = 1_000;
 
-	/** Without those of callbacks: mostly 4, more on a machine that has no time for them. */
+	/**
+	 * Without those of callbacks: mostly 4, more on a machine that has no time for them.
+	 */
 	private static final int MOST_THREADS = 20;
 
 	private static final Duration WAIT = Duration.ofMinutes(5);

@@ -45,7 +45,8 @@ final class Survivor {
 	private static void surviveForEver(LockEngine engine, History history, Duration lease) {
 		ThreadLocalRandom random = ThreadLocalRandom.current();
 		while (true) {
-			try (LockHandle handle = Driver.of(engine).acquire(LockRequest.of("survived").waitTime(Duration.ofMinutes(5)))) {
+			try (LockHandle handle = Driver.of(engine)
+				.acquire(LockRequest.of("survived").waitTime(Duration.ofMinutes(5)))) {
 				History.Entry entry = history.acquired(handle);
 				boolean isLong = random.nextInt(HOLDS_PER_LONG_ONE) == 0;
 				LockSupport.parkNanos(isLong ? lease.toNanos() : random.nextLong(LONGEST_HOLD));

@@ -33,8 +33,8 @@ import io.github.distributedlock.engine.runtime.Store;
  * @param time the clocks
  */
 public record AcquireContext(Store store, Listening listening, PollInterval pollInterval, LocalQueue queue,
-		WakeUps wakeUps, FairPollers fairPollers, HandOver handOver, Watchdog watchdog, Sweeper sweeper, Instance instance, Lifecycle lifecycle,
-		Contention contention, EngineTime time) {
+		WakeUps wakeUps, FairPollers fairPollers, HandOver handOver, Watchdog watchdog, Sweeper sweeper,
+		Instance instance, Lifecycle lifecycle, Contention contention, EngineTime time) {
 
 	/**
 	 * Begins to hold what the store has given.

@@ -310,7 +310,8 @@ public final class AcquireLoop implements Acquisition {
 				return await(Awaited.WAKE_UP, Math.min(this.attempts.retryPause(), this.attempts.wait.left()));
 			}
 			if (this.node.isRegistered()) {
-				return await(Awaited.WAKE_UP, this.node.poller ? polls().pause(this.attempts.wait) : this.attempts.wait.left());
+				return await(Awaited.WAKE_UP,
+						this.node.poller ? polls().pause(this.attempts.wait) : this.attempts.wait.left());
 			}
 		}
 		requireServed();
@@ -320,8 +321,7 @@ public final class AcquireLoop implements Acquisition {
 	private long enter() {
 		this.outOfTurn = false;
 		Waker waker = this.node.waker;
-		this.node = Objects
-			.requireNonNull(this.attempts.context.queue().enter(this.node.queueKey, true, false, waker));
+		this.node = Objects.requireNonNull(this.attempts.context.queue().enter(this.node.queueKey, true, false, waker));
 		if (!this.node.takeTurn()) {
 			return queueUp();
 		}

@@ -15,12 +15,26 @@ import org.jspecify.annotations.Nullable;
  *
  * <table>
  * <caption>States</caption>
- * <tr><td>DUE</td><td>stands in its node's line for a thread that may ask the
- * store</td></tr>
- * <tr><td>RUNS</td><td>one thread sees to it</td></tr>
- * <tr><td>WOKEN</td><td>the same, and it has to look again before it parks</td></tr>
- * <tr><td>PARKED</td><td>waits for a signal or a time</td></tr>
- * <tr><td>ENDED</td><td>for good</td></tr>
+ * <tr>
+ * <td>DUE</td>
+ * <td>stands in its node's line for a thread that may ask the store</td>
+ * </tr>
+ * <tr>
+ * <td>RUNS</td>
+ * <td>one thread sees to it</td>
+ * </tr>
+ * <tr>
+ * <td>WOKEN</td>
+ * <td>the same, and it has to look again before it parks</td>
+ * </tr>
+ * <tr>
+ * <td>PARKED</td>
+ * <td>waits for a signal or a time</td>
+ * </tr>
+ * <tr>
+ * <td>ENDED</td>
+ * <td>for good</td>
+ * </tr>
  * </table>
  *
  * <pre>
@@ -249,7 +263,8 @@ public final class AsyncDriver implements Runnable, Waker {
 				begin();
 				this.pause = acquisition.goOn(signalled && acquisition.signal().tryAcquire());
 				this.until = this.time.nanoTime() + this.pause;
-				asksHere &= this.pause != Acquisition.NEXT_KEY; // Its node may be another.
+				asksHere &= this.pause != Acquisition.NEXT_KEY; // Its node may be
+																// another.
 			}
 			else if (standsInLine()) {
 				return true;

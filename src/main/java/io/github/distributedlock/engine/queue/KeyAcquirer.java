@@ -69,8 +69,7 @@ public final class KeyAcquirer {
 		return new AcquireLoop(this.context, node, claim, options, wait, era);
 	}
 
-	private @Nullable QueueNode enter(QueueKey queueKey, HoldOptions options, boolean mayWait,
-			@Nullable Waker waker) {
+	private @Nullable QueueNode enter(QueueKey queueKey, HoldOptions options, boolean mayWait, @Nullable Waker waker) {
 		if (options.isShared()) {
 			return QueueNode.beside(this.context.queue(), queueKey, waker);
 		}

@@ -24,11 +24,12 @@ import org.jspecify.annotations.Nullable;
  * Invariants: it joins one queue, once, and becomes current there at most once. It is
  * granted a permit when it does, if it had to wait for that, and another one by each
  * stop, so that it looks whether it is current; a request that no thread waits for is
- * woken after each permit of its own, and of the queue while it is current. Only the current node asks the
- * store, and only its registration is changed. A key is left to it before it is granted;
- * that key is borrowed only while it is vacant, and not any more once the request has come
- * for it. A withdrawal begins once: by its task, or by the request that takes its place.
- * What is not volatile or final is confined to the thread that sees to the request.
+ * woken after each permit of its own, and of the queue while it is current. Only the
+ * current node asks the store, and only its registration is changed. A key is left to it
+ * before it is granted; that key is borrowed only while it is vacant, and not any more
+ * once the request has come for it. A withdrawal begins once: by its task, or by the
+ * request that takes its place. What is not volatile or final is confined to the thread
+ * that sees to the request.
  */
 final class QueueNode implements QueuePlace {
 

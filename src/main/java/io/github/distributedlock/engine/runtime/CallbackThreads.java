@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * <p>
  * Invariants: a look is scheduled while tasks are queued, or there may be more threads
  * than a few. If some were at {@value #LOOKS} looks, one after the other, there may be
- * twice as many threads, but not more than there are tasks; when none is queued, only a few again. Safe for use by many
- * threads.
+ * twice as many threads, but not more than there are tasks; when none is queued, only a
+ * few again. Safe for use by many threads.
  */
 final class CallbackThreads implements Executor {
 

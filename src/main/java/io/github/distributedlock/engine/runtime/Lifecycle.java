@@ -73,8 +73,8 @@ public final class Lifecycle {
 	}
 
 	/**
-	 * Fails unless a request is served that the calling thread makes now, and that goes on
-	 * on other threads.
+	 * Fails unless a request is served that the calling thread makes now, and that goes
+	 * on on other threads.
 	 * @return its era, for {@link #requireServed(int, String)}
 	 */
 	public int requireServedElsewhere(String key) {

@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 
 /**
- * Time that stands still until an operation moves it, for Lincheck: alarms ring, and the workers' tasks run, when and
- * where an operation says so. Safe for any thread.
+ * Time that stands still until an operation moves it, for Lincheck: alarms ring, and the
+ * workers' tasks run, when and where an operation says so. Safe for any thread.
  */
 public final class StillTime implements EngineTime, Workers {
 
