@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * and yet none has to wait for another.
  * <p>
  * Invariants: a look is scheduled while tasks are queued, or there may be more threads
- * than a few. If some were at {@value #LOOKS} looks, one after the other, there may be
- * twice as many threads, but not more than there are tasks; when none is queued, only a
- * few again. Safe for use by many threads.
+ * than a few. If some were at {@value #LOOKS} looks, one after the other, there are twice
+ * as many threads, but not more than there are tasks; when none is queued, those that
+ * have nothing to do may end. Safe for use by many threads.
  */
 final class CallbackThreads implements Executor {
 
@@ -74,7 +74,8 @@ final class CallbackThreads implements Executor {
 		}
 		try {
 			if (isQueued()) {
-				add(Math.min(this.threads.getCorePoolSize(), this.threads.getQueue().size()));
+				int queued = this.threads.getQueue().size();
+				letThereBe(this.threads.getPoolSize() + Math.min(this.threads.getPoolSize(), queued));
 			}
 			else {
 				this.threads.setCorePoolSize(FEW);
@@ -87,12 +88,12 @@ final class CallbackThreads implements Executor {
 	}
 
 	/**
-	 * Lets there be so many more threads; those that are needed begin now.
+	 * Lets there be so many threads; those that are needed begin now.
 	 */
-	private void add(int more) {
-		int most = this.threads.getCorePoolSize() + more;
+	private void letThereBe(int most) {
 		this.threads.setMaximumPoolSize(Math.max(most, this.threads.getMaximumPoolSize()));
 		this.threads.setCorePoolSize(most);
+		this.threads.prestartAllCoreThreads(); // Those, too, that could not begin before.
 	}
 
 	private boolean mayBeMany() {
@@ -107,7 +108,12 @@ final class CallbackThreads implements Executor {
 	 * Ends the threads, after all tasks, none of which waits for another any more.
 	 */
 	void shutdown() {
-		add(this.threads.getQueue().size());
+		try {
+			letThereBe(Math.max(FEW, this.threads.getPoolSize() + this.threads.getQueue().size()));
+		}
+		catch (OutOfMemoryError noThread) {
+			// They wait for others.
+		}
 		this.threads.shutdown();
 	}
 

@@ -60,17 +60,26 @@ class CallbackThreadsTests {
 
 	@Test
 	void noneWaitsForOthersThatBlock() {
-		block(10 * FEW);
-		untilBegun(FEW);
-		for (int i = 0; i < 10; i++) {
-			look();
-		}
-		untilBegun(10 * FEW);
+		blockAll(10 * FEW);
 		this.ends.release(10 * FEW);
 		Awaitility.await("all have ended").until(() -> this.pool.getActiveCount() == 0);
 		look();
 		assertThat(this.pool.getCorePoolSize()).as("only a few again").isEqualTo(FEW);
 		assertThat(this.looks).as("looks that nobody needs").isEmpty();
+	}
+
+	/**
+	 * When none is queued any more, there may be only a few threads again; those that
+	 * block do not end for that.
+	 */
+	@Test
+	void oneThatComesLaterDoesNotWaitForManyThatBlock() {
+		blockAll(10 * FEW);
+		look();
+		block(1);
+		look();
+		look();
+		untilBegun(10 * FEW + 1);
 	}
 
 	@Test
@@ -133,6 +142,19 @@ class CallbackThreadsTests {
 				this.begun.incrementAndGet();
 				this.ends.acquireUninterruptibly();
 			});
+		}
+	}
+
+	/**
+	 * Has so many tasks block, all at the same time.
+	 */
+	private void blockAll(int tasks) {
+		block(tasks);
+		untilBegun(FEW);
+		for (int threads = FEW; threads < tasks; threads = this.begun.get()) {
+			look();
+			look();
+			untilBegun(Math.min(2 * threads, tasks));
 		}
 	}
 
