@@ -83,9 +83,9 @@ public interface DistributedLock {
 	 * @param request the keys and how to lock them
 	 * @return a future of a handle that must be closed. It fails with what
 	 * {@link #acquire(LockRequest)} throws, invalid requests included, but never with
-	 * {@link LockInterruptedException}; and with {@link LockBackendException} if nothing
-	 * could be asked in the wait time, or 5 seconds if that is shorter, since so many
-	 * requests wait for answers of the store
+	 * {@link LockInterruptedException}; and with {@link LockBackendException} if the
+	 * store does not answer the requests before it in the wait time, or, if that is
+	 * shorter, in 5 seconds and 10 milliseconds for each of them, at most 30 seconds
 	 * @throws UnsupportedOperationException if this is not of this library, and offers no
 	 * such thing
 	 */

@@ -30,6 +30,11 @@ final class LockedStage<T extends @Nullable Object> {
 
 	private final CompletableFuture<T> result;
 
+	/**
+	 * Whether the code was called, or will not be any more.
+	 */
+	private final AtomicBoolean decided = new AtomicBoolean();
+
 	private LockedStage(CompletableFuture<LockHandle> acquired, Supplier<? extends CompletionStage<T>> code) {
 		this.code = code;
 		this.executor = acquired.defaultExecutor();
@@ -60,18 +65,37 @@ final class LockedStage<T extends @Nullable Object> {
 		if (handle == null) {
 			this.result.completeExceptionally(Objects.requireNonNull(failure, "failure"));
 		}
-		else if (this.result.isDone()) {
-			handle.closeAsync();
-		}
 		else if (byTheCaller) {
-			execute(() -> call(handle));
+			callElsewhere(handle);
 		}
 		else {
 			call(handle);
 		}
 	}
 
+	/**
+	 * Calls the code on another thread, or not at all.
+	 */
+	private void callElsewhere(LockHandle handle) {
+		try {
+			this.executor.execute(() -> call(handle));
+		}
+		catch (RuntimeException | Error noThread) {
+			// Perhaps it has the code all the same, and will run it.
+			if (this.decided.compareAndSet(false, true)) {
+				ended(handle, null, noThread);
+			}
+		}
+	}
+
 	private void call(LockHandle handle) {
+		if (!this.decided.compareAndSet(false, true)) {
+			return;
+		}
+		if (this.result.isDone()) {
+			handle.closeAsync();
+			return;
+		}
 		try {
 			CompletionStage<T> stage;
 			try (CurrentLock binding = CurrentLock.bind(handle)) {

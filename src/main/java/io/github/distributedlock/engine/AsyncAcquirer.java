@@ -3,7 +3,6 @@ package io.github.distributedlock.engine;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
@@ -34,12 +33,6 @@ import org.jspecify.annotations.Nullable;
  * is given back as if it had never been held.
  */
 final class AsyncAcquirer {
-
-	/**
-	 * How long at least a request waits for a thread that asks for it: longer than a
-	 * burst of thousands takes, if the store answers.
-	 */
-	private static final long LEAST_PATIENCE = TimeUnit.SECONDS.toNanos(5);
 
 	private final Requests requests;
 
@@ -90,7 +83,7 @@ final class AsyncAcquirer {
 			return future;
 		}
 		catch (RuntimeException ex) {
-			CompletableFuture<T> failed = new CallbackFuture<>(this::call);
+			CompletableFuture<T> failed = new CallbackFuture<>(this.handleContext.workers()::callback);
 			failed.completeExceptionally(ex);
 			return failed;
 		}
@@ -109,21 +102,14 @@ final class AsyncAcquirer {
 		AsyncDriver driver = new AsyncDriver(this.tasks, this.handleContext.time());
 		RequestAcquisition acquisition = this.requestAcquirer.begin(keys, options, wait, driver);
 		UnaryOperator<Runnable> inContext = this.contextCapture.get();
-		CallbackFuture<T> future = new CallbackFuture<>((task) -> call(inContext.apply(task)));
+		CallbackFuture<T> future = new CallbackFuture<>(
+				(task) -> this.handleContext.workers().callback(inContext.apply(task)));
+		// By others; when the request itself completes it, it has ended.
 		future.whenComplete((value, failure) -> driver.withdraw());
-		Pending<T> pending = new Pending<>(request, keys, options, wait, result, call, acquisition, future);
+		Pending<T> pending = new Pending<>(request, keys, options, wait, result, call, acquisition, inContext, future);
 		acquisition.queueUp();
 		driver.start(acquisition, pending);
 		return future;
-	}
-
-	private void call(Runnable task) {
-		try {
-			this.handleContext.workers().callback(task);
-		}
-		catch (OutOfMemoryError noThread) {
-			task.run(); // Better here than never; some may run twice.
-		}
 	}
 
 	/**
@@ -160,7 +146,7 @@ final class AsyncAcquirer {
 	/**
 	 * A request on its way to its future.
 	 */
-	private final class Pending<T> implements AsyncDriver.Client, Runnable {
+	private final class Pending<T> implements AsyncDriver.Client {
 
 		private final LockRequest request;
 
@@ -176,6 +162,8 @@ final class AsyncAcquirer {
 
 		private final RequestAcquisition acquisition;
 
+		private final UnaryOperator<Runnable> inContext;
+
 		private final CallbackFuture<T> future;
 
 		private final AtomicBoolean completes = new AtomicBoolean();
@@ -189,7 +177,7 @@ final class AsyncAcquirer {
 
 		private Pending(LockRequest request, List<String> keys, HoldOptions options, Wait wait,
 				Function<@Nullable LockHandle, T> result, Call call, RequestAcquisition acquisition,
-				CallbackFuture<T> future) {
+				UnaryOperator<Runnable> inContext, CallbackFuture<T> future) {
 			this.request = request;
 			this.keys = keys;
 			this.options = options;
@@ -197,6 +185,7 @@ final class AsyncAcquirer {
 			this.result = result;
 			this.call = call;
 			this.acquisition = acquisition;
+			this.inContext = inContext;
 			this.future = future;
 		}
 
@@ -211,18 +200,13 @@ final class AsyncAcquirer {
 		}
 
 		@Override
-		public long patience() {
-			return Math.max(LEAST_PATIENCE, this.wait.limit().toNanos()) - this.wait.waited().toNanos();
+		public void asks() {
+			AsyncAcquirer.this.requests.requireSupported(this.request);
 		}
 
 		@Override
 		public RuntimeException impatient() {
 			return Failures.othersNotAnswered(this.acquisition.key(), this.wait.waited());
-		}
-
-		@Override
-		public void begins() {
-			AsyncAcquirer.this.requests.requireSupported(this.request);
 		}
 
 		@Override
@@ -243,7 +227,21 @@ final class AsyncAcquirer {
 			if (this.handle == null && this.future.isDone()) {
 				return; // It was withdrawn.
 			}
-			this.future.callbacks.execute(this);
+			try {
+				AsyncAcquirer.this.handleContext.workers().callback(this::completeInContext);
+			}
+			catch (Throwable noThread) {
+				complete(); // Better here than never.
+			}
+		}
+
+		private void completeInContext() {
+			try {
+				this.inContext.apply(this::complete).run();
+			}
+			finally {
+				complete(); // If that has failed.
+			}
 		}
 
 		private @Nullable EngineHandle open(@Nullable Throwable failure) {
@@ -263,11 +261,10 @@ final class AsyncAcquirer {
 		}
 
 		/**
-		 * Completes the future. An executor may run this, and then fail, so that it is
-		 * run again.
+		 * Completes the future, once: an executor may run this, and then fail, so that it
+		 * is run again.
 		 */
-		@Override
-		public void run() {
+		private void complete() {
 			if (this.completes.getAndSet(true)) {
 				return;
 			}

@@ -220,8 +220,12 @@ final class EngineHandle implements LockHandle, LossCallback {
 	 */
 	void undo() {
 		if (leave()) {
-			this.context.backgroundReleaser().undo(this.holds);
-			this.context.calls().end(this.call);
+			try {
+				this.context.backgroundReleaser().undo(this.holds);
+			}
+			finally {
+				this.context.calls().end(this.call);
+			}
 		}
 	}
 

@@ -83,7 +83,8 @@ class AsyncParkingTests extends EngineFixture {
 
 	private static boolean isParking() {
 		return StackWalker.getInstance()
-			.walk((frames) -> frames.anyMatch((frame) -> frame.getClassName().endsWith(".AsyncDriver")));
+			.walk((frames) -> frames.anyMatch((frame) -> frame.getClassName().endsWith(".AsyncDriver")
+					&& frame.getMethodName().equals("hasParked")));
 	}
 
 	private void act() {

@@ -14,8 +14,8 @@ import io.github.distributedlock.engine.runtime.SerialTasks;
 import io.github.distributedlock.engine.runtime.Workers;
 
 /**
- * Gives holds back on the engine's threads: those of one node one after the other, so
- * that a node that stalls delays only its own.
+ * Gives holds back on the engine's threads, of which a node has a few, so that one that
+ * stalls delays only its own.
  * <p>
  * Invariants: each future completes, and on none of the engine's threads as long as there
  * are others: when all its holds have been given back or left to the {@link Sweeper}, or
@@ -38,7 +38,7 @@ public final class BackgroundReleaser {
 	/**
 	 * Creates it.
 	 * @param releaser one whose events are told on other threads
-	 * @param tasks those in which each node is a group
+	 * @param tasks those in which the groups are the lanes of the nodes
 	 */
 	public BackgroundReleaser(Releaser releaser, Nodes nodes, SerialTasks tasks, Workers workers) {
 		this.releaser = releaser;
@@ -61,7 +61,7 @@ public final class BackgroundReleaser {
 		this.unfinished.add(released);
 		Map<Object, List<Hold>> byNode = byNode(holds);
 		AtomicInteger nodesLeft = new AtomicInteger(byNode.size());
-		byNode.forEach((node, some) -> run(node, () -> {
+		byNode.forEach((node, some) -> run(some, () -> {
 			try {
 				this.releaser.release(some);
 			}
@@ -83,7 +83,7 @@ public final class BackgroundReleaser {
 	 */
 	public void undo(List<Hold> holds) {
 		byNode(holds.stream().filter(Hold::exit).toList())
-			.forEach((node, some) -> run(node, () -> this.releaser.undo(some)));
+			.forEach((node, some) -> run(some, () -> this.releaser.undo(some)));
 	}
 
 	private Map<Object, List<Hold>> byNode(List<Hold> holds) {
@@ -92,9 +92,9 @@ public final class BackgroundReleaser {
 					Collectors.toList()));
 	}
 
-	private void run(Object node, Runnable task) {
+	private void run(List<Hold> holds, Runnable task) {
 		try {
-			this.tasks.run(node, task);
+			this.tasks.run(this.nodes.lane(holds.get(0).key()), task);
 		}
 		catch (OutOfMemoryError noThread) {
 			task.run(); // Better here than never.

@@ -106,7 +106,7 @@ public final class AcquireLoop implements Acquisition {
 		requireServed();
 		Awaited awaited = this.awaited;
 		if (awaited == null) {
-			return this.node.takeTurn() ? rounds() : queueUp();
+			return this.node.wasFirst() ? rounds() : queueUp();
 		}
 		if (awaited == Awaited.TURN) {
 			return turn(signalled);
@@ -126,7 +126,7 @@ public final class AcquireLoop implements Acquisition {
 	public boolean mayAsk(boolean signalled) {
 		Wait wait = this.attempts.wait;
 		if (this.awaited == null) {
-			return this.node.isCurrent();
+			return this.node.wasFirst();
 		}
 		if (this.awaited == Awaited.TURN) {
 			return signalled && (isPatient() || !wait.isOver());
@@ -322,11 +322,8 @@ public final class AcquireLoop implements Acquisition {
 		this.outOfTurn = false;
 		Waker waker = this.node.waker;
 		this.node = Objects.requireNonNull(this.attempts.context.queue().enter(this.node.queueKey, true, false, waker));
-		if (!this.node.takeTurn()) {
-			return queueUp();
-		}
 		requireServed();
-		return NEXT_ROUND;
+		return this.node.wasFirst() ? NEXT_ROUND : queueUp();
 	}
 
 	private void wokenUp() {

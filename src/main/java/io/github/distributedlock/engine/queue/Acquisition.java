@@ -34,7 +34,8 @@ public interface Acquisition {
 	long goOn(boolean signalled) throws InterruptedException;
 
 	/**
-	 * Whether it may ask the store if it goes on now.
+	 * Whether it may ask the store if it goes on now. If not, it does not, whatever comes
+	 * before it goes on.
 	 * @param signalled whether there is a permit of the signal that it waits for
 	 */
 	boolean mayAsk(boolean signalled);

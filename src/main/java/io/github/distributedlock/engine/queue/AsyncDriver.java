@@ -13,49 +13,35 @@ import org.jspecify.annotations.Nullable;
  * Takes one request to its end that no thread waits for: the second driver of an
  * {@link Acquisition}, beside {@link Wait#run}.
  *
- * <table>
- * <caption>States</caption>
- * <tr>
- * <td>DUE</td>
- * <td>stands in its node's line for a thread that may ask the store</td>
- * </tr>
- * <tr>
- * <td>RUNS</td>
- * <td>one thread sees to it</td>
- * </tr>
- * <tr>
- * <td>WOKEN</td>
- * <td>the same, and it has to look again before it parks</td>
- * </tr>
- * <tr>
- * <td>PARKED</td>
- * <td>waits for a signal or a time</td>
- * </tr>
- * <tr>
- * <td>ENDED</td>
- * <td>for good</td>
- * </tr>
- * </table>
- *
  * <pre>
- * RUNS ──► PARKED    nothing is to be done now
- * PARKED ──► DUE     woken by a signal
- * RUNS ──► DUE       has to ask, on a thread that may not
- * DUE ──► RUNS       first in line; or withdrawn, or its time is over
- * PARKED ──► RUNS    a pause is over, or it is withdrawn
- * RUNS ◄──► WOKEN    woken, so that it does not leave RUNS but for ENDED
+ * DUE       stands in its node's line for a thread that may ask the store
+ * RUNS      one thread sees to it
+ * WOKEN     the same, and it looks again before it leaves
+ * PARKED    waits for a signal or a time
+ * ENDED     for good
+ *
+ * RUNS ──► PARKED      nothing is to be done now
+ * RUNS ──► DUE         has to ask, on a thread that may not
+ * RUNS ◄──► WOKEN      woken
+ * PARKED ──► DUE       woken by a signal
+ * PARKED ──► RUNS      withdrawn, or its alarm rings
+ * DUE ──► RUNS         the first in line; or withdrawn, or its alarm rings
+ * DUE ──► PARKED       no thread can be had: it is woken again soon
+ * RUNS, WOKEN ──► ENDED
  * </pre>
  *
  * Invariants: the thread that has made it RUNS owns it, with all fields that are not
  * volatile, until it changes the state again. Whatever concerns it (a permit of the
  * signal that it waits for, the end of a pause, its withdrawal) is there to be seen
- * first, and wakes it then; its owner looks for all of them before it parks. So it may be
- * woken, and a place in a line be left over, for nothing, but nothing is missed. It ends
- * once.
+ * first, and wakes it then; its owner looks for all of them before it leaves. So it may
+ * be woken, and a place in a line be left over, for nothing, but nothing is missed. While
+ * nobody owns it, one alarm is set, by its last owner: for the end of its pause, or of
+ * what it may stand in line. It ends once.
  * <p>
  * Only threads that come by a line ask the store. What it comes to without asking, as
  * when its time is over or it is withdrawn, is done by the timer's thread and by the one
- * that withdraws: a node that stalls makes no request late that has begun.
+ * that withdraws, so that it does not depend on a node that stalls. A request that has to
+ * ask although its time is over, as for the first time, stands in line for a while yet.
  */
 public final class AsyncDriver implements Runnable, Waker {
 
@@ -66,7 +52,8 @@ public final class AsyncDriver implements Runnable, Waker {
 	}
 
 	/**
-	 * Whose request it is. Called by its owner, which is not to be blocked.
+	 * Whose request it is. Called by its owner, which is not to be blocked, but for
+	 * {@link #asks}.
 	 */
 	public interface Client {
 
@@ -81,19 +68,14 @@ public final class AsyncDriver implements Runnable, Waker {
 		long left();
 
 		/**
-		 * For how long its first step may yet stand in line, in nanoseconds.
+		 * It will ask for the first time, on this thread.
 		 */
-		long patience();
+		void asks();
 
 		/**
-		 * It has stood in line for longer.
+		 * Its time is over, and it has stood in line for longer than it may.
 		 */
 		RuntimeException impatient();
-
-		/**
-		 * The first step begins, on a thread that may ask the store if that step may.
-		 */
-		void begins();
 
 		/**
 		 * The request has ended. Called once.
@@ -105,6 +87,19 @@ public final class AsyncDriver implements Runnable, Waker {
 
 	private static final AtomicReferenceFieldUpdater<AsyncDriver, State> STATE = AtomicReferenceFieldUpdater
 		.newUpdater(AsyncDriver.class, State.class, "state");
+
+	/**
+	 * For how long a request may stand in line at least.
+	 */
+	private static final long LEAST_PATIENCE = TimeUnit.SECONDS.toNanos(5);
+
+	/**
+	 * And how much longer for each that is before it, so that a store that answers serves
+	 * as many as there are.
+	 */
+	private static final long PATIENCE_FOR_EACH = TimeUnit.MILLISECONDS.toNanos(10);
+
+	private static final long MOST_PATIENCE = TimeUnit.SECONDS.toNanos(30);
 
 	/**
 	 * How soon it tries again to get a thread.
@@ -123,9 +118,9 @@ public final class AsyncDriver implements Runnable, Waker {
 
 	private @Nullable Client client;
 
-	private @Nullable Object node;
-
 	private boolean begun;
+
+	private boolean asked;
 
 	/**
 	 * What the acquisition has said last.
@@ -137,14 +132,22 @@ public final class AsyncDriver implements Runnable, Waker {
 	 */
 	private long until;
 
-	private EngineTime.@Nullable Alarm pauseAlarm;
+	/**
+	 * Whose line it will stand in, or does.
+	 */
+	private @Nullable Object node;
 
 	/**
-	 * Rings when its time is over. Set only if it parks, or its line stands.
+	 * Whether it has stood in line since it went on.
 	 */
-	private EngineTime.@Nullable Alarm deadlineAlarm;
+	private boolean stands;
 
-	private long deadline;
+	/**
+	 * Until when it may stand in line, if its time is over.
+	 */
+	private long patience;
+
+	private EngineTime.@Nullable Alarm alarm;
 
 	public AsyncDriver(NodeTasks tasks, EngineTime time) {
 		this.tasks = tasks;
@@ -175,7 +178,7 @@ public final class AsyncDriver implements Runnable, Waker {
 		for (State now = this.state; now == State.PARKED || now == State.RUNS; now = this.state) {
 			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.DUE)) {
 				if (now == State.PARKED) {
-					standInLine(Objects.requireNonNull(this.node, "node"));
+					standInLine();
 				}
 				return;
 			}
@@ -197,17 +200,33 @@ public final class AsyncDriver implements Runnable, Waker {
 	}
 
 	/**
-	 * Waits for a thread that may ask.
+	 * Waits for a thread that may ask. Throws nothing: the calling thread does not own
+	 * the request, and may be inside a step of a queue.
 	 */
-	private void standInLine(Object node) {
+	private void standInLine() {
+		Object node = Objects.requireNonNull(this.node, "node");
 		try {
-			this.tasks.run(node, this);
+			if (this.begun) {
+				this.tasks.resume(node, this);
+			}
+			else {
+				this.tasks.run(node, this);
+			}
 		}
-		catch (OutOfMemoryError noThread) {
+		catch (Throwable noThread) {
 			// Unless somebody has come to see to it all the same.
 			if (STATE.compareAndSet(this, State.DUE, State.PARKED)) {
-				this.time.schedule(this::wake, RETRY);
+				retry();
 			}
+		}
+	}
+
+	private void retry() {
+		try {
+			this.time.schedule(this::wake, RETRY);
+		}
+		catch (Throwable noThread) {
+			// There is its own alarm.
 		}
 	}
 
@@ -223,13 +242,13 @@ public final class AsyncDriver implements Runnable, Waker {
 
 	/**
 	 * Sees to the request, whose owner is the calling thread.
-	 * @param asks whether this thread may ask the store
+	 * @param mayAsk whether this thread may ask the store
 	 */
-	private void see(boolean asks) {
+	private void see(boolean mayAsk) {
 		boolean ended = true;
 		Throwable failure = null;
 		try {
-			ended = !goOn(asks);
+			ended = !goOn(mayAsk);
 		}
 		catch (Throwable ex) {
 			failure = ex;
@@ -244,115 +263,103 @@ public final class AsyncDriver implements Runnable, Waker {
 	 * @return {@code false} if the request has ended; else it may be another thread's
 	 * already
 	 */
-	private boolean goOn(boolean asks) throws InterruptedException {
-		Acquisition acquisition = acquisition();
-		cancel(this.pauseAlarm);
-		boolean asksHere = asks;
+	private boolean goOn(boolean mayAsk) throws InterruptedException {
+		cancelAlarm();
+		boolean mayAskHere = mayAsk;
 		while (this.pause != Acquisition.ENDED) {
 			if (this.withdrawn) {
 				throw new CancellationException("The request was withdrawn");
 			}
 			boolean pauses = this.pause != Acquisition.NEXT_KEY;
-			boolean signalled = pauses && acquisition.signal().availablePermits() > 0;
-			if (pauses && !signalled && left() > 0) {
-				if (parks()) {
+			boolean signalled = pauses && acquisition().signal().availablePermits() > 0;
+			if (pauses && !signalled && isAhead(this.until)) {
+				if (hasParked()) {
 					return true;
 				}
+				continue;
 			}
-			else if (asksHere || !acquisition.mayAsk(signalled)) {
-				begin();
-				this.pause = acquisition.goOn(signalled && acquisition.signal().tryAcquire());
-				this.until = this.time.nanoTime() + this.pause;
-				asksHere &= this.pause != Acquisition.NEXT_KEY; // Its node may be
-																// another.
+			boolean asks = acquisition().mayAsk(signalled);
+			if (!asks || mayAskHere) {
+				step(asks, signalled);
+				mayAskHere &= this.pause != Acquisition.NEXT_KEY; // Its node may be
+																	// another.
 			}
-			else if (standsInLine()) {
+			else if (hasQueuedUp()) {
 				return true;
 			}
 		}
 		return false;
 	}
 
-	private void begin() {
-		requirePatience();
-		if (!this.begun) {
-			this.begun = true;
-			client().begins();
-		}
-	}
-
-	private void requirePatience() {
-		if (!this.begun && client().patience() <= 0) {
+	private void step(boolean asks, boolean signalled) throws InterruptedException {
+		if (isImpatient() && asks) {
 			throw client().impatient();
 		}
-	}
-
-	private long left() {
-		return this.until - this.time.nanoTime();
-	}
-
-	private boolean standsInLine() {
-		requirePatience();
-		Object node = client().node();
-		if (this.tasks.isFull(node)) {
-			setDeadline();
+		if (asks && !this.asked) {
+			this.asked = true;
+			client().asks();
 		}
-		boolean changes = changes(State.DUE);
-		if (changes) {
-			standInLine(node);
-		}
-		return changes;
+		this.begun = true;
+		this.stands = false;
+		this.pause = acquisition().goOn(signalled && acquisition().signal().tryAcquire());
+		this.until = this.time.nanoTime() + this.pause;
 	}
 
-	private boolean parks() {
+	private boolean isImpatient() {
+		return client().left() <= 0 && this.stands && !isAhead(this.patience);
+	}
+
+	private boolean isAhead(long moment) {
+		return moment - this.time.nanoTime() > 0;
+	}
+
+	private boolean hasParked() {
 		this.node = client().node();
-		setDeadline();
-		if (this.deadlineAlarm == null || this.until - this.deadline < 0) {
-			this.pauseAlarm = this.time.schedule(this::look, left());
-		}
-		boolean changes = changes(State.PARKED);
-		if (!changes) {
-			cancel(this.pauseAlarm);
-		}
-		return changes;
+		return hasLeft(State.PARKED, this.until - this.time.nanoTime());
 	}
 
-	/**
-	 * Runs no longer, unless it was woken since it began to look.
-	 */
-	private boolean changes(State next) {
-		boolean changes = STATE.compareAndSet(this, State.RUNS, next);
-		if (!changes) {
-			this.state = State.RUNS;
+	private boolean hasQueuedUp() {
+		Object node = client().node();
+		this.node = node;
+		if (!this.stands) {
+			this.stands = true;
+			long patience = LEAST_PATIENCE + this.tasks.waiting(node) * PATIENCE_FOR_EACH;
+			this.patience = this.time.nanoTime() + Math.min(patience, MOST_PATIENCE);
 		}
-		return changes;
-	}
-
-	/**
-	 * Sets the alarm for the end of its time, or, if its first step may stand in line for
-	 * longer, for the end of its patience.
-	 */
-	private void setDeadline() {
-		long now = this.time.nanoTime();
-		if (this.deadlineAlarm != null && this.deadline - now > 0) {
-			return;
+		if (isImpatient()) {
+			throw client().impatient();
 		}
 		long left = client().left();
-		long delay = (left > 0 || this.begun) ? left : client().patience();
-		cancel(this.deadlineAlarm);
-		this.deadline = now + delay;
-		this.deadlineAlarm = (delay > 0) ? this.time.schedule(this::look, delay) : null;
+		boolean hasLeft = hasLeft(State.DUE, (left > 0) ? left : this.patience - this.time.nanoTime());
+		if (hasLeft) {
+			standInLine();
+		}
+		return hasLeft;
 	}
 
-	private static void cancel(EngineTime.@Nullable Alarm alarm) {
-		if (alarm != null) {
-			alarm.cancel();
+	/**
+	 * Leaves the request to others, unless it was woken since this thread began to look.
+	 * @param delay when the alarm is to ring, in nanoseconds from now
+	 */
+	private boolean hasLeft(State next, long delay) {
+		this.alarm = this.time.schedule(this::look, delay);
+		boolean hasLeft = STATE.compareAndSet(this, State.RUNS, next);
+		if (!hasLeft) {
+			this.state = State.RUNS;
+			cancelAlarm();
+		}
+		return hasLeft;
+	}
+
+	private void cancelAlarm() {
+		if (this.alarm != null) {
+			this.alarm.cancel();
+			this.alarm = null;
 		}
 	}
 
 	private void end(@Nullable Throwable failure) {
-		cancel(this.pauseAlarm);
-		cancel(this.deadlineAlarm);
+		cancelAlarm();
 		this.state = State.ENDED;
 		Throwable why = failure;
 		try {

@@ -206,6 +206,14 @@ final class QueueNode implements QueuePlace {
 	}
 
 	/**
+	 * Whether it was current from the start. This does not change, unlike
+	 * {@link #isCurrent}.
+	 */
+	boolean wasFirst() {
+		return this.granted == null;
+	}
+
+	/**
 	 * Begins its turn, if that has come.
 	 */
 	boolean takeTurn() {

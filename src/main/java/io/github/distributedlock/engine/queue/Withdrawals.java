@@ -33,7 +33,7 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
 	/**
 	 * Creates it.
-	 * @param tasks those in which each node is a group
+	 * @param tasks those in which the groups are the lanes of the nodes
 	 */
 	public Withdrawals(Store store, Sweeper sweeper, SerialTasks tasks) {
 		this.store = store;
@@ -44,7 +44,7 @@ public final class Withdrawals implements BiConsumer<LocalQueue, QueueNode> {
 
 	@Override
 	public void accept(LocalQueue queue, QueueNode node) {
-		Undo.ifFails(() -> this.tasks.run(this.nodes.of(node.key()), () -> end(queue, node, this::withdraw)),
+		Undo.ifFails(() -> this.tasks.run(this.nodes.lane(node.key()), () -> end(queue, node, this::withdraw)),
 				() -> end(queue, node, this::cleanUp));
 	}
 

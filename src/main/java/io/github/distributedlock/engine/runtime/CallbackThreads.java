@@ -75,7 +75,8 @@ final class CallbackThreads implements Executor {
 		try {
 			if (isQueued()) {
 				int queued = this.threads.getQueue().size();
-				letThereBe(this.threads.getPoolSize() + Math.min(this.threads.getPoolSize(), queued));
+				int threads = this.threads.getPoolSize();
+				letThereBe(Math.max(FEW, threads + Math.min(threads, queued)));
 			}
 			else {
 				this.threads.setCorePoolSize(FEW);

@@ -34,10 +34,11 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	private final ThreadPoolExecutor renewals = pool("renewal", POOL_SIZE, new ThreadPoolExecutor.DiscardPolicy());
 
 	/**
-	 * Also after the end: a request that notices that late has yet to give back what was
-	 * granted to it.
+	 * One more than two nodes may occupy, for clean-ups. Also after the end: a request
+	 * that notices that late has yet to give back what was granted to it.
 	 */
-	private final ThreadPoolExecutor background = pool("background", POOL_SIZE, EngineThreads::runOnThreadOfItsOwn);
+	private final ThreadPoolExecutor background = pool("background", NodeTasks.THREADS + 1,
+			EngineThreads::runOnThreadOfItsOwn);
 
 	/**
 	 * Also after the end, of which each request has yet to be told.

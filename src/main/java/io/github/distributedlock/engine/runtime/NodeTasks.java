@@ -10,8 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs tasks that ask a node of the store, on few threads that all nodes share: a node
- * that stalls occupies at most half of them, and delays only its own tasks. Those of one
- * node begin in order. Safe for use by many threads.
+ * that stalls occupies at most half of them, and delays only its own tasks. Safe for use
+ * by many threads.
+ * <p>
+ * There are two kinds of tasks, those that begin something and those that resume it.
+ * Those of one kind and one node begin in order; where both wait, one of each kind in
+ * turn, so that a burst of the one does not delay the other.
  * <p>
  * Invariants: a node has a line exactly while it has tasks. One waits in it only if
  * {@link #MOST_OF_A_NODE} others were running, or were about to; each that ends lets the
@@ -37,7 +41,20 @@ public final class NodeTasks {
 
 		private int running;
 
-		private final Queue<Runnable> waiting = new ArrayDeque<>();
+		private final Queue<Runnable> beginning = new ArrayDeque<>(1);
+
+		private final Queue<Runnable> resuming = new ArrayDeque<>(1);
+
+		private boolean resumed;
+
+		int waiting() {
+			return this.beginning.size() + this.resuming.size();
+		}
+
+		@Nullable Runnable poll() {
+			this.resumed = !this.resuming.isEmpty() && (!this.resumed || this.beginning.isEmpty());
+			return (this.resumed ? this.resuming : this.beginning).poll();
+		}
 
 	}
 
@@ -50,20 +67,32 @@ public final class NodeTasks {
 	}
 
 	/**
-	 * Runs a task as soon as its node allows. If this throws, it does not run.
+	 * Runs a task that begins something, as soon as its node allows. If this throws, it
+	 * does not run.
 	 */
 	public void run(Object node, Runnable task) {
-		if (mayBegin(node, task)) {
+		run(node, task, false);
+	}
+
+	/**
+	 * Runs a task that goes on with what was begun: others may wait for that.
+	 */
+	public void resume(Object node, Runnable task) {
+		run(node, task, true);
+	}
+
+	private void run(Object node, Runnable task, boolean resumes) {
+		if (mayBegin(node, task, resumes)) {
 			Undo.ifFails(() -> begin(node, task), () -> ended(node));
 		}
 	}
 
 	/**
-	 * Whether a task of the node would have to wait for others now.
+	 * How many tasks of the node wait now for others to end.
 	 */
-	public synchronized boolean isFull(Object node) {
+	public synchronized int waiting(Object node) {
 		Line line = this.lines.get(node);
-		return line != null && line.running == MOST_OF_A_NODE;
+		return (line != null) ? line.waiting() : 0;
 	}
 
 	private void begin(Object node, Runnable task) {
@@ -95,21 +124,21 @@ public final class NodeTasks {
 		}
 	}
 
-	private synchronized boolean mayBegin(Object node, Runnable task) {
+	private synchronized boolean mayBegin(Object node, Runnable task, boolean resumes) {
 		Line line = this.lines.computeIfAbsent(node, (first) -> new Line());
 		boolean begins = line.running < MOST_OF_A_NODE;
 		if (begins) {
 			line.running++;
 		}
 		else {
-			line.waiting.add(task);
+			(resumes ? line.resuming : line.beginning).add(task);
 		}
 		return begins;
 	}
 
 	private synchronized @Nullable Runnable next(Object node) {
 		Line line = this.lines.get(node);
-		Runnable next = (line != null) ? line.waiting.poll() : null;
+		Runnable next = (line != null) ? line.poll() : null;
 		if (next == null) {
 			ended(node);
 		}
@@ -119,7 +148,7 @@ public final class NodeTasks {
 	private synchronized void ended(Object node) {
 		this.lines.computeIfPresent(node, (same, line) -> {
 			line.running--;
-			return (line.running > 0 || !line.waiting.isEmpty()) ? line : null;
+			return (line.running > 0 || line.waiting() > 0) ? line : null;
 		});
 	}
 

@@ -7,6 +7,12 @@ import io.github.distributedlock.backend.LockBackend;
  */
 public record Nodes(LockBackend backend) {
 
+	/**
+	 * A part of a node's keys.
+	 */
+	private record Lane(Object node, int number) {
+	}
+
 	public Object of(String key) {
 		try {
 			return this.backend.node(key);
@@ -14,6 +20,15 @@ public record Nodes(LockBackend backend) {
 		catch (RuntimeException ex) {
 			return key; // Alone on its node, so that it costs no other.
 		}
+	}
+
+	/**
+	 * The group of {@link SerialTasks} in which a node is told of a key: one of as many
+	 * as there are threads that ask the node for keys, so that these are not acquired
+	 * faster than they are given back.
+	 */
+	public Object lane(String key) {
+		return new Lane(of(key), Math.floorMod(key.hashCode(), NodeTasks.MOST_OF_A_NODE));
 	}
 
 }

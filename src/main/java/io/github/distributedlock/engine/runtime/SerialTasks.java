@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs tasks elsewhere, those of one group one after the other, so that a group that
- * stalls occupies one thread and delays only its own. A group is a node of the store, or
- * a listener.
+ * stalls occupies one thread and delays only its own. A group is a lane of a node, or a
+ * listener.
  * <p>
  * Invariants: at most one thread sees to a group. One does while the group has tasks,
  * unless no thread could be had for it: then the next task of the group brings one.

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -141,6 +142,34 @@ class ClusterIsolationTests {
 			Stall.STOPPED.end(cluster);
 			threads.shutdownNow();
 		}
+	}
+
+	/**
+	 * They are many more than the engine has threads that ask.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void thoseThatWaitForAStalledMasterWithoutAThreadDelayNobodyAtTheOthers(Client client) {
+		open(client);
+		List<CompletableFuture<LockHandle>> stalled = new ArrayList<>();
+		Stall.STOPPED.begin(cluster);
+		try {
+			for (int i = 0; i < 10 * LOCKS; i++) {
+				stalled.add(this.engine.acquireAsync(LockRequest.of(keyOf(STALLED)).waitTime(Patience.PATIENCE)));
+			}
+			for (int i = 0; i < LOCKS; i++) {
+				for (int master = 1; master < 3; master++) {
+					LockHandle handle = Patience.get(this.engine.acquireAsync(LockRequest.of(keyOf(master))),
+							"a key of another master");
+					Patience.get(handle.closeAsync(), "its release");
+				}
+			}
+			assertThat(stalled).noneMatch(CompletableFuture::isDone);
+		}
+		finally {
+			Stall.STOPPED.end(cluster);
+		}
+		stalled.forEach((acquired) -> Patience.get(acquired, "a key of the master that stalled").close());
 	}
 
 	private void isHeldAndAtTheServer(String key) {

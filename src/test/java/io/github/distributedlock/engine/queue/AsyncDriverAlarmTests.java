@@ -1,15 +1,18 @@
 package io.github.distributedlock.engine.queue;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.Semaphore;
 
+import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.FakeTime;
 import io.github.distributedlock.engine.runtime.NodeTasks;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 /**
  * What one thread does to a request that another one sees to meanwhile: a thread that
@@ -89,6 +92,69 @@ class AsyncDriverAlarmTests {
 		assertThat(this.ended).as("ends").isOne();
 	}
 
+	/**
+	 * It is due, and stands in the line of a node that does not answer, when its time is
+	 * over.
+	 */
+	@Test
+	void endsInTimeThoughTheNodeStalls() {
+		Duration wait = Duration.ofSeconds(1);
+		this.driver.start(new Polling() {
+
+			private final long end = AsyncDriverAlarmTests.this.time.nanoTime() + wait.toNanos();
+
+			@Override
+			public long goOn(boolean signalled) {
+				return mayAsk(signalled) ? super.goOn(signalled) : ENDED;
+			}
+
+			@Override
+			public boolean mayAsk(boolean signalled) {
+				return AsyncDriverAlarmTests.this.time.nanoTime() < this.end;
+			}
+
+		}, new Requester(wait));
+		workAll();
+		for (int i = 0; i < NodeTasks.MOST_OF_A_NODE; i++) {
+			this.tasks.run("node", () -> {
+			});
+		}
+		this.time.advance(PAUSE);
+		this.time.advance(wait.minus(PAUSE).minusMillis(1));
+		assertThat(this.ended).isZero();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(this.ended).isOne();
+		assertThat(this.asked).isOne();
+	}
+
+	/**
+	 * It is woken inside a step of a queue.
+	 */
+	@Test
+	void wakingThrowsNothingThoughThereIsNeitherAThreadNorATimer() {
+		AsyncDriver driver = new AsyncDriver(this.tasks, timeThatLacksAThread());
+		driver.start(new Polling(), new Requester());
+		workAll();
+		this.lacking = true;
+		this.signal.release();
+		assertThatCode(driver::wake).doesNotThrowAnyException();
+		this.lacking = false;
+		this.time.advance(PAUSE);
+		workAll();
+		assertThat(this.asked).as("asked when its alarm rang").isEqualTo(2);
+		assertThat(this.ended).isZero();
+	}
+
+	private EngineTime timeThatLacksAThread() {
+		return (EngineTime) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { EngineTime.class },
+				(proxy, method, arguments) -> {
+					if (this.lacking && method.getName().equals("schedule")) {
+						throw new OutOfMemoryError("unable to create native thread (test)");
+					}
+					return method.invoke(this.time, arguments);
+				});
+	}
+
 	private void thread(Runnable task) {
 		Runnable meanwhile = this.standstill;
 		this.standstill = null;
@@ -110,7 +176,7 @@ class AsyncDriverAlarmTests {
 	/**
 	 * Asks whenever it goes on, and pauses then.
 	 */
-	private final class Polling implements Acquisition {
+	private class Polling implements Acquisition {
 
 		@Override
 		public long goOn(boolean signalled) {
@@ -137,7 +203,15 @@ class AsyncDriverAlarmTests {
 
 	private final class Requester implements AsyncDriver.Client {
 
-		private final long start = AsyncDriverAlarmTests.this.time.nanoTime();
+		private final long end;
+
+		Requester() {
+			this(WAIT);
+		}
+
+		Requester(Duration wait) {
+			this.end = AsyncDriverAlarmTests.this.time.nanoTime() + wait.toNanos();
+		}
 
 		@Override
 		public Object node() {
@@ -146,12 +220,7 @@ class AsyncDriverAlarmTests {
 
 		@Override
 		public long left() {
-			return patience();
-		}
-
-		@Override
-		public long patience() {
-			return this.start + WAIT.toNanos() - AsyncDriverAlarmTests.this.time.nanoTime();
+			return this.end - AsyncDriverAlarmTests.this.time.nanoTime();
 		}
 
 		@Override
@@ -160,7 +229,7 @@ class AsyncDriverAlarmTests {
 		}
 
 		@Override
-		public void begins() {
+		public void asks() {
 			// As it is.
 		}
 

@@ -166,13 +166,8 @@ public class AsyncDriverLincheckTests {
 		}
 
 		@Override
-		public long patience() {
-			return WAIT.toNanos();
-		}
-
-		@Override
 		public RuntimeException impatient() {
-			return new IllegalStateException("patience does not end here");
+			return new IllegalStateException("has stood in line for too long");
 		}
 
 		@Override
@@ -181,7 +176,8 @@ public class AsyncDriverLincheckTests {
 		}
 
 		@Override
-		public void begins() {
+		public void asks() {
+			// As it is.
 		}
 
 		@Override

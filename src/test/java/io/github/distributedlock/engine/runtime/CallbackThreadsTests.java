@@ -93,6 +93,16 @@ class CallbackThreadsTests {
 		assertThat(this.pool.getLargestPoolSize()).isEqualTo(FEW);
 	}
 
+	@Test
+	void thereAreNoMoreThanTasks() {
+		block(FEW + 1);
+		untilBegun(FEW);
+		look();
+		look();
+		untilBegun(FEW + 1);
+		assertThat(this.pool.getLargestPoolSize()).isEqualTo(FEW + 1);
+	}
+
 	/**
 	 * One task ends before each look, and another begins.
 	 */

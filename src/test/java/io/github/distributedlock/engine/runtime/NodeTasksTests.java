@@ -92,6 +92,36 @@ class NodeTasksTests {
 		assertThat(this.done).containsExactly("a0", "a3", "a4");
 	}
 
+	@Test
+	void thatWhichResumesTakesTurnsWithThatWhichBegins() {
+		for (int i = 0; i < MOST + 4; i++) {
+			add("a", "a" + i);
+		}
+		for (String name : List.of("x", "y")) {
+			this.tasks.resume("a", () -> this.done.add(name));
+		}
+		assertThat(this.tasks.waiting("a")).isEqualTo(6);
+		runAll();
+		assertThat(this.done).containsExactly("a0", "a1", "a2", "x", "a3", "y", "a4", "a5", "a6");
+		assertThat(this.tasks.waiting("a")).isZero();
+	}
+
+	@Test
+	void thatWhichBeginsIsNotHeldUpByThoseThatResumeAgainAndAgain() {
+		for (int i = 0; i < MOST; i++) {
+			resumeAgain();
+		}
+		add("a", "begins");
+		for (int i = 0; i < 2 * MOST; i++) {
+			this.threads.remove().run();
+		}
+		assertThat(this.done).containsExactly("begins");
+	}
+
+	private void resumeAgain() {
+		this.tasks.resume("a", this::resumeAgain);
+	}
+
 	private void add(String node, String name) {
 		this.tasks.run(node, () -> this.done.add(name));
 	}

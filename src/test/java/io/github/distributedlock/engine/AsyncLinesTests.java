@@ -1,0 +1,348 @@
+package io.github.distributedlock.engine;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.runtime.Workers;
+import io.github.distributedlock.fixtures.Patience;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Which requests without a thread stand in the line of a node of the store, where, and
+ * for how long; and which thread asks.
+ */
+class AsyncLinesTests extends EngineFixture {
+
+	private static final Duration WAIT = Duration.ofSeconds(20);
+
+	private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(2);
+
+	/**
+	 * More than the least that a request stands in line, and less than those take that
+	 * are before it.
+	 */
+	private static final Duration PATIENCE_OF_A_REQUEST = Duration.ofSeconds(15);
+
+	/**
+	 * The turn comes after the request was asked whether it may ask the store (it may
+	 * not, since it has no turn), and before it goes on.
+	 */
+	@Test
+	void turnThatComesAsItBeginsDoesNotLetTheCallingThreadAsk() {
+		AtomicReference<LockHandle> first = new AtomicReference<>();
+		AtomicBoolean armed = new AtomicBoolean();
+		LockEngine engine = new LockEngine(settings(), time(() -> {
+			if (isInside("AsyncDriver", "step") && armed.getAndSet(false)) {
+				elsewhere(first.get()::close);
+				this.backend.forgetSteps();
+			}
+		}), this.time, () -> {
+		});
+		first.set(engine.acquire(LockRequest.of("k").fenced(true).detached(true)));
+		armed.set(true);
+		CompletableFuture<LockHandle> second = engine.acquireAsync(waiting("k", WAIT).fenced(true));
+		assertThat(armed).as("the turn has not come").isFalse();
+		assertThat(this.backend.steps()).as("asked by the calling thread, perhaps an event loop").isEmpty();
+		act();
+		assertThat(second).isCompleted();
+	}
+
+	/**
+	 * It has its first key, and does not wait for the other; but stands in line for it
+	 * behind all requests of a node that does not answer.
+	 */
+	@Test
+	void requestOfSeveralKeysThatMayNotWaitEndsInItsPatience() {
+		CompletableFuture<Optional<LockHandle>> asked = this.engine
+			.tryAcquireAsync(LockRequest.of("node-a1", "node-b"));
+		AtomicReference<Duration> ended = ended(asked);
+		for (int i = 0; i < 100; i++) {
+			this.engine.acquireAsync(waiting("node-b" + i, Duration.ofMinutes(60)));
+		}
+		this.backend.breaks((step) -> {
+			if (this.backend.steps().get(this.backend.steps().size() - 1).contains("node-a")) {
+				return step.get();
+			}
+			throw timedOut();
+		});
+		this.time.advance(Duration.ofMinutes(10));
+		assertThat(asked).isDone();
+		assertThat(ended.get()).isLessThan(PATIENCE_OF_A_REQUEST);
+	}
+
+	@Test
+	void requestThatWaitedForABorrowerEndsInItsPatience() {
+		LockHandle first = this.engine.acquire(LockRequest.of("k").detached(true));
+		CompletableFuture<Optional<LockHandle>> waits = this.engine
+			.tryAcquireAsync(waiting("k", Duration.ofSeconds(1)));
+		act();
+		first.close();
+		LockHandle borrower = this.engine.acquire(LockRequest.of("k").detached(true));
+		act();
+		AtomicReference<Duration> ended = ended(waits);
+		this.backend.breaks((step) -> {
+			throw timedOut();
+		});
+		for (int i = 0; i < 100; i++) {
+			this.engine.acquireAsync(waiting("other" + i, Duration.ofMinutes(60)));
+		}
+		this.time.advance(Duration.ofMinutes(10));
+		assertThat(waits).isDone();
+		assertThat(ended.get()).isLessThan(PATIENCE_OF_A_REQUEST);
+		borrower.close();
+	}
+
+	/**
+	 * Two other nodes stall, so that the only thread that is left for a third one stands
+	 * in the queue of the pool, and not in the line of its node.
+	 */
+	@Test
+	void deadlineIsKeptAlsoIfThePoolHasNoThread() {
+		AtomicBoolean stalls = new AtomicBoolean(true);
+		List<Runnable> held = new ArrayList<>();
+		LockEngine engine = new LockEngine(settings(), this.time, workers((name, task) -> {
+			if (name.equals("request") && stalls.get()) {
+				held.add(task);
+			}
+			else {
+				task.run();
+			}
+		}), () -> {
+		});
+		CompletableFuture<Optional<LockHandle>> tried = engine.tryAcquireAsync(request("k"));
+		this.time.advance(PATIENCE_OF_A_REQUEST);
+		assertThat(tried).isCompletedExceptionally();
+		stalls.set(false);
+		held.forEach(Runnable::run);
+		act();
+		assertThat(this.backend.steps()).as("asked for after its end").isEmpty();
+	}
+
+	/**
+	 * A key that another JVM gives back is reserved for a moment only.
+	 */
+	@Test
+	void wokenRequestDoesNotStandBehindABurst() {
+		ownedElsewhere("k", LEASE);
+		CompletableFuture<LockHandle> waits = this.engine.acquireAsync(waiting("k", WAIT));
+		act();
+		List<CompletableFuture<Optional<LockHandle>>> burst = new ArrayList<>();
+		for (int i = 0; i < 1_000; i++) {
+			burst.add(this.engine.tryAcquireAsync(request("burst" + i)));
+		}
+		AtomicInteger before = new AtomicInteger(-1);
+		waits.thenRun(() -> before.set((int) burst.stream().filter(CompletableFuture::isDone).count()));
+		releasedElsewhere("k");
+		act();
+		assertThat(waits).isCompleted();
+		assertThat(burst).allMatch(CompletableFuture::isDone);
+		assertThat(before).as("served before it").hasValueBetween(0, 10);
+	}
+
+	/**
+	 * A reader asks out of turn, and queues up only then.
+	 */
+	@Test
+	void readerThatQueuesUpAfterAStopNoticesIt() {
+		ownedElsewhere("k", LEASE);
+		LockHandle inside = this.engine.acquire("outer");
+		LockRequest reading = waiting("k", WAIT).mode(LockMode.SHARED);
+		CompletableFuture<LockHandle> served = this.engine.acquireAsync(reading);
+		act();
+		CompletableFuture<LockHandle> refused = Patience.get(inThread(() -> this.engine.acquireAsync(reading)),
+				"a request from another thread");
+		this.backend.next("acquire", (step) -> {
+			this.engine.stop();
+			return step.get();
+		});
+		// By a thread that is in no lock.
+		elsewhere(this::act);
+		assertThat(refused).isCompletedExceptionally();
+		assertThat(served).as("made inside a lock").isNotDone();
+		served.cancel(false);
+		inside.close();
+	}
+
+	/**
+	 * The lock is there before the code is registered; the executor runs its task, and
+	 * then throws, so that it is run again.
+	 */
+	@Test
+	void codeIsCalledOnceThoughTheExecutorRunsItsTaskTwice() {
+		LockEngine engine = new LockEngine(settings(), this.time, workers((name, task) -> {
+			if (name.equals("callback")) {
+				elsewhere(task);
+				elsewhere(task);
+			}
+			else {
+				task.run();
+			}
+			if (name.equals("request")) {
+				elsewhere(this::act);
+			}
+		}), () -> {
+		});
+		AtomicInteger calls = new AtomicInteger();
+		CompletableFuture<String> result = engine.executeAsync(request("k"), () -> {
+			calls.incrementAndGet();
+			return CompletableFuture.completedFuture("done");
+		});
+		act();
+		assertThat(calls).as("calls of the code").hasValue(1);
+		assertThat(result).isCompletedWithValue("done");
+	}
+
+	@Test
+	void codeIsNotCalledOnTheCallingThreadIfThereIsNoOther() {
+		AtomicInteger callbacks = new AtomicInteger();
+		LockEngine engine = new LockEngine(settings(), this.time, workers((name, task) -> {
+			if (name.equals("callback") && callbacks.incrementAndGet() == 2) {
+				throw new OutOfMemoryError("unable to create native thread (test)");
+			}
+			if (name.equals("callback")) {
+				elsewhere(task);
+			}
+			else {
+				task.run();
+			}
+			if (name.equals("request")) {
+				elsewhere(this::act);
+			}
+		}), () -> {
+		});
+		AtomicBoolean called = new AtomicBoolean();
+		CompletableFuture<Boolean> result = engine.executeAsync(request("k"), () -> {
+			called.set(true);
+			return CompletableFuture.completedFuture(true);
+		});
+		act();
+		assertThat(result).isCompletedExceptionally();
+		assertThat(called).isFalse();
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void contextThatFailsCostsNoLock() {
+		LockEngine engine = build(settings().contextCapture(() -> (task) -> {
+			throw new IllegalStateException("a context that fails (test)");
+		}));
+		CompletableFuture<LockHandle> acquired = engine.acquireAsync(request("k"));
+		act();
+		assertThat(acquired).isCompleted();
+		acquired.join().close();
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void errorBeforeTheEndCostsNoLock() {
+		LockEngine engine = new LockEngine(settings().listener(this.events::add), time(() -> {
+			if (isInside("AsyncAcquirer$Pending", "tell")) {
+				throw new StackOverflowError("test");
+			}
+		}), this.time, () -> {
+		});
+		CompletableFuture<LockHandle> acquired = engine.acquireAsync(request("k"));
+		act();
+		assertThat(acquired).isCompletedExceptionally();
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void stopDoesNotWaitForALockThatCouldNotBeGivenBack() {
+		AtomicBoolean fails = new AtomicBoolean(true);
+		LockEngine engine = new LockEngine(settings(), this.time, workers((name, task) -> {
+			if (name.equals("background") && fails.getAndSet(false)) {
+				throw new StackOverflowError("test");
+			}
+			task.run();
+		}), () -> {
+		});
+		AtomicReference<CompletableFuture<LockHandle>> acquired = new AtomicReference<>();
+		this.backend.next("acquire", (step) -> {
+			Object answer = step.get();
+			acquired.get().cancel(false);
+			return answer;
+		});
+		acquired.set(engine.acquireAsync(request("k").awaitedOnStop(true)));
+		act();
+		assertThat(fails).as("not given back").isFalse();
+		assertThat(engine.stop()).isCompleted();
+	}
+
+	private LockEngineBuilder settings() {
+		return LockEngine.builder(this.backend).application("us").leaseTime(LEASE);
+	}
+
+	private EngineTime time(Runnable beforeEach) {
+		return (EngineTime) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { EngineTime.class },
+				(proxy, method, arguments) -> {
+					beforeEach.run();
+					return method.invoke(this.time, arguments);
+				});
+	}
+
+	private Workers workers(Way way) {
+		return (Workers) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Workers.class },
+				(proxy, method, arguments) -> {
+					way.run(method.getName(), () -> {
+						try {
+							method.invoke(this.time, arguments);
+						}
+						catch (ReflectiveOperationException ex) {
+							throw new IllegalStateException(ex);
+						}
+					});
+					return null;
+				});
+	}
+
+	private interface Way {
+
+		void run(String worker, Runnable task);
+
+	}
+
+	private AtomicReference<Duration> ended(CompletableFuture<?> future) {
+		AtomicReference<Duration> ended = new AtomicReference<>();
+		long begin = this.time.nanoTime();
+		future.whenComplete((value, failure) -> ended.set(Duration.ofNanos(this.time.nanoTime() - begin)));
+		return ended;
+	}
+
+	private LockBackendException timedOut() {
+		this.time.pass(COMMAND_TIMEOUT);
+		return LockBackendException.of("timed out").retryable(true).build();
+	}
+
+	private static boolean isInside(String type, String method) {
+		return StackWalker.getInstance()
+			.walk((frames) -> frames.anyMatch(
+					(frame) -> frame.getClassName().endsWith("." + type) && frame.getMethodName().equals(method)));
+	}
+
+	private void elsewhere(Runnable task) {
+		Patience.get(inThread(() -> {
+			task.run();
+			return true;
+		}), "another thread");
+	}
+
+	private void act() {
+		this.time.advance(Duration.ZERO);
+	}
+
+}
