@@ -196,13 +196,15 @@ class AsyncLinesTests extends EngineFixture {
 			}
 		}), () -> {
 		});
+		CompletableFuture<String> stage = new CompletableFuture<>();
 		AtomicInteger calls = new AtomicInteger();
 		CompletableFuture<String> result = engine.executeAsync(request("k"), () -> {
 			calls.incrementAndGet();
-			return CompletableFuture.completedFuture("done");
+			return stage;
 		});
 		act();
 		assertThat(calls).as("calls of the code").hasValue(1);
+		stage.complete("done");
 		assertThat(result).isCompletedWithValue("done");
 	}
 
