@@ -72,10 +72,11 @@ final class HandleAcquirer {
 
 	private @Nullable LockHandle acquire(LockRequest request, Wait wait, Call call) {
 		List<String> keys = this.requests.keysInOrder(request);
-		this.requests.requireSupported(request);
-		HoldOptions options = this.requests.options(request);
+		// Before the store is asked for anything, be it only what it can do.
 		boolean interrupted = Thread.interrupted();
 		try {
+			this.requests.requireSupported(request);
+			HoldOptions options = this.requests.options(request);
 			List<Hold> holds = this.reentrancy.reenter(keys, options);
 			if (holds == null) {
 				if (interrupted && wait.isAllowed()) {

@@ -107,11 +107,11 @@ class SwitchedOffLockTests {
 
 	@Test
 	void asynchronousRequestsAreGrantedAtOnce() {
-		LockHandle handle = this.lock.acquireAsync(LockRequest.of("a")).join();
+		LockHandle handle = Patience.get(this.lock.acquireAsync(LockRequest.of("a")), "a lock");
 		assertThat(handle.isHeld()).isTrue();
 		assertThat(LockHandle.current()).as("it is detached").isEmpty();
 		handle.close();
-		assertThat(this.lock.tryAcquireAsync(LockRequest.of("a")).join()).isPresent();
+		assertThat(Patience.get(this.lock.tryAcquireAsync(LockRequest.of("a")), "a lock")).isPresent();
 		assertThat(this.lock.executeAsync(LockRequest.of("a"), () -> CompletableFuture.completedFuture("done")))
 			.succeedsWithin(Patience.PATIENCE)
 			.isEqualTo("done");

@@ -281,8 +281,8 @@ public final class AsyncDriver implements Runnable, Waker {
 			boolean asks = acquisition().mayAsk(signalled);
 			if (!asks || mayAskHere) {
 				step(asks, signalled);
-				mayAskHere &= this.pause != Acquisition.NEXT_KEY; // Its node may be
-																	// another.
+				// The next key may be of another node.
+				mayAskHere &= this.pause != Acquisition.NEXT_KEY;
 			}
 			else if (hasQueuedUp()) {
 				return true;

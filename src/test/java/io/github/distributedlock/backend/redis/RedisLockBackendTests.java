@@ -9,7 +9,10 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -57,6 +60,19 @@ class RedisLockBackendTests {
 		}
 		// Beside the two, the statistics count what the script does.
 		assertThat(clientCommands()).containsExactlyInAnyOrder("set=5", "evalsha=5", "get=5", "del=5", "zrange=5");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void anInterruptedThreadMayBeTheFirstToAskWhatTheStoreCanDo(Client client) {
+		LockEngine engine = redis.closing(LockEngine.builder(redis.backend(client)).build());
+		Thread.currentThread().interrupt();
+		try (LockHandle handle = engine.acquire(LockRequest.of("k").fenced(true).interruptible(false))) {
+			assertThat(handle.fencingToken()).isPresent();
+		}
+		finally {
+			assertThat(Thread.interrupted()).as("interrupt flag").isTrue();
+		}
 	}
 
 	@ParameterizedTest
