@@ -69,20 +69,21 @@ final class Bindings {
 	}
 
 	/**
-	 * The innermost handle of a key that fulfils a condition.
+	 * The innermost handle of a key that may be re-entered and fulfils a condition.
 	 */
 	@Nullable LockHandle find(String key, Predicate<? super LockHandle> condition) {
 		dropEnded();
 		if (this.index != null) {
 			for (CurrentLock binding : this.index.of(key)) {
-				if (!binding.isOver() && condition.test(binding.handle)) {
+				if (binding.reentrant && !binding.isOver() && condition.test(binding.handle)) {
 					return binding.handle;
 				}
 			}
 			return null;
 		}
 		for (CurrentLock binding = this.innermost; binding != null; binding = binding.outer) {
-			if (!binding.isOver() && binding.keys.contains(key) && condition.test(binding.handle)) {
+			if (binding.reentrant && !binding.isOver() && binding.keys.contains(key)
+					&& condition.test(binding.handle)) {
 				return binding.handle;
 			}
 		}

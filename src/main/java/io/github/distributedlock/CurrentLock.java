@@ -45,13 +45,19 @@ public final class CurrentLock implements AutoCloseable {
 	 */
 	@Nullable CurrentLock outer;
 
+	/**
+	 * Whether the thread may re-enter the lock.
+	 */
+	final boolean reentrant;
+
 	private final Thread thread = Thread.currentThread();
 
 	private volatile boolean ended;
 
-	private CurrentLock(LockHandle handle) {
+	private CurrentLock(LockHandle handle, boolean reentrant) {
 		this.handle = handle;
 		this.keys = handle.keys();
+		this.reentrant = reentrant;
 	}
 
 	/**
@@ -61,7 +67,21 @@ public final class CurrentLock implements AutoCloseable {
 	 * it does not give the lock back
 	 */
 	public static CurrentLock bind(LockHandle handle) {
-		CurrentLock binding = new CurrentLock(Objects.requireNonNull(handle, "handle"));
+		return push(new CurrentLock(Objects.requireNonNull(handle, "handle"), true));
+	}
+
+	/**
+	 * Makes a handle current on the calling thread, as its innermost lock, but lets
+	 * nothing re-enter it there: for code that may run beside the one that holds the
+	 * lock. No API.
+	 * @param handle the handle of a lock
+	 * @return the binding, to be closed by the same thread
+	 */
+	public static CurrentLock show(LockHandle handle) {
+		return push(new CurrentLock(handle, false));
+	}
+
+	private static CurrentLock push(CurrentLock binding) {
 		Bindings bindings = BINDINGS.get();
 		if (bindings == null) {
 			bindings = new Bindings();
@@ -119,6 +139,14 @@ public final class CurrentLock implements AutoCloseable {
 	static Optional<LockHandle> innermost() {
 		Bindings bindings = BINDINGS.get();
 		return (bindings != null) ? Optional.ofNullable(bindings.innermost()) : Optional.empty();
+	}
+
+	/**
+	 * What is bound. No API.
+	 * @return the handle
+	 */
+	public LockHandle handle() {
+		return this.handle;
 	}
 
 	/**

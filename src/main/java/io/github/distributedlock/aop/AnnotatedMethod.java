@@ -3,6 +3,7 @@ package io.github.distributedlock.aop;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.lang.reflect.WildcardType;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
@@ -11,6 +12,8 @@ import io.github.distributedlock.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -43,6 +46,28 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 
 	Class<?> resultType() {
 		return GenericTypeResolver.resolveReturnType(this.method, this.beanClass);
+	}
+
+	/**
+	 * Whether it is a {@code suspend} function for Spring, too.
+	 */
+	boolean isSuspending() {
+		return KotlinDetector.isSuspendingFunction(this.method);
+	}
+
+	/**
+	 * What it returns; of a {@code suspend} function what it gives to its continuation.
+	 */
+	ResolvableType result() {
+		if (!isSuspending()) {
+			return ResolvableType.forMethodReturnType(this.method, this.beanClass);
+		}
+		ResolvableType given = ResolvableType
+			.forMethodParameter(this.method, this.method.getParameterCount() - 1, this.beanClass)
+			.getGeneric(0);
+		// It is declared as that or what is above it.
+		return (given.getType() instanceof WildcardType wildcard && wildcard.getLowerBounds().length > 0)
+				? ResolvableType.forType(wildcard.getLowerBounds()[0], given) : given;
 	}
 
 	LockDefinitionException refuse(String problem, String remedy) {

@@ -18,6 +18,8 @@ import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.annotation.IfBusy;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -35,10 +37,14 @@ final class FallbackMethod {
 
 	private final boolean wantsCause;
 
-	private FallbackMethod(Method method, int parameters) {
+	private final boolean suspending;
+
+	private FallbackMethod(Method method, int parameters, boolean suspending) {
 		this.method = method;
+		this.suspending = suspending;
 		this.wantsCause = method.getParameterCount() > parameters;
-		this.cause = this.wantsCause ? method.getParameterTypes()[parameters] : LockNotAcquiredException.class;
+		this.cause = this.wantsCause ? method.getParameterTypes()[parameters - (suspending ? 1 : 0)]
+				: LockNotAcquiredException.class;
 		ReflectionUtils.makeAccessible(method);
 	}
 
@@ -63,7 +69,7 @@ final class FallbackMethod {
 		Method method = fitting.get(0);
 		checkResult(annotated, method);
 		checkExceptions(annotated, method);
-		return new FallbackMethod(method, annotated.method().getParameterCount());
+		return new FallbackMethod(method, annotated.method().getParameterCount(), annotated.isSuspending());
 	}
 
 	/*
@@ -88,9 +94,10 @@ final class FallbackMethod {
 	}
 
 	private static boolean fits(Method candidate, Method method) {
-		Class<?>[] offered = candidate.getParameterTypes();
-		Class<?>[] needed = method.getParameterTypes();
-		if (candidate.equals(method) || offered.length < needed.length || offered.length > needed.length + 1) {
+		Class<?>[] offered = withoutContinuation(candidate);
+		Class<?>[] needed = withoutContinuation(method);
+		if (candidate.equals(method)
+				|| KotlinDetector.isSuspendingFunction(candidate) != KotlinDetector.isSuspendingFunction(method) || offered.length < needed.length || offered.length > needed.length + 1) {
 			return false;
 		}
 		for (int index = 0; index < needed.length; index++) {
@@ -99,6 +106,11 @@ final class FallbackMethod {
 			}
 		}
 		return offered.length == needed.length || CAUSES.contains(offered[needed.length]);
+	}
+
+	private static Class<?>[] withoutContinuation(Method method) {
+		Class<?>[] types = method.getParameterTypes();
+		return KotlinDetector.isSuspendingFunction(method) ? Arrays.copyOf(types, types.length - 1) : types;
 	}
 
 	private static void checkResult(AnnotatedMethod annotated, Method fallback) {
@@ -134,8 +146,14 @@ final class FallbackMethod {
 	@Nullable Object invoke(Object target, Object[] args, LockException failure) throws Throwable {
 		@Nullable Object[] all = args;
 		if (this.wantsCause) {
+			int own = args.length - (this.suspending ? 1 : 0);
 			all = Arrays.copyOf(args, args.length + 1, Object[].class);
-			all[args.length] = failure;
+			System.arraycopy(args, own, all, own + 1, args.length - own);
+			all[own] = failure;
+		}
+		if (this.suspending) {
+			// Knows how to call it, and what its result is for Reactor.
+			return AopUtils.invokeJoinpointUsingReflection(target, this.method, all);
 		}
 		try {
 			return this.method.invoke(target, all);

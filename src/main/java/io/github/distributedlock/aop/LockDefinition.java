@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.reactive.ReactiveType;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.env.PropertyResolver;
@@ -20,17 +21,21 @@ import org.springframework.expression.EvaluationContext;
  * @param fallback what to call if the lock cannot be acquired, or {@code null}
  * @param lossReaction what to do if the lock is lost
  * @param results what may be returned
+ * @param reactive what the method returns if each subscription takes the lock for itself,
+ * {@code null} if the call does
  */
 record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Nullable Supplier<@Nullable Object> skipped,
-		@Nullable FallbackMethod fallback, LossReaction lossReaction, ResultRules results) {
+		@Nullable FallbackMethod fallback, LossReaction lossReaction, ResultRules results,
+		@Nullable ReactiveType reactive) {
 
 	static LockDefinition of(AnnotatedMethod annotated, PropertyResolver properties, EvaluationContext shared) {
 		MethodRules.check(annotated);
-		ResultRules results = ResultRules.of(annotated);
+		ReactiveType reactive = ReactiveResults.typeOf(annotated);
+		ResultRules results = ResultRules.of(annotated, reactive != null);
 		RequestTemplate template = new RequestTemplate(annotated, properties,
 				new KeyExpressions(annotated, properties, shared));
-		return new LockDefinition(annotated, template, SkippedResult.of(annotated), FallbackMethod.of(annotated),
-				LossReaction.of(annotated), results);
+		return new LockDefinition(annotated, template, SkippedResult.of(annotated, reactive),
+				FallbackMethod.of(annotated), LossReaction.of(annotated), results, reactive);
 	}
 
 	/**

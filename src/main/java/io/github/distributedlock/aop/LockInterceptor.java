@@ -10,11 +10,14 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.reactive.ReactiveType;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+
+import org.springframework.aop.ProxyMethodInvocation;
 
 /**
  * Runs an annotated method inside its lock.
@@ -45,6 +48,9 @@ class LockInterceptor implements MethodInterceptor {
 		if (definition == null) {
 			return invocation.proceed();
 		}
+		if (definition.reactive() != null) {
+			return defer((ProxyMethodInvocation) invocation, target, definition, definition.reactive());
+		}
 		LockRequest request = definition.template().request(target, invocation.getArguments());
 		Supplier<@Nullable Object> skipped = definition.skipped();
 		LockHandle handle;
@@ -60,6 +66,22 @@ class LockInterceptor implements MethodInterceptor {
 			return (skipped != null) ? skipped.get() : null;
 		}
 		return proceed(invocation, definition, handle);
+	}
+
+	/*
+	 * All failures of such a call are signals, that of its key, too.
+	 */
+	private Object defer(ProxyMethodInvocation invocation, Object target, LockDefinition definition,
+			ReactiveType reactive) {
+		LockRequest request;
+		try {
+			request = definition.template().request(target, invocation.getArguments());
+		}
+		catch (RuntimeException ex) {
+			return reactive.failed(ex);
+		}
+		return reactive
+			.locked(new ReactiveCall(invocation, target, definition, request, lock(), this.transactions));
 	}
 
 	private @Nullable Object fallBack(MethodInvocation invocation, Object target, LockDefinition definition,

@@ -59,6 +59,22 @@ record LossReaction(OnLost onLost) {
 		return this.onLost == OnLost.THROW;
 	}
 
+	/**
+	 * Tells of a loss where the method has gone on elsewhere.
+	 * @param failure what it failed with, {@code null} if it did not
+	 * @return what the call fails with, {@code null} if it does not
+	 */
+	@Nullable Throwable outcome(@Nullable Throwable failure, LockHandle handle) {
+		if (this.onLost == OnLost.REPORT) {
+			return failure;
+		}
+		if (failure == null) {
+			return LossCheck.of(handle);
+		}
+		LossCheck.addTo(failure, handle);
+		return failure;
+	}
+
 	@Nullable Object proceed(MethodInvocation invocation, LockHandle handle) throws Throwable {
 		return switch (this.onLost) {
 			case REPORT -> invocation.proceed();

@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -57,6 +58,11 @@ final class ResultRules {
 	private static final List<Class<?>> OUTLIVING_OF_THE_JDK = List.of(Flow.Publisher.class, Callable.class,
 			Supplier.class, BaseStream.class, Iterator.class, Future.class);
 
+	/**
+	 * The kinds above that can be followed where Reactor is.
+	 */
+	private static final Set<String> REACTIVE = Set.of("a reactive stream", "a Kotlin flow", "a reactive result");
+
 	private static final String ENTITY = "org.springframework.http.HttpEntity";
 
 	private static final String TOO_EARLY = ", and the lock would be released before that is done";
@@ -84,21 +90,35 @@ final class ResultRules {
 
 	/**
 	 * The rules for the results of a method.
+	 * @param reactive whether its own result may outlive it, but not what that contains
 	 * @throws io.github.distributedlock.LockDefinitionException if its declaration says
 	 * that they outlive it
 	 */
-	static ResultRules of(AnnotatedMethod annotated) {
+	static ResultRules of(AnnotatedMethod annotated, boolean reactive) {
 		Class<?>[] parameters = annotated.method().getParameterTypes();
-		if (parameters.length > 0
+		if (!reactive && parameters.length > 0
 				&& "kotlin.coroutines.Continuation".equals(parameters[parameters.length - 1].getName())) {
 			throw annotated.refuse("the method is a suspend function" + TOO_EARLY, remedy(annotated));
 		}
-		ResolvableType type = ResolvableType.forMethodReturnType(annotated.method(), annotated.beanClass());
+		ResolvableType result = annotated.result();
+		ResolvableType type = (reactive && isReactive(result.toClass())) ? result.getGeneric(0) : result;
 		String outliving = outliving(type, DEPTH);
+		if (outliving == null && reactive && CompletionStage.class.isAssignableFrom(type.toClass())) {
+			outliving = "a future (" + type.toClass().getName() + ")";
+		}
 		if (outliving != null) {
-			throw annotated.refuse("the method returns " + outliving + TOO_EARLY, remedy(annotated));
+			throw annotated.refuse("the method returns " + outliving
+					+ ((type != result) ? " inside of a " + result.toClass().getSimpleName() : "") + TOO_EARLY,
+					remedy(annotated));
 		}
 		return new ResultRules(annotated, isOpen(type, DEPTH));
+	}
+
+	/**
+	 * Whether a result of that type is subscribed to.
+	 */
+	static boolean isReactive(Class<?> type) {
+		return KINDS.get(type).filter(REACTIVE::contains).isPresent();
 	}
 
 	/**

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.annotation.IfBusy;
+import io.github.distributedlock.reactive.ReactiveType;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.CollectionFactory;
@@ -35,12 +36,16 @@ final class SkippedResult {
 
 	/**
 	 * The result of skipped calls.
+	 * @param reactive the reactive type of the result, if it has one
 	 * @return a supplier, asked at each skipped call because collections may be changed,
 	 * or {@code null} if calls are never skipped
 	 */
-	static @Nullable Supplier<@Nullable Object> of(AnnotatedMethod annotated) {
+	static @Nullable Supplier<@Nullable Object> of(AnnotatedMethod annotated, @Nullable ReactiveType reactive) {
 		if (annotated.annotation().ifBusy() != IfBusy.SKIP) {
 			return null;
+		}
+		if (reactive != null && ResultRules.isReactive(annotated.result().toClass())) {
+			return empty(annotated, reactive);
 		}
 		Class<?> type = annotated.resultType();
 		if (type.isPrimitive() && type != void.class) {
@@ -61,7 +66,23 @@ final class SkippedResult {
 		if (Map.class.isAssignableFrom(type)) {
 			return ifPossible(() -> CollectionFactory.createMap(type, 0));
 		}
+		if (ReactiveResults.isNeverNull(annotated)) {
+			throw annotated.refuse("ifBusy", IfBusy.SKIP,
+					"has no result to return for a skipped call of a method whose result is never null",
+					"let it return " + annotated.result().toClass().getSimpleName()
+							+ "? (null then says skipped), or use a fallback");
+		}
 		return () -> null;
+	}
+
+	private static Supplier<@Nullable Object> empty(AnnotatedMethod annotated, ReactiveType reactive) {
+		if (!reactive.supportsEmpty()) {
+			throw annotated.refuse("ifBusy", IfBusy.SKIP,
+					"has no result to return for a skipped call of a method that returns "
+							+ annotated.resultType().getName() + ", which always has a value",
+					"return one that may be empty, or use a fallback");
+		}
+		return () -> null; // the subscription completes without a value
 	}
 
 	private static Object future() {

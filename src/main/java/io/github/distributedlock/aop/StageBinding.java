@@ -29,7 +29,7 @@ final class StageBinding {
 		boolean followed = false;
 		try {
 			stage.whenComplete((value, thrown) -> {
-				Throwable failure = definition.lossReaction().fails() ? withLoss(thrown, release) : thrown;
+				Throwable failure = definition.lossReaction().outcome(thrown, release.handle());
 				release.doneAsync().whenComplete((released, ignored) -> after.completeAs(value, failure));
 			});
 			followed = true;
@@ -56,14 +56,6 @@ final class StageBinding {
 	 */
 	static boolean isNeeded(CompletionStage<?> stage, LockDefinition definition) {
 		return definition.lossReaction().fails() || !(stage instanceof CompletableFuture<?> future && future.isDone());
-	}
-
-	private static @Nullable Throwable withLoss(@Nullable Throwable thrown, PendingRelease release) {
-		if (thrown == null) {
-			return LossCheck.of(release.handle());
-		}
-		LossCheck.addTo(thrown, release.handle());
-		return thrown;
 	}
 
 	/**

@@ -33,17 +33,23 @@ final class TransactionBinding {
 				|| !TransactionSynchronizationManager.isSynchronizationActive()) {
 			return null;
 		}
-		AnnotatedMethod annotated = definition.annotated();
-		if (this.warned.add(annotated.method())) {
-			logger.warn("{}: called inside a running transaction, so that the lock is held until that "
-					+ "transaction has completed; to hold it for the method alone, call it before the transaction "
-					+ "begins", annotated);
-		}
+		warn(definition.annotated());
 		PendingRelease release = new PendingRelease(handle);
 		TransactionSynchronizationManager
 			.registerSynchronization(new Registration(release, definition.lossReaction().fails()));
 		release.join();
 		return release;
+	}
+
+	/**
+	 * Warns, once for each method, that it is called inside a transaction.
+	 */
+	void warn(AnnotatedMethod annotated) {
+		if (this.warned.add(annotated.method())) {
+			logger.warn("{}: called inside a running transaction, so that the lock is held until that "
+					+ "transaction has completed; to hold it for the method alone, call it before the transaction "
+					+ "begins", annotated);
+		}
 	}
 
 	/**

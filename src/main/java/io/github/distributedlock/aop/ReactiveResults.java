@@ -1,0 +1,92 @@
+package io.github.distributedlock.aop;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.TypeVariable;
+import java.util.List;
+import java.util.concurrent.Future;
+
+import io.github.distributedlock.reactive.ReactiveType;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Tells which methods have a result that is evaluated when it is subscribed to, so that
+ * each subscription can take the lock.
+ */
+final class ReactiveResults {
+
+	private static final String FLOW = "kotlinx.coroutines.flow.Flow";
+
+	private static final String OR = ", or return CompletableFuture or the plain result";
+
+	/**
+	 * What Spring's proxies need to call a {@code suspend} function.
+	 */
+	private static final List<String> FOR_SUSPEND = List.of("reactor.core.publisher.Flux",
+			"kotlinx.coroutines.reactor.MonoKt", "kotlin.reflect.full.KClasses");
+
+	private ReactiveResults() {
+	}
+
+	/**
+	 * The reactive type of a method's result.
+	 * @return the type, or {@code null} if the method has its result when it returns
+	 * @throws io.github.distributedlock.LockDefinitionException if a library is missing
+	 */
+	static @Nullable ReactiveType typeOf(AnnotatedMethod annotated) {
+		if (annotated.isSuspending()) {
+			return suspending(annotated);
+		}
+		Class<?> declared = annotated.resultType();
+		if (!ResultRules.isReactive(declared) || Future.class.isAssignableFrom(declared)) {
+			return null;
+		}
+		if (!isPresent("reactor.core.publisher.Flux")) {
+			throw annotated.refuse("the method returns " + declared.getName()
+					+ ", and it takes Reactor to hold a lock for as long as that lasts", "add io.projectreactor:reactor-core" + OR);
+		}
+		if (declared.getName().equals(FLOW) && !isPresent("kotlinx.coroutines.reactor.MonoKt")) {
+			throw withoutCoroutines(annotated, "returns a Kotlin Flow");
+		}
+		return ReactiveType.of(declared);
+	}
+
+	private static ReactiveType suspending(AnnotatedMethod annotated) {
+		if (!FOR_SUSPEND.stream().allMatch(ReactiveResults::isPresent)) {
+			throw withoutCoroutines(annotated, "is a suspend function");
+		}
+		ResolvableType result = annotated.result();
+		if (result.toClass().getName().equals("kotlin.Result")) {
+			throw annotated.refuse(
+					"the method is a suspend function that returns kotlin.Result, which any proxy wraps in another one",
+					"return the value, and throw what fails");
+		}
+		return ReactiveType.ofSuspending(result.toClass().getName().equals(FLOW));
+	}
+
+	private static RuntimeException withoutCoroutines(AnnotatedMethod annotated, String what) {
+		return annotated.refuse("the method " + what
+				+ ", and it takes Kotlin's bridge to Reactor to hold a lock for as long as that lasts",
+				"add org.jetbrains.kotlinx:kotlinx-coroutines-reactor and org.jetbrains.kotlin:kotlin-reflect" + OR);
+	}
+
+	private static boolean isPresent(String className) {
+		return ClassUtils.isPresent(className, ReactiveResults.class.getClassLoader());
+	}
+
+	/**
+	 * Whether Kotlin's compiler was told that a method never returns null.
+	 */
+	static boolean isNeverNull(AnnotatedMethod annotated) {
+		Method method = annotated.method();
+		return KotlinDetector.isKotlinType(method.getDeclaringClass()) && isPresent("kotlin.reflect.full.KClasses")
+				&& !annotated.result().toClass().getName().equals("kotlin.Unit")
+				&& !(annotated.result().getType() instanceof TypeVariable) && method.getReturnType() != void.class
+				&& !new MethodParameter(method, -1).isOptional();
+	}
+
+}

@@ -1,0 +1,51 @@
+package io.github.distributedlock.reactive;
+
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockHandle;
+import io.micrometer.context.ThreadLocalAccessor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets {@link LockHandle#current()} tell the lock of a reactive chain where
+ * context-propagation carries its context to a thread. No API: public only for the
+ * service loader.
+ * <p>
+ * It only shows the lock. What runs there may run beside the chain, as a task that got a
+ * copy of its context does, and must not re-enter.
+ */
+public final class CurrentLockAccessor implements ThreadLocalAccessor<LockHandle> {
+
+	/**
+	 * Of the entry in the context.
+	 */
+	static final String KEY = "io.github.distributedlock.current";
+
+	private static final ThreadLocal<@Nullable CurrentLock> SHOWN = new ThreadLocal<>();
+
+	@Override
+	public Object key() {
+		return KEY;
+	}
+
+	@Override
+	public @Nullable LockHandle getValue() {
+		CurrentLock shown = SHOWN.get();
+		return (shown != null) ? shown.handle() : null;
+	}
+
+	@Override
+	public void setValue(LockHandle handle) {
+		setValue();
+		SHOWN.set(CurrentLock.show(handle));
+	}
+
+	@Override
+	public void setValue() {
+		CurrentLock shown = SHOWN.get();
+		if (shown != null) {
+			shown.close();
+			SHOWN.remove();
+		}
+	}
+
+}

@@ -1,0 +1,95 @@
+package io.github.distributedlock.reactive;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockHandle;
+import org.jspecify.annotations.Nullable;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/**
+ * The locks that a reactive chain holds, which are in its Reactor context:
+ *
+ * <pre class="code">
+ * return Mono.deferContextual((context) -> {
+ *     LockContext.current(context).orElseThrow().checkHeld();
+ *     return write();
+ * });
+ * </pre>
+ *
+ * A method that is annotated re-enters them if it is subscribed to inside of that chain,
+ * on whatever thread. In a {@code suspend} function the context is that of the
+ * {@code ReactorContext} in the coroutine context. Safe for use by many threads.
+ */
+public final class LockContext {
+
+	/**
+	 * Two entries, since a context can also be captured from a thread, and copied to a
+	 * task that runs beside the chain: only what subscribers pass on is re-entered.
+	 */
+	private static final Object HELD = LockContext.class;
+
+	private LockContext() {
+	}
+
+	/**
+	 * The innermost open lock of a chain: of the annotated method that it is in.
+	 * @param context the context of the chain
+	 * @return the handle, or empty if the chain is in no lock
+	 */
+	public static Optional<LockHandle> current(ContextView context) {
+		for (HeldLocks held = held(context); held != null; held = held.outer()) {
+			if (!held.handle().isClosed()) {
+				return Optional.of(held.handle());
+			}
+		}
+		return Optional.empty();
+	}
+
+	/**
+	 * The context of what runs inside of a lock.
+	 */
+	static Context enter(Context context, LockHandle handle) {
+		return context.put(HELD, new HeldLocks(handle, held(context))).put(CurrentLockAccessor.KEY, handle);
+	}
+
+	/**
+	 * Runs code on this thread as part of a chain: it re-enters what the chain holds.
+	 */
+	static <T> T within(ContextView context, Supplier<T> code) {
+		Deque<LockHandle> handles = new ArrayDeque<>();
+		for (HeldLocks held = held(context); held != null; held = held.outer()) {
+			if (!held.handle().isClosed()) {
+				handles.push(held.handle());
+			}
+		}
+		return within(handles, code);
+	}
+
+	private static <T> T within(Deque<LockHandle> handles, Supplier<T> code) {
+		if (handles.isEmpty()) {
+			return code.get();
+		}
+		try (CurrentLock binding = CurrentLock.bind(handles.pop())) {
+			return within(handles, code);
+		}
+	}
+
+	private static @Nullable HeldLocks held(ContextView context) {
+		return context.<@Nullable HeldLocks>getOrDefault(HELD, null);
+	}
+
+	/**
+	 * An immutable stack.
+	 *
+	 * @param handle the innermost
+	 * @param outer the others
+	 */
+	private record HeldLocks(LockHandle handle, @Nullable HeldLocks outer) {
+	}
+
+}

@@ -1,0 +1,335 @@
+package io.github.distributedlock.reactive;
+
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockNotAcquiredException;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Schedulers;
+import reactor.util.context.Context;
+
+/**
+ * One subscription: it takes the lock, subscribes to what the method returns, and gives
+ * the lock back when that has ended.
+ *
+ * <pre>
+ *   ACQUIRING ──► RUNNING ──► RELEASING ──► ENDED
+ *       │            │            │
+ *       └────────────┴────────────┴───────► CANCELLED
+ * </pre>
+ *
+ * Invariants: each change of state is one compare-and-set. Whoever leaves RUNNING ends
+ * the part of the stream in the lock, and nobody else does. A handle that is told after
+ * ACQUIRING was left is given back by the one that is told. The lock is given back when
+ * the last of its parties is done: the stream, the thread that calls the method and
+ * subscribes to its result, which a cancellation by another thread does not stop, and the
+ * transaction that was there before. Nothing runs on a thread of the engine: what it
+ * tells goes on in Reactor's parallel scheduler, as after a delay.
+ */
+final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
+
+	private enum State {
+
+		ACQUIRING, RUNNING, RELEASING, ENDED, CANCELLED
+
+	}
+
+	private interface Call {
+
+		@Nullable Object call() throws Throwable;
+
+	}
+
+	private final CoreSubscriber<? super Object> actual;
+
+	private final SerialSubscriber downstream;
+
+	private final LockedInvocation invocation;
+
+	private final ReactiveType type;
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.ACQUIRING);
+
+	private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
+
+	private final AtomicInteger parties = new AtomicInteger(2);
+
+	private final CompletableFuture<@Nullable Void> released = new CompletableFuture<>();
+
+	/**
+	 * The thread that asks for the lock, while it does.
+	 */
+	private volatile @Nullable Thread asking;
+
+	private volatile @Nullable Future<?> request;
+
+	private volatile @Nullable LockHandle handle;
+
+	private volatile Context context;
+
+	private volatile boolean inTransaction;
+
+	/**
+	 * The only value, until it is passed on.
+	 */
+	private volatile @Nullable Object value;
+
+	LockedSubscription(CoreSubscriber<? super Object> actual, LockedInvocation invocation, ReactiveType type) {
+		this.actual = actual;
+		this.downstream = new SerialSubscriber(actual);
+		this.invocation = invocation;
+		this.type = type;
+		this.context = actual.currentContext();
+	}
+
+	void start() {
+		this.actual.onSubscribe(this);
+		if (this.state.get() == State.CANCELLED) {
+			return;
+		}
+		this.asking = Thread.currentThread();
+		try {
+			this.request = LockContext.within(this.context, () -> this.invocation.acquire(this::answered));
+		}
+		catch (RuntimeException ex) {
+			answer(null, ex);
+			return;
+		}
+		finally {
+			this.asking = null;
+		}
+		if (this.state.get() == State.CANCELLED) {
+			withdraw();
+		}
+	}
+
+	private void answered(@Nullable LockHandle handle, @Nullable Throwable failure) {
+		if (this.asking == Thread.currentThread()) {
+			answer(handle, failure);
+		}
+		else {
+			onScheduler(() -> answer(handle, failure));
+		}
+	}
+
+	private void answer(@Nullable LockHandle handle, @Nullable Throwable failure) {
+		if (!this.state.compareAndSet(State.ACQUIRING, State.RUNNING)) {
+			if (handle != null) {
+				handle.closeAsync();
+			}
+		}
+		else if (handle != null) {
+			run(handle);
+		}
+		else if (failure != null) {
+			fail((failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure);
+		}
+		else {
+			onComplete();
+		}
+	}
+
+	private void fail(Throwable failure) {
+		if (failure instanceof LockNotAcquiredException || failure instanceof LockBackendException) {
+			subscribe(() -> this.invocation.fallBack((LockException) failure));
+		}
+		else {
+			onError(failure);
+		}
+	}
+
+	private void run(LockHandle handle) {
+		this.handle = handle;
+		this.context = LockContext.enter(this.context, handle);
+		try {
+			if (ReactiveTransactions.join(this.context, handle, this.invocation, this::leave)) {
+				this.inTransaction = true;
+				this.parties.incrementAndGet();
+			}
+			if (this.invocation.endsOnLoss()) {
+				// Not behind an action of the application.
+				handle.onLost(() -> onScheduler(this::lost), Runnable::run);
+			}
+			LockContext.within(this.context, () -> subscribe(this.invocation::proceed));
+		}
+		finally {
+			leave();
+		}
+	}
+
+	/**
+	 * Calls a method and subscribes to its result. The context is written, though it is
+	 * there already: what restores thread-locals then does so for the method, too.
+	 */
+	private @Nullable Void subscribe(Call method) {
+		Publisher<Object> result = this.type.isMultiValue()
+				? Flux.defer(() -> call(method)).contextWrite(UnaryOperator.identity())
+				: Mono.defer(() -> Mono.fromDirect(call(method))).contextWrite(UnaryOperator.identity());
+		if (this.state.get() == State.RUNNING) {
+			result.subscribe(this);
+		}
+		return null;
+	}
+
+	private Publisher<Object> call(Call method) {
+		try {
+			return this.type.toPublisher(
+					Objects.requireNonNull(method.call(), () -> this.invocation + ": the method has returned null"));
+		}
+		catch (Throwable ex) {
+			Exceptions.throwIfJvmFatal(ex);
+			return Mono.error(ex);
+		}
+	}
+
+	@Override
+	public Context currentContext() {
+		return this.context;
+	}
+
+	@Override
+	public void onSubscribe(Subscription subscription) {
+		this.upstream.set(subscription);
+	}
+
+	@Override
+	public void request(long n) {
+		this.upstream.request(n);
+	}
+
+	@Override
+	public void onNext(Object value) {
+		try {
+			this.invocation.check(value);
+		}
+		catch (RuntimeException ex) {
+			this.upstream.cancel();
+			onError(ex);
+			return;
+		}
+		if (this.type.isMultiValue()) {
+			this.downstream.pass(value);
+		}
+		else {
+			this.value = value;
+		}
+	}
+
+	@Override
+	public void onComplete() {
+		if (this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
+			end(null);
+		}
+	}
+
+	@Override
+	public void onError(Throwable failure) {
+		if (this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
+			end(failure);
+		}
+		else {
+			Operators.onErrorDropped(failure, this.context);
+		}
+	}
+
+	private void end(@Nullable Throwable failure) {
+		LockHandle held = this.handle;
+		if (held == null) {
+			signal(failure);
+			return;
+		}
+		Throwable outcome = this.invocation.outcome(failure, held);
+		leave();
+		// The transaction may wait for this very signal.
+		if (this.inTransaction || this.released.isDone()) {
+			signal(outcome);
+		}
+		else {
+			this.released.whenComplete((done, ignored) -> onScheduler(() -> signal(outcome)));
+		}
+	}
+
+	/**
+	 * There is no lock to wait for.
+	 */
+	private void lost() {
+		LockHandle held = Objects.requireNonNull(this.handle);
+		Throwable loss = this.invocation.outcome(null, held);
+		if (loss != null && this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
+			this.upstream.cancel();
+			leave();
+			signal(loss);
+		}
+	}
+
+	private void signal(@Nullable Throwable failure) {
+		if (this.state.compareAndSet(State.RELEASING, State.ENDED)) {
+			this.downstream.end(this.value, failure);
+		}
+		else {
+			Operators.onDiscard(this.value, this.context);
+		}
+	}
+
+	@Override
+	public void cancel() {
+		State before = this.state.getAndUpdate((now) -> (now != State.ENDED) ? State.CANCELLED : now);
+		if (before == State.ACQUIRING) {
+			withdraw();
+		}
+		else if (before == State.RUNNING) {
+			this.upstream.cancel();
+			leave();
+		}
+	}
+
+	private void withdraw() {
+		Future<?> asked = this.request;
+		if (asked != null) {
+			asked.cancel(true);
+		}
+	}
+
+	/**
+	 * A party is done.
+	 * @return what completes with the release, when all are
+	 */
+	private CompletableFuture<@Nullable Void> leave() {
+		LockHandle held = this.handle;
+		if (this.parties.decrementAndGet() == 0 && held != null) {
+			try {
+				held.closeAsync().whenComplete((done, ignored) -> this.released.complete(null));
+			}
+			catch (RuntimeException | Error ex) {
+				this.released.complete(null);
+			}
+		}
+		return this.released;
+	}
+
+	private static void onScheduler(Runnable task) {
+		try {
+			Schedulers.parallel().schedule(task);
+		}
+		catch (RejectedExecutionException ex) {
+			task.run();
+		}
+	}
+
+}

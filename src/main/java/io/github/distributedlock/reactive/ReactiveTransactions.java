@@ -1,0 +1,107 @@
+package io.github.distributedlock.reactive;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.LockHandle;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
+
+import org.springframework.transaction.reactive.TransactionContext;
+import org.springframework.transaction.reactive.TransactionSynchronization;
+import org.springframework.transaction.reactive.TransactionSynchronizationManager;
+
+/**
+ * Keeps a lock that was taken inside a reactive transaction until that has completed:
+ * released earlier, the next owner would read what is not yet committed.
+ */
+final class ReactiveTransactions {
+
+	private ReactiveTransactions() {
+	}
+
+	/**
+	 * Lets the running transaction, if there is one, take part in the release.
+	 * @param leave to be called when it has completed; completes with the release
+	 * @return whether there is one
+	 */
+	static boolean join(ContextView context, LockHandle handle, LockedInvocation invocation,
+			Supplier<CompletableFuture<@Nullable Void>> leave) {
+		TransactionContext known = context.<@Nullable TransactionContext>getOrDefault(TransactionContext.class, null);
+		if (known == null) {
+			return false;
+		}
+		TransactionSynchronizationManager transaction = new TransactionSynchronizationManager(known);
+		if (!transaction.isActualTransactionActive() || !transaction.isSynchronizationActive()) {
+			return false;
+		}
+		invocation.joinsTransaction();
+		transaction.registerSynchronization(new Registration(transaction, handle, invocation, leave));
+		return true;
+	}
+
+	/**
+	 * Synchronizations of the same order run as they were registered. So the one that
+	 * releases is registered at the last moment. A lock that is taken after the commit
+	 * has missed that moment and is released from here. What must fail when the lock is
+	 * lost fails before the commit.
+	 */
+	private static final class Registration implements TransactionSynchronization {
+
+		private final TransactionSynchronizationManager transaction;
+
+		private final LockHandle handle;
+
+		private final LockedInvocation invocation;
+
+		private final Supplier<CompletableFuture<@Nullable Void>> leave;
+
+		private volatile boolean passedOn;
+
+		private Registration(TransactionSynchronizationManager transaction, LockHandle handle,
+				LockedInvocation invocation, Supplier<CompletableFuture<@Nullable Void>> leave) {
+			this.transaction = transaction;
+			this.handle = handle;
+			this.invocation = invocation;
+			this.leave = leave;
+		}
+
+		@Override
+		public Mono<Void> beforeCommit(boolean readOnly) {
+			return Mono.defer(() -> {
+				Throwable loss = this.invocation.lossFails() ? this.invocation.outcome(null, this.handle) : null;
+				return (loss != null) ? Mono.error(loss) : Mono.empty();
+			});
+		}
+
+		@Override
+		public Mono<Void> beforeCompletion() {
+			return Mono.fromRunnable(() -> {
+				this.transaction.registerSynchronization(new Release(this.leave));
+				this.passedOn = true;
+			});
+		}
+
+		@Override
+		public Mono<Void> afterCompletion(int status) {
+			return this.passedOn ? Mono.empty() : released(this.leave);
+		}
+
+	}
+
+	private record Release(Supplier<CompletableFuture<@Nullable Void>> leave) implements TransactionSynchronization {
+
+		@Override
+		public Mono<Void> afterCompletion(int status) {
+			return released(this.leave);
+		}
+
+	}
+
+	// Not cancelled with the subscription: others wait for it, too.
+	private static Mono<Void> released(Supplier<CompletableFuture<@Nullable Void>> leave) {
+		return Mono.defer(() -> Mono.fromFuture(leave.get(), true));
+	}
+
+}

@@ -1,0 +1,82 @@
+package io.github.distributedlock.reactive;
+
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
+
+/**
+ * How results of a type are subscribed to, and made. No API: public only for the advice
+ * of this library. Immutable.
+ */
+public final class ReactiveType {
+
+	private final ReactiveAdapter adapter;
+
+	private ReactiveType(ReactiveAdapter adapter) {
+		this.adapter = adapter;
+	}
+
+	/**
+	 * The type that is declared so.
+	 * @param declared what a method returns
+	 * @return the type, {@code null} if Spring does not know it, or only one above it, of
+	 * which the caller could not be given any; or if it does not wait for a subscription
+	 */
+	public static @Nullable ReactiveType of(Class<?> declared) {
+		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(declared);
+		boolean usable = adapter != null && adapter.getReactiveType() == declared
+				&& adapter.getDescriptor().isDeferred();
+		return usable ? new ReactiveType(Objects.requireNonNull(adapter)) : null;
+	}
+
+	/**
+	 * The type that Spring's proxies make of a {@code suspend} function.
+	 * @param flow whether its result is a Kotlin {@code Flow}
+	 * @return the type
+	 */
+	public static ReactiveType ofSuspending(boolean flow) {
+		return Objects.requireNonNull(of(flow ? Flux.class : Mono.class));
+	}
+
+	/**
+	 * Whether a result may have no value.
+	 * @return whether a call can be skipped
+	 */
+	public boolean supportsEmpty() {
+		return this.adapter.supportsEmpty();
+	}
+
+	/**
+	 * A result that takes the lock at each subscription.
+	 * @param invocation what to call inside of it
+	 * @return the result
+	 */
+	public Object locked(LockedInvocation invocation) {
+		return this.adapter
+			.fromPublisher(isMultiValue() ? LockedFlux.of(invocation, this) : LockedMono.of(invocation, this));
+	}
+
+	/**
+	 * A result that fails.
+	 * @param failure what with
+	 * @return the result
+	 */
+	public Object failed(Throwable failure) {
+		return this.adapter.fromPublisher(isMultiValue() ? Flux.error(failure) : Mono.error(failure));
+	}
+
+	boolean isMultiValue() {
+		return this.adapter.isMultiValue();
+	}
+
+	Publisher<Object> toPublisher(Object result) {
+		return this.adapter.toPublisher(result);
+	}
+
+}
