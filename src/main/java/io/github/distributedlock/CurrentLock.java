@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,8 @@ import org.jspecify.annotations.Nullable;
 public final class CurrentLock implements AutoCloseable {
 
 	private static final ThreadLocal<@Nullable Bindings> BINDINGS = new ThreadLocal<>();
+
+	private static final ThreadLocal<@Nullable List<LockHandle>> CHAIN = new ThreadLocal<>();
 
 	final LockHandle handle;
 
@@ -134,6 +137,40 @@ public final class CurrentLock implements AutoCloseable {
 	public static Optional<LockHandle> find(String key, Predicate<? super LockHandle> condition) {
 		Bindings bindings = BINDINGS.get();
 		return (bindings != null) ? Optional.ofNullable(bindings.find(key, condition)) : Optional.empty();
+	}
+
+	/**
+	 * Runs code as part of what has no thread of its own, as a reactive chain: what it
+	 * requests {@linkplain DistributedLock#acquireAsync(LockRequest) without blocking}
+	 * re-enters what that holds. No API.
+	 * @param <T> the type of the result
+	 * @param handles what is held, innermost first
+	 * @param code what to run
+	 * @return its result
+	 */
+	public static <T> T inChain(List<LockHandle> handles, Supplier<T> code) {
+		List<LockHandle> before = CHAIN.get();
+		CHAIN.set(handles);
+		try {
+			return code.get();
+		}
+		finally {
+			if (before != null) {
+				CHAIN.set(before);
+			}
+			else {
+				CHAIN.remove();
+			}
+		}
+	}
+
+	/**
+	 * What a request may re-enter that blocks no thread. No API.
+	 * @return the handles, innermost first
+	 */
+	public static List<LockHandle> chain() {
+		List<LockHandle> handles = CHAIN.get();
+		return (handles != null) ? handles : List.of();
 	}
 
 	static Optional<LockHandle> innermost() {

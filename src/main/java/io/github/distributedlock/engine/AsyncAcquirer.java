@@ -9,6 +9,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
+import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -25,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes a handle of a request that no thread waits for, as {@link HandleAcquirer} does of
- * others; but nothing is re-entered. Safe for use by many threads.
+ * others; but what is re-entered is what the chain holds that asks, and not the thread.
+ * Safe for use by many threads.
  * <p>
  * Invariants: the call counts as running, for a stop, from before anything is asked of
  * the store until its handle is closed, or there is none. A future is completed, and the
@@ -99,17 +101,36 @@ final class AsyncAcquirer {
 			Call call) {
 		List<String> keys = this.requests.keysInOrder(request);
 		HoldOptions options = this.requests.options(request);
-		AsyncDriver driver = new AsyncDriver(this.tasks, this.handleContext.time());
-		RequestAcquisition acquisition = this.requestAcquirer.begin(keys, options, wait, driver);
 		UnaryOperator<Runnable> inContext = this.contextCapture.get();
 		CallbackFuture<T> future = new CallbackFuture<>(
 				(task) -> this.handleContext.workers().callback(inContext.apply(task)));
+		Reentrancy reentrancy = Reentrancy.ofChain(CurrentLock.chain(), this.handleContext.lossHandler(),
+				this.requestAcquirer::undo);
+		List<Hold> reentered = reentrancy.reenter(keys, options);
+		if (reentered != null) {
+			future.complete(result.apply(reenter(reentered, keys, call)));
+			return future;
+		}
+		AsyncDriver driver = new AsyncDriver(this.tasks, this.handleContext.time());
+		RequestAcquisition acquisition = this.requestAcquirer.begin(reentrancy, keys, options, wait, driver);
 		// By others; when the request itself completes it, it has ended.
 		future.whenComplete((value, failure) -> driver.withdraw());
 		Pending<T> pending = new Pending<>(request, keys, options, wait, result, call, acquisition, inContext, future);
 		acquisition.queueUp();
 		driver.start(acquisition, pending);
 		return future;
+	}
+
+	private LockHandle reenter(List<Hold> holds, List<String> keys, Call call) {
+		try {
+			LockHandle handle = new EngineHandle(holds, keys, true, call, this.handleContext);
+			this.asking.decrement();
+			return handle;
+		}
+		catch (RuntimeException | Error ex) {
+			this.requestAcquirer.undo(holds);
+			throw ex;
+		}
 	}
 
 	/**

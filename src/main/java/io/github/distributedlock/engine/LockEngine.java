@@ -117,7 +117,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
 				new FairPollers(), handOver, this.watchdog, this.sweeper, instance, this.lifecycle, new Contention(),
 				time);
-		Reentrancy reentrancy = new Reentrancy(this.lossHandler, releaser);
+		Reentrancy reentrancy = Reentrancy.ofThreads(this.lossHandler, releaser);
 		HandleContext handleContext = new HandleContext(this.calls, this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);

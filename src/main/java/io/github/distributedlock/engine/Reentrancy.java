@@ -2,10 +2,13 @@ package io.github.distributedlock.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockUpgradeException;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
@@ -15,24 +18,63 @@ import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Re-enters keys that the calling thread holds already, in memory.
+ * Re-enters keys that the calling thread, or a reactive chain, holds already, in memory.
  * <p>
  * Invariants: a lost hold is never re-entered, and what the outer hold cannot honour is
  * refused. Safe for use by many threads.
  */
 final class Reentrancy {
 
+	/**
+	 * Finds what is held.
+	 */
+	private interface Holder {
+
+		Optional<LockHandle> find(String key, Predicate<? super LockHandle> condition);
+
+	}
+
 	private final LossHandler lossHandler;
 
-	private final Releaser releaser;
+	private final Consumer<List<Hold>> undo;
 
-	Reentrancy(LossHandler lossHandler, Releaser releaser) {
+	private final Holder holder;
+
+	/**
+	 * How the holder is called in a message.
+	 */
+	private final String holderName;
+
+	private Reentrancy(LossHandler lossHandler, Consumer<List<Hold>> undo, Holder holder, String holderName) {
 		this.lossHandler = lossHandler;
-		this.releaser = releaser;
+		this.undo = undo;
+		this.holder = holder;
+		this.holderName = holderName;
 	}
 
 	/**
-	 * Re-enters the keys if the calling thread holds all of them. Asks nothing of the
+	 * That of the thread that calls it.
+	 */
+	static Reentrancy ofThreads(LossHandler lossHandler, Releaser releaser) {
+		return new Reentrancy(lossHandler, (holds) -> releaser.undo(holds.stream().filter(Hold::exit).toList()),
+				CurrentLock::find, "this thread");
+	}
+
+	/**
+	 * That of what has no thread of its own.
+	 * @param handles what it holds, innermost first
+	 * @param undo gives back holds without blocking
+	 */
+	static Reentrancy ofChain(List<LockHandle> handles, LossHandler lossHandler, Consumer<List<Hold>> undo) {
+		return new Reentrancy(lossHandler, undo,
+				(key, condition) -> handles.stream()
+					.filter((handle) -> !handle.isClosed() && handle.keys().contains(key) && condition.test(handle))
+					.findFirst(),
+				"this reactive chain");
+	}
+
+	/**
+	 * Re-enters the keys if the holder has all of them. Asks nothing of the
 	 * store and waits for nothing.
 	 * @return a hold for each key, or {@code null} if one is not held
 	 * @throws LockUpgradeException if it shares a key that is to be exclusive
@@ -66,7 +108,7 @@ final class Reentrancy {
 	}
 
 	/**
-	 * Re-enters one key, if the calling thread holds it.
+	 * Re-enters one key, if the holder has it.
 	 * @return the hold, or {@code null} if it is not held
 	 */
 	@Nullable Hold reenter(String key, HoldOptions options) {
@@ -74,17 +116,17 @@ final class Reentrancy {
 	}
 
 	/**
-	 * Whether the calling thread holds one of the keys.
+	 * Whether the holder has one of the keys.
 	 */
 	boolean holdsAny(List<String> keys) {
 		return keys.stream().anyMatch((key) -> find(key, this.lossHandler::isStillHeld) != null);
 	}
 
 	/**
-	 * The calling thread's innermost hold of a key that fulfils a condition.
+	 * The holder's innermost hold of a key that fulfils a condition.
 	 */
 	private @Nullable Hold find(String key, Predicate<Hold> condition) {
-		return CurrentLock
+		return this.holder
 			.find(key,
 					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.lossHandler)
 							&& condition.test(outer.hold(key)))
@@ -103,23 +145,23 @@ final class Reentrancy {
 		return held;
 	}
 
-	private static void requireHonoured(HoldOptions options, Hold outer) {
+	private void requireHonoured(HoldOptions options, Hold outer) {
 		if (options.fenced() && outer.fencingToken().isEmpty()) {
 			throw new IllegalArgumentException(
-					"Lock '" + LockException.printable(outer.key()) + "' was requested as fenced, but this thread holds"
-							+ " it without a fencing token already. Request the outer lock as fenced, too");
+					"Lock '" + LockException.printable(outer.key()) + "' was requested as fenced, but "
+							+ this.holderName + " holds it without a fencing token already. Request the outer lock as fenced, too");
 		}
 		if (outer.options().isShared() && !options.isShared()) {
 			throw new LockUpgradeException(
-					"Lock '" + LockException.printable(outer.key()) + "' was requested as EXCLUSIVE, but this thread"
-							+ " holds it as SHARED already, and would wait for itself",
+					"Lock '" + LockException.printable(outer.key()) + "' was requested as EXCLUSIVE, but "
+							+ this.holderName + " holds it as SHARED already, and would wait for itself",
 					"request the outer lock as EXCLUSIVE, or give it back first");
 		}
 		long left = outer.longest();
 		if (options.minHold() > left) {
 			throw new IllegalArgumentException(
 					"Lock '" + LockException.printable(outer.key()) + "' was requested with a minHoldTime of "
-							+ Text.of(options.minHold()) + ", but this thread holds it already, with a "
+							+ Text.of(options.minHold()) + ", but " + this.holderName + " holds it already, with a "
 							+ (outer.options().renewed() ? "maxHoldTime" : "leaseTime") + " that ends in "
 							+ Text.of(left) + ". Request the outer lock with a longer one, or give it back first");
 		}
@@ -130,7 +172,7 @@ final class Reentrancy {
 	 * gives the others back.
 	 */
 	void undo(List<Hold> holds) {
-		this.releaser.undo(holds.stream().filter(Hold::exit).toList());
+		this.undo.accept(holds);
 	}
 
 }

@@ -30,7 +30,7 @@ final class RequestAcquirer {
 
 	final MultiKeyAcquirer multiKeyAcquirer;
 
-	final Reentrancy reentrancy;
+	private final Reentrancy reentrancy;
 
 	final Lifecycle lifecycle;
 
@@ -61,7 +61,7 @@ final class RequestAcquirer {
 		if (keys.size() == 1) {
 			return acquireOne(keys, options, wait);
 		}
-		RequestAcquisition acquisition = new RequestAcquisition(this, keys, options, wait,
+		RequestAcquisition acquisition = new RequestAcquisition(this, this.reentrancy, keys, options, wait,
 				this.lifecycle.requireServed(keys.get(0)), null);
 		wait.run(acquisition);
 		List<Hold> holds = acquisition.holds();
@@ -83,11 +83,12 @@ final class RequestAcquirer {
 
 	/**
 	 * Begins to acquire the keys for a request that no thread waits for.
+	 * @param reentrancy that of whatever asks
 	 * @param waker the request
 	 */
-	RequestAcquisition begin(List<String> keys, HoldOptions options, Wait wait, Waker waker) {
-		return new RequestAcquisition(this, keys, options, wait, this.lifecycle.requireServedElsewhere(keys.get(0)),
-				waker);
+	RequestAcquisition begin(Reentrancy reentrancy, List<String> keys, HoldOptions options, Wait wait, Waker waker) {
+		return new RequestAcquisition(this, reentrancy, keys, options, wait,
+				this.lifecycle.requireServedElsewhere(keys.get(0)), waker);
 	}
 
 	/**

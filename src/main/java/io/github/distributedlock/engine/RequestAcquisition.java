@@ -26,6 +26,8 @@ final class RequestAcquisition implements Acquisition {
 
 	private final RequestAcquirer acquirer;
 
+	private final Reentrancy reentrancy;
+
 	private final List<String> keys;
 
 	private final HoldOptions options;
@@ -54,9 +56,10 @@ final class RequestAcquisition implements Acquisition {
 	 * @param era when the request was made, and served
 	 * @param waker the request, if no thread waits for it, else {@code null}
 	 */
-	RequestAcquisition(RequestAcquirer acquirer, List<String> keys, HoldOptions options, Wait wait, int era,
+	RequestAcquisition(RequestAcquirer acquirer, Reentrancy reentrancy, List<String> keys, HoldOptions options, Wait wait, int era,
 			@Nullable Waker waker) {
 		this.acquirer = acquirer;
+		this.reentrancy = reentrancy;
 		this.keys = keys;
 		this.options = options;
 		this.wait = wait;
@@ -134,7 +137,7 @@ final class RequestAcquisition implements Acquisition {
 			this.owner = this.acquirer.instance.nextOwner();
 		}
 		String key = key();
-		Hold outer = (this.keys.size() > 1) ? this.acquirer.reentrancy.reenter(key, this.options) : null;
+		Hold outer = (this.keys.size() > 1) ? this.reentrancy.reenter(key, this.options) : null;
 		if (outer != null) {
 			this.holds.add(outer);
 			return null;
@@ -149,7 +152,7 @@ final class RequestAcquisition implements Acquisition {
 	}
 
 	private boolean acquireJointly(List<String> keys) {
-		if (this.acquirer.reentrancy.holdsAny(keys)) {
+		if (this.reentrancy.holdsAny(keys)) {
 			return false; // Some have to be re-entered.
 		}
 		List<Hold> joint = this.acquirer.multiKeyAcquirer.acquire(keys, this.owner, this.options, this.wait, this.era);

@@ -1,7 +1,9 @@
 package io.github.distributedlock.reactive;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -42,12 +44,7 @@ public final class LockContext {
 	 * @return the handle, or empty if the chain is in no lock
 	 */
 	public static Optional<LockHandle> current(ContextView context) {
-		for (HeldLocks held = held(context); held != null; held = held.outer()) {
-			if (!held.handle().isClosed()) {
-				return Optional.of(held.handle());
-			}
-		}
-		return Optional.empty();
+		return handles(context).stream().findFirst();
 	}
 
 	/**
@@ -58,25 +55,38 @@ public final class LockContext {
 	}
 
 	/**
-	 * Runs code on this thread as part of a chain: it re-enters what the chain holds.
+	 * Asks for a lock as part of a chain, which re-enters what it holds.
 	 */
-	static <T> T within(ContextView context, Supplier<T> code) {
-		Deque<LockHandle> handles = new ArrayDeque<>();
-		for (HeldLocks held = held(context); held != null; held = held.outer()) {
-			if (!held.handle().isClosed()) {
-				handles.push(held.handle());
-			}
-		}
-		return within(handles, code);
+	static <T> T ask(ContextView context, Supplier<T> request) {
+		return CurrentLock.inChain(handles(context), request);
 	}
 
-	private static <T> T within(Deque<LockHandle> handles, Supplier<T> code) {
-		if (handles.isEmpty()) {
-			return code.get();
+	/**
+	 * Runs code on this thread as part of a chain, and as its only part just now: what
+	 * blocks re-enters what the chain holds, too.
+	 */
+	static void run(ContextView context, Runnable code) {
+		Deque<CurrentLock> bindings = new ArrayDeque<>();
+		List<LockHandle> handles = handles(context);
+		try {
+			for (int i = handles.size() - 1; i >= 0; i--) {
+				bindings.push(CurrentLock.bind(handles.get(i)));
+			}
+			code.run();
 		}
-		try (CurrentLock binding = CurrentLock.bind(handles.pop())) {
-			return within(handles, code);
+		finally {
+			bindings.forEach(CurrentLock::close);
 		}
+	}
+
+	private static List<LockHandle> handles(ContextView context) {
+		List<LockHandle> handles = new ArrayList<>();
+		for (HeldLocks held = held(context); held != null; held = held.outer()) {
+			if (!held.handle().isClosed()) {
+				handles.add(held.handle());
+			}
+		}
+		return handles;
 	}
 
 	private static @Nullable HeldLocks held(ContextView context) {

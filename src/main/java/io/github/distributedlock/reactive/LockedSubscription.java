@@ -105,7 +105,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		this.asking = Thread.currentThread();
 		try {
-			this.request = LockContext.within(this.context, () -> this.invocation.acquire(this::answered));
+			this.request = LockContext.ask(this.context, () -> this.invocation.acquire(this::answered));
 		}
 		catch (RuntimeException ex) {
 			answer(null, ex);
@@ -166,7 +166,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 				// Not behind an action of the application.
 				handle.onLost(() -> onScheduler(this::lost), Runnable::run);
 			}
-			LockContext.within(this.context, () -> subscribe(this.invocation::proceed));
+			LockContext.run(this.context, () -> subscribe(this.invocation::proceed));
 		}
 		finally {
 			leave();
@@ -177,14 +177,13 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	 * Calls a method and subscribes to its result. The context is written, though it is
 	 * there already: what restores thread-locals then does so for the method, too.
 	 */
-	private @Nullable Void subscribe(Call method) {
+	private void subscribe(Call method) {
 		Publisher<Object> result = this.type.isMultiValue()
 				? Flux.defer(() -> call(method)).contextWrite(UnaryOperator.identity())
 				: Mono.defer(() -> Mono.fromDirect(call(method))).contextWrite(UnaryOperator.identity());
 		if (this.state.get() == State.RUNNING) {
 			result.subscribe(this);
 		}
-		return null;
 	}
 
 	private Publisher<Object> call(Call method) {

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
@@ -37,6 +38,11 @@ class RecordingLock implements DistributedLock {
 	 * When it is not null, a release in the background ends with it.
 	 */
 	volatile CompletableFuture<Void> released;
+
+	/**
+	 * When it is not null, a request that blocks no thread waits for it.
+	 */
+	volatile CompletableFuture<Void> turn;
 
 	private final Deque<Handle> open = new ConcurrentLinkedDeque<>();
 
@@ -74,6 +80,41 @@ class RecordingLock implements DistributedLock {
 		return take(request, "tryAcquire");
 	}
 
+	@Override
+	public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
+		return async(() -> acquire(request.detached(true)));
+	}
+
+	@Override
+	public CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
+		return async(() -> tryAcquire(request.detached(true)));
+	}
+
+	private <T> CompletableFuture<T> async(Supplier<T> acquire) {
+		CompletableFuture<Void> turn = this.turn;
+		if (turn == null) {
+			try {
+				return CompletableFuture.completedFuture(acquire.get());
+			}
+			catch (RuntimeException ex) {
+				return CompletableFuture.failedFuture(ex);
+			}
+		}
+		this.events.add("waits");
+		CompletableFuture<T> future = new CompletableFuture<>();
+		future.whenComplete((value, failure) -> {
+			if (future.isCancelled()) {
+				this.events.add("withdrawn");
+			}
+		});
+		turn.thenRun(() -> {
+			if (!future.isDone()) {
+				future.complete(acquire.get());
+			}
+		});
+		return future;
+	}
+
 	private Optional<LockHandle> take(LockRequest request, String how) {
 		this.requests.add(request);
 		if (this.failure != null) {
@@ -95,7 +136,7 @@ class RecordingLock implements DistributedLock {
 
 		private Handle(LockRequest request) {
 			super(request.keys());
-			this.binding = CurrentLock.bind(this);
+			this.binding = request.detached() ? null : CurrentLock.bind(this);
 			RecordingLock.this.open.add(this);
 		}
 
@@ -127,7 +168,9 @@ class RecordingLock implements DistributedLock {
 		public void close() {
 			if (this.closed.compareAndSet(false, true)) {
 				super.close();
-				this.binding.close();
+				if (this.binding != null) {
+					this.binding.close();
+				}
 				RecordingLock.this.open.remove(this);
 				RecordingLock.this.events.add("release");
 				if (RecordingLock.this.failureOnClose != null) {

@@ -1,0 +1,112 @@
+package io.github.distributedlock.reactive;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.autoconfigure.Contexts;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.TestRedis;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Reactive methods whose locks are in a real Redis.
+ */
+class ReactiveRedisTests {
+
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
+	private static final String KEY = "lock:{stock}";
+
+	private final Scheduler single = Schedulers.newSingle("one-thread");
+
+	private final ApplicationContextRunner application = Contexts.withRedis()
+		.withBean(Stock.class)
+		.withPropertyValues("spring.data.redis.port=" + redis.port());
+
+	@AfterEach
+	void stop() {
+		this.single.dispose();
+	}
+
+	@Test
+	void heldFromBeforeTheBodyUntilTheValue() {
+		this.application.run((context) -> {
+			Stock stock = context.getBean(Stock.class);
+			Mono<Boolean> held = stock.mono(() -> Mono.fromSupplier(() -> redis.admin().exists(KEY)));
+			assertThat(redis.admin().exists(KEY)).as("before a subscription").isFalse();
+			StepVerifier.create(held).assertNext((inside) -> {
+				assertThat(inside).isTrue();
+				assertThat(redis.admin().exists(KEY)).as("when the value is passed on").isFalse();
+			}).expectComplete().verify(Patience.PATIENCE);
+		});
+	}
+
+	@Test
+	void elementsArePassedOnAtOnceAndTheCompletionAfterTheRelease() {
+		this.application.run((context) -> {
+			Stock stock = context.getBean(Stock.class);
+			Sinks.Many<String> source = Sinks.many().unicast().onBackpressureBuffer();
+			source.tryEmitNext("a");
+			StepVerifier.create(stock.flux(source::asFlux))
+				.expectNext("a")
+				.then(() -> assertThat(redis.admin().exists(KEY)).isTrue())
+				.then(() -> source.tryEmitNext("b"))
+				.expectNext("b")
+				.then(source::tryEmitComplete)
+				.expectComplete()
+				.verify(Patience.PATIENCE);
+			assertThat(redis.admin().exists(KEY)).isFalse();
+		});
+	}
+
+	/**
+	 * A lock that goes by the thread lets both in.
+	 */
+	@Test
+	void chainsOnOneThreadExcludeEachOther() {
+		this.application.run((context) -> {
+			Stock stock = context.getBean(Stock.class);
+			AtomicInteger inside = new AtomicInteger();
+			List<Integer> seen = new CopyOnWriteArrayList<>();
+			Mono<Integer> step = stock.mono(() -> Mono.fromSupplier(inside::incrementAndGet)
+				.doOnNext(seen::add)
+				.delayElement(Duration.ofMillis(1), this.single)
+				.doOnNext((number) -> inside.decrementAndGet()));
+			StepVerifier.create(Flux.range(0, 50).flatMap((i) -> step.subscribeOn(this.single), 50).then())
+				.expectComplete()
+				.verify(Patience.PATIENCE);
+			assertThat(seen).hasSize(50).containsOnly(1);
+		});
+	}
+
+	static class Stock {
+
+		@DistributedLock(key = "'stock'", waitTime = "60s")
+		public <T> Mono<T> mono(java.util.function.Supplier<Mono<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'stock'", waitTime = "60s")
+		public <T> Flux<T> flux(java.util.function.Supplier<Flux<T>> body) {
+			return body.get();
+		}
+
+	}
+
+}
