@@ -48,11 +48,16 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		return GenericTypeResolver.resolveReturnType(this.method, this.beanClass);
 	}
 
-	/**
-	 * Whether it is a {@code suspend} function for Spring, too.
-	 */
 	boolean isSuspending() {
-		return KotlinDetector.isSuspendingFunction(this.method);
+		return isSuspending(this.method);
+	}
+
+	/**
+	 * Whether a method is a {@code suspend} function, also in the eyes of Spring, which
+	 * asks Kotlin how to call it.
+	 */
+	static boolean isSuspending(Method method) {
+		return KotlinDetector.isSuspendingFunction(method) && KotlinDetector.isKotlinType(method.getDeclaringClass());
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.Set;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
@@ -13,6 +14,7 @@ import org.aopalliance.aop.Advice;
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.Ordered;
@@ -54,8 +56,20 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	public DistributedLockAdvisor(Supplier<DistributedLock> lock, BeanFactory beanFactory,
 			PropertyResolver properties) {
 		this.definitions = new LockDefinitionSource(beanFactory, properties);
-		this.pointcut = new AnnotationPointcut(this.definitions);
+		this.pointcut = new AnnotationPointcut(this.definitions, (definition) -> true);
 		this.advice = new LockInterceptor(this.definitions, lock);
+	}
+
+	/**
+	 * Another advisor for the same methods, to be the innermost of all: with it a lost
+	 * lock also rolls back the reactive transaction of the same method, if the annotation
+	 * says {@link io.github.distributedlock.annotation.OnLost#THROW}.
+	 * @return the advisor, of lowest precedence, to come after that of transactions
+	 */
+	public PointcutAdvisor commitCheck() {
+		Pointcut pointcut = new AnnotationPointcut(this.definitions,
+				(definition) -> CommitCheck.typeOf(definition) != null);
+		return new DefaultPointcutAdvisor(pointcut, new CommitCheck(this.definitions));
 	}
 
 	/**
@@ -118,8 +132,11 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 		private final LockDefinitionSource definitions;
 
-		private AnnotationPointcut(LockDefinitionSource definitions) {
+		private final Predicate<LockDefinition> condition;
+
+		private AnnotationPointcut(LockDefinitionSource definitions, Predicate<LockDefinition> condition) {
 			this.definitions = definitions;
+			this.condition = condition;
 		}
 
 		@Override
@@ -129,7 +146,8 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 		@Override
 		public boolean matches(Method method, Class<?> targetClass) {
-			return this.definitions.find(method, targetClass) != null;
+			LockDefinition definition = this.definitions.find(method, targetClass);
+			return definition != null && this.condition.test(definition);
 		}
 
 	}

@@ -19,7 +19,6 @@ import io.github.distributedlock.annotation.IfBusy;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
-import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -97,7 +96,7 @@ final class FallbackMethod {
 		Class<?>[] offered = withoutContinuation(candidate);
 		Class<?>[] needed = withoutContinuation(method);
 		if (candidate.equals(method)
-				|| KotlinDetector.isSuspendingFunction(candidate) != KotlinDetector.isSuspendingFunction(method) || offered.length < needed.length || offered.length > needed.length + 1) {
+				|| AnnotatedMethod.isSuspending(candidate) != AnnotatedMethod.isSuspending(method) || offered.length < needed.length || offered.length > needed.length + 1) {
 			return false;
 		}
 		for (int index = 0; index < needed.length; index++) {
@@ -110,7 +109,7 @@ final class FallbackMethod {
 
 	private static Class<?>[] withoutContinuation(Method method) {
 		Class<?>[] types = method.getParameterTypes();
-		return KotlinDetector.isSuspendingFunction(method) ? Arrays.copyOf(types, types.length - 1) : types;
+		return AnnotatedMethod.isSuspending(method) ? Arrays.copyOf(types, types.length - 1) : types;
 	}
 
 	private static void checkResult(AnnotatedMethod annotated, Method fallback) {

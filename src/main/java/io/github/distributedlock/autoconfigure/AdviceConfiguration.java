@@ -5,10 +5,12 @@ import java.util.function.Supplier;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 
+import org.springframework.aop.PointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -36,6 +38,13 @@ class AdviceConfiguration {
 		DistributedLockAdvisor advisor = new DistributedLockAdvisor(supplier, beanFactory, environment);
 		Binder.get(environment).bind("distributed-lock.order", Integer.class).ifBound(advisor::setOrder);
 		return advisor;
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	@ConditionalOnSingleCandidate(DistributedLockAdvisor.class)
+	static PointcutAdvisor distributedLockCommitCheck(DistributedLockAdvisor advisor) {
+		return advisor.commitCheck();
 	}
 
 	@Bean

@@ -17,6 +17,9 @@ import org.springframework.context.annotation.Import;
 // Both names of each: they moved in Spring Boot 4.
 @AutoConfiguration(afterName = { "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
 		"org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+		// Its advisor comes first then, and the check of the commit inside of it.
+		"org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration",
+		"org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
 		"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
 		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration" })
 public final class DistributedLockAutoConfiguration {

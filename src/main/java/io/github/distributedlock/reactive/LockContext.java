@@ -48,6 +48,13 @@ public final class LockContext {
 	}
 
 	/**
+	 * Throws if the innermost lock of a chain was lost. One that is closed was not.
+	 */
+	static void checkHeld(ContextView context) {
+		current(context).ifPresent(LockHandle::checkHeld);
+	}
+
+	/**
 	 * The context of what runs inside of a lock.
 	 */
 	static Context enter(Context context, LockHandle handle) {

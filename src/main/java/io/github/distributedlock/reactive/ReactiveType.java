@@ -71,6 +71,20 @@ public final class ReactiveType {
 		return this.adapter.fromPublisher(isMultiValue() ? Flux.error(failure) : Mono.error(failure));
 	}
 
+	/**
+	 * A result that fails before it completes, and before its value, if the innermost
+	 * lock of its chain was lost.
+	 * @param result the result
+	 * @return one of the same type
+	 */
+	public Object failingIfLost(Object result) {
+		Publisher<Object> source = toPublisher(result);
+		return this.adapter.fromPublisher(isMultiValue()
+				? Flux.deferContextual((context) -> Flux.from(source).doOnComplete(() -> LockContext.checkHeld(context)))
+				: Mono.deferContextual(
+						(context) -> Mono.fromDirect(source).doOnSuccess((value) -> LockContext.checkHeld(context))));
+	}
+
 	boolean isMultiValue() {
 		return this.adapter.isMultiValue();
 	}

@@ -91,10 +91,13 @@ class RefusedMethodTests {
 			.hasMessageContaining("make it public or protected");
 	}
 
+	/**
+	 * Of which there is no other that could hold the lock.
+	 */
 	@Test
-	void publisher() {
+	void publisherOfATypeOfItsOwn() {
 		LockContext.refusal(FlowPublisher.class)
-			.hasMessageContaining("run(): the method returns a reactive stream (java.util.concurrent.Flow$Publisher)")
+			.hasMessageContaining("run(): the method returns a reactive stream (" + OwnPublisher.class.getName() + ")")
 			.hasMessageContaining("return CompletableFuture");
 	}
 
@@ -251,10 +254,14 @@ class RefusedMethodTests {
 
 	}
 
+	interface OwnPublisher extends Flow.Publisher<String> {
+
+	}
+
 	static class FlowPublisher {
 
 		@DistributedLock
-		public Flow.Publisher<String> run() {
+		public OwnPublisher run() {
 			throw new UnsupportedOperationException();
 		}
 
@@ -278,7 +285,7 @@ class RefusedMethodTests {
 
 	}
 
-	static class GenericPublisher extends Base<Flow.Publisher<String>> {
+	static class GenericPublisher extends Base<OwnPublisher> {
 
 	}
 

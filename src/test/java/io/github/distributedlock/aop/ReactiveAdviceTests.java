@@ -1,0 +1,147 @@
+package io.github.distributedlock.aop;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.fixtures.Patience;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The lock of a result that is subscribed to, beside other advice, and beside what else
+ * takes part in a chain.
+ */
+class ReactiveAdviceTests {
+
+	private static final List<String> advice = new CopyOnWriteArrayList<>();
+
+	private LockContext context;
+
+	private Service service;
+
+	@BeforeEach
+	void start() {
+		advice.clear();
+		this.context = LockContext.of(Service.class, InnerAdvice.class);
+		this.service = this.context.get(Service.class);
+	}
+
+	@AfterEach
+	void stop() {
+		Hooks.resetOnOperatorDebug();
+		this.context.close();
+	}
+
+	@Test
+	void eachSubscriptionPassesTheAdviceInside() {
+		Mono<String> result = this.service.mono(() -> Mono.just("value"));
+		assertThat(advice).isEmpty();
+		verify(result);
+		verify(result);
+		assertThat(advice).containsExactly("mono", "mono");
+	}
+
+	/**
+	 * As @Retryable does.
+	 */
+	@Test
+	void repetitionTakesTheLockAgain() {
+		List<String> failures = new CopyOnWriteArrayList<>(List.of("one", "two"));
+		verify(this.service.mono(() -> failures.isEmpty() ? Mono.just("value")
+				: Mono.error(new IllegalStateException(failures.remove(0)))).retry(2));
+		assertThat(this.context.lock().events).containsExactly("acquire", "release", "acquire", "release", "acquire",
+				"release");
+	}
+
+	@Test
+	void contextOfTheSubscriberReachesTheMethod() {
+		StepVerifier
+			.create(this.service.mono(() -> Mono.deferContextual((view) -> Mono.just(view.get("trace"))))
+				.contextWrite((view) -> view.put("trace", "t1")))
+			.expectNext("t1")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void assemblyTracesSurvive() {
+		Hooks.onOperatorDebug();
+		StepVerifier
+			.create(this.service.mono(() -> Mono.error(new IllegalStateException("no"))).map((value) -> value + "!"))
+			.expectErrorSatisfies((thrown) -> assertThat(thrown.getSuppressed()).anySatisfy((trace) -> assertThat(trace)
+				.hasMessageContaining("Assembly trace").hasMessageContaining("LockedMono")))
+			.verify(Patience.PATIENCE);
+	}
+
+	/**
+	 * Neither a value nor an error comes after it, and nobody is told of them.
+	 */
+	@Test
+	void cancellationWhileTheLockIsReleased() {
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		this.context.lock().released = released;
+		List<Object> discarded = new CopyOnWriteArrayList<>();
+		this.service.mono(() -> Mono.just("value")).doOnDiscard(String.class, discarded::add).subscribe().dispose();
+		assertThat(this.context.lock().events).containsExactly("acquire", "release begins");
+		released.complete(null);
+		await().untilAsserted(() -> assertThat(discarded).containsExactly("value"));
+	}
+
+	private static void verify(Mono<String> result) {
+		StepVerifier.create(result).expectNext("value").expectComplete().verify(Patience.PATIENCE);
+	}
+
+	static class Service {
+
+		@DistributedLock(key = "'k'")
+		public Mono<String> mono(Supplier<Mono<String>> body) {
+			return body.get();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InnerAdvice {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static Advisor inner() {
+			MethodInterceptor interceptor = (invocation) -> {
+				// As the advice of aspects asks, and not of what proceeds.
+				advice.add(ExposeInvocationInterceptor.currentInvocation().getMethod().getName());
+				return invocation.proceed();
+			};
+			return new DefaultPointcutAdvisor(new StaticMethodMatcherPointcut() {
+
+				@Override
+				public boolean matches(Method method, Class<?> targetClass) {
+					return targetClass == Service.class;
+				}
+
+			}, interceptor);
+		}
+
+	}
+
+}

@@ -1,0 +1,219 @@
+package io.github.distributedlock.aop;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockUpgradeException;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.IfBusy;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Patience;
+import io.micrometer.context.ContextSnapshot;
+import io.micrometer.context.ContextSnapshotFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Hooks;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
+import reactor.util.context.Context;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a chain holds is re-entered inside of it, on whatever thread, and by nothing else.
+ */
+class ReactiveReentryTests {
+
+	private final Scheduler single = Schedulers.newSingle("one-thread");
+
+	private LockContext context;
+
+	private Service service;
+
+	@BeforeEach
+	void start() {
+		this.context = LockContext.of(Service.class, Locks.class);
+		this.service = this.context.get(Service.class);
+	}
+
+	@AfterEach
+	void stop() {
+		Hooks.disableAutomaticContextPropagation();
+		this.single.dispose();
+		this.context.close();
+	}
+
+	@Test
+	void chainReentersOnAnotherThread() {
+		verify(this.service.mono(() -> Mono.delay(Duration.ofMillis(1))
+			.then(this.service.mono(() -> this.service.mono(() -> Mono.just("inside")))))
+			.subscribeOn(this.single)).expectNext("inside").expectComplete().verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void lockIsHeldUntilTheOuterSubscriptionEnds() {
+		verify(this.service
+			.mono(() -> this.service.mono(() -> Mono.just("inner")).then(this.service.impatient(() -> Mono.just("again")))
+				.flatMap((value) -> this.service.impatient(() -> Mono.just("outside"))
+					.contextWrite((inherited) -> Context.empty())
+					.onErrorResume(LockNotAcquiredException.class, (busy) -> Mono.just("still held")))))
+			.expectNextCount(1)
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void keysThatAreHeldInPart() {
+		verify(this.service.mono(() -> this.service.both(() -> Mono.just("both")))).expectNext("both")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void sharedLockIsNotMadeExclusive() {
+		verify(this.service.shared(() -> this.service.mono(() -> Mono.just("never"))))
+			.expectErrorSatisfies((thrown) -> assertThat(thrown).isInstanceOf(LockUpgradeException.class)
+				.hasMessageContaining("but this reactive chain holds it as SHARED"))
+			.verify(Patience.PATIENCE);
+	}
+
+	/**
+	 * The two are on one thread, and the second one begins while the first is inside.
+	 */
+	@Test
+	void otherChainOfTheSameThreadDoesNotReenter() {
+		verify(this.service.mono(() -> {
+			Mono<String> other = this.service.impatient(() -> Mono.just("let in"));
+			return Mono.fromFuture(other.toFuture());
+		}).subscribeOn(this.single)).expectError(LockNotAcquiredException.class).verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void blockingMethodReentersInTheMethodItself() {
+		verify(this.service.mono(() -> Mono.just(this.service.blocking()))).expectNext("blocking")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void currentLockInsideOfOperators() {
+		Hooks.enableAutomaticContextPropagation();
+		verify(this.service.mono(() -> Mono.just("x")
+			.publishOn(this.single)
+			.map((value) -> LockHandle.current().orElseThrow().keys().toString()))).expectNext("[k]")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		verify(Mono.fromCallable(() -> LockHandle.current().isPresent()).subscribeOn(this.single)).expectNext(false)
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+	}
+
+	/**
+	 * As a task does that gets a copy of the chain's context, and runs beside it.
+	 */
+	@Test
+	void copyOfTheContextShowsTheLockAndDoesNotReenter() {
+		Hooks.enableAutomaticContextPropagation();
+		verify(this.service.mono(() -> Mono.just("x").publishOn(this.single).map((value) -> {
+			ContextSnapshot copy = ContextSnapshotFactory.builder().build().captureAll();
+			return Patience.get(this.context.get(Locks.class).submit(copy.wrap(() -> {
+				assertThat(LockHandle.current()).isPresent();
+				return this.service.tryBlocking() + ", " + this.service.impatient(() -> Mono.just("let in"))
+					.onErrorResume(LockNotAcquiredException.class, (busy) -> Mono.just("kept out"))
+					.block(Patience.PATIENCE);
+			})), "the task");
+		}))).expectNext("null, kept out").expectComplete().verify(Patience.PATIENCE);
+	}
+
+	/**
+	 * It runs downstream, in a chain that has not asked for the lock.
+	 */
+	@Test
+	void whatHandlesElementsDoesNotReenter() {
+		verify(this.service.flux(() -> Flux.just("a", "b"))
+			.concatMap((value) -> this.service.impatient(() -> Mono.just("let in")))
+			.then()).expectError(LockNotAcquiredException.class).verify(Patience.PATIENCE);
+	}
+
+	private static <T> StepVerifier.FirstStep<T> verify(Mono<T> result) {
+		return StepVerifier.create(result);
+	}
+
+	static class Service {
+
+		@DistributedLock(key = "'k'", waitTime = "60s")
+		public <T> Mono<T> mono(Supplier<Mono<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'k'", waitTime = "0")
+		public <T> Mono<T> impatient(Supplier<Mono<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'k'", waitTime = "60s")
+		public <T> Flux<T> flux(Supplier<Flux<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = { "'a'", "'k'", "'z'" }, waitTime = "60s")
+		public <T> Mono<T> both(Supplier<Mono<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'k'", mode = LockMode.SHARED)
+		public <T> Mono<T> shared(Supplier<Mono<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'k'", waitTime = "60s")
+		public String blocking() {
+			return "blocking";
+		}
+
+		@DistributedLock(key = "'k'", ifBusy = IfBusy.SKIP)
+		public String tryBlocking() {
+			return "let in";
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Locks {
+
+		private final ExecutorService threads = Executors.newCachedThreadPool();
+
+		<T> Future<T> submit(Callable<T> task) {
+			return this.threads.submit(task);
+		}
+
+		@Bean(destroyMethod = "run")
+		Runnable end() {
+			return this.threads::shutdownNow;
+		}
+
+		@Bean
+		@Primary
+		LockEngine engine() {
+			return LockEngine.builder(new InMemoryLockBackend()).build();
+		}
+
+	}
+
+}

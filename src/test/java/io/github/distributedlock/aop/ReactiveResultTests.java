@@ -1,0 +1,486 @@
+package io.github.distributedlock.aop;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.IfBusy;
+import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.annotation.ReleaseOn;
+import io.github.distributedlock.fixtures.Patience;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.adapter.JdkFlowAdapter;
+import reactor.core.Disposable;
+import reactor.core.publisher.ConnectableFlux;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
+import reactor.test.publisher.TestPublisher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A result that is subscribed to takes the lock at each subscription, and holds it until
+ * the subscription ends.
+ */
+class ReactiveResultTests {
+
+	private LockContext context;
+
+	private Service service;
+
+	private RecordingLock lock;
+
+	private List<String> events;
+
+	@BeforeEach
+	void start() {
+		this.context = LockContext.of(Service.class);
+		this.service = this.context.get(Service.class);
+		this.lock = this.context.lock();
+		this.events = this.lock.events;
+	}
+
+	@AfterEach
+	void stop() {
+		this.context.close();
+	}
+
+	@Test
+	void nothingHappensBeforeASubscription() {
+		this.service.mono(() -> body("value"));
+		assertThat(this.events).isEmpty();
+	}
+
+	@Test
+	void valueIsPassedOnAfterTheRelease() {
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		this.lock.released = released;
+		StepVerifier.create(this.service.mono(() -> body("value")).doOnNext((value) -> this.events.add("passed on")))
+			.expectSubscription()
+			.then(() -> assertThat(this.events).containsExactly("acquire", "body", "release begins"))
+			.then(() -> {
+				this.events.add("released");
+				released.complete(null);
+			})
+			.expectNext("value")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "body", "release begins", "released", "passed on");
+	}
+
+	@Test
+	void emptyResult() {
+		StepVerifier.create(this.service.mono(Mono::empty)).expectComplete().verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	@Test
+	void errorIsPassedOnAfterTheRelease() {
+		IllegalStateException failure = new IllegalStateException("no");
+		StepVerifier
+			.create(this.service.mono(() -> Mono.error(failure)).doOnError((thrown) -> this.events.add("passed on")))
+			.expectErrorSatisfies((thrown) -> assertThat(thrown).isSameAs(failure))
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release", "passed on");
+	}
+
+	@Test
+	void exceptionOfTheMethodIsASignal() {
+		IllegalStateException failure = new IllegalStateException("no");
+		StepVerifier.create(this.service.mono(() -> {
+			throw failure;
+		})).expectErrorSatisfies((thrown) -> assertThat(thrown).isSameAs(failure)).verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	@Test
+	void methodThatReturnsNull() {
+		StepVerifier.create(this.service.mono(() -> null))
+			.expectErrorSatisfies(
+					(thrown) -> assertThat(thrown).hasMessageContaining("Service.mono(Supplier): the method has returned null"))
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	@Test
+	void elementsArePassedOnAtOnce() {
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		this.lock.released = released;
+		TestPublisher<String> source = TestPublisher.create();
+		StepVerifier.create(this.service.flux(source::flux).doOnComplete(() -> this.events.add("complete")))
+			.then(() -> source.next("a", "b"))
+			.expectNext("a", "b")
+			.then(() -> assertThat(this.events).containsExactly("acquire"))
+			.then(source::complete)
+			.then(() -> assertThat(this.events).containsExactly("acquire", "release begins"))
+			.then(() -> released.complete(null))
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void demandIsPassedOn() {
+		StepVerifier.create(this.service.flux(() -> Flux.range(0, 1000).map(String::valueOf)), 0)
+			.thenRequest(2)
+			.expectNext("0", "1")
+			.then(() -> assertThat(this.events).containsExactly("acquire"))
+			.thenRequest(1000)
+			.expectNextCount(998)
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	@Test
+	void cancellationGivesTheLockBack() {
+		TestPublisher<String> source = TestPublisher.create();
+		Disposable subscription = this.service.flux(source::flux).subscribe();
+		source.assertSubscribers();
+		subscription.dispose();
+		source.assertCancelled();
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	@Test
+	void enoughElements() {
+		StepVerifier.create(this.service.flux(() -> Flux.just("a", "b", "c")).take(2))
+			.expectNext("a", "b")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	@Test
+	void cancellationWhileWaitingWithdrawsTheRequest() {
+		this.lock.turn = new CompletableFuture<>();
+		Disposable subscription = this.service.mono(() -> body("value")).subscribe();
+		subscription.dispose();
+		this.lock.turn.complete(null);
+		assertThat(this.events).containsExactly("waits", "withdrawn");
+	}
+
+	/**
+	 * The method runs on a thread of its own there, and is not stopped by it.
+	 */
+	@Test
+	void cancellationWhileTheMethodRunsReleasesWhenItHasReturned() {
+		AtomicReference<Disposable> subscription = new AtomicReference<>();
+		this.lock.turn = new CompletableFuture<>();
+		CompletableFuture<Void> done = new CompletableFuture<>();
+		subscription.set(this.service.mono(() -> {
+			subscription.get().dispose();
+			this.events.add("cancelled");
+			return body("value").doOnSubscribe((any) -> this.events.add("subscribed"));
+		}).doFinally((signal) -> done.complete(null)).subscribe());
+		this.lock.turn.complete(null);
+		Patience.get(done, "the end of the method");
+		await()
+			.untilAsserted(() -> assertThat(this.events).containsExactly("waits", "acquire", "cancelled", "subscribed",
+					"release"));
+	}
+
+	@Test
+	void eachSubscriptionTakesTheLockForItself() {
+		Mono<String> result = this.service.mono(() -> body("value"));
+		for (int i = 0; i < 2; i++) {
+			StepVerifier.create(result).expectNext("value").expectComplete().verify(Patience.PATIENCE);
+		}
+		assertThat(this.events).containsExactly("acquire", "body", "release", "acquire", "body", "release");
+	}
+
+	@Test
+	void barePublisherHasManyElements() {
+		StepVerifier.create(this.service.publisher()).expectNext(1, 2, 3).expectComplete().verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	@Test
+	void publisherOfTheJdk() {
+		StepVerifier.create(JdkFlowAdapter.flowPublisherToFlux(this.service.ofTheJdk()))
+			.expectNext(1, 2, 3)
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	@Test
+	void failureOfTheKeyIsASignal() {
+		Mono<String> result = this.service.keyed(null);
+		StepVerifier.create(result)
+			.expectErrorSatisfies((thrown) -> assertThat(thrown).isInstanceOf(IllegalArgumentException.class)
+				.hasMessageContaining("key = \"#{#text}\", of which #text is null"))
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).isEmpty();
+	}
+
+	@Test
+	void keyIsThatOfTheCall() {
+		StringBuilder key = new StringBuilder("a");
+		Mono<String> result = this.service.keyed(key);
+		key.append("b");
+		StepVerifier.create(result).expectNext("done").expectComplete().verify(Patience.PATIENCE);
+		assertThat(this.lock.keys()).containsExactly("a");
+	}
+
+	@Test
+	void busyLockIsAFailure() {
+		this.lock.busy = true;
+		StepVerifier.create(this.service.mono(() -> body("value")))
+			.expectError(LockNotAcquiredException.class)
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("busy");
+	}
+
+	@Test
+	void skippedCallIsEmpty() {
+		this.lock.busy = true;
+		StepVerifier.create(this.service.skipped(() -> body("value"))).expectComplete().verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("busy");
+		this.lock.busy = false;
+		StepVerifier.create(this.service.skipped(() -> body("value")))
+			.expectNext("value")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void fallbackIsSubscribedToWithoutTheLock() {
+		this.lock.busy = true;
+		StepVerifier.create(this.service.withFallback("x"))
+			.expectNext("fallback of x: LockNotAcquiredException")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		this.lock.failure = LockBackendException.of("down").build();
+		StepVerifier.create(this.service.withFallback("y"))
+			.expectNext("fallback of y: LockBackendException")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("busy");
+	}
+
+	@Test
+	void fallbackIsNotCalledForAFailureOfTheMethod() {
+		StepVerifier.create(this.service.withFallback(null))
+			.expectErrorMessage("no argument")
+			.verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void lossTakesThePlaceOfTheValue() {
+		TestPublisher<String> source = TestPublisher.create();
+		StepVerifier.create(this.service.throwing(source::mono))
+			.then(this.lock::lose)
+			.then(() -> source.emit("value"))
+			.expectError(LockLostException.class)
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "lost", "release");
+	}
+
+	@Test
+	void lossIsAddedToTheFailure() {
+		TestPublisher<String> source = TestPublisher.create();
+		StepVerifier.create(this.service.throwing(source::mono))
+			.then(this.lock::lose)
+			.then(() -> source.error(new IllegalStateException("no")))
+			.expectErrorSatisfies((thrown) -> {
+				assertThat(thrown).hasMessage("no");
+				assertThat(thrown.getSuppressed()).singleElement().isInstanceOf(LockLostException.class);
+			})
+			.verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void lossThatIsOnlyReported() {
+		TestPublisher<String> source = TestPublisher.create();
+		StepVerifier.create(this.service.mono(source::mono))
+			.then(this.lock::lose)
+			.then(() -> source.emit("value"))
+			.expectNext("value")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void lossEndsTheSubscription() {
+		TestPublisher<String> source = TestPublisher.create();
+		StepVerifier.create(this.service.interrupting(source::flux))
+			.then(() -> source.next("a"))
+			.expectNext("a")
+			.then(this.lock::lose)
+			.expectError(LockLostException.class)
+			.verify(Patience.PATIENCE);
+		source.assertCancelled();
+		assertThat(this.events).containsExactly("acquire", "lost", "release");
+	}
+
+	@Test
+	void attributesAsForOtherMethods() {
+		StepVerifier.create(this.service.special()).expectNext(1L).expectComplete().verify(Patience.PATIENCE);
+		LockRequest request = this.lock.request();
+		assertThat(request.keys()).containsExactly("a", "b");
+		assertThat(request.mode()).isEqualTo(LockMode.SHARED);
+		assertThat(request.minHoldTime()).isEqualTo(Duration.ofSeconds(1));
+		assertThat(request.expireOnClose()).isTrue();
+		assertThat(request.awaitedOnStop()).isTrue();
+	}
+
+	@Test
+	void chainThatHoldsTheLockTellsIt() {
+		StepVerifier
+			.create(this.service.mono(() -> Mono.deferContextual((view) -> Mono.just(String
+				.valueOf(io.github.distributedlock.reactive.LockContext.current(view).orElseThrow().keys())))))
+			.expectNext("[k]")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+	}
+
+	@Test
+	void methodItselfIsInItsLock() {
+		StepVerifier.create(this.service.mono(() -> {
+			assertThat(LockHandle.current()).isPresent();
+			return body("value");
+		})).expectNext("value").expectComplete().verify(Patience.PATIENCE);
+		assertThat(LockHandle.current()).isEmpty();
+	}
+
+	@Test
+	void streamInsideOfAResultIsRefused() {
+		LockContext.refusal(Nested.class)
+			.hasMessageContaining("run(): the method returns a reactive stream (" + Flux.class.getName()
+					+ ") inside of a Mono, and the lock would be released before that is done");
+		LockContext.refusal(Futures.class)
+			.hasMessageContaining("run(): the method returns a future (" + CompletableFuture.class.getName()
+					+ ") inside of a Flux");
+	}
+
+	@Test
+	void typeThatIsNoOtherIsRefused() {
+		LockContext.refusal(Processor.class)
+			.hasMessageContaining("run(): the method returns a reactive stream (")
+			.hasMessageContaining("return CompletableFuture");
+	}
+
+	@Test
+	void streamInsideOfAValueIsAFailure() {
+		StepVerifier.create(this.service.open(Flux.never()))
+			.expectErrorSatisfies((thrown) -> assertThat(thrown).isInstanceOf(IllegalStateException.class)
+				.hasMessageContaining("the method has returned a reactive stream"))
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	private Mono<String> body(String value) {
+		return Mono.fromSupplier(() -> {
+			this.events.add("body");
+			return value;
+		});
+	}
+
+	static class Service {
+
+		@DistributedLock(key = "'k'")
+		public Mono<String> mono(Supplier<Mono<String>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'k'")
+		public Flux<String> flux(Supplier<Flux<String>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'k'")
+		public Publisher<Integer> publisher() {
+			return Flux.just(1, 2, 3);
+		}
+
+		@DistributedLock(key = "'k'")
+		public Flow.Publisher<Integer> ofTheJdk() {
+			return JdkFlowAdapter.publisherToFlowPublisher(Flux.just(1, 2, 3));
+		}
+
+		@DistributedLock(key = "#{#text}")
+		public Mono<String> keyed(CharSequence text) {
+			return Mono.just("done");
+		}
+
+		@DistributedLock(key = "'k'", ifBusy = IfBusy.SKIP)
+		public Mono<String> skipped(Supplier<Mono<String>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'k'", fallback = "instead")
+		public Mono<String> withFallback(String argument) {
+			return (argument != null) ? Mono.just(argument) : Mono.error(new IllegalStateException("no argument"));
+		}
+
+		Mono<String> instead(String argument, LockException failure) {
+			return Mono.just("fallback of " + argument + ": " + failure.getClass().getSimpleName());
+		}
+
+		@DistributedLock(key = "'k'", onLost = OnLost.THROW)
+		public Mono<String> throwing(Supplier<Mono<String>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'k'", onLost = OnLost.INTERRUPT)
+		public Flux<String> interrupting(Supplier<Flux<String>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = { "'a'", "'b'" }, mode = LockMode.SHARED, minHoldTime = "1s",
+				releaseOn = ReleaseOn.EXPIRY)
+		public Mono<Long> special() {
+			return Mono.just(1L);
+		}
+
+		@DistributedLock(key = "'k'")
+		public Mono<Object> open(Object value) {
+			return Mono.just(value);
+		}
+
+	}
+
+	static class Nested {
+
+		@DistributedLock(key = "'k'")
+		public Mono<Flux<String>> run() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class Futures {
+
+		@DistributedLock(key = "'k'")
+		public Flux<CompletableFuture<String>> run() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class Processor {
+
+		@DistributedLock(key = "'k'")
+		public ConnectableFlux<String> run() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+}
