@@ -1,0 +1,256 @@
+package io.github.distributedlock.kotlin
+
+import io.github.distributedlock.LockException
+import io.github.distributedlock.LockNotAcquiredException
+import io.github.distributedlock.annotation.DistributedLock
+import io.github.distributedlock.annotation.IfBusy
+import io.github.distributedlock.autoconfigure.Contexts
+import io.github.distributedlock.fixtures.Patience
+import io.github.distributedlock.fixtures.TestRedis
+import io.github.distributedlock.reactive.LockContext
+import java.util.concurrent.Executors
+import java.util.concurrent.atomic.AtomicInteger
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.asCoroutineDispatcher
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.flow.Flow
+import kotlinx.coroutines.flow.flow
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.reactor.ReactorContext
+import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withTimeout
+import kotlinx.coroutines.yield
+import org.assertj.core.api.Assertions.assertThat
+import org.assertj.core.api.Assertions.assertThatThrownBy
+import org.awaitility.Awaitility.await
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.extension.RegisterExtension
+
+private const val LOCK = "lock:{order:1}"
+
+/**
+ * Kotlin's functions, whose locks are in a real Redis.
+ */
+class SuspendTests {
+
+	companion object {
+
+		@JvmField
+		@RegisterExtension
+		val redis = TestRedis()
+
+	}
+
+	@Test
+	fun `held from before the body until the result`() = with { orders ->
+		val inside = orders.pay("1") {
+			yield()
+			redis.admin().exists(LOCK)
+		}
+		assertThat(inside).isTrue()
+		assertThat(redis.admin().exists(LOCK)).isFalse()
+	}
+
+	@Test
+	fun `coroutines of one thread exclude each other`() = with { orders ->
+		val inside = AtomicInteger()
+		Executors.newSingleThreadExecutor().asCoroutineDispatcher().use { thread ->
+			val seen = (1..20).map {
+				async(thread) {
+					orders.pay("1") {
+						val number = inside.incrementAndGet()
+						yield()
+						inside.decrementAndGet()
+						number
+					}
+				}
+			}.awaitAll()
+			assertThat(seen).hasSize(20).containsOnly(1)
+		}
+	}
+
+	@Test
+	fun `coroutine re-enters what it holds`() = with { orders ->
+		assertThat(orders.pay("1") { orders.pay("1") { "inside" } }).isEqualTo("inside")
+	}
+
+	@Test
+	fun `coroutine tells its lock`() = with { orders ->
+		val keys = orders.pay("1") {
+			val context = currentCoroutineContext()[ReactorContext]!!.context
+			LockContext.current(context).orElseThrow().keys()
+		}
+		assertThat(keys).containsExactly("order:1")
+	}
+
+	@Test
+	fun `exception is the one that was thrown`() = with { orders ->
+		val thrown = runCatching { orders.pay("1") { throw IllegalStateException("no") } }.exceptionOrNull()
+		assertThat(thrown).isInstanceOf(IllegalStateException::class.java).hasMessage("no")
+		assertThat(redis.admin().exists(LOCK)).isFalse()
+	}
+
+	@Test
+	fun `function without a result`() = with { orders ->
+		val done = AtomicInteger()
+		orders.run("1") { done.incrementAndGet() }
+		assertThat(done).hasValue(1)
+	}
+
+	@Test
+	fun `skipped call is null`() = with { orders ->
+		val other = orders.pay("1") { withoutChain { orders.payIfFree("1") } }
+		assertThat(other).isNull()
+		assertThat(orders.payIfFree("1")).isEqualTo("paid")
+	}
+
+	@Test
+	fun `fallback is a suspend function too`() = with { orders ->
+		val other = orders.pay("1") { withoutChain { orders.payOrNot("1") } }
+		assertThat(other).isEqualTo("not paid: LockNotAcquiredException")
+	}
+
+	@Test
+	fun `busy lock is an exception`() = with { orders ->
+		val thrown = orders.pay("1") { runCatching { withoutChain { orders.payNow("1") } }.exceptionOrNull() }
+		assertThat(thrown).isInstanceOf(LockNotAcquiredException::class.java)
+	}
+
+	@Test
+	fun `cancelled coroutine gives the lock back`() = with { orders ->
+		val begun = CompletableDeferred<Unit>()
+		val job = launch {
+			orders.pay("1") {
+				begun.complete(Unit)
+				CompletableDeferred<Unit>().await()
+			}
+		}
+		begun.await()
+		assertThat(redis.admin().exists(LOCK)).isTrue()
+		job.cancelAndJoin()
+		await().untilAsserted { assertThat(redis.admin().exists(LOCK)).isFalse() }
+	}
+
+	@Test
+	fun `flow holds the lock while it is collected`() = with { orders ->
+		for (flow in listOf(orders.flow("1"), orders.flowLater("1"))) {
+			assertThat(redis.admin().exists(LOCK)).isFalse()
+			assertThat(flow.toList()).containsExactly(true, true)
+			assertThat(redis.admin().exists(LOCK)).isFalse()
+		}
+	}
+
+	@Test
+	fun `result of Kotlin is refused`() = refused(
+		WithResult(), "the method is a suspend function that returns kotlin.Result, which any proxy wraps in another one",
+		"return the value, and throw what fails")
+
+	@Test
+	fun `skipped call of a function that is never null is refused`() {
+		refused(NeverNull(), "NeverNull.pay(Continuation): ifBusy = SKIP has no result to return",
+			"let it return String? (null then says skipped)")
+		refused(NeverNullBlocking(), "NeverNullBlocking.pay(): ifBusy = SKIP has no result to return",
+			"let it return String? (null then says skipped)")
+	}
+
+	@Test
+	fun `future inside of a suspend function is refused`() =
+		refused(Later(), "Later.pay(Continuation): the method returns a Kotlin job", "return CompletableFuture")
+
+	private fun refused(bean: Any, vararg messages: String) {
+		Contexts.withRedis().withPropertyValues("spring.data.redis.port=${redis.port()}")
+			.withInitializer { it.beanFactory.registerSingleton("unused", "") }
+			.withBean(bean.javaClass)
+			.run { context ->
+				for (message in messages) {
+					assertThat(context.startupFailure).rootCause().hasMessageContaining(message)
+				}
+			}
+	}
+
+	private fun with(test: suspend kotlinx.coroutines.CoroutineScope.(Orders) -> Unit) {
+		Contexts.withRedis().withPropertyValues("spring.data.redis.port=${redis.port()}").withBean(Orders::class.java)
+			.run { context ->
+				runBlocking {
+					withTimeout(Patience.PATIENCE.toMillis()) { test(context.getBean(Orders::class.java)) }
+				}
+			}
+	}
+
+	/**
+	 * As a coroutine of somebody else.
+	 */
+	private suspend fun <T> withoutChain(body: suspend () -> T): T {
+		return kotlinx.coroutines.withContext(ReactorContext(reactor.util.context.Context.empty())) { body() }
+	}
+
+	open class Orders {
+
+		@DistributedLock(key = ["order:#{#id}"], waitTime = "60s")
+		open suspend fun <T> pay(id: String, body: suspend () -> T): T = body()
+
+		@DistributedLock(key = ["order:#{#id}"], waitTime = "60s")
+		open suspend fun run(id: String, body: suspend () -> Unit) {
+			body()
+		}
+
+		@DistributedLock(key = ["order:#{#id}"], waitTime = "0")
+		open suspend fun payNow(id: String): String = "paid"
+
+		@DistributedLock(key = ["order:#{#id}"], ifBusy = IfBusy.SKIP)
+		open suspend fun payIfFree(id: String): String? = "paid"
+
+		@DistributedLock(key = ["order:#{#id}"], waitTime = "0", fallback = "notPaid")
+		open suspend fun payOrNot(id: String): String = "paid"
+
+		suspend fun notPaid(id: String, failure: LockException): String {
+			yield()
+			return "not paid: ${failure.javaClass.simpleName}"
+		}
+
+		@DistributedLock(key = ["order:#{#id}"], waitTime = "60s")
+		open fun flow(id: String): Flow<Boolean> = flow {
+			emit(redis.admin().exists(LOCK))
+			yield()
+			emit(redis.admin().exists(LOCK))
+		}
+
+		@DistributedLock(key = ["order:#{#id}"], waitTime = "60s")
+		open suspend fun flowLater(id: String): Flow<Boolean> = flow(id)
+
+	}
+
+	open class WithResult {
+
+		@DistributedLock
+		open suspend fun pay(): Result<String> = Result.success("paid")
+
+	}
+
+	open class NeverNull {
+
+		@DistributedLock(ifBusy = IfBusy.SKIP)
+		open suspend fun pay(): String = "paid"
+
+	}
+
+	open class NeverNullBlocking {
+
+		@DistributedLock(ifBusy = IfBusy.SKIP)
+		open fun pay(): String = "paid"
+
+	}
+
+	open class Later {
+
+		@DistributedLock
+		open suspend fun pay(): kotlinx.coroutines.Deferred<String> = CompletableDeferred("paid")
+
+	}
+
+}
