@@ -55,7 +55,8 @@ class ArchitectureTests {
 			Map.entry(ENGINE + "lease", Set.of("", "backend", ENGINE + "runtime")), //
 			Map.entry(ENGINE + "runtime", Set.of("", "backend")), //
 			Map.entry("annotation", Set.of("")), //
-			Map.entry("aop", Set.of("", "annotation")), //
+			Map.entry("reactive", Set.of("")), //
+			Map.entry("aop", Set.of("", "annotation", "reactive")), //
 			Map.entry("observability", Set.of("")));
 
 	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.memory",
@@ -82,13 +83,15 @@ class ArchitectureTests {
 			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
 			"backend.memory.InMemoryLockBackend", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "atomic.Atomicity", REDIS + "wake.Signals", //
-			ENGINE + "LockEngine", ENGINE + "LockEngineBuilder");
+			ENGINE + "LockEngine", ENGINE + "LockEngineBuilder", //
+			"reactive.LockContext");
 
 	/**
 	 * Those that other packages of the library need, beside the rooms of a package.
 	 */
 	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "aop.CommitGuard",
-			"observability.LockMeters");
+			"observability.LockMeters", "reactive.CurrentLockAccessor", "reactive.LockedInvocation",
+			"reactive.ReactiveType");
 
 	private static final SliceAssignment PACKAGES = new SliceAssignment() {
 
@@ -127,6 +130,17 @@ class ArchitectureTests {
 			.dependOnClassesThat()
 			.resideInAPackage("org.springframework..")
 			.allowEmptyShould(true)
+			.check(LIBRARY);
+	}
+
+	@Test
+	void onlyTheReactiveRoomKnowsReactor() {
+		noClasses().that()
+			.resideOutsideOfPackage(ROOT + ".reactive")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("reactor..", "org.reactivestreams..", "kotlin..", "kotlinx..",
+					"io.micrometer.context..", "org.springframework.transaction.reactive..")
 			.check(LIBRARY);
 	}
 

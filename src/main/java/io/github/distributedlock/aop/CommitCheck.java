@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Lets a reactive result whose lock was lost fail where it is made, if its annotation
- * says {@link io.github.distributedlock.annotation.OnLost#THROW}: inside of what commits a
- * transaction when it completes, which then rolls back. A blocking method needs none,
+ * says {@link io.github.distributedlock.annotation.OnLost#THROW}: inside of what commits
+ * a transaction when it completes, which then rolls back. A blocking method needs none,
  * since a {@link CommitGuard} finds its lock by the thread.
  */
 final class CommitCheck implements MethodInterceptor {

@@ -95,8 +95,8 @@ final class FallbackMethod {
 	private static boolean fits(Method candidate, Method method) {
 		Class<?>[] offered = withoutContinuation(candidate);
 		Class<?>[] needed = withoutContinuation(method);
-		if (candidate.equals(method)
-				|| AnnotatedMethod.isSuspending(candidate) != AnnotatedMethod.isSuspending(method) || offered.length < needed.length || offered.length > needed.length + 1) {
+		if (candidate.equals(method) || AnnotatedMethod.isSuspending(candidate) != AnnotatedMethod.isSuspending(method)
+				|| offered.length < needed.length || offered.length > needed.length + 1) {
 			return false;
 		}
 		for (int index = 0; index < needed.length; index++) {

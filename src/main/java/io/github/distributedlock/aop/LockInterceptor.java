@@ -80,8 +80,7 @@ class LockInterceptor implements MethodInterceptor {
 		catch (RuntimeException ex) {
 			return reactive.failed(ex);
 		}
-		return reactive
-			.locked(new ReactiveCall(invocation, target, definition, request, lock(), this.transactions));
+		return reactive.locked(new ReactiveCall(invocation, target, definition, request, lock(), this.transactions));
 	}
 
 	private @Nullable Object fallBack(MethodInvocation invocation, Object target, LockDefinition definition,

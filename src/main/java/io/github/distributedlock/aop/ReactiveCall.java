@@ -42,7 +42,8 @@ record ReactiveCall(ProxyMethodInvocation invocation, Object target, LockDefinit
 			return asked;
 		}
 		CompletableFuture<Optional<LockHandle>> asked = this.lock.tryAcquireAsync(this.request);
-		asked.whenComplete((found, failure) -> answer.accept((found != null) ? found.orElseGet(this::skip) : null, failure));
+		asked.whenComplete(
+				(found, failure) -> answer.accept((found != null) ? found.orElseGet(this::skip) : null, failure));
 		return asked;
 	}
 

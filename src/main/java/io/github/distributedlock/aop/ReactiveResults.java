@@ -46,8 +46,10 @@ final class ReactiveResults {
 			return null;
 		}
 		if (!isPresent("reactor.core.publisher.Flux")) {
-			throw annotated.refuse("the method returns " + declared.getName()
-					+ ", and it takes Reactor to hold a lock for as long as that lasts", "add io.projectreactor:reactor-core" + OR);
+			throw annotated.refuse(
+					"the method returns " + declared.getName()
+							+ ", and it takes Reactor to hold a lock for as long as that lasts",
+					"add io.projectreactor:reactor-core" + OR);
 		}
 		if (declared.getName().equals(FLOW) && !isPresent("kotlinx.coroutines.reactor.MonoKt")) {
 			throw withoutCoroutines(annotated, "returns a Kotlin Flow");
@@ -69,8 +71,9 @@ final class ReactiveResults {
 	}
 
 	private static RuntimeException withoutCoroutines(AnnotatedMethod annotated, String what) {
-		return annotated.refuse("the method " + what
-				+ ", and it takes Kotlin's bridge to Reactor to hold a lock for as long as that lasts",
+		return annotated.refuse(
+				"the method " + what
+						+ ", and it takes Kotlin's bridge to Reactor to hold a lock for as long as that lasts",
 				"add org.jetbrains.kotlinx:kotlinx-coroutines-reactor and org.jetbrains.kotlin:kotlin-reflect" + OR);
 	}
 

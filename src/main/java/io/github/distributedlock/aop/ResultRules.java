@@ -107,8 +107,9 @@ final class ResultRules {
 			outliving = "a future (" + type.toClass().getName() + ")";
 		}
 		if (outliving != null) {
-			throw annotated.refuse("the method returns " + outliving
-					+ ((type != result) ? " inside of a " + result.toClass().getSimpleName() : "") + TOO_EARLY,
+			throw annotated.refuse(
+					"the method returns " + outliving
+							+ ((type != result) ? " inside of a " + result.toClass().getSimpleName() : "") + TOO_EARLY,
 					remedy(annotated));
 		}
 		return new ResultRules(annotated, isOpen(type, DEPTH));

@@ -38,6 +38,8 @@ final class HandleAcquirer {
 
 	private final HandleContext handleContext;
 
+	private final EventLoops eventLoops = new EventLoops();
+
 	private final LongAdder asking = new LongAdder();
 
 	HandleAcquirer(Requests requests, RunningCalls calls, Reentrancy reentrancy, RequestAcquirer requestAcquirer,
@@ -103,6 +105,7 @@ final class HandleAcquirer {
 	}
 
 	private @Nullable List<Hold> ask(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {
+		this.eventLoops.check(options.name(), keys);
 		this.asking.increment();
 		try {
 			return this.requestAcquirer.acquire(keys, options, wait);

@@ -74,8 +74,8 @@ final class Reentrancy {
 	}
 
 	/**
-	 * Re-enters the keys if the holder has all of them. Asks nothing of the
-	 * store and waits for nothing.
+	 * Re-enters the keys if the holder has all of them. Asks nothing of the store and
+	 * waits for nothing.
 	 * @return a hold for each key, or {@code null} if one is not held
 	 * @throws LockUpgradeException if it shares a key that is to be exclusive
 	 * @throws IllegalArgumentException if what it holds cannot be what is asked for
@@ -147,9 +147,9 @@ final class Reentrancy {
 
 	private void requireHonoured(HoldOptions options, Hold outer) {
 		if (options.fenced() && outer.fencingToken().isEmpty()) {
-			throw new IllegalArgumentException(
-					"Lock '" + LockException.printable(outer.key()) + "' was requested as fenced, but "
-							+ this.holderName + " holds it without a fencing token already. Request the outer lock as fenced, too");
+			throw new IllegalArgumentException("Lock '" + LockException.printable(outer.key())
+					+ "' was requested as fenced, but " + this.holderName
+					+ " holds it without a fencing token already. Request the outer lock as fenced, too");
 		}
 		if (outer.options().isShared() && !options.isShared()) {
 			throw new LockUpgradeException(

@@ -56,8 +56,8 @@ final class RequestAcquisition implements Acquisition {
 	 * @param era when the request was made, and served
 	 * @param waker the request, if no thread waits for it, else {@code null}
 	 */
-	RequestAcquisition(RequestAcquirer acquirer, Reentrancy reentrancy, List<String> keys, HoldOptions options, Wait wait, int era,
-			@Nullable Waker waker) {
+	RequestAcquisition(RequestAcquirer acquirer, Reentrancy reentrancy, List<String> keys, HoldOptions options,
+			Wait wait, int era, @Nullable Waker waker) {
 		this.acquirer = acquirer;
 		this.reentrancy = reentrancy;
 		this.keys = keys;

@@ -80,7 +80,8 @@ public final class ReactiveType {
 	public Object failingIfLost(Object result) {
 		Publisher<Object> source = toPublisher(result);
 		return this.adapter.fromPublisher(isMultiValue()
-				? Flux.deferContextual((context) -> Flux.from(source).doOnComplete(() -> LockContext.checkHeld(context)))
+				? Flux
+					.deferContextual((context) -> Flux.from(source).doOnComplete(() -> LockContext.checkHeld(context)))
 				: Mono.deferContextual(
 						(context) -> Mono.fromDirect(source).doOnSuccess((value) -> LockContext.checkHeld(context))));
 	}

@@ -69,7 +69,8 @@ class ReactiveAdviceTests {
 	void repetitionTakesTheLockAgain() {
 		List<String> failures = new CopyOnWriteArrayList<>(List.of("one", "two"));
 		verify(this.service.mono(() -> failures.isEmpty() ? Mono.just("value")
-				: Mono.error(new IllegalStateException(failures.remove(0)))).retry(2));
+				: Mono.error(new IllegalStateException(failures.remove(0))))
+			.retry(2));
 		assertThat(this.context.lock().events).containsExactly("acquire", "release", "acquire", "release", "acquire",
 				"release");
 	}
@@ -89,8 +90,9 @@ class ReactiveAdviceTests {
 		Hooks.onOperatorDebug();
 		StepVerifier
 			.create(this.service.mono(() -> Mono.error(new IllegalStateException("no"))).map((value) -> value + "!"))
-			.expectErrorSatisfies((thrown) -> assertThat(thrown.getSuppressed()).anySatisfy((trace) -> assertThat(trace)
-				.hasMessageContaining("Assembly trace").hasMessageContaining("LockedMono")))
+			.expectErrorSatisfies((thrown) -> assertThat(thrown.getSuppressed())
+				.anySatisfy((trace) -> assertThat(trace).hasMessageContaining("Assembly trace")
+					.hasMessageContaining("LockedMono")))
 			.verify(Patience.PATIENCE);
 	}
 

@@ -61,18 +61,19 @@ class ReactiveReentryTests {
 
 	@Test
 	void chainReentersOnAnotherThread() {
-		verify(this.service.mono(() -> Mono.delay(Duration.ofMillis(1))
-			.then(this.service.mono(() -> this.service.mono(() -> Mono.just("inside")))))
+		verify(this.service
+			.mono(() -> Mono.delay(Duration.ofMillis(1))
+				.then(this.service.mono(() -> this.service.mono(() -> Mono.just("inside")))))
 			.subscribeOn(this.single)).expectNext("inside").expectComplete().verify(Patience.PATIENCE);
 	}
 
 	@Test
 	void lockIsHeldUntilTheOuterSubscriptionEnds() {
-		verify(this.service
-			.mono(() -> this.service.mono(() -> Mono.just("inner")).then(this.service.impatient(() -> Mono.just("again")))
-				.flatMap((value) -> this.service.impatient(() -> Mono.just("outside"))
-					.contextWrite((inherited) -> Context.empty())
-					.onErrorResume(LockNotAcquiredException.class, (busy) -> Mono.just("still held")))))
+		verify(this.service.mono(() -> this.service.mono(() -> Mono.just("inner"))
+			.then(this.service.impatient(() -> Mono.just("again")))
+			.flatMap((value) -> this.service.impatient(() -> Mono.just("outside"))
+				.contextWrite((inherited) -> Context.empty())
+				.onErrorResume(LockNotAcquiredException.class, (busy) -> Mono.just("still held")))))
 			.expectNextCount(1)
 			.expectComplete()
 			.verify(Patience.PATIENCE);
@@ -134,9 +135,10 @@ class ReactiveReentryTests {
 			ContextSnapshot copy = ContextSnapshotFactory.builder().build().captureAll();
 			return Patience.get(this.context.get(Locks.class).submit(copy.wrap(() -> {
 				assertThat(LockHandle.current()).isPresent();
-				return this.service.tryBlocking() + ", " + this.service.impatient(() -> Mono.just("let in"))
-					.onErrorResume(LockNotAcquiredException.class, (busy) -> Mono.just("kept out"))
-					.block(Patience.PATIENCE);
+				return this.service.tryBlocking() + ", "
+						+ this.service.impatient(() -> Mono.just("let in"))
+							.onErrorResume(LockNotAcquiredException.class, (busy) -> Mono.just("kept out"))
+							.block(Patience.PATIENCE);
 			})), "the task");
 		}))).expectNext("null, kept out").expectComplete().verify(Patience.PATIENCE);
 	}

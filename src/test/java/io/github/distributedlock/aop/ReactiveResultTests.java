@@ -112,8 +112,8 @@ class ReactiveResultTests {
 	@Test
 	void methodThatReturnsNull() {
 		StepVerifier.create(this.service.mono(() -> null))
-			.expectErrorSatisfies(
-					(thrown) -> assertThat(thrown).hasMessageContaining("Service.mono(Supplier): the method has returned null"))
+			.expectErrorSatisfies((thrown) -> assertThat(thrown)
+				.hasMessageContaining("Service.mono(Supplier): the method has returned null"))
 			.verify(Patience.PATIENCE);
 		assertThat(this.events).containsExactly("acquire", "release");
 	}
@@ -190,9 +190,8 @@ class ReactiveResultTests {
 		}).doFinally((signal) -> done.complete(null)).subscribe());
 		this.lock.turn.complete(null);
 		Patience.get(done, "the end of the method");
-		await()
-			.untilAsserted(() -> assertThat(this.events).containsExactly("waits", "acquire", "cancelled", "subscribed",
-					"release"));
+		await().untilAsserted(() -> assertThat(this.events).containsExactly("waits", "acquire", "cancelled",
+				"subscribed", "release"));
 	}
 
 	@Test
@@ -365,8 +364,8 @@ class ReactiveResultTests {
 			.hasMessageContaining("run(): the method returns a reactive stream (" + Flux.class.getName()
 					+ ") inside of a Mono, and the lock would be released before that is done");
 		LockContext.refusal(Futures.class)
-			.hasMessageContaining("run(): the method returns a future (" + CompletableFuture.class.getName()
-					+ ") inside of a Flux");
+			.hasMessageContaining(
+					"run(): the method returns a future (" + CompletableFuture.class.getName() + ") inside of a Flux");
 	}
 
 	@Test

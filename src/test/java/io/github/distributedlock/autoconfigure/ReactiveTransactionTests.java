@@ -100,8 +100,7 @@ class ReactiveTransactionTests {
 	void lossRollsBackTheTransactionOfTheSameMethod() {
 		this.application.run((context) -> {
 			Ledger ledger = context.getBean(Ledger.class);
-			verify(ledger.writeInTransaction("a", ledger::loseLock))
-				.expectError(LockLostException.class)
+			verify(ledger.writeInTransaction("a", ledger::loseLock)).expectError(LockLostException.class)
 				.verify(Patience.PATIENCE);
 			assertThat(ledger.entries()).isEmpty();
 		});

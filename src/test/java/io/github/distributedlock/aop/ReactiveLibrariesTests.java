@@ -1,0 +1,145 @@
+package io.github.distributedlock.aop;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.IfBusy;
+import io.github.distributedlock.fixtures.Patience;
+import io.reactivex.rxjava3.core.Completable;
+import io.reactivex.rxjava3.core.Flowable;
+import io.reactivex.rxjava3.core.Maybe;
+import io.reactivex.rxjava3.core.Observable;
+import io.reactivex.rxjava3.core.Single;
+import io.smallrye.mutiny.Multi;
+import io.smallrye.mutiny.Uni;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * The types of other reactive libraries.
+ */
+class ReactiveLibrariesTests {
+
+	private LockContext context;
+
+	private Service service;
+
+	@BeforeEach
+	void start() {
+		this.context = LockContext.of(Service.class);
+		this.service = this.context.get(Service.class);
+	}
+
+	@AfterEach
+	void stop() {
+		this.context.close();
+	}
+
+	@Test
+	void rxJava() {
+		Single<String> single = this.service.single();
+		Maybe<String> maybe = this.service.maybe();
+		Completable completable = this.service.completable();
+		Flowable<String> flowable = this.service.flowable();
+		Observable<String> observable = this.service.observable();
+		assertThat(this.context.lock().events).isEmpty();
+		assertThat(single.blockingGet()).isEqualTo("single");
+		assertThat(maybe.blockingGet()).isEqualTo("maybe");
+		completable.blockingAwait();
+		assertThat(flowable.toList().blockingGet()).containsExactly("a", "b");
+		assertThat(observable.toList().blockingGet()).containsExactly("c", "d");
+		assertThat(this.context.lock().events).hasSize(10)
+			.containsSubsequence("acquire", "release", "acquire", "release");
+		this.context.lock().busy = true;
+		assertThat(maybe.blockingGet()).as("skipped").isNull();
+		assertThatThrownBy(single::blockingGet).isInstanceOf(LockNotAcquiredException.class);
+	}
+
+	@Test
+	void mutiny() {
+		Uni<String> uni = this.service.uni();
+		Multi<String> multi = this.service.multi();
+		assertThat(this.context.lock().events).isEmpty();
+		assertThat(uni.await().atMost(Patience.PATIENCE)).isEqualTo("uni");
+		assertThat(multi.collect().asList().await().atMost(Patience.PATIENCE)).containsExactly("a", "b");
+		assertThat(this.context.lock().events).containsExactly("tryAcquire", "release", "acquire", "release");
+		this.context.lock().busy = true;
+		assertThat(uni.await().atMost(Patience.PATIENCE)).as("skipped").isNull();
+	}
+
+	@Test
+	void singleCannotBeSkipped() {
+		LockContext.refusal(SkippedSingle.class)
+			.hasMessageContaining("run(): ifBusy = SKIP has no result to return for a skipped call of a method that"
+					+ " returns io.reactivex.rxjava3.core.Single, which always has a value");
+	}
+
+	/**
+	 * It is evaluated when it is called, whatever the registry says.
+	 */
+	@Test
+	void futuresAreNoStreams() {
+		this.service.stage();
+		assertThat(this.context.lock().events).containsExactly("acquire", "release");
+	}
+
+	static class Service {
+
+		@DistributedLock(key = "'k'")
+		public Single<String> single() {
+			return Single.just("single");
+		}
+
+		@DistributedLock(key = "'k'", ifBusy = IfBusy.SKIP)
+		public Maybe<String> maybe() {
+			return Maybe.just("maybe");
+		}
+
+		@DistributedLock(key = "'k'")
+		public Completable completable() {
+			return Completable.complete();
+		}
+
+		@DistributedLock(key = "'k'")
+		public Flowable<String> flowable() {
+			return Flowable.just("a", "b");
+		}
+
+		@DistributedLock(key = "'k'")
+		public Observable<String> observable() {
+			return Observable.just("c", "d");
+		}
+
+		@DistributedLock(key = "'k'", ifBusy = IfBusy.SKIP)
+		public Uni<String> uni() {
+			return Uni.createFrom().item("uni");
+		}
+
+		@DistributedLock(key = "'k'")
+		public Multi<String> multi() {
+			return Multi.createFrom().items("a", "b");
+		}
+
+		@DistributedLock(key = "'k'")
+		public CompletionStage<String> stage() {
+			return CompletableFuture.completedFuture("stage");
+		}
+
+	}
+
+	static class SkippedSingle {
+
+		@DistributedLock(key = "'k'", ifBusy = IfBusy.SKIP)
+		public Single<String> run() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+}

@@ -1,0 +1,118 @@
+package io.github.distributedlock.aop;
+
+import java.io.File;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.annotation.DistributedLock;
+import io.reactivex.rxjava3.core.Single;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * An application without Reactor, or without Kotlin's bridge to it: what needs it is
+ * refused, and all else works.
+ */
+class WithoutReactorTests {
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					reactor-core | FlowService | returns java.util.concurrent.Flow$Publisher, and it takes Reactor to hold a lock \
+					for as long as that lasts (add io.projectreactor:reactor-core
+					reactor-core | RxService | returns io.reactivex.rxjava3.core.Single, and it takes Reactor
+					reactor-core | FutureService | works
+					kotlinx-coroutines-reactor | FlowOfKotlin | returns a Kotlin Flow, and it takes Kotlin's bridge to Reactor to \
+					hold a lock for as long as that lasts (add org.jetbrains.kotlinx:kotlinx-coroutines-reactor
+					""")
+	void isRefused(String missing, String service, String outcome) throws Exception {
+		try (URLClassLoader application = without(missing)) {
+			Object told = application.loadClass(Application.class.getName())
+				.getMethod("start", String.class)
+				.invoke(null, service);
+			assertThat(told).asString().contains(outcome);
+		}
+	}
+
+	private static URLClassLoader without(String library) {
+		URL[] urls = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+			.filter((entry) -> !new File(entry).getName().startsWith(library))
+			.map(WithoutReactorTests::url)
+			.toArray(URL[]::new);
+		return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
+	}
+
+	private static URL url(String entry) {
+		try {
+			return new File(entry).toURI().toURL();
+		}
+		catch (MalformedURLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Runs with the class loader of the application.
+	 */
+	public static final class Application {
+
+		private Application() {
+		}
+
+		public static String start(String service) throws Exception {
+			Class<?> type = Class.forName(WithoutReactorTests.class.getName() + "$" + service);
+			Thread.currentThread().setContextClassLoader(type.getClassLoader());
+			try (LockContext context = LockContext.of(type)) {
+				return (context.get(type) instanceof FutureService works) ? works.run().get() : "started";
+			}
+			catch (Exception ex) {
+				return Stream.iterate((Throwable) ex, (each) -> each != null, Throwable::getCause).toList().toString();
+			}
+		}
+
+	}
+
+	static class FlowService {
+
+		@DistributedLock(key = "'k'")
+		public Flow.Publisher<String> run() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class RxService {
+
+		@DistributedLock(key = "'k'")
+		public Single<String> run() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class FlowOfKotlin {
+
+		@DistributedLock(key = "'k'")
+		public kotlinx.coroutines.flow.Flow<String> run() {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class FutureService {
+
+		@DistributedLock(key = "'k'")
+		public CompletableFuture<String> run() {
+			return CompletableFuture.completedFuture("works");
+		}
+
+	}
+
+}
