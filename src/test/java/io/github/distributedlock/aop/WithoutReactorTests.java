@@ -42,11 +42,16 @@ class WithoutReactorTests {
 	}
 
 	private static URLClassLoader without(String library) {
-		URL[] urls = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+		URL[] urls = Arrays.stream(classPath().split(File.pathSeparator))
 			.filter((entry) -> !new File(entry).getName().startsWith(library))
 			.map(WithoutReactorTests::url)
 			.toArray(URL[]::new);
 		return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
+	}
+
+	// Surefire may start the test on a jar that has nothing but a manifest.
+	private static String classPath() {
+		return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
 	}
 
 	private static URL url(String entry) {

@@ -1,0 +1,114 @@
+package io.github.distributedlock.reactive;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.autoconfigure.Contexts;
+import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.TestRedis;
+import io.github.distributedlock.reactive.ReactiveRedisTests.Stock;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.blockhound.BlockHound;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * BlockHound, in a JVM of its own, finds nothing that blocks a thread of Reactor's
+ * parallel scheduler: neither where a lock is free nor where it is waited for, neither
+ * when it is acquired nor when it is given back, by a completion or a cancellation.
+ */
+class NothingBlocksTests {
+
+	private static final String PREFIX = "blocking calls: ";
+
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jedis", "lettuce" })
+	void onTheParallelScheduler(String client) {
+		assertThat(run(client, "reactive")).isEqualTo("[]");
+	}
+
+	/**
+	 * It would be found.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = "jedis")
+	void acquireThatBlocks(String client) {
+		assertThat(run(client, "blocking")).contains("SocketInputStream#read");
+	}
+
+	private static String run(String client, String calls) {
+		try (JvmProcess process = JvmProcess.start(List.of("-XX:+AllowRedefinitionToAddDeleteMethods"), Program.class,
+				Map.of(), String.valueOf(redis.port()), client, calls)) {
+			return process.awaitLineAfter(PREFIX);
+		}
+	}
+
+	static final class Program {
+
+		private Program() {
+		}
+
+		public static void main(String[] arguments) {
+			Queue<String> found = new ConcurrentLinkedQueue<>();
+			Contexts.withRedis()
+				.withBean(Stock.class)
+				.withPropertyValues("spring.data.redis.port=" + arguments[0],
+						"spring.data.redis.client-type=" + arguments[1])
+				.run((context) -> {
+					Stock stock = context.getBean(Stock.class);
+					DistributedLock lock = context.getBean(DistributedLock.class);
+					// What is loaded at the first call reads files.
+					calls(stock).block(Patience.PATIENCE);
+					lock.acquire("warm").close();
+					BlockHound.install((builder) -> builder.blockingMethodCallback((method) -> found.add(told(method))));
+					if (arguments[2].equals("reactive")) {
+						calls(stock).block(Patience.PATIENCE);
+					}
+					else {
+						Mono.fromRunnable(() -> lock.acquire(LockRequest.of("k")).close())
+							.subscribeOn(Schedulers.parallel())
+							.block(Patience.PATIENCE);
+					}
+				});
+			Set<String> different = new TreeSet<>(found);
+			System.out.println(PREFIX + different);
+		}
+
+		private static Mono<Void> calls(Stock stock) {
+			Mono<Integer> step = stock.mono(() -> Mono.just(1));
+			Flux<Integer> elements = stock.flux(() -> Flux.just(1, 2));
+			Mono<Object> cancelled = stock.mono(Mono::never).timeout(Duration.ofMillis(20), Mono.empty());
+			return Flux.range(0, 300)
+				.flatMap((i) -> Flux.merge(step, elements, (i % 30 == 0) ? cancelled : Mono.empty())
+					.subscribeOn(Schedulers.parallel()), 50)
+				.then();
+		}
+
+		private static String told(Object method) {
+			return method + " by " + StackWalker.getInstance()
+				.walk((frames) -> frames.filter((frame) -> frame.getClassName().startsWith("io.github.distributedlock"))
+					.filter((frame) -> !frame.getClassName().startsWith(Program.class.getName()))
+					.limit(30)
+					.map(StackWalker.StackFrame::toString)
+					.toList());
+		}
+
+	}
+
+}
