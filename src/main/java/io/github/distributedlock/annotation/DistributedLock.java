@@ -33,8 +33,8 @@ import org.springframework.core.annotation.AliasFor;
  * ({@code @PostConstruct}, {@code afterPropertiesSet}, an init or destroy method) unless
  * it is the class that is annotated, a bean around which Spring puts no proxy, a wrong
  * expression, duration or fallback, and results that outlive the method in a way that the
- * lock cannot follow: {@code Future} other than {@code CompletionStage},
- * {@code Publisher}, {@code Flow}, Kotlin {@code suspend}, {@code Callable},
+ * lock cannot follow: {@code Future} other than {@code CompletionStage}, reactive ones
+ * and Kotlin {@code suspend} without the libraries that they need, {@code Callable},
  * {@code Supplier}, {@code Stream}, {@code Iterator}, the asynchronous results of Spring
  * MVC; also inside of a {@code ResponseEntity}, {@code Optional}, collection, map, array
  * or stage, where a {@code CompletionStage} is refused, too. What shows only when it is
@@ -45,7 +45,9 @@ import org.springframework.core.annotation.AliasFor;
  * returns a {@link java.util.concurrent.CompletionStage} holds it until that stage
  * completes, and the caller sees the completion after the release; the calling thread is
  * no longer inside the lock once the method has returned. Cancelling the returned future
- * cancels the method's own.
+ * cancels the method's own. A reactive result, and a Kotlin {@code suspend} function,
+ * takes the lock at each subscription, and holds it until that completes, fails or is
+ * cancelled.
  * <p>
  * <b>Transactions.</b> The lock is taken before, and released after, the transaction of a
  * {@code @Transactional} on the same method. If the caller's transaction is already
