@@ -37,13 +37,24 @@ record ReactiveCall(ProxyMethodInvocation invocation, Object target, LockDefinit
 	@Override
 	public Future<?> acquire(BiConsumer<@Nullable LockHandle, @Nullable Throwable> answer) {
 		if (this.definition.skipped() == null) {
-			CompletableFuture<LockHandle> asked = this.lock.acquireAsync(this.request);
+			CompletableFuture<LockHandle> asked = requireFuture(this.lock.acquireAsync(this.request));
 			asked.whenComplete(answer);
 			return asked;
 		}
-		CompletableFuture<Optional<LockHandle>> asked = this.lock.tryAcquireAsync(this.request);
+		CompletableFuture<Optional<LockHandle>> asked = requireFuture(this.lock.tryAcquireAsync(this.request));
 		asked.whenComplete(
 				(found, failure) -> answer.accept((found != null) ? found.orElseGet(this::skip) : null, failure));
+		return asked;
+	}
+
+	private <T> CompletableFuture<T> requireFuture(@Nullable CompletableFuture<T> asked) {
+		if (asked == null) {
+			throw new IllegalStateException("DistributedLock " + this.lock.getClass().getName()
+					+ " gave no future for lock " + LockException.printable(this.request.keys())
+					+ ". If it is a mock, let it give one: given(lock.acquireAsync(any(LockRequest.class)))"
+					+ ".willReturn(CompletableFuture.completedFuture(mock(LockHandle.class))). Or have real locks in"
+					+ " the test: distributed-lock.backend=memory");
+		}
 		return asked;
 	}
 

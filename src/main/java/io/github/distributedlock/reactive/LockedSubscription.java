@@ -1,25 +1,19 @@
 package io.github.distributedlock.reactive;
 
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
+import io.github.distributedlock.LockedCall;
 import org.jspecify.annotations.Nullable;
-import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.Exceptions;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
 import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
@@ -36,23 +30,14 @@ import reactor.util.context.Context;
  *
  * Invariants: each change of state is one compare-and-set. Whoever leaves RUNNING ends
  * the part of the stream in the lock, and nobody else does. A handle that is told after
- * ACQUIRING was left is given back by the one that is told. The lock is given back when
- * the last of its parties is done: the stream, the thread that calls the method and
- * subscribes to its result, which a cancellation by another thread does not stop, and the
- * transaction that was there before. Nothing runs on a thread of the engine: what it
- * tells goes on in Reactor's parallel scheduler, as after a delay.
+ * ACQUIRING was left is given back by the one that is told. Nothing runs on a thread of
+ * the engine: what it tells goes on in Reactor's parallel scheduler, as after a delay.
  */
 final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private enum State {
 
 		ACQUIRING, RUNNING, RELEASING, ENDED, CANCELLED
-
-	}
-
-	private interface Call {
-
-		@Nullable Object call() throws Throwable;
 
 	}
 
@@ -68,18 +53,19 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
-	private final AtomicInteger parties = new AtomicInteger(2);
-
-	private final CompletableFuture<@Nullable Void> released = new CompletableFuture<>();
+	private final PendingClose release = new PendingClose();
 
 	/**
 	 * The thread that asks for the lock, while it does.
 	 */
 	private volatile @Nullable Thread asking;
 
-	private volatile @Nullable Future<?> request;
+	/**
+	 * What it was told meanwhile. Only that thread knows it.
+	 */
+	private @Nullable Runnable toldAtOnce;
 
-	private volatile @Nullable LockHandle handle;
+	private volatile @Nullable Future<?> request;
 
 	private volatile Context context;
 
@@ -114,14 +100,18 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		finally {
 			this.asking = null;
 		}
-		if (this.state.get() == State.CANCELLED) {
+		if (this.toldAtOnce != null) {
+			// Not while it asks: what the method requests by hand does not re-enter.
+			this.toldAtOnce.run();
+		}
+		else if (this.state.get() == State.CANCELLED) {
 			withdraw();
 		}
 	}
 
 	private void answered(@Nullable LockHandle handle, @Nullable Throwable failure) {
 		if (this.asking == Thread.currentThread()) {
-			answer(handle, failure);
+			this.toldAtOnce = () -> answer(handle, failure);
 		}
 		else {
 			onScheduler(() -> answer(handle, failure));
@@ -155,45 +145,26 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	private void run(LockHandle handle) {
-		this.handle = handle;
+		this.release.of(handle);
 		this.context = LockContext.enter(this.context, handle);
 		try {
-			if (ReactiveTransactions.join(this.context, handle, this.invocation, this::leave)) {
+			if (ReactiveTransactions.join(this.context, handle, this.invocation, this.release)) {
 				this.inTransaction = true;
-				this.parties.incrementAndGet();
 			}
 			if (this.invocation.endsOnLoss()) {
 				// Not behind an action of the application.
-				handle.onLost(() -> onScheduler(this::lost), Runnable::run);
+				handle.onLost(() -> onScheduler(() -> lost(handle)), Runnable::run);
 			}
 			LockContext.run(this.context, () -> subscribe(this.invocation::proceed));
 		}
 		finally {
-			leave();
+			this.release.leave();
 		}
 	}
 
-	/**
-	 * Calls a method and subscribes to its result. The context is written, though it is
-	 * there already: what restores thread-locals then does so for the method, too.
-	 */
-	private void subscribe(Call method) {
-		Publisher<Object> result = this.type.isMultiValue()
-				? Flux.defer(() -> call(method)).contextWrite(UnaryOperator.identity())
-				: Mono.defer(() -> Mono.fromDirect(call(method))).contextWrite(UnaryOperator.identity());
+	private void subscribe(LockedCall<?, Throwable> method) {
 		if (this.state.get() == State.RUNNING) {
-			result.subscribe(this);
-		}
-	}
-
-	private Publisher<Object> call(Call method) {
-		try {
-			return this.type.toPublisher(
-					Objects.requireNonNull(method.call(), () -> this.invocation + ": the method has returned null"));
-		}
-		catch (Throwable ex) {
-			Exceptions.throwIfJvmFatal(ex);
-			return Mono.error(ex);
+			this.type.defer(method, this.invocation).subscribe(this);
 		}
 	}
 
@@ -248,31 +219,30 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	private void end(@Nullable Throwable failure) {
-		LockHandle held = this.handle;
+		LockHandle held = this.release.handle();
 		if (held == null) {
 			signal(failure);
 			return;
 		}
 		Throwable outcome = this.invocation.outcome(failure, held);
-		leave();
+		CompletableFuture<@Nullable Void> released = this.release.leave();
 		// The transaction may wait for this very signal.
-		if (this.inTransaction || this.released.isDone()) {
+		if (this.inTransaction || released.isDone()) {
 			signal(outcome);
 		}
 		else {
-			this.released.whenComplete((done, ignored) -> onScheduler(() -> signal(outcome)));
+			released.whenComplete((done, ignored) -> onScheduler(() -> signal(outcome)));
 		}
 	}
 
 	/**
 	 * There is no lock to wait for.
 	 */
-	private void lost() {
-		LockHandle held = Objects.requireNonNull(this.handle);
-		Throwable loss = this.invocation.outcome(null, held);
+	private void lost(LockHandle handle) {
+		Throwable loss = this.invocation.outcome(null, handle);
 		if (loss != null && this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
 			this.upstream.cancel();
-			leave();
+			this.release.leave();
 			signal(loss);
 		}
 	}
@@ -294,7 +264,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		else if (before == State.RUNNING) {
 			this.upstream.cancel();
-			leave();
+			this.release.leave();
 		}
 	}
 
@@ -303,23 +273,6 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		if (asked != null) {
 			asked.cancel(true);
 		}
-	}
-
-	/**
-	 * A party is done.
-	 * @return what completes with the release, when all are
-	 */
-	private CompletableFuture<@Nullable Void> leave() {
-		LockHandle held = this.handle;
-		if (this.parties.decrementAndGet() == 0 && held != null) {
-			try {
-				held.closeAsync().whenComplete((done, ignored) -> this.released.complete(null));
-			}
-			catch (RuntimeException | Error ex) {
-				this.released.complete(null);
-			}
-		}
-		return this.released;
 	}
 
 	private static void onScheduler(Runnable task) {

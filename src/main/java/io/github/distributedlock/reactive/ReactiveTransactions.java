@@ -1,8 +1,5 @@
 package io.github.distributedlock.reactive;
 
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
-
 import io.github.distributedlock.LockHandle;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -23,11 +20,11 @@ final class ReactiveTransactions {
 
 	/**
 	 * Lets the running transaction, if there is one, take part in the release.
-	 * @param leave to be called when it has completed; completes with the release
+	 * @param release the release, of which it becomes a party
 	 * @return whether there is one
 	 */
 	static boolean join(ContextView context, LockHandle handle, LockedInvocation invocation,
-			Supplier<CompletableFuture<@Nullable Void>> leave) {
+			PendingClose release) {
 		TransactionContext known = context.<@Nullable TransactionContext>getOrDefault(TransactionContext.class, null);
 		if (known == null) {
 			return false;
@@ -37,7 +34,8 @@ final class ReactiveTransactions {
 			return false;
 		}
 		invocation.joinsTransaction();
-		transaction.registerSynchronization(new Registration(transaction, handle, invocation, leave));
+		release.join();
+		transaction.registerSynchronization(new Registration(transaction, handle, invocation, release));
 		return true;
 	}
 
@@ -55,16 +53,16 @@ final class ReactiveTransactions {
 
 		private final LockedInvocation invocation;
 
-		private final Supplier<CompletableFuture<@Nullable Void>> leave;
+		private final PendingClose release;
 
 		private volatile boolean passedOn;
 
 		private Registration(TransactionSynchronizationManager transaction, LockHandle handle,
-				LockedInvocation invocation, Supplier<CompletableFuture<@Nullable Void>> leave) {
+				LockedInvocation invocation, PendingClose release) {
 			this.transaction = transaction;
 			this.handle = handle;
 			this.invocation = invocation;
-			this.leave = leave;
+			this.release = release;
 		}
 
 		@Override
@@ -78,30 +76,30 @@ final class ReactiveTransactions {
 		@Override
 		public Mono<Void> beforeCompletion() {
 			return Mono.fromRunnable(() -> {
-				this.transaction.registerSynchronization(new Release(this.leave));
+				this.transaction.registerSynchronization(new Release(this.release));
 				this.passedOn = true;
 			});
 		}
 
 		@Override
 		public Mono<Void> afterCompletion(int status) {
-			return this.passedOn ? Mono.empty() : released(this.leave);
+			return this.passedOn ? Mono.empty() : released(this.release);
 		}
 
 	}
 
-	private record Release(Supplier<CompletableFuture<@Nullable Void>> leave) implements TransactionSynchronization {
+	private record Release(PendingClose release) implements TransactionSynchronization {
 
 		@Override
 		public Mono<Void> afterCompletion(int status) {
-			return released(this.leave);
+			return released(this.release);
 		}
 
 	}
 
 	// Not cancelled with the subscription: others wait for it, too.
-	private static Mono<Void> released(Supplier<CompletableFuture<@Nullable Void>> leave) {
-		return Mono.defer(() -> Mono.fromFuture(leave.get(), true));
+	private static Mono<Void> released(PendingClose release) {
+		return Mono.defer(() -> Mono.fromFuture(release.leave(), true));
 	}
 
 }

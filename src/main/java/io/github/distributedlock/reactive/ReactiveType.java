@@ -1,9 +1,12 @@
 package io.github.distributedlock.reactive;
 
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 
+import io.github.distributedlock.LockedCall;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -90,7 +93,28 @@ public final class ReactiveType {
 		return this.adapter.isMultiValue();
 	}
 
-	Publisher<Object> toPublisher(Object result) {
+	/**
+	 * Calls a method when it is subscribed to, in the context of the subscriber.
+	 * @param method the method
+	 * @param name of the method, for people
+	 */
+	Publisher<Object> defer(LockedCall<?, Throwable> method, Object name) {
+		// The context is there. But what restores thread-locals does so where one is written.
+		return isMultiValue() ? Flux.defer(() -> call(method, name)).contextWrite(UnaryOperator.identity())
+				: Mono.defer(() -> Mono.fromDirect(call(method, name))).contextWrite(UnaryOperator.identity());
+	}
+
+	private Publisher<Object> call(LockedCall<?, Throwable> method, Object name) {
+		try {
+			return toPublisher(Objects.requireNonNull(method.call(), () -> name + ": the method has returned null"));
+		}
+		catch (Throwable ex) {
+			Exceptions.throwIfJvmFatal(ex);
+			return Mono.error(ex);
+		}
+	}
+
+	private Publisher<Object> toPublisher(Object result) {
 		return this.adapter.toPublisher(result);
 	}
 
