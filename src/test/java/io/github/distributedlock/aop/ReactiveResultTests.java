@@ -1,23 +1,13 @@
 package io.github.distributedlock.aop;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockLostException;
-import io.github.distributedlock.LockMode;
-import io.github.distributedlock.LockNotAcquiredException;
-import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
-import io.github.distributedlock.annotation.IfBusy;
-import io.github.distributedlock.annotation.OnLost;
-import io.github.distributedlock.annotation.ReleaseOn;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,7 +15,6 @@ import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.adapter.JdkFlowAdapter;
 import reactor.core.Disposable;
-import reactor.core.publisher.ConnectableFlux;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
@@ -238,108 +227,6 @@ class ReactiveResultTests {
 	}
 
 	@Test
-	void busyLockIsAFailure() {
-		this.lock.busy = true;
-		StepVerifier.create(this.service.mono(() -> body("value")))
-			.expectError(LockNotAcquiredException.class)
-			.verify(Patience.PATIENCE);
-		assertThat(this.events).containsExactly("busy");
-	}
-
-	@Test
-	void skippedCallIsEmpty() {
-		this.lock.busy = true;
-		StepVerifier.create(this.service.skipped(() -> body("value"))).expectComplete().verify(Patience.PATIENCE);
-		assertThat(this.events).containsExactly("busy");
-		this.lock.busy = false;
-		StepVerifier.create(this.service.skipped(() -> body("value")))
-			.expectNext("value")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
-	}
-
-	@Test
-	void fallbackIsSubscribedToWithoutTheLock() {
-		this.lock.busy = true;
-		StepVerifier.create(this.service.withFallback("x"))
-			.expectNext("fallback of x: LockNotAcquiredException")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
-		this.lock.failure = LockBackendException.of("down").build();
-		StepVerifier.create(this.service.withFallback("y"))
-			.expectNext("fallback of y: LockBackendException")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
-		assertThat(this.events).containsExactly("busy");
-	}
-
-	@Test
-	void fallbackIsNotCalledForAFailureOfTheMethod() {
-		StepVerifier.create(this.service.withFallback(null))
-			.expectErrorMessage("no argument")
-			.verify(Patience.PATIENCE);
-	}
-
-	@Test
-	void lossTakesThePlaceOfTheValue() {
-		TestPublisher<String> source = TestPublisher.create();
-		StepVerifier.create(this.service.throwing(source::mono))
-			.then(this.lock::lose)
-			.then(() -> source.emit("value"))
-			.expectError(LockLostException.class)
-			.verify(Patience.PATIENCE);
-		assertThat(this.events).containsExactly("acquire", "lost", "release");
-	}
-
-	@Test
-	void lossIsAddedToTheFailure() {
-		TestPublisher<String> source = TestPublisher.create();
-		StepVerifier.create(this.service.throwing(source::mono))
-			.then(this.lock::lose)
-			.then(() -> source.error(new IllegalStateException("no")))
-			.expectErrorSatisfies((thrown) -> {
-				assertThat(thrown).hasMessage("no");
-				assertThat(thrown.getSuppressed()).singleElement().isInstanceOf(LockLostException.class);
-			})
-			.verify(Patience.PATIENCE);
-	}
-
-	@Test
-	void lossThatIsOnlyReported() {
-		TestPublisher<String> source = TestPublisher.create();
-		StepVerifier.create(this.service.mono(source::mono))
-			.then(this.lock::lose)
-			.then(() -> source.emit("value"))
-			.expectNext("value")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
-	}
-
-	@Test
-	void lossEndsTheSubscription() {
-		TestPublisher<String> source = TestPublisher.create();
-		StepVerifier.create(this.service.interrupting(source::flux))
-			.then(() -> source.next("a"))
-			.expectNext("a")
-			.then(this.lock::lose)
-			.expectError(LockLostException.class)
-			.verify(Patience.PATIENCE);
-		source.assertCancelled();
-		assertThat(this.events).containsExactly("acquire", "lost", "release");
-	}
-
-	@Test
-	void attributesAsForOtherMethods() {
-		StepVerifier.create(this.service.special()).expectNext(1L).expectComplete().verify(Patience.PATIENCE);
-		LockRequest request = this.lock.request();
-		assertThat(request.keys()).containsExactly("a", "b");
-		assertThat(request.mode()).isEqualTo(LockMode.SHARED);
-		assertThat(request.minHoldTime()).isEqualTo(Duration.ofSeconds(1));
-		assertThat(request.expireOnClose()).isTrue();
-		assertThat(request.awaitedOnStop()).isTrue();
-	}
-
-	@Test
 	void chainThatHoldsTheLockTellsIt() {
 		StepVerifier
 			.create(this.service.mono(() -> Mono.deferContextual((view) -> Mono.just(String
@@ -356,23 +243,6 @@ class ReactiveResultTests {
 			return body("value");
 		})).expectNext("value").expectComplete().verify(Patience.PATIENCE);
 		assertThat(LockHandle.current()).isEmpty();
-	}
-
-	@Test
-	void streamInsideOfAResultIsRefused() {
-		LockContext.refusal(Nested.class)
-			.hasMessageContaining("run(): the method returns a reactive stream (" + Flux.class.getName()
-					+ ") inside of a Mono, and the lock would be released before that is done");
-		LockContext.refusal(Futures.class)
-			.hasMessageContaining(
-					"run(): the method returns a future (" + CompletableFuture.class.getName() + ") inside of a Flux");
-	}
-
-	@Test
-	void typeThatIsNoOtherIsRefused() {
-		LockContext.refusal(Processor.class)
-			.hasMessageContaining("run(): the method returns a reactive stream (")
-			.hasMessageContaining("return CompletableFuture");
 	}
 
 	@Test
@@ -418,66 +288,9 @@ class ReactiveResultTests {
 			return Mono.just("done");
 		}
 
-		@DistributedLock(key = "'k'", ifBusy = IfBusy.SKIP)
-		public Mono<String> skipped(Supplier<Mono<String>> body) {
-			return body.get();
-		}
-
-		@DistributedLock(key = "'k'", fallback = "instead")
-		public Mono<String> withFallback(String argument) {
-			return (argument != null) ? Mono.just(argument) : Mono.error(new IllegalStateException("no argument"));
-		}
-
-		Mono<String> instead(String argument, LockException failure) {
-			return Mono.just("fallback of " + argument + ": " + failure.getClass().getSimpleName());
-		}
-
-		@DistributedLock(key = "'k'", onLost = OnLost.THROW)
-		public Mono<String> throwing(Supplier<Mono<String>> body) {
-			return body.get();
-		}
-
-		@DistributedLock(key = "'k'", onLost = OnLost.INTERRUPT)
-		public Flux<String> interrupting(Supplier<Flux<String>> body) {
-			return body.get();
-		}
-
-		@DistributedLock(key = { "'a'", "'b'" }, mode = LockMode.SHARED, minHoldTime = "1s",
-				releaseOn = ReleaseOn.EXPIRY)
-		public Mono<Long> special() {
-			return Mono.just(1L);
-		}
-
 		@DistributedLock(key = "'k'")
 		public Mono<Object> open(Object value) {
 			return Mono.just(value);
-		}
-
-	}
-
-	static class Nested {
-
-		@DistributedLock(key = "'k'")
-		public Mono<Flux<String>> run() {
-			throw new UnsupportedOperationException();
-		}
-
-	}
-
-	static class Futures {
-
-		@DistributedLock(key = "'k'")
-		public Flux<CompletableFuture<String>> run() {
-			throw new UnsupportedOperationException();
-		}
-
-	}
-
-	static class Processor {
-
-		@DistributedLock(key = "'k'")
-		public ConnectableFlux<String> run() {
-			throw new UnsupportedOperationException();
 		}
 
 	}

@@ -13,6 +13,7 @@ import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.RedisServers;
 
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.annotation.Bean;
@@ -82,7 +83,7 @@ public final class StartUp {
 	public static class App {
 
 		public static void main(String[] args) {
-			new SpringApplicationBuilder(App.class).properties("spring.main.banner-mode=off", "logging.level.root=warn")
+			new SpringApplicationBuilder(App.class).web(WebApplicationType.NONE).properties("spring.main.banner-mode=off", "logging.level.root=warn")
 				.run(args);
 			long millis = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
 			System.out.println("started " + millis + " " + Thread.activeCount());

@@ -5,8 +5,9 @@ import java.util.function.Predicate;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.NoDatabase;
 
-import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
 
@@ -37,7 +38,8 @@ class Shop {
 	static final String FAINTED = "fainted";
 
 	public static void main(String[] arguments) throws InterruptedException {
-		try (ConfigurableApplicationContext shop = SpringApplication.run(Shop.class, arguments)) {
+		try (ConfigurableApplicationContext shop = new SpringApplicationBuilder(Shop.class).web(WebApplicationType.NONE)
+			.run(arguments)) {
 			System.out.println(READY);
 			while (true) {
 				obey(ChildJvm.awaitLine(), shop);

@@ -1,0 +1,101 @@
+package io.github.distributedlock.reactive;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.NoDatabase;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.TestRedis;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.reactive.function.client.WebClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Two JVMs with a reactive web server, whose controller takes the lock, sell what is in
+ * one real Redis.
+ */
+class WebFluxTests {
+
+	private static final int REQUESTS = 60;
+
+	@RegisterExtension
+	static final TestRedis redis = new TestRedis();
+
+	@Test
+	void noUnitIsSoldTwice() {
+		redis.admin().set("left:a", "100");
+		try (JvmProcess one = JvmProcess.start(Shop.class, String.valueOf(redis.port()));
+				JvmProcess two = JvmProcess.start(Shop.class, String.valueOf(redis.port()))) {
+			List<WebClient> shops = List.of(client(one), client(two));
+			StepVerifier.create(Flux.range(0, REQUESTS).flatMap((i) -> buy(shops.get(i % 2)), REQUESTS).distinct())
+				.expectNextCount(REQUESTS)
+				.expectComplete()
+				.verify(Patience.PATIENCE);
+			assertThat(redis.admin().get("left:a")).isEqualTo("40");
+		}
+	}
+
+	private static WebClient client(JvmProcess shop) {
+		return WebClient.create("http://localhost:" + shop.awaitLineAfter("port: "));
+	}
+
+	private static Mono<Integer> buy(WebClient shop) {
+		return shop.post().uri("/buy/a").retrieve().bodyToMono(Integer.class);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ NoDatabase.class, Controller.class })
+	static class Shop {
+
+		public static void main(String[] arguments) {
+			String port = new SpringApplicationBuilder(Shop.class).web(WebApplicationType.REACTIVE)
+				.properties("server.port=0", "spring.data.redis.port=" + arguments[0], "spring.main.banner-mode=off")
+				.run()
+				.getEnvironment()
+				.getRequiredProperty("local.server.port");
+			System.out.println("port: " + port);
+		}
+
+	}
+
+	@RestController
+	static class Controller {
+
+		private final StringRedisTemplate redis;
+
+		Controller(StringRedisTemplate redis) {
+			this.redis = redis;
+		}
+
+		@PostMapping("/buy/{sku}")
+		@DistributedLock(key = "stock:#{#sku}", waitTime = "60s")
+		public Mono<Integer> buy(@PathVariable("sku") String sku) {
+			return Mono.fromCallable(() -> Integer.parseInt(this.redis.opsForValue().get("left:" + sku)))
+				.subscribeOn(Schedulers.boundedElastic())
+				.delayElement(Duration.ofMillis(1))
+				.publishOn(Schedulers.boundedElastic())
+				.doOnNext((left) -> this.redis.opsForValue().set("left:" + sku, String.valueOf(left - 1)));
+		}
+
+	}
+
+}
