@@ -157,6 +157,10 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			}
 			LockContext.run(this.context, () -> subscribe(this.invocation::proceed));
 		}
+		catch (RuntimeException ex) {
+			this.upstream.cancel();
+			onError(ex);
+		}
 		finally {
 			this.release.leave();
 		}
@@ -185,6 +189,10 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	@Override
 	public void onNext(Object value) {
+		if (this.state.get() != State.RUNNING) {
+			Operators.onDiscard(value, this.context);
+			return;
+		}
 		try {
 			this.invocation.check(value);
 		}

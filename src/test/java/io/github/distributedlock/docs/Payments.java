@@ -2,6 +2,7 @@ package io.github.distributedlock.docs;
 
 import io.github.distributedlock.annotation.DistributedLock;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Service;
@@ -23,7 +24,8 @@ public class Payments {
 	// end::reactive[]
 
 	private Mono<String> find(String id) {
-		return Mono.fromCallable(() -> this.redis.opsForValue().get("paid:" + id));
+		return Mono.fromCallable(() -> this.redis.opsForValue().get("paid:" + id))
+			.subscribeOn(Schedulers.boundedElastic());
 	}
 
 	private Mono<String> charge(String id) {
@@ -31,7 +33,7 @@ public class Payments {
 			this.redis.opsForList().rightPush("charged", id);
 			this.redis.opsForValue().set("paid:" + id, "paid " + id);
 			return "paid " + id;
-		});
+		}).subscribeOn(Schedulers.boundedElastic());
 	}
 
 }
