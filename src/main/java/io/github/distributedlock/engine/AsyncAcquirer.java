@@ -109,6 +109,7 @@ final class AsyncAcquirer {
 		List<Hold> reentered = reentrancy.reenter(keys, options);
 		if (reentered != null) {
 			future.complete(result.apply(reenter(reentered, keys, call)));
+			this.asking.decrement();
 			return future;
 		}
 		AsyncDriver driver = new AsyncDriver(this.tasks, this.handleContext.time());
@@ -123,9 +124,7 @@ final class AsyncAcquirer {
 
 	private LockHandle reenter(List<Hold> holds, List<String> keys, Call call) {
 		try {
-			LockHandle handle = new EngineHandle(holds, keys, true, call, this.handleContext);
-			this.asking.decrement();
-			return handle;
+			return new EngineHandle(holds, keys, true, call, this.handleContext);
 		}
 		catch (RuntimeException | Error ex) {
 			this.requestAcquirer.undo(holds);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
@@ -272,8 +273,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	private boolean isInsideLock() {
-		return CurrentLock.all()
-			.stream()
+		return Stream.concat(CurrentLock.all().stream(), CurrentLock.chain().stream())
 			.anyMatch((handle) -> handle instanceof EngineHandle own && own.isOf(this.lossHandler));
 	}
 

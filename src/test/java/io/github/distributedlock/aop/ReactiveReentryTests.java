@@ -7,6 +7,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockUpgradeException;
@@ -103,6 +104,19 @@ class ReactiveReentryTests {
 			Mono<String> other = this.service.impatient(() -> Mono.just("let in"));
 			return Mono.fromFuture(other.toFuture());
 		}).subscribeOn(this.single)).expectError(LockNotAcquiredException.class).verify(Patience.PATIENCE);
+	}
+
+	/**
+	 * It must be able to end what it has begun.
+	 */
+	@Test
+	void chainInALockIsServedDuringAStop() {
+		verify(this.service.mono(() -> {
+			this.context.get(LockEngine.class).stop();
+			return Mono.delay(Duration.ofMillis(1)).then(this.service.both(() -> Mono.just("served")));
+		})).expectNext("served").expectComplete().verify(Patience.PATIENCE);
+		verify(this.service.mono(() -> Mono.just("served"))).expectError(LockBackendException.class)
+			.verify(Patience.PATIENCE);
 	}
 
 	@Test

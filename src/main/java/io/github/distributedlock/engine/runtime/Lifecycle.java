@@ -11,8 +11,9 @@ import io.github.distributedlock.LockException;
  * <p>
  * Invariants: each stop begins a new era, so that a request that was waiting before it
  * notices even if the engine has been started again meanwhile. Odd eras are open, the
- * others stopped; nothing follows the last one. A thread that is inside a lock is served
- * in all of them but the last: it must be able to end what it has begun.
+ * others stopped; nothing follows the last one. A thread, or a reactive chain, that is
+ * inside a lock is served in all of them but the last: it must be able to end what it has
+ * begun.
  */
 public final class Lifecycle {
 
@@ -29,7 +30,8 @@ public final class Lifecycle {
 
 	/**
 	 * Creates it, open.
-	 * @param insideLock whether the calling thread is inside a lock
+	 * @param insideLock whether the calling thread, or the chain that it asks for, is
+	 * inside a lock
 	 */
 	public Lifecycle(BooleanSupplier insideLock) {
 		this.insideLock = insideLock;
