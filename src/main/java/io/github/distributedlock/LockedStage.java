@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * the stage has completed.
  * <p>
  * Invariants: the code is called at most once, with the lock. The lock is given back once
- * it is not needed: when the stage has completed, or there will be none. The result
- * completes after that, unless others complete it before.
+ * it is not needed: when the stage has completed, or there will be none. If the code is
+ * not called, that is as if the lock had never been held. Otherwise the result completes
+ * after that, unless others complete it before.
  *
  * @param <T> the type of the value
  */
@@ -83,7 +84,8 @@ final class LockedStage<T extends @Nullable Object> {
 		catch (RuntimeException | Error noThread) {
 			// Perhaps it has the code all the same, and will run it.
 			if (this.decided.compareAndSet(false, true)) {
-				ended(handle, null, noThread);
+				UndoableHandle.undo(handle);
+				this.result.completeExceptionally(noThread);
 			}
 		}
 	}
@@ -93,7 +95,7 @@ final class LockedStage<T extends @Nullable Object> {
 			return;
 		}
 		if (this.result.isDone()) {
-			handle.closeAsync();
+			UndoableHandle.undo(handle);
 			return;
 		}
 		try {

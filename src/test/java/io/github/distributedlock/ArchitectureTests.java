@@ -89,7 +89,7 @@ class ArchitectureTests {
 	/**
 	 * Those that other packages of the library need, beside the rooms of a package.
 	 */
-	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "aop.CommitGuard",
+	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "UndoableHandle", "aop.CommitGuard",
 			"observability.LockMeters", "reactive.CurrentLockAccessor", "reactive.LockedInvocation",
 			"reactive.ReactiveType");
 

@@ -14,6 +14,7 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.UndoableHandle;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.Lease.Moment;
@@ -30,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * back those of which it was the last. A loss action runs at most once, and only while
  * the handle is open.
  */
-final class EngineHandle implements LockHandle, LossCallback {
+final class EngineHandle implements UndoableHandle, LossCallback {
 
 	private static final AtomicIntegerFieldUpdater<EngineHandle> CLOSED = AtomicIntegerFieldUpdater
 		.newUpdater(EngineHandle.class, "closed");
@@ -214,11 +215,8 @@ final class EngineHandle implements LockHandle, LossCallback {
 				: CompletableFuture.completedFuture(null);
 	}
 
-	/**
-	 * Gives the lock back on other threads, as if it had never been held: nobody has got
-	 * this handle.
-	 */
-	void undo() {
+	@Override
+	public void undo() {
 		if (leave()) {
 			try {
 				this.context.backgroundReleaser().undo(this.holds);

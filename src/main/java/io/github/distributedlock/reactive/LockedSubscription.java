@@ -3,14 +3,14 @@ package io.github.distributedlock.reactive;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
-import io.github.distributedlock.LockedCall;
+import io.github.distributedlock.UndoableHandle;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -72,9 +72,9 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private volatile boolean inTransaction;
 
 	/**
-	 * The only value, until it is passed on.
+	 * The only value, until it is passed on or discarded.
 	 */
-	private volatile @Nullable Object value;
+	private final AtomicReference<@Nullable Object> value = new AtomicReference<>();
 
 	LockedSubscription(CoreSubscriber<? super Object> actual, LockedInvocation invocation, ReactiveType type) {
 		this.actual = actual;
@@ -93,9 +93,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		try {
 			this.request = LockContext.ask(this.context, () -> this.invocation.acquire(this::answered));
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			answer(null, ex);
-			return;
 		}
 		finally {
 			this.asking = null;
@@ -121,7 +120,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private void answer(@Nullable LockHandle handle, @Nullable Throwable failure) {
 		if (!this.state.compareAndSet(State.ACQUIRING, State.RUNNING)) {
 			if (handle != null) {
-				handle.closeAsync();
+				UndoableHandle.undo(handle);
 			}
 		}
 		else if (handle != null) {
@@ -155,9 +154,12 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 				// Not behind an action of the application.
 				handle.onLost(() -> onScheduler(() -> lost(handle)), Runnable::run);
 			}
-			LockContext.run(this.context, () -> subscribe(this.invocation::proceed));
+			LockContext.run(this.context, () -> subscribe(() -> {
+				this.release.use();
+				return this.invocation.proceed();
+			}));
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			this.upstream.cancel();
 			onError(ex);
 		}
@@ -166,7 +168,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	private void subscribe(LockedCall<?, Throwable> method) {
+	private void subscribe(ReactiveType.MethodCall method) {
 		if (this.state.get() == State.RUNNING) {
 			this.type.defer(method, this.invocation).subscribe(this);
 		}
@@ -198,14 +200,17 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		catch (RuntimeException ex) {
 			this.upstream.cancel();
+			Operators.onDiscard(value, this.context);
 			onError(ex);
 			return;
 		}
 		if (this.type.isMultiValue()) {
 			this.downstream.pass(value);
+			return;
 		}
-		else {
-			this.value = value;
+		this.value.set(value);
+		if (this.state.get() == State.CANCELLED) {
+			discardValue();
 		}
 	}
 
@@ -257,11 +262,15 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private void signal(@Nullable Throwable failure) {
 		if (this.state.compareAndSet(State.RELEASING, State.ENDED)) {
-			this.downstream.end(this.value, failure);
+			this.downstream.end(this.value.getAndSet(null), failure);
 		}
 		else {
-			Operators.onDiscard(this.value, this.context);
+			discardValue();
 		}
+	}
+
+	private void discardValue() {
+		Operators.onDiscard(this.value.getAndSet(null), this.context);
 	}
 
 	@Override
@@ -272,6 +281,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		else if (before == State.RUNNING) {
 			this.upstream.cancel();
+			discardValue();
 			this.release.leave();
 		}
 	}
@@ -284,11 +294,17 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	private static void onScheduler(Runnable task) {
+		AtomicBoolean begun = new AtomicBoolean();
+		Runnable once = () -> {
+			if (!begun.getAndSet(true)) {
+				task.run();
+			}
+		};
 		try {
-			Schedulers.parallel().schedule(task);
+			Schedulers.parallel().schedule(once);
 		}
-		catch (RejectedExecutionException ex) {
-			task.run();
+		catch (RuntimeException | Error ex) {
+			once.run(); // Better here than never. It may have been queued.
 		}
 	}
 

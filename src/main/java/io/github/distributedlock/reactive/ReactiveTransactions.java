@@ -1,5 +1,7 @@
 package io.github.distributedlock.reactive;
 
+import java.util.concurrent.CompletableFuture;
+
 import io.github.distributedlock.LockHandle;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -23,20 +25,28 @@ final class ReactiveTransactions {
 	 * @param release the release, of which it becomes a party
 	 * @return whether there is one
 	 */
-	static boolean join(ContextView context, LockHandle handle, LockedInvocation invocation,
-			PendingClose release) {
+	static boolean join(ContextView context, LockHandle handle, LockedInvocation invocation, PendingClose release) {
 		TransactionContext known = context.<@Nullable TransactionContext>getOrDefault(TransactionContext.class, null);
-		if (known == null) {
+		if (known == null || !register(known, handle, invocation, release)) {
 			return false;
 		}
-		TransactionSynchronizationManager transaction = new TransactionSynchronizationManager(known);
-		if (!transaction.isActualTransactionActive() || !transaction.isSynchronizationActive()) {
-			return false;
-		}
-		invocation.joinsTransaction();
+		// After what may fail. The calling thread is a party until then.
 		release.join();
-		transaction.registerSynchronization(new Registration(transaction, handle, invocation, release));
+		invocation.joinsTransaction();
 		return true;
+	}
+
+	private static boolean register(TransactionContext known, LockHandle handle, LockedInvocation invocation,
+			PendingClose release) {
+		TransactionSynchronizationManager transaction = new TransactionSynchronizationManager(known);
+		// Locks that are asked for together come on different threads.
+		synchronized (known) {
+			if (!transaction.isActualTransactionActive() || !transaction.isSynchronizationActive()) {
+				return false;
+			}
+			transaction.registerSynchronization(new Registration(known, handle, invocation, release));
+			return true;
+		}
 	}
 
 	/**
@@ -47,7 +57,7 @@ final class ReactiveTransactions {
 	 */
 	private static final class Registration implements TransactionSynchronization {
 
-		private final TransactionSynchronizationManager transaction;
+		private final TransactionContext transaction;
 
 		private final LockHandle handle;
 
@@ -57,8 +67,8 @@ final class ReactiveTransactions {
 
 		private volatile boolean passedOn;
 
-		private Registration(TransactionSynchronizationManager transaction, LockHandle handle,
-				LockedInvocation invocation, PendingClose release) {
+		private Registration(TransactionContext transaction, LockHandle handle, LockedInvocation invocation,
+				PendingClose release) {
 			this.transaction = transaction;
 			this.handle = handle;
 			this.invocation = invocation;
@@ -76,7 +86,10 @@ final class ReactiveTransactions {
 		@Override
 		public Mono<Void> beforeCompletion() {
 			return Mono.fromRunnable(() -> {
-				this.transaction.registerSynchronization(new Release(this.release));
+				synchronized (this.transaction) {
+					new TransactionSynchronizationManager(this.transaction)
+						.registerSynchronization(new Release(this.release));
+				}
 				this.passedOn = true;
 			});
 		}
@@ -97,9 +110,16 @@ final class ReactiveTransactions {
 
 	}
 
-	// Not cancelled with the subscription: others wait for it, too.
+	/**
+	 * The transaction is done with the lock. It waits for the release, but not for a
+	 * stream that goes on without it.
+	 */
 	private static Mono<Void> released(PendingClose release) {
-		return Mono.defer(() -> Mono.fromFuture(release.leave(), true));
+		return Mono.defer(() -> {
+			CompletableFuture<@Nullable Void> closed = release.leave();
+			// Not cancelled with the subscription: others wait for it, too.
+			return release.isOver() ? Mono.fromFuture(closed, true) : Mono.empty();
+		});
 	}
 
 }

@@ -3,10 +3,8 @@ package io.github.distributedlock.reactive;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
 
-import io.github.distributedlock.LockedCall;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -98,24 +96,33 @@ public final class ReactiveType {
 	 * @param method the method
 	 * @param name of the method, for people
 	 */
-	Publisher<Object> defer(LockedCall<?, Throwable> method, Object name) {
-		// The context is there. But what restores thread-locals does so where one is written.
+	Publisher<Object> defer(MethodCall method, Object name) {
+		// The context is there. But thread-locals are restored where one is written.
 		return isMultiValue() ? Flux.defer(() -> call(method, name)).contextWrite(UnaryOperator.identity())
 				: Mono.defer(() -> Mono.fromDirect(call(method, name))).contextWrite(UnaryOperator.identity());
 	}
 
-	private Publisher<Object> call(LockedCall<?, Throwable> method, Object name) {
+	private Publisher<Object> call(MethodCall method, Object name) {
 		try {
 			return toPublisher(Objects.requireNonNull(method.call(), () -> name + ": the method has returned null"));
 		}
 		catch (Throwable ex) {
-			Exceptions.throwIfJvmFatal(ex);
+			// An Error, too: what Reactor lets through would keep the lock for ever.
 			return Mono.error(ex);
 		}
 	}
 
 	private Publisher<Object> toPublisher(Object result) {
 		return this.adapter.toPublisher(result);
+	}
+
+	/**
+	 * Calls a method, or its fallback.
+	 */
+	interface MethodCall {
+
+		@Nullable Object call() throws Throwable;
+
 	}
 
 }

@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -12,13 +13,18 @@ import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import reactor.adapter.JdkFlowAdapter;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 import reactor.test.publisher.TestPublisher;
+
+import org.springframework.beans.BeanUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -98,6 +104,18 @@ class ReactiveResultTests {
 		assertThat(this.events).containsExactly("acquire", "release");
 	}
 
+	/**
+	 * Of a kind that Reactor lets through. The lock would stay for ever.
+	 */
+	@ParameterizedTest
+	@ValueSource(classes = { NoClassDefFoundError.class, StackOverflowError.class })
+	void errorOfTheMethodIsASignal(Class<? extends Error> type) {
+		StepVerifier.create(this.service.mono(() -> {
+			throw BeanUtils.instantiateClass(type);
+		})).expectError(type).verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
 	@Test
 	void methodThatReturnsNull() {
 		StepVerifier.create(this.service.mono(() -> null))
@@ -162,6 +180,70 @@ class ReactiveResultTests {
 		subscription.dispose();
 		this.lock.turn.complete(null);
 		assertThat(this.events).containsExactly("waits", "withdrawn");
+	}
+
+	/**
+	 * No minimum hold time keeps the key then.
+	 */
+	@Test
+	void cancellationBeforeTheMethodIsCalledUndoesTheLock() {
+		AtomicReference<Disposable> subscription = new AtomicReference<>();
+		CompletableFuture<Void> done = new CompletableFuture<>();
+		this.lock.turn = new CompletableFuture<>();
+		subscription.set(this.service.mono(() -> body("value")).subscribe());
+		Schedulers.onScheduleHook("late", (task) -> () -> {
+			subscription.get().dispose();
+			task.run();
+			done.complete(null);
+		});
+		try {
+			this.lock.turn.complete(null);
+			Patience.get(done, "the subscription, to be told of its lock");
+		}
+		finally {
+			Schedulers.resetOnScheduleHook("late");
+		}
+		assertThat(this.events).containsExactly("waits", "acquire", "undone");
+	}
+
+	@Test
+	void requestThatFailsAtOnceIsAnError() {
+		this.lock.errorOnRequest = new NoClassDefFoundError("test");
+		StepVerifier.create(this.service.mono(() -> body("value")))
+			.expectError(NoClassDefFoundError.class)
+			.verify(Patience.PATIENCE);
+	}
+
+	/**
+	 * As a decorator of an application may.
+	 */
+	@Test
+	void schedulerThatFails() {
+		Schedulers.onScheduleHook("broken", (task) -> {
+			throw new IllegalStateException("broken");
+		});
+		try {
+			this.lock.turn = new CompletableFuture<>();
+			CompletableFuture<String> result = this.service.mono(() -> body("value")).toFuture();
+			this.lock.turn.complete(null);
+			assertThat(result).succeedsWithin(Patience.PATIENCE).isEqualTo("value");
+		}
+		finally {
+			Schedulers.resetOnScheduleHook("broken");
+		}
+		assertThat(this.events).containsExactly("waits", "acquire", "body", "release");
+	}
+
+	@Test
+	void valueThatIsNotPassedOnIsDiscarded() {
+		List<Object> discarded = new CopyOnWriteArrayList<>();
+		TestPublisher<String> source = TestPublisher.create();
+		Disposable subscription = this.service.mono(() -> Mono.fromDirect(source))
+			.doOnDiscard(Object.class, discarded::add)
+			.subscribe();
+		source.next("value");
+		subscription.dispose();
+		assertThat(discarded).containsExactly("value");
 	}
 
 	/**

@@ -17,6 +17,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.UndoableHandle;
 import io.github.distributedlock.fixtures.StubHandle;
 
 /**
@@ -33,6 +34,8 @@ class RecordingLock implements DistributedLock {
 	volatile RuntimeException failure;
 
 	volatile RuntimeException failureOnClose;
+
+	volatile Error errorOnRequest;
 
 	/**
 	 * When it is not null, a release in the background ends with it.
@@ -117,6 +120,9 @@ class RecordingLock implements DistributedLock {
 
 	private Optional<LockHandle> take(LockRequest request, String how) {
 		this.requests.add(request);
+		if (this.errorOnRequest != null) {
+			throw this.errorOnRequest;
+		}
 		if (this.failure != null) {
 			throw this.failure;
 		}
@@ -124,7 +130,7 @@ class RecordingLock implements DistributedLock {
 		return this.busy ? Optional.empty() : Optional.of(new Handle(request));
 	}
 
-	private final class Handle extends StubHandle {
+	private final class Handle extends StubHandle implements UndoableHandle {
 
 		private final CurrentLock binding;
 
@@ -176,6 +182,15 @@ class RecordingLock implements DistributedLock {
 				if (RecordingLock.this.failureOnClose != null) {
 					throw RecordingLock.this.failureOnClose;
 				}
+			}
+		}
+
+		@Override
+		public void undo() {
+			if (this.closed.compareAndSet(false, true)) {
+				super.close();
+				RecordingLock.this.open.remove(this);
+				RecordingLock.this.events.add("undone");
 			}
 		}
 
