@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -26,6 +27,8 @@ import org.springframework.util.ClassUtils;
  * @param annotation the annotation with its aliases resolved
  */
 record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement declaration, DistributedLock annotation) {
+
+	private static final String SCHEDULED = "org.springframework.scheduling.annotation.Scheduled";
 
 	/**
 	 * The class that a person and another JVM know this bean by. Proxies and lambdas have
@@ -58,6 +61,14 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	 */
 	static boolean isSuspending(Method method) {
 		return KotlinDetector.isSuspendingFunction(method) && KotlinDetector.isKotlinType(method.getDeclaringClass());
+	}
+
+	/**
+	 * Whether a scheduler may call it.
+	 */
+	boolean isScheduled() {
+		MergedAnnotations annotations = MergedAnnotations.from(this.method);
+		return annotations.isPresent(SCHEDULED) || annotations.isPresent(SCHEDULED + "s");
 	}
 
 	/**

@@ -2,7 +2,6 @@ package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.Set;
-import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;

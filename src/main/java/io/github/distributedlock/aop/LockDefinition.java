@@ -23,10 +23,11 @@ import org.springframework.expression.EvaluationContext;
  * @param results what may be returned
  * @param reactive what the method returns if each subscription takes the lock for itself,
  * {@code null} if the call does
+ * @param scheduled whether a scheduler may call it
  */
 record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Nullable Supplier<@Nullable Object> skipped,
 		@Nullable FallbackMethod fallback, LossReaction lossReaction, ResultRules results,
-		@Nullable ReactiveType reactive) {
+		@Nullable ReactiveType reactive, boolean scheduled) {
 
 	static LockDefinition of(AnnotatedMethod annotated, PropertyResolver properties, EvaluationContext shared) {
 		MethodRules.check(annotated);
@@ -35,7 +36,7 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Null
 		RequestTemplate template = new RequestTemplate(annotated, properties,
 				new KeyExpressions(annotated, properties, shared));
 		return new LockDefinition(annotated, template, SkippedResult.of(annotated, reactive),
-				FallbackMethod.of(annotated), LossReaction.of(annotated), results, reactive);
+				FallbackMethod.of(annotated), LossReaction.of(annotated), results, reactive, annotated.isScheduled());
 	}
 
 	/**

@@ -80,14 +80,17 @@ class LockInterceptor implements MethodInterceptor {
 		catch (RuntimeException ex) {
 			return reactive.failed(ex);
 		}
-		return reactive.locked(new ReactiveCall(invocation, target, definition, request, lock(), this.transactions));
+		boolean scheduled = definition.scheduled() && MissedRuns.isScheduled();
+		return reactive.locked(new ReactiveCall(invocation, target, definition, request, this::lock, this.transactions,
+				this.missedRuns, scheduled));
 	}
 
 	private @Nullable Object fallBack(MethodInvocation invocation, Object target, LockDefinition definition,
 			LockException failure) throws Throwable {
 		FallbackMethod fallback = definition.fallback();
 		if (fallback == null || !fallback.handles(failure)) {
-			if (failure instanceof LockBackendException outage && this.missedRuns.add(definition, outage)) {
+			if (failure instanceof LockBackendException outage && MissedRuns.isScheduled()
+					&& this.missedRuns.add(definition, outage)) {
 				return null;
 			}
 			throw failure;

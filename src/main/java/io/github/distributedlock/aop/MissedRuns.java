@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
@@ -22,18 +23,25 @@ final class MissedRuns {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockInterceptor.class);
 
-	private static final String SCHEDULED = "org.springframework.scheduling.support.ScheduledMethodRunnable";
+	/**
+	 * What calls a scheduled method, or subscribes to its result.
+	 */
+	private static final Set<String> SCHEDULERS = Set.of(
+			"org.springframework.scheduling.support.ScheduledMethodRunnable",
+			"org.springframework.scheduling.annotation.ScheduledAnnotationReactiveSupport",
+			"org.springframework.scheduling.annotation.ScheduledAnnotationReactiveSupport$SubscribingRunnable");
 
 	private final Map<Method, Integer> missed = new ConcurrentHashMap<>();
 
 	/**
-	 * Takes note of a run that fails for a store that may be back later, if the scheduler
-	 * itself has called the method, and no caller would hear of it.
+	 * Takes note of a run that fails for a store that may be back later. To be asked only
+	 * if the {@linkplain #isScheduled scheduler} itself has called the method, and no
+	 * caller would hear of it.
 	 * @return whether to end the run without an exception
 	 */
 	boolean add(LockDefinition definition, LockBackendException failure) {
 		Class<?> result = definition.annotated().resultType();
-		if (!failure.isRetryable() || (result.isPrimitive() && result != void.class) || !isScheduled()) {
+		if (!failure.isRetryable() || (result.isPrimitive() && result != void.class)) {
 			return false;
 		}
 		this.missed.merge(definition.annotated().method(), 1, Integer::sum);
@@ -60,19 +68,19 @@ final class MissedRuns {
 	 * Whether nothing but proxies and their advice is between here and the scheduler. A
 	 * caller in between would take a result for the method's own.
 	 */
-	private static boolean isScheduled() {
+	static boolean isScheduled() {
 		return StackWalker.getInstance()
 			.walk((frames) -> frames.map(StackWalker.StackFrame::getClassName)
 				.dropWhile(MissedRuns::isOfProxies)
 				.findFirst())
-			.filter(SCHEDULED::equals)
+			.filter(SCHEDULERS::contains)
 			.isPresent();
 	}
 
 	private static boolean isOfProxies(String className) {
-		return className.contains("$$SpringCGLIB$$") || (!className.equals(SCHEDULED) && Stream
+		return className.contains("$$SpringCGLIB$$") || (!SCHEDULERS.contains(className) && Stream
 			.of("io.github.distributedlock.aop.", "org.springframework.", "java.", "jdk.", "sun.",
-					"io.micrometer.observation.")
+					"io.micrometer.observation.", "reactor.", "kotlin.", "kotlinx.coroutines.")
 			.anyMatch(className::startsWith));
 	}
 

@@ -4,8 +4,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -26,42 +28,68 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
  * @param target what the method is called on
  * @param definition what the annotation means
  * @param request what the call asks for
- * @param lock what it is asked of
+ * @param lock gives what it is asked of: not before a subscription, since a scheduler
+ * calls methods while beans are made
  * @param transactions warns of calls inside a transaction
+ * @param missedRuns the runs of scheduled methods that their store cannot serve
+ * @param scheduled whether the scheduler has called the method, so that nobody would hear
+ * of a failure
  */
 record ReactiveCall(ProxyMethodInvocation invocation, Object target, LockDefinition definition, LockRequest request,
-		DistributedLock lock, TransactionBinding transactions) implements LockedInvocation {
+		Supplier<DistributedLock> lock, TransactionBinding transactions, MissedRuns missedRuns,
+		boolean scheduled) implements LockedInvocation {
 
 	private static final Logger logger = LoggerFactory.getLogger(LockInterceptor.class);
 
 	@Override
 	public Future<?> acquire(BiConsumer<@Nullable LockHandle, @Nullable Throwable> answer) {
 		if (this.definition.skipped() == null) {
-			CompletableFuture<LockHandle> asked = requireFuture(this.lock.acquireAsync(this.request));
-			asked.whenComplete(answer);
+			CompletableFuture<LockHandle> asked = requireFuture(this.lock.get().acquireAsync(this.request));
+			asked.whenComplete((handle, failure) -> tell(answer, handle, failure));
 			return asked;
 		}
-		CompletableFuture<Optional<LockHandle>> asked = requireFuture(this.lock.tryAcquireAsync(this.request));
-		asked.whenComplete(
-				(found, failure) -> answer.accept((found != null) ? found.orElseGet(this::skip) : null, failure));
+		CompletableFuture<Optional<LockHandle>> asked = requireFuture(this.lock.get().tryAcquireAsync(this.request));
+		asked.whenComplete((found, failure) -> tell(answer, (found != null) ? found.orElse(null) : null, failure));
 		return asked;
+	}
+
+	private void tell(BiConsumer<@Nullable LockHandle, @Nullable Throwable> answer, @Nullable LockHandle handle,
+			@Nullable Throwable failure) {
+		boolean missed = false;
+		try {
+			missed = note(handle, failure);
+		}
+		finally {
+			// Even if the log throws.
+			answer.accept(handle, missed ? null : failure);
+		}
+	}
+
+	/**
+	 * Takes note of what came of the request.
+	 * @return whether the failure is told by that
+	 */
+	private boolean note(@Nullable LockHandle handle, @Nullable Throwable failure) {
+		if (handle != null) {
+			this.missedRuns.end(this.definition);
+		}
+		else if (failure == null) {
+			logger.debug("{} is skipped, since lock {} is busy", this.definition.annotated().shortName(),
+					LockException.printable(this.request.keys()));
+		}
+		return this.scheduled && failure instanceof LockBackendException outage && fallback(outage) == null
+				&& this.missedRuns.add(this.definition, outage);
 	}
 
 	private <T> CompletableFuture<T> requireFuture(@Nullable CompletableFuture<T> asked) {
 		if (asked == null) {
-			throw new IllegalStateException("DistributedLock " + this.lock.getClass().getName()
+			throw new IllegalStateException("DistributedLock " + this.lock.get().getClass().getName()
 					+ " gave no future for lock " + LockException.printable(this.request.keys())
 					+ ". If it is a mock, let it give one: given(lock.acquireAsync(any(LockRequest.class)))"
 					+ ".willReturn(CompletableFuture.completedFuture(mock(LockHandle.class))). Or have real locks in"
 					+ " the test: distributed-lock.backend=memory");
 		}
 		return asked;
-	}
-
-	private @Nullable LockHandle skip() {
-		logger.debug("{} is skipped, since lock {} is busy", this.definition.annotated().shortName(),
-				LockException.printable(this.request.keys()));
-		return null;
 	}
 
 	@Override
@@ -72,11 +100,16 @@ record ReactiveCall(ProxyMethodInvocation invocation, Object target, LockDefinit
 
 	@Override
 	public @Nullable Object fallBack(LockException failure) throws Throwable {
-		FallbackMethod fallback = this.definition.fallback();
-		if (fallback == null || !fallback.handles(failure)) {
+		FallbackMethod fallback = fallback(failure);
+		if (fallback == null) {
 			throw failure;
 		}
 		return fallback.invoke(this.target, this.invocation.getArguments(), failure);
+	}
+
+	private @Nullable FallbackMethod fallback(LockException failure) {
+		FallbackMethod fallback = this.definition.fallback();
+		return (fallback != null && fallback.handles(failure)) ? fallback : null;
 	}
 
 	@Override

@@ -14,7 +14,10 @@ import io.github.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -41,11 +44,13 @@ class SchedulerTests {
 		.withConfiguration(AutoConfigurations.of(DistributedLockAutoConfiguration.class, AopAutoConfiguration.class))
 		.withBean(LockBackend.class, () -> this.plant.backend, (definition) -> definition.setDestroyMethodName(""))
 		.withBean(Plant.class, () -> this.plant)
-		.withUserConfiguration(Schedule.class, Job.class);
+		.withUserConfiguration(Schedule.class);
 
-	@Test
-	void jobRunsInOneApplicationWhileTheOtherSkipsIt() {
-		this.application.run((one) -> this.application.run((two) -> {
+	@ParameterizedTest
+	@ValueSource(classes = { Job.class, ReactiveJob.class })
+	void jobRunsInOneApplicationWhileTheOtherSkipsIt(Class<?> job) {
+		ApplicationContextRunner application = this.application.withUserConfiguration(job);
+		application.run((one) -> application.run((two) -> {
 			assertThat(one).hasNotFailed();
 			assertThat(two).hasNotFailed();
 			Awaitility.await().until(() -> this.plant.runs.get() >= RUNS || !this.plant.faults.isEmpty());
@@ -113,6 +118,25 @@ class SchedulerTests {
 		@DistributedLock(key = "'nightly-report'", ifBusy = IfBusy.SKIP)
 		public void run() {
 			this.plant.run();
+		}
+
+	}
+
+	/**
+	 * The scheduler calls it once, and subscribes for each run.
+	 */
+	static class ReactiveJob {
+
+		private final Plant plant;
+
+		ReactiveJob(Plant plant) {
+			this.plant = plant;
+		}
+
+		@Scheduled(fixedDelay = 20)
+		@DistributedLock(key = "'nightly-report'", ifBusy = IfBusy.SKIP)
+		public Mono<Void> run() {
+			return Mono.<Void>fromRunnable(this.plant::run).subscribeOn(Schedulers.boundedElastic());
 		}
 
 	}

@@ -9,13 +9,16 @@ import io.github.distributedlock.fixtures.Patience
 import io.github.distributedlock.fixtures.TestRedis
 import io.github.distributedlock.reactive.LockContext
 import java.util.concurrent.Executors
+import java.util.concurrent.LinkedBlockingQueue
+import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import kotlinx.coroutines.CompletableDeferred
-import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.currentCoroutineContext
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
@@ -30,6 +33,9 @@ import org.assertj.core.api.Assertions.assertThatThrownBy
 import org.awaitility.Awaitility.await
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.extension.RegisterExtension
+import org.springframework.context.annotation.Import
+import org.springframework.scheduling.annotation.EnableScheduling
+import org.springframework.scheduling.annotation.Scheduled
 
 private const val LOCK = "lock:{order:1}"
 
@@ -77,6 +83,14 @@ class SuspendTests {
 	@Test
 	fun `coroutine re-enters what it holds`() = with { orders ->
 		assertThat(orders.pay("1") { orders.pay("1") { "inside" } }).isEqualTo("inside")
+	}
+
+	@Test
+	fun `coroutines that it starts re-enter, too`() = with { orders ->
+		val inside = orders.pay("1") {
+			coroutineScope { async(Dispatchers.IO) { orders.pay("1") { "inside" } }.await() }
+		}
+		assertThat(inside).isEqualTo("inside")
 	}
 
 	@Test
@@ -143,6 +157,19 @@ class SuspendTests {
 			assertThat(flow.toList()).containsExactly(true, true)
 			assertThat(redis.admin().exists(LOCK)).isFalse()
 		}
+	}
+
+	/**
+	 * The scheduler calls it again for each run.
+	 */
+	@Test
+	fun `scheduled function holds the lock`() {
+		Contexts.withRedis().withPropertyValues("spring.data.redis.port=${redis.port()}")
+			.withUserConfiguration(Schedule::class.java)
+			.run { context ->
+				val runs = context.getBean(Nightly::class.java).runs()
+				repeat(2) { assertThat(runs.poll(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue() }
+			}
 	}
 
 	@Test
@@ -222,6 +249,26 @@ class SuspendTests {
 
 		@DistributedLock(key = ["order:#{#id}"], waitTime = "60s")
 		open suspend fun flowLater(id: String): Flow<Boolean> = flow(id)
+
+	}
+
+	@EnableScheduling
+	@Import(Nightly::class)
+	open class Schedule
+
+	open class Nightly {
+
+		private val runs = LinkedBlockingQueue<Boolean>()
+
+		// Beans have a proxy, whose fields are empty.
+		open fun runs() = runs
+
+		@Scheduled(fixedDelay = 20)
+		@DistributedLock(key = ["'order:1'"], waitTime = "60s")
+		open suspend fun run() {
+			yield()
+			runs.add(redis.admin().exists(LOCK))
+		}
 
 	}
 
