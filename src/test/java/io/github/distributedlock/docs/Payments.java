@@ -19,7 +19,7 @@ public class Payments {
 	// tag::reactive[]
 	@DistributedLock(key = "order:#{#id}", waitTime = "2s")
 	public Mono<String> pay(String id) {
-		return find(id).switchIfEmpty(charge(id)); // one at a time for each order, in all JVMs
+		return find(id).switchIfEmpty(charge(id)); // one at a time for each order
 	}
 	// end::reactive[]
 

@@ -30,9 +30,13 @@ class PaymentsTests {
 				ConfigurableApplicationContext two = DocsApplication.start(redis.server())) {
 			Payments here = one.getBean(Payments.class);
 			Payments there = two.getBean(Payments.class);
-			StepVerifier.create(Flux.range(0, 20)
-				.flatMap((i) -> ((i % 2 == 0) ? here : there).pay("7").subscribeOn(Schedulers.boundedElastic()), 20)
-				.collectList()).expectNext(Collections.nCopies(20, "paid 7")).expectComplete().verify(Patience.PATIENCE);
+			StepVerifier
+				.create(Flux.range(0, 20)
+					.flatMap((i) -> ((i % 2 == 0) ? here : there).pay("7").subscribeOn(Schedulers.boundedElastic()), 20)
+					.collectList())
+				.expectNext(Collections.nCopies(20, "paid 7"))
+				.expectComplete()
+				.verify(Patience.PATIENCE);
 			assertThat(redis.admin().lrange("charged", 0, -1)).containsExactly("7");
 			Refunds refunds = one.getBean(Refunds.class);
 			StepVerifier.create(refunds.refund("7", Mono.just("done")))

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  */
 final class Regions {
 
-	private static final Path SOURCES = Path.of("src/test/java", Regions.class.getPackageName().replace('.', '/'));
+	private static final List<String> LANGUAGES = List.of("java", "kotlin");
 
 	private static final Pattern MARK = Pattern.compile("\\s*// (tag|end)::([\\w-]+)\\[]");
 
@@ -25,11 +25,11 @@ final class Regions {
 	}
 
 	/**
-	 * All regions by name. One that begins again goes on.
+	 * All regions of a language by name. One that begins again goes on.
 	 */
-	static Map<String, String> all() {
+	static Map<String, String> all(String language) {
 		Map<String, String> regions = new TreeMap<>();
-		for (String source : sources()) {
+		for (String source : sources(language)) {
 			String open = null;
 			for (String line : source.split("\n")) {
 				Matcher mark = MARK.matcher(line);
@@ -45,7 +45,12 @@ final class Regions {
 	}
 
 	static List<String> sources() {
-		try (Stream<Path> files = Files.list(SOURCES)) {
+		return LANGUAGES.stream().flatMap((language) -> sources(language).stream()).toList();
+	}
+
+	private static List<String> sources(String language) {
+		Path directory = Path.of("src/test", language, Regions.class.getPackageName().replace('.', '/'));
+		try (Stream<Path> files = Files.list(directory)) {
 			return files.sorted().map(Regions::read).toList();
 		}
 		catch (IOException ex) {
