@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
+import io.micrometer.context.ContextRegistry;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,6 +35,8 @@ import static org.awaitility.Awaitility.await;
  */
 class ReactiveAdviceTests {
 
+	private static final String TRACE = "trace";
+
 	private static final List<String> advice = new CopyOnWriteArrayList<>();
 
 	private LockContext context;
@@ -50,6 +53,8 @@ class ReactiveAdviceTests {
 	@AfterEach
 	void stop() {
 		Hooks.resetOnOperatorDebug();
+		Hooks.disableAutomaticContextPropagation();
+		ContextRegistry.getInstance().removeThreadLocalAccessor(TRACE);
 		this.context.close();
 	}
 
@@ -62,9 +67,6 @@ class ReactiveAdviceTests {
 		assertThat(advice).containsExactly("mono", "mono");
 	}
 
-	/**
-	 * As @Retryable does.
-	 */
 	@Test
 	void repetitionTakesTheLockAgain() {
 		List<String> failures = new CopyOnWriteArrayList<>(List.of("one", "two"));
@@ -83,6 +85,30 @@ class ReactiveAdviceTests {
 			.expectNext("t1")
 			.expectComplete()
 			.verify(Patience.PATIENCE);
+	}
+
+	/**
+	 * As a tracer does that keeps its span there: also where other threads tell of the
+	 * lock and of its release.
+	 */
+	@Test
+	void threadLocalsOfTheSubscriberReachTheMethodAndWhatFollows() {
+		ThreadLocal<String> trace = new ThreadLocal<>();
+		ContextRegistry.getInstance().registerThreadLocalAccessor(TRACE, trace);
+		Hooks.enableAutomaticContextPropagation();
+		CompletableFuture<Void> turn = new CompletableFuture<>();
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		this.context.lock().turn = turn;
+		this.context.lock().released = released;
+		trace.set("t1");
+		CompletableFuture<String> result = this.service.mono(() -> Mono.just(trace.get()))
+			.map((inside) -> inside + " inside, " + trace.get() + " after")
+			.contextCapture()
+			.toFuture();
+		trace.remove();
+		turn.complete(null);
+		released.complete(null);
+		assertThat(result).succeedsWithin(Patience.PATIENCE).isEqualTo("t1 inside, t1 after");
 	}
 
 	@Test

@@ -154,6 +154,9 @@ class ReactiveAttributesTests {
 		assertThat(request.minHoldTime()).isEqualTo(Duration.ofSeconds(1));
 		assertThat(request.expireOnClose()).isTrue();
 		assertThat(request.awaitedOnStop()).isTrue();
+		StepVerifier.create(this.service.numbered()).expectNext(1L).expectComplete().verify(Patience.PATIENCE);
+		assertThat(this.lock.request().fair()).isTrue();
+		assertThat(this.lock.request().fenced()).isTrue();
 	}
 
 	@Test
@@ -208,6 +211,11 @@ class ReactiveAttributesTests {
 	}
 
 	static class Service {
+
+		@DistributedLock(key = "'k'", fair = true, fenced = true)
+		public Mono<Long> numbered() {
+			return Mono.just(1L);
+		}
 
 		@DistributedLock(key = "'k'")
 		public Mono<String> mono(Supplier<Mono<String>> body) {

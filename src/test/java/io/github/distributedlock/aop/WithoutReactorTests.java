@@ -73,12 +73,16 @@ class WithoutReactorTests {
 
 		public static String start(String service) throws Exception {
 			Class<?> type = Class.forName(WithoutReactorTests.class.getName() + "$" + service);
+			ClassLoader before = Thread.currentThread().getContextClassLoader();
 			Thread.currentThread().setContextClassLoader(type.getClassLoader());
 			try (LockContext context = LockContext.of(type)) {
 				return (context.get(type) instanceof FutureService works) ? works.run().get() : "started";
 			}
 			catch (Exception ex) {
 				return Stream.iterate((Throwable) ex, (each) -> each != null, Throwable::getCause).toList().toString();
+			}
+			finally {
+				Thread.currentThread().setContextClassLoader(before);
 			}
 		}
 

@@ -11,8 +11,11 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.reactive.LockContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -46,6 +49,15 @@ class SwitchedOffLockTests {
 		});
 		assertThat(output).containsOnlyOnce("Distributed locks are off (distributed-lock.enabled=false):"
 				+ " methods with @DistributedLock run WITHOUT their locks");
+	}
+
+	@Test
+	void annotatedReactiveMethodsToo() {
+		this.switchedOff.withBean(Statement.class)
+			.run((context) -> StepVerifier.create(context.getBean(Statement.class).keys("a"))
+				.expectNext(List.of("statement:a"))
+				.expectComplete()
+				.verify(Patience.PATIENCE));
 	}
 
 	@Test
@@ -125,6 +137,12 @@ class SwitchedOffLockTests {
 			LockHandle current = LockHandle.current().orElseThrow();
 			current.checkHeld();
 			return current.isHeld();
+		}
+
+		@io.github.distributedlock.annotation.DistributedLock(key = "statement:#{#account}")
+		public Mono<List<String>> keys(String account) {
+			return Mono.deferContextual((context) -> Mono.just(LockContext.current(context).orElseThrow().keys()))
+				.delaySubscription(Duration.ofMillis(1));
 		}
 
 		@io.github.distributedlock.annotation.DistributedLock(key = "statement:#{#account}", fenced = true)

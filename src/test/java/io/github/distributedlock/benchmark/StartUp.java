@@ -83,7 +83,8 @@ public final class StartUp {
 	public static class App {
 
 		public static void main(String[] args) {
-			new SpringApplicationBuilder(App.class).web(WebApplicationType.NONE).properties("spring.main.banner-mode=off", "logging.level.root=warn")
+			new SpringApplicationBuilder(App.class).web(WebApplicationType.NONE)
+				.properties("spring.main.banner-mode=off", "logging.level.root=warn")
 				.run(args);
 			long millis = System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime();
 			System.out.println("started " + millis + " " + Thread.activeCount());
