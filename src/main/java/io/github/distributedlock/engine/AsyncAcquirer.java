@@ -31,8 +31,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Invariants: the call counts as running, for a stop, from before anything is asked of
  * the store until its handle is closed, or there is none. A future is completed, and the
- * listeners are told, where the application's callbacks run. What a future does not take
- * is given back as if it had never been held.
+ * listeners are told, where the application's callbacks run; one that re-enters is
+ * complete when it is returned. What a future does not take is given back as if it had
+ * never been held.
  */
 final class AsyncAcquirer {
 
