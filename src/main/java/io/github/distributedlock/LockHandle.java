@@ -27,7 +27,9 @@ public interface LockHandle extends AutoCloseable {
 	/**
 	 * The innermost open lock of the calling thread: of the annotated method or the
 	 * {@code acquire} that it is in. Neither a closed handle nor, unless it is bound, one
-	 * of a {@linkplain LockRequest#detached(boolean) detached} request.
+	 * of a {@linkplain LockRequest#detached(boolean) detached} request. In a reactive
+	 * chain, that of the chain where context-propagation restores thread-locals;
+	 * {@code reactive.LockContext} tells it everywhere.
 	 * @return the handle, or empty if the thread is in no lock
 	 * @see CurrentLock#bind(LockHandle)
 	 */

@@ -163,8 +163,9 @@ public @interface DistributedLock {
 	boolean fenced() default false;
 
 	/**
-	 * What to do when the lock is busy. {@link IfBusy#SKIP} is refused for a method with
-	 * a primitive result.
+	 * What to do when the lock is busy. {@link IfBusy#SKIP} is refused for a method whose
+	 * result is primitive, or always has a value, as a {@code Single} or what Kotlin says
+	 * is never null.
 	 * @return throw, or skip the call
 	 */
 	IfBusy ifBusy() default IfBusy.THROW;

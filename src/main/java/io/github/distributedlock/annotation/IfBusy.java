@@ -14,9 +14,10 @@ public enum IfBusy {
 
 	/**
 	 * Do not run the method and return nothing: {@code null}, an empty {@code Optional},
-	 * collection, map or array, or a future that is completed with {@code null}. Does not
-	 * wait unless {@link DistributedLock#waitTime()} is set. A store that fails is not
-	 * busy: its exception is thrown.
+	 * collection, map or array, a future that is completed with {@code null}, or a
+	 * reactive result without a value. Does not wait unless
+	 * {@link DistributedLock#waitTime()} is set. A store that fails is not busy: its
+	 * exception is thrown.
 	 */
 	SKIP
 

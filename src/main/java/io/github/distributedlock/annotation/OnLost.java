@@ -27,7 +27,8 @@ public enum OnLost {
 	 * <p>
 	 * Refused at start-up for a method that returns a
 	 * {@link java.util.concurrent.CompletionStage}: no thread could be interrupted once
-	 * it has returned.
+	 * it has returned. A reactive result and a {@code suspend} function are cancelled
+	 * instead, and fail with {@link io.github.distributedlock.LockLostException} at once.
 	 */
 	INTERRUPT,
 
@@ -38,16 +39,18 @@ public enum OnLost {
 	 * thrown, with that exception as suppressed one. A
 	 * {@link java.util.concurrent.CompletionStage} fails with it when it completes; the
 	 * method must be declared to return that or {@code CompletableFuture}, or start-up is
-	 * refused.
+	 * refused. A reactive result and a {@code suspend} function fail with it in place of
+	 * their value or completion.
 	 * <p>
 	 * Transactions fail before they commit, so that they roll back: one that was running
 	 * when the lock was taken, and each that the method's thread commits inside of the
 	 * method, such as that of a {@code @Transactional} on the same method. For the latter
 	 * the transaction manager must be a bean that is a
 	 * {@code ConfigurableTransactionManager}, as all of Spring's own are; for any other
-	 * kind of bean a warning is logged at start-up. Between the last look at the lock and
-	 * the commit the lock may still be lost: a store that must not be written late needs
-	 * a condition of its own.
+	 * kind of bean a warning is logged at start-up. Of reactive transactions, one that was
+	 * running rolls back, and that of a {@code @Transactional} on the same method.
+	 * Between the last look at the lock and the commit the lock may still be lost: a
+	 * store that must not be written late needs a condition of its own.
 	 */
 	THROW
 

@@ -22,6 +22,11 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
 
 /**
  * A call whose result takes the lock at each subscription. Immutable.
+ * <p>
+ * The clones of the invocation share its attributes, a map of Spring's that is not for
+ * several threads. Aspects that bind arguments write to it while the method is called.
+ * The subscriptions of one result, which have the same keys, call it one after the other;
+ * those of a shared lock may not, and write the same then.
  *
  * @param invocation the call, which is never proceeded with itself: a second subscription
  * would pass by the advice inside of the lock

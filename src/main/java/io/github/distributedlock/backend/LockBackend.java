@@ -141,7 +141,8 @@ public interface LockBackend extends AutoCloseable {
 	/**
 	 * Refuses a request that takes a feature which this store does not offer. Called
 	 * before anything is sent for such a request, and at start-up for those of annotated
-	 * methods. A store whose features depend on its server asks the server here.
+	 * methods. A store whose features depend on its server asks the server here, and
+	 * remembers the answer.
 	 * @param request the request
 	 * @throws LockBackendException if the store cannot serve the request; not retryable,
 	 * and the message says what can be done about that

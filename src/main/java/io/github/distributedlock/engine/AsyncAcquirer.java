@@ -109,7 +109,7 @@ final class AsyncAcquirer {
 				this.requestAcquirer::undo);
 		List<Hold> reentered = reentrancy.reenter(keys, options);
 		if (reentered != null) {
-			future.complete(result.apply(reenter(reentered, keys, call)));
+			future.complete(result.apply(reenter(request, reentered, keys, call)));
 			this.asking.decrement();
 			return future;
 		}
@@ -123,8 +123,10 @@ final class AsyncAcquirer {
 		return future;
 	}
 
-	private LockHandle reenter(List<Hold> holds, List<String> keys, Call call) {
+	private LockHandle reenter(LockRequest request, List<Hold> holds, List<String> keys, Call call) {
 		try {
+			// A store that has the keys has been asked what it offers.
+			this.requests.requireSupported(request);
 			return new EngineHandle(holds, keys, true, call, this.handleContext);
 		}
 		catch (RuntimeException | Error ex) {

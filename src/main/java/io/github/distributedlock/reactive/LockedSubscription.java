@@ -2,8 +2,6 @@ package io.github.distributedlock.reactive;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.LockBackendException;
@@ -15,7 +13,6 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
-import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
 
 /**
@@ -31,7 +28,7 @@ import reactor.util.context.Context;
  * Invariants: each change of state is one compare-and-set. Whoever leaves RUNNING ends
  * the part of the stream in the lock, and nobody else does. A handle that is told after
  * ACQUIRING was left is given back by the one that is told. Nothing runs on a thread of
- * the engine: what it tells goes on in Reactor's parallel scheduler, as after a delay.
+ * the engine: what it tells of goes on in the {@link ParallelScheduler}.
  */
 final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
@@ -53,19 +50,9 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
+	private final PendingRequest lockRequest = new PendingRequest(this::answer);
+
 	private final PendingClose release = new PendingClose();
-
-	/**
-	 * The thread that asks for the lock, while it does.
-	 */
-	private volatile @Nullable Thread asking;
-
-	/**
-	 * What it was told meanwhile. Only that thread knows it.
-	 */
-	private @Nullable Runnable toldAtOnce;
-
-	private volatile @Nullable Future<?> request;
 
 	private volatile Context context;
 
@@ -86,34 +73,8 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	void start() {
 		this.actual.onSubscribe(this);
-		if (this.state.get() == State.CANCELLED) {
-			return;
-		}
-		this.asking = Thread.currentThread();
-		try {
-			this.request = LockContext.ask(this.context, () -> this.invocation.acquire(this::answered));
-		}
-		catch (Throwable ex) {
-			answer(null, ex);
-		}
-		finally {
-			this.asking = null;
-		}
-		if (this.toldAtOnce != null) {
-			// Not while it asks: what the method requests by hand does not re-enter.
-			this.toldAtOnce.run();
-		}
-		else if (this.state.get() == State.CANCELLED) {
-			withdraw();
-		}
-	}
-
-	private void answered(@Nullable LockHandle handle, @Nullable Throwable failure) {
-		if (this.asking == Thread.currentThread()) {
-			this.toldAtOnce = () -> answer(handle, failure);
-		}
-		else {
-			onScheduler(() -> answer(handle, failure));
+		if (this.state.get() != State.CANCELLED) {
+			this.lockRequest.ask(this.context, this.invocation);
 		}
 	}
 
@@ -147,12 +108,10 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		this.release.of(handle);
 		this.context = LockContext.enter(this.context, handle);
 		try {
-			if (ReactiveTransactions.join(this.context, handle, this.invocation, this.release)) {
-				this.inTransaction = true;
-			}
+			this.inTransaction = ReactiveTransactions.join(this.context, handle, this.invocation, this.release);
 			if (this.invocation.endsOnLoss()) {
 				// Not behind an action of the application.
-				handle.onLost(() -> onScheduler(() -> lost(handle)), Runnable::run);
+				handle.onLost(() -> ParallelScheduler.run(() -> lost(handle)), Runnable::run);
 			}
 			LockContext.run(this.context, () -> subscribe(() -> {
 				this.release.use();
@@ -238,13 +197,12 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			return;
 		}
 		Throwable outcome = this.invocation.outcome(failure, held);
-		CompletableFuture<@Nullable Void> released = this.release.leave();
-		// The transaction may wait for this very signal.
-		if (this.inTransaction || released.isDone()) {
-			signal(outcome);
+		CompletableFuture<@Nullable Void> released = this.release.leaveStream();
+		if (this.inTransaction) {
+			signal(outcome); // The transaction may wait for it.
 		}
 		else {
-			released.whenComplete((done, ignored) -> onScheduler(() -> signal(outcome)));
+			released.whenComplete((done, ignored) -> signal(outcome));
 		}
 	}
 
@@ -255,7 +213,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		Throwable loss = this.invocation.outcome(null, handle);
 		if (loss != null && this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
 			this.upstream.cancel();
-			this.release.leave();
+			this.release.leaveStream();
 			signal(loss);
 		}
 	}
@@ -277,34 +235,12 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	public void cancel() {
 		State before = this.state.getAndUpdate((now) -> (now != State.ENDED) ? State.CANCELLED : now);
 		if (before == State.ACQUIRING) {
-			withdraw();
+			this.lockRequest.withdraw();
 		}
 		else if (before == State.RUNNING) {
 			this.upstream.cancel();
 			discardValue();
-			this.release.leave();
-		}
-	}
-
-	private void withdraw() {
-		Future<?> asked = this.request;
-		if (asked != null) {
-			asked.cancel(true);
-		}
-	}
-
-	private static void onScheduler(Runnable task) {
-		AtomicBoolean begun = new AtomicBoolean();
-		Runnable once = () -> {
-			if (!begun.getAndSet(true)) {
-				task.run();
-			}
-		};
-		try {
-			Schedulers.parallel().schedule(once);
-		}
-		catch (RuntimeException | Error ex) {
-			once.run(); // Better here than never. It may have been queued.
+			this.release.leaveStream();
 		}
 	}
 

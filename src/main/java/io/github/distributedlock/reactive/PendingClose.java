@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * Invariants: the count is the number of parties not yet done. It starts with the stream
  * and the thread, and grows only before the latter is done. The handle is set by that
  * thread, before it is done, if there is one at all. If the method was never called, the
- * lock is given back as if it had never been held.
+ * lock is given back as if it had never been held. What waits for the release goes on in
+ * the {@link ParallelScheduler}, or at once.
  */
 final class PendingClose {
 
@@ -27,6 +28,8 @@ final class PendingClose {
 	private volatile @Nullable LockHandle handle;
 
 	private volatile boolean used;
+
+	private volatile boolean streamIsOver;
 
 	void of(LockHandle handle) {
 		this.handle = handle;
@@ -47,17 +50,26 @@ final class PendingClose {
 	}
 
 	/**
-	 * Whether all parties are done.
-	 */
-	boolean isOver() {
-		return this.parties.get() == 0;
-	}
-
-	/**
 	 * One more party needs the lock.
 	 */
 	void join() {
 		this.parties.incrementAndGet();
+	}
+
+	/**
+	 * The stream is done, as {@link #leave()}.
+	 */
+	CompletableFuture<@Nullable Void> leaveStream() {
+		this.streamIsOver = true;
+		return leave();
+	}
+
+	/**
+	 * Whether the stream is done. Then the release waits for nothing that goes on by
+	 * itself, but at most for the thread to return.
+	 */
+	boolean streamIsOver() {
+		return this.streamIsOver;
 	}
 
 	/**
@@ -74,11 +86,17 @@ final class PendingClose {
 
 	private void close(LockHandle held) {
 		try {
-			if (this.used) {
-				held.closeAsync().whenComplete((done, ignored) -> this.closed.complete(null));
-				return;
+			if (!this.used) {
+				UndoableHandle.undo(held);
 			}
-			UndoableHandle.undo(held);
+			else {
+				CompletableFuture<?> closing = held.closeAsync();
+				if (!closing.isDone()) {
+					closing.whenComplete(
+							(done, ignored) -> ParallelScheduler.run(() -> this.closed.complete(null)));
+					return;
+				}
+			}
 		}
 		catch (RuntimeException | Error ex) {
 			// It is for the engine to tell of.

@@ -27,26 +27,21 @@ final class ReactiveTransactions {
 	 */
 	static boolean join(ContextView context, LockHandle handle, LockedInvocation invocation, PendingClose release) {
 		TransactionContext known = context.<@Nullable TransactionContext>getOrDefault(TransactionContext.class, null);
-		if (known == null || !register(known, handle, invocation, release)) {
+		if (known == null) {
 			return false;
 		}
-		// After what may fail. The calling thread is a party until then.
-		release.join();
-		invocation.joinsTransaction();
-		return true;
-	}
-
-	private static boolean register(TransactionContext known, LockHandle handle, LockedInvocation invocation,
-			PendingClose release) {
 		TransactionSynchronizationManager transaction = new TransactionSynchronizationManager(known);
 		// Locks that are asked for together come on different threads.
 		synchronized (known) {
 			if (!transaction.isActualTransactionActive() || !transaction.isSynchronizationActive()) {
 				return false;
 			}
+			invocation.joinsTransaction();
 			transaction.registerSynchronization(new Registration(known, handle, invocation, release));
-			return true;
 		}
+		// After what may fail. The calling thread is a party until then.
+		release.join();
+		return true;
 	}
 
 	/**
@@ -118,7 +113,7 @@ final class ReactiveTransactions {
 		return Mono.defer(() -> {
 			CompletableFuture<@Nullable Void> closed = release.leave();
 			// Not cancelled with the subscription: others wait for it, too.
-			return release.isOver() ? Mono.fromFuture(closed, true) : Mono.empty();
+			return release.streamIsOver() ? Mono.fromFuture(closed, true) : Mono.empty();
 		});
 	}
 

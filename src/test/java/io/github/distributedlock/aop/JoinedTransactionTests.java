@@ -8,18 +8,27 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.test.StepVerifier;
 
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.reactive.AbstractReactiveTransactionManager;
+import org.springframework.transaction.reactive.GenericReactiveTransaction;
 import org.springframework.transaction.reactive.TransactionContext;
 import org.springframework.transaction.reactive.TransactionContextManager;
 import org.springframework.transaction.reactive.TransactionSynchronization;
 import org.springframework.transaction.reactive.TransactionSynchronizationManager;
+import org.springframework.transaction.reactive.TransactionalOperator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -31,6 +40,8 @@ class JoinedTransactionTests {
 	private LockContext context;
 
 	private Service service;
+
+	private Disposable beside;
 
 	@BeforeEach
 	void start() {
@@ -72,6 +83,70 @@ class JoinedTransactionTests {
 		assertThat(locked).containsExactly(true, true);
 	}
 
+	/**
+	 * Here all of it is one call of methods inside of each other: the thread that has
+	 * subscribed is not done with the lock when the transaction is.
+	 */
+	@Test
+	void transactionHasItsResultAfterTheRelease() {
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		this.context.lock().released = released;
+		CompletableFuture<String> result = TransactionalOperator.create(new WithoutDatabase())
+			.transactional(this.service.mono(() -> Mono.just("value")))
+			.toFuture();
+		assertThat(this.context.lock().events).containsExactly("acquire", "release begins");
+		assertThat(result).isNotDone();
+		released.complete(null);
+		assertThat(result).succeedsWithin(Patience.PATIENCE).isEqualTo("value");
+	}
+
+	@Test
+	void transactionDoesNotWaitForAStreamThatGoesOn() {
+		Mono<String> step = Mono.deferContextual((view) -> {
+			this.beside = this.service.mono(Mono::never).contextWrite(view).subscribe();
+			return Mono.just("value");
+		});
+		StepVerifier.create(TransactionalOperator.create(new WithoutDatabase()).transactional(step))
+			.expectNext("value")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		assertThat(this.context.lock().events).containsExactly("acquire");
+		this.beside.dispose();
+		assertThat(this.context.lock().events).containsExactly("acquire", "release");
+	}
+
+	/**
+	 * It tells of the transaction, once for each method.
+	 */
+	@Test
+	void logThatFailsDoesNotKeepTheLock() {
+		Logger logger = (Logger) LoggerFactory.getLogger(LockInterceptor.class);
+		AppenderBase<ILoggingEvent> broken = new AppenderBase<>() {
+
+			@Override
+			public void doAppend(ILoggingEvent event) {
+				throw new IllegalStateException("the disk is full");
+			}
+
+			@Override
+			protected void append(ILoggingEvent event) {
+			}
+
+		};
+		logger.addAppender(broken);
+		try {
+			StepVerifier
+				.create(TransactionalOperator.create(new WithoutDatabase())
+					.transactional(this.service.mono(() -> Mono.just("value"))))
+				.expectErrorMessage("the disk is full")
+				.verify(Patience.PATIENCE);
+		}
+		finally {
+			logger.detachAppender(broken);
+		}
+		assertThat(this.context.lock().events).containsExactly("acquire", "undone");
+	}
+
 	private static <T> Mono<T> inTransaction(Mono<T> inside, Predicate<TransactionContext> joining) {
 		return Mono.deferContextual((view) -> {
 			TransactionContext transaction = view.get(TransactionContext.class);
@@ -93,6 +168,31 @@ class JoinedTransactionTests {
 			}
 
 		};
+	}
+
+	private static final class WithoutDatabase extends AbstractReactiveTransactionManager {
+
+		@Override
+		protected Object doGetTransaction(TransactionSynchronizationManager current) {
+			return this;
+		}
+
+		@Override
+		protected Mono<Void> doBegin(TransactionSynchronizationManager current, Object transaction,
+				TransactionDefinition definition) {
+			return Mono.empty();
+		}
+
+		@Override
+		protected Mono<Void> doCommit(TransactionSynchronizationManager current, GenericReactiveTransaction status) {
+			return Mono.empty();
+		}
+
+		@Override
+		protected Mono<Void> doRollback(TransactionSynchronizationManager current, GenericReactiveTransaction status) {
+			return Mono.empty();
+		}
+
 	}
 
 	static class Service {

@@ -48,9 +48,10 @@ class DocumentsTests {
 
 	private static final Pattern PROPERTY = Pattern.compile("(distributed-lock|spring|management)(\\.[a-z-]+)+");
 
-	/** Of another library that begins like Spring Boot's. */
+	/** Begins a dependency, which is Kotlin, too. */
 	private static final String GRADLE = "implementation(";
 
+	/** Of another library that begins like Spring Boot's. */
 	private static final String FOREIGN_PROPERTY = "spring.klock.";
 
 	private static final Pattern LINK = Pattern.compile("]\\(([^)#]*)(#[^)]*)?\\)");

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.UndoableHandle;
@@ -37,6 +38,21 @@ class ChainTests extends EngineFixture {
 			this.time.advance(Duration.ofMillis(1));
 			assertThat(inner).isCompletedExceptionally();
 		}
+	}
+
+	@Test
+	void chainIsRefusedWhatTheStoreDoesNotOfferAsAThreadIs() {
+		this.backend.exclusiveOnly();
+		LockHandle outer = acquired(request("k"));
+		CompletableFuture<LockHandle> inner = CurrentLock.inChain(List.of(outer),
+				() -> this.engine.acquireAsync(request("k").fair(true)));
+		assertThat(inner).failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCauseInstanceOf(LockBackendException.class)
+			.withMessageContaining("does not offer");
+		assertThat(outer.isHeld()).isTrue();
+		outer.close();
+		assertThat(holderOf("k")).as("what was refused keeps nothing").isNull();
 	}
 
 	/**
