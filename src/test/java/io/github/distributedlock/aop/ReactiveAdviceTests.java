@@ -27,7 +27,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * The lock of a result that is subscribed to, beside other advice, and beside what else
@@ -120,20 +119,6 @@ class ReactiveAdviceTests {
 				.anySatisfy((trace) -> assertThat(trace).hasMessageContaining("Assembly trace")
 					.hasMessageContaining("LockedMono")))
 			.verify(Patience.PATIENCE);
-	}
-
-	/**
-	 * Neither a value nor an error comes after it, and nobody is told of them.
-	 */
-	@Test
-	void cancellationWhileTheLockIsReleased() {
-		CompletableFuture<Void> released = new CompletableFuture<>();
-		this.context.lock().released = released;
-		List<Object> discarded = new CopyOnWriteArrayList<>();
-		this.service.mono(() -> Mono.just("value")).doOnDiscard(String.class, discarded::add).subscribe().dispose();
-		assertThat(this.context.lock().events).containsExactly("acquire", "release begins");
-		released.complete(null);
-		await().untilAsserted(() -> assertThat(discarded).containsExactly("value"));
 	}
 
 	private static void verify(Mono<String> result) {

@@ -2,9 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Flow;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockHandle;
@@ -17,7 +15,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import reactor.adapter.JdkFlowAdapter;
-import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -27,7 +24,6 @@ import reactor.test.publisher.TestPublisher;
 import org.springframework.beans.BeanUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * A result that is subscribed to takes the lock at each subscription, and holds it until
@@ -155,58 +151,6 @@ class ReactiveResultTests {
 	}
 
 	@Test
-	void cancellationGivesTheLockBack() {
-		TestPublisher<String> source = TestPublisher.create();
-		Disposable subscription = this.service.flux(source::flux).subscribe();
-		source.assertSubscribers();
-		subscription.dispose();
-		source.assertCancelled();
-		assertThat(this.events).containsExactly("acquire", "release");
-	}
-
-	@Test
-	void enoughElements() {
-		StepVerifier.create(this.service.flux(() -> Flux.just("a", "b", "c")).take(2))
-			.expectNext("a", "b")
-			.expectComplete()
-			.verify(Patience.PATIENCE);
-		assertThat(this.events).containsExactly("acquire", "release");
-	}
-
-	@Test
-	void cancellationWhileWaitingWithdrawsTheRequest() {
-		this.lock.turn = new CompletableFuture<>();
-		Disposable subscription = this.service.mono(() -> body("value")).subscribe();
-		subscription.dispose();
-		this.lock.turn.complete(null);
-		assertThat(this.events).containsExactly("waits", "withdrawn");
-	}
-
-	/**
-	 * No minimum hold time keeps the key then.
-	 */
-	@Test
-	void cancellationBeforeTheMethodIsCalledUndoesTheLock() {
-		AtomicReference<Disposable> subscription = new AtomicReference<>();
-		CompletableFuture<Void> done = new CompletableFuture<>();
-		this.lock.turn = new CompletableFuture<>();
-		subscription.set(this.service.mono(() -> body("value")).subscribe());
-		Schedulers.onScheduleHook("late", (task) -> () -> {
-			subscription.get().dispose();
-			task.run();
-			done.complete(null);
-		});
-		try {
-			this.lock.turn.complete(null);
-			Patience.get(done, "the subscription, to be told of its lock");
-		}
-		finally {
-			Schedulers.resetOnScheduleHook("late");
-		}
-		assertThat(this.events).containsExactly("waits", "acquire", "undone");
-	}
-
-	@Test
 	void requestThatFailsAtOnceIsAnError() {
 		this.lock.errorOnRequest = new NoClassDefFoundError("test");
 		StepVerifier.create(this.service.mono(() -> body("value")))
@@ -232,37 +176,6 @@ class ReactiveResultTests {
 			Schedulers.resetOnScheduleHook("broken");
 		}
 		assertThat(this.events).containsExactly("waits", "acquire", "body", "release");
-	}
-
-	@Test
-	void valueThatIsNotPassedOnIsDiscarded() {
-		List<Object> discarded = new CopyOnWriteArrayList<>();
-		TestPublisher<String> source = TestPublisher.create();
-		Disposable subscription = this.service.mono(() -> Mono.fromDirect(source))
-			.doOnDiscard(Object.class, discarded::add)
-			.subscribe();
-		source.next("value");
-		subscription.dispose();
-		assertThat(discarded).containsExactly("value");
-	}
-
-	/**
-	 * The method runs on a thread of its own there, and is not stopped by it.
-	 */
-	@Test
-	void cancellationWhileTheMethodRunsReleasesWhenItHasReturned() {
-		AtomicReference<Disposable> subscription = new AtomicReference<>();
-		this.lock.turn = new CompletableFuture<>();
-		CompletableFuture<Void> done = new CompletableFuture<>();
-		subscription.set(this.service.mono(() -> {
-			subscription.get().dispose();
-			this.events.add("cancelled");
-			return body("value").doOnSubscribe((any) -> this.events.add("subscribed"));
-		}).doFinally((signal) -> done.complete(null)).subscribe());
-		this.lock.turn.complete(null);
-		Patience.get(done, "the end of the method");
-		await().untilAsserted(() -> assertThat(this.events).containsExactly("waits", "acquire", "cancelled",
-				"subscribed", "release"));
 	}
 
 	@Test

@@ -34,7 +34,7 @@ public final class Contexts {
 	/**
 	 * With locks in memory.
 	 */
-	static ApplicationContextRunner inMemory() {
+	public static ApplicationContextRunner inMemory() {
 		return withoutRedis().withPropertyValues("distributed-lock.backend=memory");
 	}
 

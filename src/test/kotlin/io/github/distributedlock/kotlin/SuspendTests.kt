@@ -1,6 +1,7 @@
 package io.github.distributedlock.kotlin
 
 import io.github.distributedlock.LockException
+import io.github.distributedlock.LockHandle
 import io.github.distributedlock.LockNotAcquiredException
 import io.github.distributedlock.annotation.DistributedLock
 import io.github.distributedlock.annotation.IfBusy
@@ -8,28 +9,34 @@ import io.github.distributedlock.autoconfigure.Contexts
 import io.github.distributedlock.fixtures.Patience
 import io.github.distributedlock.fixtures.TestRedis
 import io.github.distributedlock.reactive.LockContext
+import io.micrometer.context.ContextSnapshot
+import io.micrometer.context.ContextSnapshotFactory
 import java.util.concurrent.Executors
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
+import kotlin.coroutines.AbstractCoroutineContextElement
+import kotlin.coroutines.CoroutineContext
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.ThreadContextElement
 import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.reactor.ReactorContext
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.withContext
 import kotlinx.coroutines.withTimeout
 import kotlinx.coroutines.yield
 import org.assertj.core.api.Assertions.assertThat
-import org.assertj.core.api.Assertions.assertThatThrownBy
 import org.awaitility.Awaitility.await
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.extension.RegisterExtension
@@ -98,6 +105,20 @@ class SuspendTests {
 		val keys = orders.pay("1") {
 			val context = currentCoroutineContext()[ReactorContext]!!.context
 			LockContext.current(context).orElseThrow().keys()
+		}
+		assertThat(keys).containsExactly("order:1")
+	}
+
+	/**
+	 * As with the element that Spring Framework 7 has for it.
+	 */
+	@Test
+	fun `thread tells the lock where its thread-locals are restored`() = with { orders ->
+		val keys = orders.pay("1") {
+			withContext(Dispatchers.IO + RestoredThreadLocals()) {
+				delay(1)
+				LockHandle.current().orElseThrow().keys()
+			}
 		}
 		assertThat(keys).containsExactly("order:1")
 	}
@@ -172,34 +193,6 @@ class SuspendTests {
 			}
 	}
 
-	@Test
-	fun `result of Kotlin is refused`() = refused(
-		WithResult(), "the method is a suspend function that returns kotlin.Result, which any proxy wraps in another one",
-		"return the value, and throw what fails")
-
-	@Test
-	fun `skipped call of a function that is never null is refused`() {
-		refused(NeverNull(), "NeverNull.pay(Continuation): ifBusy = SKIP has no result to return",
-			"let it return String? (null then says skipped)")
-		refused(NeverNullBlocking(), "NeverNullBlocking.pay(): ifBusy = SKIP has no result to return",
-			"let it return String? (null then says skipped)")
-	}
-
-	@Test
-	fun `future inside of a suspend function is refused`() =
-		refused(Later(), "Later.pay(Continuation): the method returns a Kotlin job", "return CompletableFuture")
-
-	private fun refused(bean: Any, vararg messages: String) {
-		Contexts.withRedis().withPropertyValues("spring.data.redis.port=${redis.port()}")
-			.withInitializer { it.beanFactory.registerSingleton("unused", "") }
-			.withBean(bean.javaClass)
-			.run { context ->
-				for (message in messages) {
-					assertThat(context.startupFailure).rootCause().hasMessageContaining(message)
-				}
-			}
-	}
-
 	private fun with(test: suspend kotlinx.coroutines.CoroutineScope.(Orders) -> Unit) {
 		Contexts.withRedis().withPropertyValues("spring.data.redis.port=${redis.port()}").withBean(Orders::class.java)
 			.run { context ->
@@ -213,7 +206,18 @@ class SuspendTests {
 	 * As a coroutine of somebody else.
 	 */
 	private suspend fun <T> withoutChain(body: suspend () -> T): T {
-		return kotlinx.coroutines.withContext(ReactorContext(reactor.util.context.Context.empty())) { body() }
+		return withContext(ReactorContext(reactor.util.context.Context.empty())) { body() }
+	}
+
+	private class RestoredThreadLocals : AbstractCoroutineContextElement(Key), ThreadContextElement<ContextSnapshot.Scope> {
+
+		companion object Key : CoroutineContext.Key<RestoredThreadLocals>
+
+		override fun updateThreadContext(context: CoroutineContext): ContextSnapshot.Scope =
+			ContextSnapshotFactory.builder().build().captureFrom(context[ReactorContext]!!.context).setThreadLocals()
+
+		override fun restoreThreadContext(context: CoroutineContext, oldState: ContextSnapshot.Scope) = oldState.close()
+
 	}
 
 	open class Orders {
@@ -269,34 +273,6 @@ class SuspendTests {
 			yield()
 			runs.add(redis.admin().exists(LOCK))
 		}
-
-	}
-
-	open class WithResult {
-
-		@DistributedLock
-		open suspend fun pay(): Result<String> = Result.success("paid")
-
-	}
-
-	open class NeverNull {
-
-		@DistributedLock(ifBusy = IfBusy.SKIP)
-		open suspend fun pay(): String = "paid"
-
-	}
-
-	open class NeverNullBlocking {
-
-		@DistributedLock(ifBusy = IfBusy.SKIP)
-		open fun pay(): String = "paid"
-
-	}
-
-	open class Later {
-
-		@DistributedLock
-		open suspend fun pay(): kotlinx.coroutines.Deferred<String> = CompletableDeferred("paid")
 
 	}
 

@@ -1,0 +1,168 @@
+package io.github.distributedlock.aop;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.fixtures.Patience;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
+import reactor.test.publisher.TestPublisher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * A subscription that is cancelled, at whatever moment, leaves no lock behind.
+ */
+class ReactiveCancellationTests {
+
+	private LockContext context;
+
+	private Service service;
+
+	private RecordingLock lock;
+
+	private List<String> events;
+
+	@BeforeEach
+	void start() {
+		this.context = LockContext.of(Service.class);
+		this.service = this.context.get(Service.class);
+		this.lock = this.context.lock();
+		this.events = this.lock.events;
+	}
+
+	@AfterEach
+	void stop() {
+		this.context.close();
+	}
+
+	@Test
+	void cancellationGivesTheLockBack() {
+		TestPublisher<String> source = TestPublisher.create();
+		Disposable subscription = this.service.flux(source::flux).subscribe();
+		source.assertSubscribers();
+		subscription.dispose();
+		source.assertCancelled();
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	@Test
+	void enoughElements() {
+		StepVerifier.create(this.service.flux(() -> Flux.just("a", "b", "c")).take(2))
+			.expectNext("a", "b")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
+	@Test
+	void cancellationWhileWaitingWithdrawsTheRequest() {
+		this.lock.turn = new CompletableFuture<>();
+		Disposable subscription = this.service.mono(() -> body("value")).subscribe();
+		subscription.dispose();
+		this.lock.turn.complete(null);
+		assertThat(this.events).containsExactly("waits", "withdrawn");
+	}
+
+	/**
+	 * No minimum hold time keeps the key then.
+	 */
+	@Test
+	void cancellationBeforeTheMethodIsCalledUndoesTheLock() {
+		AtomicReference<Disposable> subscription = new AtomicReference<>();
+		CompletableFuture<Void> done = new CompletableFuture<>();
+		this.lock.turn = new CompletableFuture<>();
+		subscription.set(this.service.mono(() -> body("value")).subscribe());
+		Schedulers.onScheduleHook("late", (task) -> () -> {
+			subscription.get().dispose();
+			task.run();
+			done.complete(null);
+		});
+		try {
+			this.lock.turn.complete(null);
+			Patience.get(done, "the subscription, to be told of its lock");
+		}
+		finally {
+			Schedulers.resetOnScheduleHook("late");
+		}
+		assertThat(this.events).containsExactly("waits", "acquire", "undone");
+	}
+
+	@Test
+	void valueThatIsNotPassedOnIsDiscarded() {
+		List<Object> discarded = new CopyOnWriteArrayList<>();
+		TestPublisher<String> source = TestPublisher.create();
+		Disposable subscription = this.service.mono(() -> Mono.fromDirect(source))
+			.doOnDiscard(Object.class, discarded::add)
+			.subscribe();
+		source.next("value");
+		subscription.dispose();
+		assertThat(discarded).containsExactly("value");
+	}
+
+	/**
+	 * The method runs on a thread of its own there, and is not stopped by it.
+	 */
+	@Test
+	void cancellationWhileTheMethodRunsReleasesWhenItHasReturned() {
+		AtomicReference<Disposable> subscription = new AtomicReference<>();
+		this.lock.turn = new CompletableFuture<>();
+		CompletableFuture<Void> done = new CompletableFuture<>();
+		subscription.set(this.service.mono(() -> {
+			subscription.get().dispose();
+			this.events.add("cancelled");
+			return body("value").doOnSubscribe((any) -> this.events.add("subscribed"));
+		}).doFinally((signal) -> done.complete(null)).subscribe());
+		this.lock.turn.complete(null);
+		Patience.get(done, "the end of the method");
+		await().untilAsserted(() -> assertThat(this.events).containsExactly("waits", "acquire", "cancelled",
+				"subscribed", "release"));
+	}
+
+	/**
+	 * Neither a value nor an error comes after it, and nobody is told of them.
+	 */
+	@Test
+	void cancellationWhileTheLockIsReleased() {
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		this.lock.released = released;
+		List<Object> discarded = new CopyOnWriteArrayList<>();
+		this.service.mono(() -> Mono.just("value")).doOnDiscard(String.class, discarded::add).subscribe().dispose();
+		assertThat(this.events).containsExactly("acquire", "release begins");
+		released.complete(null);
+		await().untilAsserted(() -> assertThat(discarded).containsExactly("value"));
+	}
+
+	private Mono<String> body(String value) {
+		return Mono.fromSupplier(() -> {
+			this.events.add("body");
+			return value;
+		});
+	}
+
+	static class Service {
+
+		@DistributedLock(key = "'k'")
+		public Mono<String> mono(Supplier<Mono<String>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'k'")
+		public Flux<String> flux(Supplier<Flux<String>> body) {
+			return body.get();
+		}
+
+	}
+
+}
