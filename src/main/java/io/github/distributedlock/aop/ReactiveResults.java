@@ -10,7 +10,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodParameter;
-import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -61,13 +60,18 @@ final class ReactiveResults {
 		if (!FOR_SUSPEND.stream().allMatch(ReactiveResults::isPresent)) {
 			throw withoutCoroutines(annotated, "is a suspend function");
 		}
-		ResolvableType result = annotated.result();
-		if (result.toClass().getName().equals("kotlin.Result")) {
+		Class<?> result = annotated.result().toClass();
+		boolean flow = result.getName().equals(FLOW);
+		if (result.getName().equals("kotlin.Result")) {
 			throw annotated.refuse(
 					"the method is a suspend function that returns kotlin.Result, which any proxy wraps in another one",
 					"return the value, and throw what fails");
 		}
-		return ReactiveType.ofSuspending(result.toClass().getName().equals(FLOW));
+		if (!flow && ResultRules.isReactive(result)) {
+			throw annotated.refuse("the method is a suspend function that returns " + result.getName()
+					+ ", which any proxy takes for what is inside of it", "return the value, or a Flow");
+		}
+		return ReactiveType.ofSuspending(flow);
 	}
 
 	private static RuntimeException withoutCoroutines(AnnotatedMethod annotated, String what) {

@@ -10,15 +10,17 @@ import java.util.concurrent.Flow;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.fixtures.Patience;
 import io.reactivex.rxjava3.core.Single;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * An application without Reactor, or without Kotlin's bridge to it: what needs it is
- * refused, and all else works.
+ * An application without Reactor, without Kotlin's bridge to it, or without what carries
+ * contexts: what needs it is refused, and all else works.
  */
 class WithoutReactorTests {
 
@@ -29,10 +31,11 @@ class WithoutReactorTests {
 					for as long as that lasts (add io.projectreactor:reactor-core
 					reactor-core | RxService | returns io.reactivex.rxjava3.core.Single, and it takes Reactor
 					reactor-core | FutureService | works
+					context-propagation | MonoService | works
 					kotlinx-coroutines-reactor | FlowOfKotlin | returns a Kotlin Flow, and it takes Kotlin's bridge to Reactor to \
 					hold a lock for as long as that lasts (add org.jetbrains.kotlinx:kotlinx-coroutines-reactor
 					""")
-	void isRefused(String missing, String service, String outcome) throws Exception {
+	void worksOrIsRefused(String missing, String service, String outcome) throws Exception {
 		try (URLClassLoader application = without(missing)) {
 			Object told = application.loadClass(Application.class.getName())
 				.getMethod("start", String.class)
@@ -76,7 +79,11 @@ class WithoutReactorTests {
 			ClassLoader before = Thread.currentThread().getContextClassLoader();
 			Thread.currentThread().setContextClassLoader(type.getClassLoader());
 			try (LockContext context = LockContext.of(type)) {
-				return (context.get(type) instanceof FutureService works) ? works.run().get() : "started";
+				Object bean = context.get(type);
+				if (bean instanceof MonoService works) {
+					return works.run().block(Patience.PATIENCE);
+				}
+				return (bean instanceof FutureService works) ? works.run().get() : "started";
 			}
 			catch (Exception ex) {
 				return Stream.iterate((Throwable) ex, (each) -> each != null, Throwable::getCause).toList().toString();
@@ -111,6 +118,15 @@ class WithoutReactorTests {
 		@DistributedLock(key = "'k'")
 		public kotlinx.coroutines.flow.Flow<String> run() {
 			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class MonoService {
+
+		@DistributedLock(key = "'k'")
+		public Mono<String> run() {
+			return Mono.just("works");
 		}
 
 	}

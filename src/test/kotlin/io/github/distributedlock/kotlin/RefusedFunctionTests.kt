@@ -7,6 +7,7 @@ import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Deferred
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.Test
+import reactor.core.publisher.Mono
 
 /**
  * Kotlin's functions that cannot work are refused at start-up.
@@ -17,6 +18,11 @@ class RefusedFunctionTests {
 	fun `result of Kotlin is refused`() = refused(WithResult::class.java,
 		"the method is a suspend function that returns kotlin.Result, which any proxy wraps in another one",
 		"return the value, and throw what fails")
+
+	@Test
+	fun `reactive result of a suspend function is refused`() = refused(Twice::class.java,
+		"the method is a suspend function that returns reactor.core.publisher.Mono, which any proxy takes for what is inside",
+		"return the value, or a Flow")
 
 	@Test
 	fun `skipped call of a function that is never null is refused`() {
@@ -42,6 +48,13 @@ class RefusedFunctionTests {
 
 		@DistributedLock
 		open suspend fun pay(): Result<String> = Result.success("paid")
+
+	}
+
+	open class Twice {
+
+		@DistributedLock
+		open suspend fun pay(): Mono<String> = Mono.just("paid")
 
 	}
 
