@@ -69,7 +69,7 @@ final class ReactiveResults {
 		}
 		if (!flow && ResultRules.isReactive(result)) {
 			throw annotated.refuse("the method is a suspend function that returns " + result.getName()
-					+ ", which any proxy takes for what is inside of it", "return the value, or a Flow");
+					+ ", of which any proxy passes on what is inside", "return the value, or a Flow");
 		}
 		return ReactiveType.ofSuspending(flow);
 	}
