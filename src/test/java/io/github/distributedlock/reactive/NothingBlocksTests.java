@@ -28,7 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * BlockHound, in a JVM of its own, finds nothing that blocks a thread of Reactor's
  * parallel scheduler: neither where a lock is free nor where it is waited for, neither
- * when it is acquired nor when it is given back, by a completion or a cancellation.
+ * when it is acquired nor when it is re-entered or given back, by a completion or a
+ * cancellation.
  */
 class NothingBlocksTests {
 
@@ -100,9 +101,11 @@ class NothingBlocksTests {
 		private static Mono<Void> calls(Stock stock) {
 			Mono<Integer> step = stock.mono(() -> Mono.just(1));
 			Flux<Integer> elements = stock.flux(() -> Flux.just(1, 2));
+			Mono<Integer> again = stock.mono(() -> stock.inTurn(() -> Mono.just(1)));
+			Mono<Integer> skipped = stock.ifFree(() -> Mono.just(1));
 			Mono<Object> cancelled = stock.mono(Mono::never).timeout(Duration.ofMillis(20), Mono.empty());
-			return Flux.range(0, 300)
-				.flatMap((i) -> Flux.merge(step, elements, (i % 30 == 0) ? cancelled : Mono.empty())
+			return Flux.range(0, 150)
+				.flatMap((i) -> Flux.merge(step, elements, again, skipped, (i % 30 == 0) ? cancelled : Mono.empty())
 					.subscribeOn(Schedulers.parallel()), 50)
 				.then();
 		}

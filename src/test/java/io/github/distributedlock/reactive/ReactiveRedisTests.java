@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.autoconfigure.Contexts;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -98,12 +100,22 @@ class ReactiveRedisTests {
 	static class Stock {
 
 		@DistributedLock(key = "'stock'", waitTime = "60s")
-		public <T> Mono<T> mono(java.util.function.Supplier<Mono<T>> body) {
+		public <T> Mono<T> mono(Supplier<Mono<T>> body) {
 			return body.get();
 		}
 
 		@DistributedLock(key = "'stock'", waitTime = "60s")
-		public <T> Flux<T> flux(java.util.function.Supplier<Flux<T>> body) {
+		public <T> Flux<T> flux(Supplier<Flux<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'stock'", fair = true, waitTime = "60s")
+		public <T> Mono<T> inTurn(Supplier<Mono<T>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = { "'shelf'", "'stock'" }, ifBusy = IfBusy.SKIP)
+		public <T> Mono<T> ifFree(Supplier<Mono<T>> body) {
 			return body.get();
 		}
 
