@@ -83,7 +83,7 @@ class WithoutReactorTests {
 				if (bean instanceof MonoService works) {
 					return works.run().block(Patience.PATIENCE);
 				}
-				return (bean instanceof FutureService works) ? works.run().get() : "started";
+				return (bean instanceof FutureService works) ? Patience.get(works.run(), "the result") : "started";
 			}
 			catch (Exception ex) {
 				return Stream.iterate((Throwable) ex, (each) -> each != null, Throwable::getCause).toList().toString();
