@@ -24,8 +24,9 @@ import reactor.util.context.ContextView;
  * </pre>
  *
  * A method that is annotated re-enters them if it is subscribed to inside of that chain,
- * on whatever thread. In a {@code suspend} function the context is that of the
- * {@code ReactorContext} in the coroutine context. Safe for use by many threads.
+ * on whatever thread. Branches of the chain are not excluded from each other. In a
+ * {@code suspend} function the context is that of the {@code ReactorContext} in the
+ * coroutine context. Safe for use by many threads.
  */
 public final class LockContext {
 
@@ -69,17 +70,19 @@ public final class LockContext {
 	}
 
 	/**
-	 * Runs code on this thread as part of a chain, and as its only part just now: what
-	 * blocks re-enters what the chain holds, too.
+	 * Calls a method on this thread as part of a chain, and as its only part just now:
+	 * what blocks re-enters what the chain holds, too. Not to be wider than the call of
+	 * the method: where its result is subscribed to, the thread may also run what is of
+	 * other chains.
 	 */
-	static void run(ContextView context, Runnable code) {
+	static @Nullable Object call(ContextView context, ReactiveType.MethodCall method) throws Throwable {
 		Deque<CurrentLock> bindings = new ArrayDeque<>();
 		List<LockHandle> handles = handles(context);
 		try {
 			for (int i = handles.size() - 1; i >= 0; i--) {
 				bindings.push(CurrentLock.bind(handles.get(i)));
 			}
-			code.run();
+			return method.call();
 		}
 		finally {
 			bindings.forEach(CurrentLock::close);

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 public interface LockedInvocation {
 
 	/**
-	 * Asks for the lock without blocking. What the calling thread holds is re-entered.
+	 * Asks for the lock without blocking. What the chain holds is re-entered, and nothing
+	 * of the calling thread.
 	 * @param answer is told once, by any thread: the handle, the failure, or neither if
 	 * the call is to be skipped
 	 * @return the request; cancelling it withdraws it, and a handle that was not told

@@ -1,7 +1,6 @@
 package io.github.distributedlock.reactive;
 
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.LockBackendException;
@@ -58,11 +57,6 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private volatile boolean inTransaction;
 
-	/**
-	 * The only value, until it is passed on or discarded.
-	 */
-	private final AtomicReference<@Nullable Object> value = new AtomicReference<>();
-
 	LockedSubscription(CoreSubscriber<? super Object> actual, LockedInvocation invocation, ReactiveType type) {
 		this.actual = actual;
 		this.downstream = new SerialSubscriber(actual);
@@ -83,16 +77,30 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			if (handle != null) {
 				UndoableHandle.undo(handle);
 			}
+			return;
 		}
-		else if (handle != null) {
-			run(handle);
+		try {
+			if (handle != null) {
+				run(handle);
+			}
+			else if (failure != null) {
+				fail(failure);
+			}
+			else {
+				onComplete();
+			}
 		}
-		else if (failure != null) {
-			fail((failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure);
+		catch (Throwable ex) {
+			fallOut(ex);
 		}
-		else {
-			onComplete();
-		}
+	}
+
+	/**
+	 * An Error, too, is a signal: what Reactor lets through would keep the lock for ever.
+	 */
+	private void fallOut(Throwable failure) {
+		this.upstream.cancel();
+		onError(failure);
 	}
 
 	private void fail(Throwable failure) {
@@ -106,21 +114,17 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private void run(LockHandle handle) {
 		this.release.of(handle);
-		this.context = LockContext.enter(this.context, handle);
 		try {
+			this.context = LockContext.enter(this.context, handle);
 			this.inTransaction = ReactiveTransactions.join(this.context, handle, this.invocation, this.release);
 			if (this.invocation.endsOnLoss()) {
 				// Not behind an action of the application.
 				handle.onLost(() -> ParallelScheduler.run(() -> lost(handle)), Runnable::run);
 			}
-			LockContext.run(this.context, () -> subscribe(() -> {
+			subscribe(() -> {
 				this.release.use();
-				return this.invocation.proceed();
-			}));
-		}
-		catch (Throwable ex) {
-			this.upstream.cancel();
-			onError(ex);
+				return LockContext.call(this.context, this.invocation::proceed);
+			});
 		}
 		finally {
 			this.release.leave();
@@ -154,22 +158,28 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			Operators.onDiscard(value, this.context);
 			return;
 		}
+		boolean taken = false;
 		try {
 			this.invocation.check(value);
+			taken = true;
+			pass(value);
 		}
-		catch (RuntimeException ex) {
-			this.upstream.cancel();
-			Operators.onDiscard(value, this.context);
-			onError(ex);
-			return;
+		catch (Throwable ex) {
+			if (!taken) {
+				Operators.onDiscard(value, this.context);
+			}
+			fallOut(ex);
 		}
+	}
+
+	private void pass(Object value) {
 		if (this.type.isMultiValue()) {
 			this.downstream.pass(value);
 			return;
 		}
-		this.value.set(value);
-		if (this.state.get() == State.CANCELLED) {
-			discardValue();
+		this.downstream.keep(value);
+		if (this.state.get() != State.RUNNING) {
+			this.downstream.discard();
 		}
 	}
 
@@ -220,15 +230,14 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private void signal(@Nullable Throwable failure) {
 		if (this.state.compareAndSet(State.RELEASING, State.ENDED)) {
-			this.downstream.end(this.value.getAndSet(null), failure);
+			this.downstream.end(failure);
 		}
 		else {
-			discardValue();
+			this.downstream.discard();
+			if (failure != null) {
+				Operators.onErrorDropped(failure, this.context);
+			}
 		}
-	}
-
-	private void discardValue() {
-		Operators.onDiscard(this.value.getAndSet(null), this.context);
 	}
 
 	@Override
@@ -239,7 +248,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		else if (before == State.RUNNING) {
 			this.upstream.cancel();
-			discardValue();
+			this.downstream.discard();
 			this.release.leaveStream();
 		}
 	}

@@ -1,5 +1,6 @@
 package io.github.distributedlock.reactive;
 
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
 import java.util.function.BiConsumer;
 
@@ -65,7 +66,8 @@ final class PendingRequest {
 	}
 
 	private void told(@Nullable LockHandle handle, @Nullable Throwable failure) {
-		Runnable telling = () -> this.answer.accept(handle, failure);
+		Throwable why = (failure instanceof CompletionException) ? failure.getCause() : failure;
+		Runnable telling = () -> this.answer.accept(handle, (why != null) ? why : failure);
 		if (this.asking == Thread.currentThread()) {
 			this.toldAtOnce = telling;
 		}

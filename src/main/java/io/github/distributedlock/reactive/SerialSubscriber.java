@@ -1,13 +1,15 @@
 package io.github.distributedlock.reactive;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Operators;
 
 /**
- * Tells a subscriber of elements by one thread, and of the end by any.
+ * Tells a subscriber of elements by one thread, and of the end by any; of an only value
+ * with the end.
  * <p>
  * Invariants: the number has {@link #LAST} in it from the moment on at which the end is
  * known, and counts the elements that are being passed on: several where passing one on
@@ -22,7 +24,10 @@ final class SerialSubscriber {
 
 	private final AtomicInteger passing = new AtomicInteger();
 
-	private volatile @Nullable Object value;
+	/**
+	 * The only value, until it is passed on or discarded.
+	 */
+	private final AtomicReference<@Nullable Object> only = new AtomicReference<>();
 
 	private volatile @Nullable Throwable failure;
 
@@ -50,12 +55,24 @@ final class SerialSubscriber {
 	}
 
 	/**
+	 * Keeps the only value until the end.
+	 */
+	void keep(Object value) {
+		this.only.set(value);
+	}
+
+	/**
+	 * Discards the value that is kept, if there is one.
+	 */
+	void discard() {
+		Operators.onDiscard(this.only.getAndSet(null), this.actual.currentContext());
+	}
+
+	/**
 	 * Tells of the end; to be called once.
-	 * @param value the only value, if there is one
 	 * @param failure why it ends, or {@code null} if it is complete
 	 */
-	void end(@Nullable Object value, @Nullable Throwable failure) {
-		this.value = value;
+	void end(@Nullable Throwable failure) {
 		this.failure = failure;
 		if (this.passing.getAndAdd(LAST) == 0) {
 			tell();
@@ -64,14 +81,14 @@ final class SerialSubscriber {
 
 	private void tell() {
 		Throwable why = this.failure;
-		Object only = this.value;
 		if (why != null) {
 			this.actual.onError(why);
-			Operators.onDiscard(only, this.actual.currentContext());
+			discard();
 			return;
 		}
-		if (only != null) {
-			this.actual.onNext(only);
+		Object value = this.only.getAndSet(null);
+		if (value != null) {
+			this.actual.onNext(value);
 		}
 		this.actual.onComplete();
 	}

@@ -5,6 +5,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
@@ -165,6 +167,35 @@ class ReactiveReentryTests {
 		verify(this.service.flux(() -> Flux.just("a", "b"))
 			.concatMap((value) -> this.service.impatient(() -> Mono.just("let in")))
 			.then()).expectError(LockNotAcquiredException.class).verify(Patience.PATIENCE);
+	}
+
+	/**
+	 * Also if it is asked on the thread that subscribes, at that moment: what else runs
+	 * there then may be of other chains.
+	 */
+	@Test
+	void blockingMethodInAnOperatorDoesNotReenter() {
+		verify(this.service.flux(() -> Flux.just("a").map((value) -> "inside: " + this.service.tryBlocking()))
+			.map((value) -> value + ", downstream: " + this.service.tryBlocking())
+			.single()).expectNext("inside: null, downstream: null").expectComplete().verify(Patience.PATIENCE);
+	}
+
+	/**
+	 * Each is inside when the other one is.
+	 */
+	@Test
+	void branchesOfAChainReenterTogether() {
+		AtomicInteger inside = new AtomicInteger();
+		Sinks.Empty<String> both = Sinks.empty();
+		verify(this.service.mono(() -> {
+			Mono<String> branch = this.service.mono(() -> {
+				if (inside.incrementAndGet() == 2) {
+					both.tryEmitEmpty();
+				}
+				return both.asMono().thenReturn("in");
+			});
+			return Mono.zip(branch, branch, String::concat);
+		})).expectNext("inin").expectComplete().verify(Patience.PATIENCE);
 	}
 
 	private static <T> StepVerifier.FirstStep<T> verify(Mono<T> result) {

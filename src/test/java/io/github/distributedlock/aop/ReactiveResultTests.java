@@ -112,6 +112,19 @@ class ReactiveResultTests {
 		assertThat(this.events).containsExactly("acquire", "release");
 	}
 
+	/**
+	 * It goes back into the source, which would neither tell of an end nor be cancelled.
+	 */
+	@Test
+	void errorOfWhatHandlesElementsGivesTheLockBack() {
+		TestPublisher<String> source = TestPublisher.create();
+		StepVerifier.create(this.service.flux(source::flux).map((value) -> {
+			throw new NoClassDefFoundError("test");
+		})).then(() -> source.next("a")).expectError(NoClassDefFoundError.class).verify(Patience.PATIENCE);
+		source.assertCancelled();
+		assertThat(this.events).containsExactly("acquire", "release");
+	}
+
 	@Test
 	void methodThatReturnsNull() {
 		StepVerifier.create(this.service.mono(() -> null))

@@ -2,27 +2,32 @@ package io.github.distributedlock.kotlin
 
 import io.github.distributedlock.LockException
 import io.github.distributedlock.LockHandle
+import io.github.distributedlock.LockLostException
 import io.github.distributedlock.LockNotAcquiredException
 import io.github.distributedlock.annotation.DistributedLock
 import io.github.distributedlock.annotation.IfBusy
+import io.github.distributedlock.annotation.OnLost
 import io.github.distributedlock.autoconfigure.Contexts
 import io.github.distributedlock.fixtures.Patience
 import io.github.distributedlock.fixtures.TestRedis
 import io.github.distributedlock.reactive.LockContext
 import io.micrometer.context.ContextSnapshot
 import io.micrometer.context.ContextSnapshotFactory
+import java.time.Duration
 import java.util.concurrent.Executors
 import java.util.concurrent.LinkedBlockingQueue
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 import kotlin.coroutines.AbstractCoroutineContextElement
 import kotlin.coroutines.CoroutineContext
+import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CompletableDeferred
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.ThreadContextElement
 import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.awaitCancellation
 import kotlinx.coroutines.cancelAndJoin
 import kotlinx.coroutines.coroutineScope
 import kotlinx.coroutines.currentCoroutineContext
@@ -172,6 +177,53 @@ class SuspendTests {
 	}
 
 	@Test
+	fun `loss cancels the coroutine`() = with { orders ->
+		val cancelled = CompletableDeferred<Boolean>()
+		val thrown = runCatching {
+			orders.payWhileHeld("1") {
+				try {
+					loseLock()
+					awaitCancellation()
+				}
+				catch (ex: CancellationException) {
+					cancelled.complete(true)
+					throw ex
+				}
+			}
+		}.exceptionOrNull()
+		assertThat(thrown).isInstanceOf(LockLostException::class.java)
+		assertThat(cancelled.await()).isTrue()
+	}
+
+	@Test
+	fun `loss takes the place of the result`() = with { orders ->
+		val thrown = runCatching { orders.payIfHeld("1") { loseLock() } }.exceptionOrNull()
+		assertThat(thrown).isInstanceOf(LockLostException::class.java)
+	}
+
+	/**
+	 * Coroutines without a dispatcher resume each other on the thread on which they begin.
+	 */
+	@Test
+	fun `coroutine that is resumed inside of a locked one does not re-enter`() = with { orders ->
+		val signal = CompletableDeferred<Unit>()
+		val gate = CompletableDeferred<Unit>()
+		val other = async(Dispatchers.Unconfined) {
+			signal.await()
+			orders.payIfFreeAndBlock("1")
+		}
+		val locked = async(Dispatchers.Unconfined) {
+			orders.pay("1") {
+				signal.complete(Unit)
+				gate.await()
+			}
+		}
+		assertThat(other.await()).isNull()
+		gate.complete(Unit)
+		locked.await()
+	}
+
+	@Test
 	fun `flow holds the lock while it is collected`() = with { orders ->
 		for (flow in listOf(orders.flow("1"), orders.flowLater("1"))) {
 			assertThat(redis.admin().exists(LOCK)).isFalse()
@@ -203,6 +255,17 @@ class SuspendTests {
 	}
 
 	/**
+	 * The store is asked, so that the holder knows at once.
+	 */
+	private suspend fun loseLock() {
+		val handle = LockContext.current(currentCoroutineContext()[ReactorContext]!!.context).orElseThrow()
+		withContext(Dispatchers.IO) {
+			assertThat(redis.admin().del(LOCK)).isEqualTo(1)
+			assertThat(handle.extend(Duration.ofMinutes(1))).isFalse()
+		}
+	}
+
+	/**
 	 * As a coroutine of somebody else.
 	 */
 	private suspend fun <T> withoutChain(body: suspend () -> T): T {
@@ -229,6 +292,19 @@ class SuspendTests {
 		open suspend fun run(id: String, body: suspend () -> Unit) {
 			body()
 		}
+
+		@DistributedLock(key = ["order:#{#id}"], onLost = OnLost.INTERRUPT)
+		open suspend fun payWhileHeld(id: String, body: suspend () -> Unit) {
+			body()
+		}
+
+		@DistributedLock(key = ["order:#{#id}"], onLost = OnLost.THROW)
+		open suspend fun payIfHeld(id: String, body: suspend () -> Unit) {
+			body()
+		}
+
+		@DistributedLock(key = ["order:#{#id}"], ifBusy = IfBusy.SKIP)
+		open fun payIfFreeAndBlock(id: String): String? = "paid"
 
 		@DistributedLock(key = ["order:#{#id}"], waitTime = "0")
 		open suspend fun payNow(id: String): String = "paid"
