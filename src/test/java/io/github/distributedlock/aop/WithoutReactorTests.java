@@ -32,6 +32,10 @@ class WithoutReactorTests {
 					reactor-core | RxService | returns io.reactivex.rxjava3.core.Single, and it takes Reactor
 					reactor-core | FutureService | works
 					context-propagation | MonoService | works
+					kotlinx-coroutines-reactor | io.github.distributedlock.kotlin.RefusedFunctionTests$NeverNull | is a suspend function, and \
+					it takes Kotlin's bridge to Reactor to hold a lock for as long as that lasts \
+					(add org.jetbrains.kotlinx:kotlinx-coroutines-reactor and org.jetbrains.kotlin:kotlin-reflect
+					kotlin-reflect | io.github.distributedlock.kotlin.RefusedFunctionTests$NeverNull | is a suspend function, and
 					kotlinx-coroutines-reactor | FlowOfKotlin | returns a Kotlin Flow, and it takes Kotlin's bridge to Reactor to \
 					hold a lock for as long as that lasts (add org.jetbrains.kotlinx:kotlinx-coroutines-reactor
 					""")
@@ -75,7 +79,9 @@ class WithoutReactorTests {
 		}
 
 		public static String start(String service) throws Exception {
-			Class<?> type = Class.forName(WithoutReactorTests.class.getName() + "$" + service);
+			// Those in Kotlin are compiled after this.
+			Class<?> type = Class
+				.forName(service.contains(".") ? service : WithoutReactorTests.class.getName() + "$" + service);
 			ClassLoader before = Thread.currentThread().getContextClassLoader();
 			Thread.currentThread().setContextClassLoader(type.getClassLoader());
 			try (LockContext context = LockContext.of(type)) {

@@ -47,6 +47,14 @@ public final class Contexts {
 	}
 
 	/**
+	 * Spring Boot's, for methods that are transactional.
+	 */
+	static Class<?> transactionAutoConfiguration() {
+		return present("org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
+				"org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration");
+	}
+
+	/**
 	 * Spring Boot's, for a database in memory and its transactions.
 	 */
 	static Class<?>[] sqlAutoConfigurations() {

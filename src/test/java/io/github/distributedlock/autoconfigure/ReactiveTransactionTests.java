@@ -21,13 +21,13 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.r2dbc.connection.R2dbcTransactionManager;
 import org.springframework.r2dbc.core.DatabaseClient;
 import org.springframework.transaction.ReactiveTransactionManager;
-import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.reactive.TransactionalOperator;
 
@@ -43,7 +43,12 @@ class ReactiveTransactionTests {
 	@RegisterExtension
 	static final TestRedis redis = new TestRedis();
 
+	/**
+	 * Spring Boot's own configuration of transactions: its order decides whether a loss is
+	 * seen before the commit.
+	 */
 	private final ApplicationContextRunner application = Contexts.withRedis()
+		.withConfiguration(AutoConfigurations.of(Contexts.transactionAutoConfiguration()))
 		.withUserConfiguration(Application.class)
 		.withPropertyValues("spring.data.redis.port=" + redis.port());
 
@@ -107,6 +112,16 @@ class ReactiveTransactionTests {
 	}
 
 	@Test
+	void lossRollsBackATransactionWithManyElements() {
+		this.application.run((context) -> {
+			Ledger ledger = context.getBean(Ledger.class);
+			verify(ledger.writeAll(List.of("a", "b"), ledger::loseLock).then()).expectError(LockLostException.class)
+				.verify(Patience.PATIENCE);
+			assertThat(ledger.entries()).isEmpty();
+		});
+	}
+
+	@Test
 	void heldLockCommits() {
 		this.application.run((context) -> {
 			Ledger ledger = context.getBean(Ledger.class);
@@ -120,7 +135,6 @@ class ReactiveTransactionTests {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@EnableTransactionManagement
 	static class Application {
 
 		@Bean
@@ -181,6 +195,14 @@ class ReactiveTransactionTests {
 		@Transactional
 		public Mono<Void> writeInTransaction(String entry, Supplier<Mono<Void>> andThen) {
 			return insert(entry).then(Mono.defer(andThen));
+		}
+
+		@DistributedLock(key = "'ledger'", waitTime = "60s", onLost = OnLost.THROW)
+		@Transactional
+		public Flux<String> writeAll(List<String> entries, Supplier<Mono<Void>> andThen) {
+			return Flux.fromIterable(entries)
+				.concatMap((entry) -> insert(entry).thenReturn(entry))
+				.concatWith(Mono.defer(andThen).then(Mono.empty()));
 		}
 
 		@DistributedLock(key = "'ledger'", waitTime = "60s")

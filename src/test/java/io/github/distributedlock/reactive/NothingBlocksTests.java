@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
@@ -15,9 +14,9 @@ import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.reactive.ReactiveRedisTests.Stock;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import reactor.blockhound.BlockHound;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -33,7 +32,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class NothingBlocksTests {
 
-	private static final String PREFIX = "blocking calls: ";
+	private static final String REACTIVE = "what blocks in reactive calls: ";
+
+	private static final String BLOCKING = "what blocks in a blocking one: ";
 
 	/**
 	 * Locked for a few steps. Reactor allows its own timers to add to it, and is not
@@ -44,25 +45,23 @@ class NothingBlocksTests {
 	@RegisterExtension
 	static final TestRedis redis = new TestRedis();
 
-	@ParameterizedTest
-	@ValueSource(strings = { "jedis", "lettuce" })
-	void onTheParallelScheduler(String client) {
-		assertThat(run(client, "reactive")).isEqualTo("[]");
+	@Test
+	void onTheParallelScheduler() {
+		check("jedis");
 	}
 
-	/**
-	 * It would be found.
-	 */
-	@ParameterizedTest
-	@ValueSource(strings = "jedis")
-	void acquireThatBlocks(String client) {
-		assertThat(run(client, "blocking")).contains("SocketInputStream#read");
+	@Test
+	@Tag("thorough")
+	void onTheParallelSchedulerByLettuce() {
+		check("lettuce");
 	}
 
-	private static String run(String client, String calls) {
+	private static void check(String client) {
 		try (JvmProcess process = JvmProcess.start(List.of("-XX:+AllowRedefinitionToAddDeleteMethods"), Program.class,
-				Map.of(), String.valueOf(redis.port()), client, calls)) {
-			return process.awaitLineAfter(PREFIX);
+				Map.of(), String.valueOf(redis.port()), client)) {
+			assertThat(process.awaitLineAfter(REACTIVE)).isEqualTo("[]");
+			assertThat(process.awaitLineAfter(BLOCKING)).as("what blocks is found")
+				.contains("by [io.github.distributedlock.");
 		}
 	}
 
@@ -85,17 +84,14 @@ class NothingBlocksTests {
 					lock.acquire("warm").close();
 					BlockHound.install((builder) -> builder.blockingMethodCallback((method) -> found.add(told(method)))
 						.allowBlockingCallsInside(TIMERS, "remove"));
-					if (arguments[2].equals("reactive")) {
-						calls(stock).block(Patience.PATIENCE);
-					}
-					else {
-						Mono.fromRunnable(() -> lock.acquire(LockRequest.of("k")).close())
-							.subscribeOn(Schedulers.parallel())
-							.block(Patience.PATIENCE);
-					}
+					calls(stock).block(Patience.PATIENCE);
+					System.out.println(REACTIVE + new TreeSet<>(found));
+					found.clear();
+					Mono.fromRunnable(() -> lock.acquire(LockRequest.of("k")).close())
+						.subscribeOn(Schedulers.parallel())
+						.block(Patience.PATIENCE);
+					System.out.println(BLOCKING + new TreeSet<>(found));
 				});
-			Set<String> different = new TreeSet<>(found);
-			System.out.println(PREFIX + different);
 		}
 
 		private static Mono<Void> calls(Stock stock) {

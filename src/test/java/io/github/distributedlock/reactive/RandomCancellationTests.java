@@ -1,5 +1,6 @@
 package io.github.distributedlock.reactive;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -9,6 +10,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.annotation.DistributedLock;
@@ -71,6 +73,31 @@ class RandomCancellationTests {
 			});
 	}
 
+	/**
+	 * From the call of the method until its result has ended, or was cancelled.
+	 */
+	private static final class Visit {
+
+		private final AtomicInteger inside;
+
+		private final AtomicBoolean over = new AtomicBoolean();
+
+		private Visit(AtomicInteger inside) {
+			this.inside = inside;
+		}
+
+		int enter() {
+			return this.inside.incrementAndGet();
+		}
+
+		void leave() {
+			if (!this.over.getAndSet(true)) {
+				this.inside.decrementAndGet();
+			}
+		}
+
+	}
+
 	static class Stock {
 
 		private final Map<String, AtomicInteger> inside = new ConcurrentHashMap<>();
@@ -84,13 +111,12 @@ class RandomCancellationTests {
 
 		@DistributedLock(key = "#{#key}", waitTime = "60s")
 		public Mono<String> take(String key, boolean endless) {
-			AtomicInteger number = this.inside.computeIfAbsent(key, (first) -> new AtomicInteger());
-			if (number.incrementAndGet() > 1) {
+			Visit visit = new Visit(this.inside.computeIfAbsent(key, (first) -> new AtomicInteger()));
+			if (visit.enter() > 1) {
 				this.violations.add(key);
 			}
-			Thread.yield();
-			number.decrementAndGet();
-			return endless ? Mono.never() : Mono.just(key);
+			Mono<String> result = endless ? Mono.never() : Mono.just(key).delayElement(Duration.ofMillis(1));
+			return result.doOnTerminate(visit::leave).doOnCancel(visit::leave);
 		}
 
 	}

@@ -8,6 +8,7 @@ import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Flux;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Two JVMs with a reactive web server, whose controller takes the lock, sell what is in
  * one real Redis.
  */
+@Tag("thorough")
 class WebFluxTests {
 
 	private static final int REQUESTS = 60;

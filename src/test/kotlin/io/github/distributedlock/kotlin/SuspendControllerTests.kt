@@ -9,6 +9,7 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.delay
 import kotlinx.coroutines.withContext
 import org.assertj.core.api.Assertions.assertThat
+import org.junit.jupiter.api.Tag
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.extension.RegisterExtension
 import org.springframework.boot.WebApplicationType
@@ -30,6 +31,7 @@ private const val REQUESTS = 60
  * Two JVMs with a Kotlin application, whose suspend controller takes the lock, sell what
  * is in one real Redis.
  */
+@Tag("thorough")
 class SuspendControllerTests {
 
 	companion object {
