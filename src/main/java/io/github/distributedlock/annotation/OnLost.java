@@ -47,8 +47,8 @@ public enum OnLost {
 	 * method, such as that of a {@code @Transactional} on the same method. For the latter
 	 * the transaction manager must be a bean that is a
 	 * {@code ConfigurableTransactionManager}, as all of Spring's own are; for any other
-	 * kind of bean a warning is logged at start-up. Of reactive transactions, one that was
-	 * running rolls back, and that of a {@code @Transactional} on the same method.
+	 * kind of bean a warning is logged at start-up. Of reactive transactions, one that
+	 * was running rolls back, and that of a {@code @Transactional} on the same method.
 	 * Between the last look at the lock and the commit the lock may still be lost: a
 	 * store that must not be written late needs a condition of its own.
 	 */

@@ -92,8 +92,7 @@ final class PendingClose {
 			else {
 				CompletableFuture<?> closing = held.closeAsync();
 				if (!closing.isDone()) {
-					closing.whenComplete(
-							(done, ignored) -> ParallelScheduler.run(() -> this.closed.complete(null)));
+					closing.whenComplete((done, ignored) -> ParallelScheduler.run(() -> this.closed.complete(null)));
 					return;
 				}
 			}

@@ -44,8 +44,8 @@ class ReactiveTransactionTests {
 	static final TestRedis redis = new TestRedis();
 
 	/**
-	 * Spring Boot's own configuration of transactions: its order decides whether a loss is
-	 * seen before the commit.
+	 * Spring Boot's own configuration of transactions: its order decides whether a loss
+	 * is seen before the commit.
 	 */
 	private final ApplicationContextRunner application = Contexts.withRedis()
 		.withConfiguration(AutoConfigurations.of(Contexts.transactionAutoConfiguration()))
