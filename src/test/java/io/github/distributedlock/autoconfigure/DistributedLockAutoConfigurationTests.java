@@ -88,7 +88,7 @@ class DistributedLockAutoConfigurationTests {
 			assertThat(context).hasSingleBean(RedisConnectionFactory.class);
 			for (String name : context.getBeanDefinitionNames()) {
 				if (name.startsWith("distributedLock") || name.startsWith("io.github.distributedlock")) {
-					assertThat(context.getType(name).getName()).as(name).startsWith("io.github.distributedlock");
+					assertThat(context.getType(name).getName()).as(name).doesNotStartWith("org.springframework.data");
 				}
 			}
 		});
@@ -219,7 +219,7 @@ class DistributedLockAutoConfigurationTests {
 				.doesNotContain("redisConnectionFactory")
 				.filteredOn((name) -> name.matches("(?i).*distributed-?lock.*"))
 				.containsExactlyInAnyOrder("distributedLockAdvisor", "distributedLockAdvisorRole",
-						"distributedLockCommitGuard", LockProxyCheck.class.getName());
+						"distributedLockCommitCheck", "distributedLockCommitGuard", LockProxyCheck.class.getName());
 			assertThat(context).hasSingleBean(LockEngine.class);
 		});
 	}
