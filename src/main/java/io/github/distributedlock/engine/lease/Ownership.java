@@ -371,10 +371,13 @@ public final class Ownership {
 	}
 
 	/**
-	 * For how long the key may still be held by the request's own limit.
+	 * For how long the key may still be held by the request's own limit, if it has one. A
+	 * lease that was granted counts from before the hold: a limit without an end must not
+	 * overflow.
 	 */
 	long maxHoldLeft(long now) {
-		return this.options.maxHold() - (now - this.begin);
+		long longest = this.options.maxHold();
+		return (longest == Long.MAX_VALUE) ? longest : longest - (now - this.begin);
 	}
 
 	/**

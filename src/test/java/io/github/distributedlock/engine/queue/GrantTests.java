@@ -87,6 +87,18 @@ class GrantTests extends EngineFixture {
 	}
 
 	@Test
+	void itsLeaseIsRenewed() {
+		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
+		this.time.advance(Duration.ofMillis(400));
+		releasedElsewhere("k");
+		assertThat(waiter).succeedsWithin(PATIENCE);
+		this.time.advance(LEASE.dividedBy(3));
+		assertThat(this.backend.steps()).endsWith("renew k");
+		this.time.advance(LEASE.multipliedBy(2));
+		assertThat(waiter.join().isHeld()).isTrue();
+	}
+
+	@Test
 	void whoHearsOfItAfterHalfOfItsLeaseAsks() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		this.time.letThemOversleep();
