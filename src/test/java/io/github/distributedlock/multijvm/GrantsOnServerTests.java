@@ -1,8 +1,10 @@
 package io.github.distributedlock.multijvm;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
@@ -60,6 +62,25 @@ class GrantsOnServerTests {
 		assertThat(granted.isHeld()).isTrue();
 		granted.close();
 		assertThat(REDIS.admin().keys("*")).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatAWaiterHasIsRenewed(Client client) {
+		LockEngine one = REDIS.engine(client);
+		LockEngine other = REDIS
+			.closing(LockEngine.builder(REDIS.backend(client)).leaseTime(Duration.ofSeconds(6)).build());
+		LockHandle held = one.acquire("k");
+		Future<LockHandle> waiting = waits(other);
+		held.close();
+		try (LockHandle granted = Patience.get(waiting, "the lock")) {
+			AtomicLong left = new AtomicLong(Long.MAX_VALUE);
+			await("a longer lease").atMost(Patience.PATIENCE).until(() -> {
+				long now = REDIS.admin().pttl("lock:{k}");
+				return now > left.getAndSet(now);
+			});
+			assertThat(granted.isHeld()).isTrue();
+		}
 	}
 
 	@ParameterizedTest
