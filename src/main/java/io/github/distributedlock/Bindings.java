@@ -90,11 +90,14 @@ final class Bindings {
 		return null;
 	}
 
+	/**
+	 * The open handles that may be re-entered.
+	 */
 	List<LockHandle> all() {
 		dropEnded();
 		List<LockHandle> handles = new ArrayList<>();
 		for (CurrentLock binding : stack()) {
-			if (!binding.isOver()) {
+			if (binding.reentrant && !binding.isOver()) {
 				handles.add(binding.handle);
 			}
 		}

@@ -119,7 +119,8 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	/**
-	 * The open handles that are bound to the calling thread. No API.
+	 * The open handles that are bound to the calling thread, which is inside of their
+	 * locks; not those that it is only {@linkplain #show shown}. No API.
 	 * @return the handles, innermost first
 	 */
 	public static List<LockHandle> all() {

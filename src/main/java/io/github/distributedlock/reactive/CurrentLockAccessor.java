@@ -35,6 +35,9 @@ public final class CurrentLockAccessor implements ThreadLocalAccessor<LockHandle
 
 	@Override
 	public void setValue(LockHandle handle) {
+		if (handle == getValue()) {
+			return; // Below what the thread has acquired since.
+		}
 		setValue();
 		SHOWN.set(CurrentLock.show(handle));
 	}

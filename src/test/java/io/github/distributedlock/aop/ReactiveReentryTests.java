@@ -160,6 +160,21 @@ class ReactiveReentryTests {
 	}
 
 	/**
+	 * As code in an operator opens it that blocks on another chain.
+	 */
+	@Test
+	void currentLockInsideOfANestedScopeIsTheInnermost() {
+		Hooks.enableAutomaticContextPropagation();
+		verify(this.service.mono(() -> Mono.just("x").publishOn(this.single).map((value) -> {
+			ContextSnapshot snapshot = ContextSnapshotFactory.builder().build().captureAll();
+			try (LockHandle own = this.context.get(LockEngine.class).acquire("own");
+					ContextSnapshot.Scope nested = snapshot.setThreadLocals()) {
+				return LockHandle.current().orElseThrow().keys().toString();
+			}
+		}))).expectNext("[own]").expectComplete().verify(Patience.PATIENCE);
+	}
+
+	/**
 	 * It runs downstream, in a chain that has not asked for the lock.
 	 */
 	@Test

@@ -103,6 +103,19 @@ class StopTests extends EngineFixture {
 		detached.close();
 	}
 
+	/**
+	 * It may run beside the one that holds the lock.
+	 */
+	@Test
+	void threadThatALockIsOnlyShownToIsNotInsideIt() {
+		LockHandle detached = this.engine.acquire(request("k").detached(true).awaitedOnStop(true));
+		try (CurrentLock shown = CurrentLock.show(detached)) {
+			assertThat(this.engine.stop()).isNotDone();
+			assertRefused();
+		}
+		detached.close();
+	}
+
 	@Test
 	void lockOfAnotherEngineIsNoneToBeInside() {
 		try (LockHandle other = engine(this.store, "other").acquire("k")) {
