@@ -3,7 +3,6 @@ package io.github.distributedlock.aop;
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Set;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.reactive.ReactiveType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,14 +41,19 @@ final class MissedRuns {
 	 * @return whether to end the run without an exception
 	 */
 	boolean add(LockDefinition definition, LockBackendException failure) {
-		Class<?> result = definition.annotated().resultType();
-		if (!failure.isRetryable() || (result.isPrimitive() && result != void.class)) {
+		if (!failure.isRetryable() || !mayHaveNoValue(definition)) {
 			return false;
 		}
 		this.missed.merge(definition.annotated().method(), 1, Integer::sum);
 		logger.error("Scheduled method {} did not run: {}", definition.annotated().shortName(), failure.getMessage());
 		logger.debug("Why {} did not run", definition.annotated().shortName(), failure);
 		return true;
+	}
+
+	private static boolean mayHaveNoValue(LockDefinition definition) {
+		ReactiveType reactive = definition.reactive();
+		Class<?> result = definition.annotated().resultType();
+		return (reactive != null) ? reactive.supportsEmpty() : !result.isPrimitive() || result == void.class;
 	}
 
 	/**

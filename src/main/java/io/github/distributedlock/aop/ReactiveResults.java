@@ -9,6 +9,7 @@ import io.github.distributedlock.reactive.ReactiveType;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.KotlinDetector;
+import org.springframework.core.KotlinReflectionParameterNameDiscoverer;
 import org.springframework.core.MethodParameter;
 import org.springframework.util.ClassUtils;
 
@@ -86,12 +87,25 @@ final class ReactiveResults {
 	}
 
 	/**
+	 * Whether a method is the getter of a property in Kotlin. Spring tells only of
+	 * functions whether they may return null.
+	 */
+	static boolean isKotlinGetter(AnnotatedMethod annotated) {
+		Method method = annotated.method();
+		return isKnownToKotlin(method) && method.getParameterCount() == 0 && method.getReturnType() != void.class
+				&& new KotlinReflectionParameterNameDiscoverer().getParameterNames(method) == null;
+	}
+
+	private static boolean isKnownToKotlin(Method method) {
+		return KotlinDetector.isKotlinType(method.getDeclaringClass()) && isPresent("kotlin.reflect.full.KClasses");
+	}
+
+	/**
 	 * Whether Kotlin's compiler was told that a method never returns null.
 	 */
 	static boolean isNeverNull(AnnotatedMethod annotated) {
 		Method method = annotated.method();
-		return KotlinDetector.isKotlinType(method.getDeclaringClass()) && isPresent("kotlin.reflect.full.KClasses")
-				&& !annotated.result().toClass().getName().equals("kotlin.Unit")
+		return isKnownToKotlin(method) && !annotated.result().toClass().getName().equals("kotlin.Unit")
 				&& !(annotated.result().getType() instanceof TypeVariable) && method.getReturnType() != void.class
 				&& !new MethodParameter(method, -1).isOptional();
 	}

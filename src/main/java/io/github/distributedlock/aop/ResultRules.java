@@ -98,7 +98,8 @@ final class ResultRules {
 		Class<?>[] parameters = annotated.method().getParameterTypes();
 		if (!reactive && parameters.length > 0
 				&& "kotlin.coroutines.Continuation".equals(parameters[parameters.length - 1].getName())) {
-			throw annotated.refuse("the method is a suspend function" + TOO_EARLY, remedy(annotated));
+			throw annotated.refuse("the method is a suspend function" + TOO_EARLY,
+					remedy(annotated, "a suspend function"));
 		}
 		ResolvableType result = annotated.result();
 		ResolvableType type = (reactive && isReactive(result.toClass())) ? result.getGeneric(0) : result;
@@ -110,7 +111,7 @@ final class ResultRules {
 			throw annotated.refuse(
 					"the method returns " + outliving
 							+ ((type != result) ? " inside of a " + result.toClass().getSimpleName() : "") + TOO_EARLY,
-					remedy(annotated));
+					remedy(annotated, outliving));
 		}
 		return new ResultRules(annotated, isOpen(type, DEPTH));
 	}
@@ -130,12 +131,15 @@ final class ResultRules {
 		String outliving = this.open ? outliving(result, DEPTH) : null;
 		if (outliving != null) {
 			throw new IllegalStateException(this.annotated + ": the method has returned " + outliving + TOO_EARLY + " ("
-					+ remedy(this.annotated) + ")");
+					+ remedy(this.annotated, outliving) + ")");
 		}
 	}
 
-	private static String remedy(AnnotatedMethod annotated) {
-		return "return CompletableFuture, or the plain result, or lock by hand"
+	private static String remedy(AnnotatedMethod annotated, String outliving) {
+		boolean reactive = REACTIVE.stream().anyMatch(outliving::startsWith);
+		return (reactive
+				? "let the result be the stream itself, declared as Mono, Flux or Publisher, or as the basic type of its library"
+				: "return CompletableFuture, or the plain result") + ", or lock by hand"
 				+ ((annotated.declaration() instanceof Method) ? ""
 						: "; or, since the annotation is on the type, move it to the methods that need the lock");
 	}

@@ -66,6 +66,12 @@ final class SkippedResult {
 		if (Map.class.isAssignableFrom(type)) {
 			return ifPossible(() -> CollectionFactory.createMap(type, 0));
 		}
+		if (ReactiveResults.isKotlinGetter(annotated)) {
+			throw annotated.refuse("ifBusy", IfBusy.SKIP,
+					"has no result to return for a skipped call of a method that is the getter of a Kotlin property,"
+							+ " since Spring does not tell whether that may be null",
+					"annotate a function, or use a fallback");
+		}
 		if (ReactiveResults.isNeverNull(annotated)) {
 			throw annotated.refuse("ifBusy", IfBusy.SKIP,
 					"has no result to return for a skipped call of a method whose result is never null",

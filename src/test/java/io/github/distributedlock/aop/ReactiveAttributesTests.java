@@ -91,6 +91,21 @@ class ReactiveAttributesTests {
 	}
 
 	@Test
+	void elementsOfTheFallbackTakeThePlaceOfTheElements() {
+		this.lock.busy = true;
+		StepVerifier.create(this.service.manyWithFallback("x"))
+			.expectNext("fallback of x", "LockNotAcquiredException")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		this.lock.busy = false;
+		StepVerifier.create(this.service.manyWithFallback("x"))
+			.expectNext("x")
+			.expectComplete()
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("busy", "acquire", "release");
+	}
+
+	@Test
 	void fallbackIsNotCalledForAFailureOfTheMethod() {
 		StepVerifier.create(this.service.withFallback(null))
 			.expectErrorMessage("no argument")
@@ -133,6 +148,18 @@ class ReactiveAttributesTests {
 	}
 
 	@Test
+	void lossEndsTheSubscriptionToAValue() {
+		TestPublisher<String> source = TestPublisher.create();
+		StepVerifier.create(this.service.interruptingMono(source::mono))
+			.expectSubscription()
+			.then(this.lock::lose)
+			.expectError(LockLostException.class)
+			.verify(Patience.PATIENCE);
+		source.assertCancelled();
+		assertThat(this.events).containsExactly("acquire", "lost", "release");
+	}
+
+	@Test
 	void lossEndsTheSubscription() {
 		TestPublisher<String> source = TestPublisher.create();
 		StepVerifier.create(this.service.interrupting(source::flux))
@@ -172,8 +199,10 @@ class ReactiveAttributesTests {
 	@Test
 	void typeThatIsNoOtherIsRefused() {
 		LockContext.refusal(Processor.class)
-			.hasMessageContaining("run(): the method returns a reactive stream (")
-			.hasMessageContaining("return CompletableFuture");
+			.hasMessageContaining(
+					"run(): the method returns a reactive stream (" + ConnectableFlux.class.getName() + ")")
+			.hasMessageContaining("(let the result be the stream itself, declared as Mono, Flux or Publisher, or as the"
+					+ " basic type of its library, or lock by hand)");
 	}
 
 	private Mono<String> body(String value) {
@@ -244,6 +273,20 @@ class ReactiveAttributesTests {
 		@DistributedLock(key = "'k'", onLost = OnLost.INTERRUPT)
 		public Flux<String> interrupting(Supplier<Flux<String>> body) {
 			return body.get();
+		}
+
+		@DistributedLock(key = "'k'", onLost = OnLost.INTERRUPT)
+		public Mono<String> interruptingMono(Supplier<Mono<String>> body) {
+			return body.get();
+		}
+
+		@DistributedLock(key = "'k'", fallback = "elements")
+		public Flux<String> manyWithFallback(String argument) {
+			return Flux.just(argument);
+		}
+
+		Flux<String> elements(String argument, LockException failure) {
+			return Flux.just("fallback of " + argument, failure.getClass().getSimpleName());
 		}
 
 		@DistributedLock(key = { "'a'", "'b'" }, mode = LockMode.SHARED, minHoldTime = "1s",

@@ -74,6 +74,20 @@ class ReactiveLibrariesTests {
 	}
 
 	@Test
+	void fallbackIsOfTheSameLibrary() {
+		this.context.lock().busy = true;
+		assertThat(this.service.singleOr("x").blockingGet()).isEqualTo("no single: x");
+		assertThat(this.service.observableOr("x").toList().blockingGet()).containsExactly("no", "x");
+		assertThat(this.service.uniOr("x").await().atMost(Patience.PATIENCE)).isEqualTo("no uni: x");
+		assertThat(this.service.multiOr("x").collect().asList().await().atMost(Patience.PATIENCE)).containsExactly("no",
+				"x");
+		assertThat(this.context.lock().events).containsOnly("busy").hasSize(4);
+		this.context.lock().busy = false;
+		assertThat(this.service.singleOr("x").blockingGet()).isEqualTo("x");
+		assertThat(this.service.uniOr("x").await().atMost(Patience.PATIENCE)).isEqualTo("x");
+	}
+
+	@Test
 	void singleCannotBeSkipped() {
 		LockContext.refusal(SkippedSingle.class)
 			.hasMessageContaining("run(): ifBusy = SKIP has no result to return for a skipped call of a method that"
@@ -124,6 +138,42 @@ class ReactiveLibrariesTests {
 		@DistributedLock(key = "'k'")
 		public Multi<String> multi() {
 			return Multi.createFrom().items("a", "b");
+		}
+
+		@DistributedLock(key = "'k'", fallback = "noSingle")
+		public Single<String> singleOr(String argument) {
+			return Single.just(argument);
+		}
+
+		Single<String> noSingle(String argument) {
+			return Single.just("no single: " + argument);
+		}
+
+		@DistributedLock(key = "'k'", fallback = "nothingToObserve")
+		public Observable<String> observableOr(String argument) {
+			return Observable.just(argument);
+		}
+
+		Observable<String> nothingToObserve(String argument) {
+			return Observable.just("no", argument);
+		}
+
+		@DistributedLock(key = "'k'", fallback = "noUni")
+		public Uni<String> uniOr(String argument) {
+			return Uni.createFrom().item(argument);
+		}
+
+		Uni<String> noUni(String argument) {
+			return Uni.createFrom().item("no uni: " + argument);
+		}
+
+		@DistributedLock(key = "'k'", fallback = "noMulti")
+		public Multi<String> multiOr(String argument) {
+			return Multi.createFrom().items(argument);
+		}
+
+		Multi<String> noMulti(String argument) {
+			return Multi.createFrom().items("no", argument);
 		}
 
 		@DistributedLock(key = "'k'")

@@ -98,7 +98,7 @@ class RefusedMethodTests {
 	void publisherOfATypeOfItsOwn() {
 		LockContext.refusal(FlowPublisher.class)
 			.hasMessageContaining("run(): the method returns a reactive stream (" + OwnPublisher.class.getName() + ")")
-			.hasMessageContaining("return CompletableFuture");
+			.hasMessageContaining("declared as Mono, Flux or Publisher");
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.NoSuchElementException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -10,7 +11,9 @@ import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.reactivex.rxjava3.core.Single;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,6 +58,25 @@ class ScheduledOutageTests {
 		assertThat(output.getAll()).containsOnlyOnce("Job.run can be asked for again, after ");
 	}
 
+	/**
+	 * It must have a value, and cannot end without an exception.
+	 */
+	@Test
+	void missedRunThatMustHaveAValueFailsForTheStore(CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
+			server.stop();
+			Contexts.withRedis()
+				.withPropertyValues("spring.data.redis.port=" + server.port())
+				.withUserConfiguration(SchedulingConfiguration.class)
+				.withBean(SingleJob.class)
+				.run((context) -> await("two missed runs",
+						() -> output.getAll().split("Unexpected error occurred in scheduled", -1).length > 2));
+		}
+		assertThat(output).contains(LockBackendException.class.getName() + ": ")
+			.doesNotContain("SingleJob.run did not run")
+			.doesNotContain(NoSuchElementException.class.getName());
+	}
+
 	private static void await(String what, java.util.concurrent.Callable<Boolean> condition) {
 		Awaitility.await(what).atMost(Duration.ofMinutes(1)).until(condition);
 	}
@@ -68,20 +90,24 @@ class ScheduledOutageTests {
 	}
 
 	@EnableScheduling
-	static class Schedule {
-
-		private final AtomicInteger failures = new AtomicInteger();
-
-		@Bean
-		Caller caller(Job job) {
-			return new Caller(job, this.failures);
-		}
+	static class SchedulingConfiguration {
 
 		@Bean
 		ThreadPoolTaskScheduler taskScheduler() {
 			ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
 			scheduler.setPoolSize(2);
 			return scheduler;
+		}
+
+	}
+
+	static class Schedule extends SchedulingConfiguration {
+
+		private final AtomicInteger failures = new AtomicInteger();
+
+		@Bean
+		Caller caller(Job job) {
+			return new Caller(job, this.failures);
 		}
 
 	}
@@ -113,6 +139,16 @@ class ScheduledOutageTests {
 		@DistributedLock(key = "'job'", ifBusy = IfBusy.SKIP)
 		public Mono<Void> run() {
 			return Mono.fromRunnable(ran()::countDown);
+		}
+
+	}
+
+	static class SingleJob {
+
+		@Scheduled(fixedDelay = 20)
+		@DistributedLock(key = "'job'")
+		public Single<String> run() {
+			return Single.just("done");
 		}
 
 	}

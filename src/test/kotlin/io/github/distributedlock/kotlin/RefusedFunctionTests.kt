@@ -32,6 +32,14 @@ class RefusedFunctionTests {
 			"let it return String? (null then says skipped)")
 	}
 
+	/**
+	 * Kotlin tells of functions only whether they may be null.
+	 */
+	@Test
+	fun `skipped getter of a property is refused as such`() =
+		refused(Property::class.java, "Property.getRate(): ifBusy = SKIP has no result to return",
+			"of a method that is the getter of a Kotlin property", "annotate a function")
+
 	@Test
 	fun `future inside of a suspend function is refused`() =
 		refused(Later::class.java, "Later.pay(Continuation): the method returns a Kotlin job", "return CompletableFuture")
@@ -69,6 +77,14 @@ class RefusedFunctionTests {
 
 		@DistributedLock(ifBusy = IfBusy.SKIP)
 		open fun pay(): String = "paid"
+
+	}
+
+	open class Property {
+
+		@get:DistributedLock(ifBusy = IfBusy.SKIP)
+		open val rate: String?
+			get() = "high"
 
 	}
 
