@@ -98,8 +98,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.calls = new RunningCalls(workers);
 		UserCode userCode = new UserCode(time);
 		Events events = Events.here(settings.listeners);
-		Events eventsElsewhere = events.elsewhere(workers, userCode);
-		SerialTasks nodeTasks = new SerialTasks(workers::background);
+		Events eventsElsewhere = events.elsewhere(workers, userCode, time);
+		SerialTasks nodeTasks = new SerialTasks(workers::background, time);
 		this.sweeper = new Sweeper(store, time, workers);
 		this.queue = new LocalQueue(new Withdrawals(store, this.sweeper, nodeTasks));
 		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere, time);
@@ -126,7 +126,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				new RequestAcquirer(context, reentrancy, reentrancy::undo, events), events, handleContext);
 		this.asyncAcquirer = new AsyncAcquirer(this.requests,
 				new RequestAcquirer(context, reentrancy, this.backgroundReleaser::undo, events), events,
-				new NodeTasks(workers::request), nodes, handleContext, settings.contextCapture);
+				new NodeTasks(workers::request, time), nodes, handleContext, settings.contextCapture);
 		this.inspector = new Inspector(backend, instance);
 	}
 

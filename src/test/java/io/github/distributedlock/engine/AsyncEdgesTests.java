@@ -138,7 +138,7 @@ class AsyncEdgesTests extends EngineFixture {
 			}
 			throw new OutOfMemoryError("unable to create native thread (test)");
 		};
-		tasks.set(new NodeTasks(threads));
+		tasks.set(new NodeTasks(threads, this.time));
 		assertThatThrownBy(() -> tasks.get().run("node", () -> ran.add("without a thread")))
 			.isInstanceOf(OutOfMemoryError.class);
 		lacking.set(false);

@@ -156,7 +156,7 @@ public class EngineHandleLincheckTests {
 				this.time);
 		Releaser releaser = new Releaser(new Store(this.store), watchdog, lossHandler, sweeper, events, false);
 		BackgroundReleaser backgroundReleaser = new BackgroundReleaser(releaser, new Nodes(this.store),
-				new SerialTasks(this.time::background), this.time);
+				new SerialTasks(this.time::background, this.time), this.time);
 		return new HandleContext(this.calls, lossHandler, releaser, backgroundReleaser,
 				new Extender(this.store, INSTANCE, lossHandler, this.time), new HeldTooLong(null, this.time),
 				new ClosedElsewhere(), new UserCode(this.time), this.time, this.time);

@@ -34,8 +34,10 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	private final ThreadPoolExecutor renewals = pool("renewal", POOL_SIZE, new ThreadPoolExecutor.DiscardPolicy());
 
 	/**
-	 * One more than two nodes may occupy, for clean-ups. Also after the end: a request
-	 * that notices that late has yet to give back what was granted to it.
+	 * One more than two nodes may occupy, for clean-ups. Where more nodes stall, each
+	 * task of another one waits until some of theirs are given up, about one or two
+	 * command timeouts. Also after the end: a request that notices that late has yet to
+	 * give back what was granted to it.
 	 */
 	private final ThreadPoolExecutor background = pool("background", NodeTasks.THREADS + 1,
 			EngineThreads::runOnThreadOfItsOwn);

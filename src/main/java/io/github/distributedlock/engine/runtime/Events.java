@@ -45,8 +45,8 @@ public final class Events {
 	 * Tells the same listeners on other threads: each on its own, so that one that blocks
 	 * delays no other, and one event after the other.
 	 */
-	public Events elsewhere(Workers workers, UserCode userCode) {
-		SerialTasks calls = new SerialTasks(workers::listener);
+	public Events elsewhere(Workers workers, UserCode userCode, EngineTime time) {
+		SerialTasks calls = new SerialTasks(workers::listener, time);
 		return new Events(this.listeners, (listener, call, what) -> UserCode
 			.run(() -> calls.run(listener, () -> userCode.runWatched(call, what)), what));
 	}

@@ -5,22 +5,26 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs tasks that ask a node of the store, on few threads that all nodes share: a node
- * that stalls occupies at most half of them, and delays only its own tasks. Safe for use
- * by many threads.
+ * Runs tasks that ask a node of the store, on few threads that all nodes share, so that a
+ * node delays only its own tasks: it occupies at most half of them, and one that stalls,
+ * whose last task was slow, occupies one as soon as its others have ended. So each of
+ * five nodes may stall, and the others have a thread. Two that begin to at the same time
+ * occupy all threads for as long as their commands take, once; and once more after each
+ * moment in which nothing was asked of them. Safe for use by many threads.
  * <p>
  * There are two kinds of tasks, those that begin something and those that resume it.
  * Those of one kind and one node begin in order; where both wait, one of each kind in
  * turn, so that a burst of the one does not delay the other.
  * <p>
- * Invariants: a node has a line exactly while it has tasks. One waits in it only if
- * {@link #MOST_OF_A_NODE} others were running, or were about to; each that ends lets the
- * next one begin, behind those of other nodes. If all of these got no thread, the next
- * task of the node brings one.
+ * Invariants: a node has a line exactly while it has tasks. One waits in it only if as
+ * many others were running as may, or were about to; each that ends lets the next ones
+ * begin, behind those of other nodes. If all of these got no thread, the next task of the
+ * node brings one.
  */
 public final class NodeTasks {
 
@@ -35,11 +39,20 @@ public final class NodeTasks {
 	public static final int MOST_OF_A_NODE = THREADS / 2;
 
 	/**
+	 * A task that takes longer, in nanoseconds, is one of a node that stalls: more than
+	 * the farthest network and a pause of the JVM, less than the time in which a command
+	 * is usually given up.
+	 */
+	static final long SLOW = TimeUnit.MILLISECONDS.toNanos(250);
+
+	/**
 	 * The tasks of one node.
 	 */
 	private static final class Line {
 
 		private int running;
+
+		private int most = MOST_OF_A_NODE;
 
 		private final Queue<Runnable> beginning = new ArrayDeque<>(1);
 
@@ -47,13 +60,28 @@ public final class NodeTasks {
 
 		private boolean resumed;
 
+		/**
+		 * Whether a task that comes now is the next one, and may begin.
+		 */
+		boolean isOpen() {
+			return this.running == 0 || (this.running < this.most && waiting() == 0);
+		}
+
 		int waiting() {
 			return this.beginning.size() + this.resuming.size();
 		}
 
-		@Nullable Runnable poll() {
+		/**
+		 * The next task, if it may begin.
+		 */
+		@Nullable Runnable next() {
+			if (this.running >= this.most) {
+				return null;
+			}
 			this.resumed = !this.resuming.isEmpty() && (!this.resumed || this.beginning.isEmpty());
-			return (this.resumed ? this.resuming : this.beginning).poll();
+			Runnable next = (this.resumed ? this.resuming : this.beginning).poll();
+			this.running += (next != null) ? 1 : 0;
+			return next;
 		}
 
 	}
@@ -62,8 +90,11 @@ public final class NodeTasks {
 
 	private final Executor threads;
 
-	public NodeTasks(Executor threads) {
+	private final EngineTime time;
+
+	public NodeTasks(Executor threads, EngineTime time) {
 		this.threads = threads;
+		this.time = time;
 	}
 
 	/**
@@ -83,7 +114,7 @@ public final class NodeTasks {
 
 	private void run(Object node, Runnable task, boolean resumes) {
 		if (mayBegin(node, task, resumes)) {
-			Undo.ifFails(() -> begin(node, task), () -> ended(node));
+			Undo.ifFails(() -> begin(node, task), () -> leave(node));
 		}
 	}
 
@@ -97,36 +128,37 @@ public final class NodeTasks {
 
 	private void begin(Object node, Runnable task) {
 		this.threads.execute(() -> {
+			long begun = this.time.nanoTime();
 			try {
 				task.run();
 			}
 			finally {
-				goOn(node);
+				goOn(node, this.time.nanoTime() - begun > SLOW);
 			}
 		});
 	}
 
 	/**
-	 * Lets the next task begin in the place of one that has ended; on this thread if no
+	 * Lets the next tasks begin in the place of one that has ended; on this thread if no
 	 * other can be had.
 	 */
-	private void goOn(Object node) {
-		Runnable next = next(node);
+	private void goOn(Object node, boolean slow) {
+		Runnable next = ended(node, slow);
 		while (next != null) {
 			try {
 				begin(node, next);
-				return;
+				next = next(node);
 			}
 			catch (OutOfMemoryError noThread) {
 				next.run();
-				next = next(node);
+				next = ended(node, slow);
 			}
 		}
 	}
 
 	private synchronized boolean mayBegin(Object node, Runnable task, boolean resumes) {
 		Line line = this.lines.computeIfAbsent(node, (first) -> new Line());
-		boolean begins = line.running < MOST_OF_A_NODE;
+		boolean begins = line.isOpen();
 		if (begins) {
 			line.running++;
 		}
@@ -136,16 +168,21 @@ public final class NodeTasks {
 		return begins;
 	}
 
-	private synchronized @Nullable Runnable next(Object node) {
+	private synchronized @Nullable Runnable ended(Object node, boolean slow) {
 		Line line = this.lines.get(node);
-		Runnable next = (line != null) ? line.poll() : null;
-		if (next == null) {
-			ended(node);
+		if (line != null) {
+			line.most = slow ? 1 : MOST_OF_A_NODE;
 		}
-		return next;
+		leave(node);
+		return next(node);
 	}
 
-	private synchronized void ended(Object node) {
+	private synchronized @Nullable Runnable next(Object node) {
+		Line line = this.lines.get(node);
+		return (line != null) ? line.next() : null;
+	}
+
+	private synchronized void leave(Object node) {
 		this.lines.computeIfPresent(node, (same, line) -> {
 			line.running--;
 			return (line.running > 0 || line.waiting() > 0) ? line : null;

@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs tasks elsewhere, those of one group one after the other, so that a group that
- * stalls occupies one thread and delays only its own. A group is a lane of a node, or a
- * listener.
+ * stalls occupies one thread and delays only its own. If there are fewer threads than
+ * groups that stall, the others have their turns between: a group goes behind them after
+ * each slow task. A group is a lane of a node, or a listener.
  * <p>
  * Invariants: at most one thread sees to a group. One does while the group has tasks,
  * unless no thread could be had for it: then the next task of the group brings one.
@@ -26,8 +27,11 @@ public final class SerialTasks {
 
 	private final Executor threads;
 
-	public SerialTasks(Executor threads) {
+	private final EngineTime time;
+
+	public SerialTasks(Executor threads, EngineTime time) {
 		this.threads = threads;
+		this.time = time;
 	}
 
 	/**
@@ -46,18 +50,39 @@ public final class SerialTasks {
 	}
 
 	private void work(Object group) {
-		boolean done = false;
+		boolean left = false;
 		try {
-			for (Runnable task = next(group); task != null; task = next(group)) {
-				task.run();
+			while (!left) {
+				long begun = this.time.nanoTime();
+				left = !runNext(group) || (this.time.nanoTime() - begun > NodeTasks.SLOW && goesBehind(group));
 			}
-			done = true;
 		}
 		finally {
-			if (!done) {
+			if (!left) {
 				begin(group);
 			}
 		}
+	}
+
+	/**
+	 * Leaves the group to another turn, or to this one if no thread can be had for it.
+	 */
+	private boolean goesBehind(Object group) {
+		try {
+			this.threads.execute(() -> work(group));
+			return true;
+		}
+		catch (OutOfMemoryError noThread) {
+			return false;
+		}
+	}
+
+	private boolean runNext(Object group) {
+		Runnable task = next(group);
+		if (task != null) {
+			task.run();
+		}
+		return task != null;
 	}
 
 	/**

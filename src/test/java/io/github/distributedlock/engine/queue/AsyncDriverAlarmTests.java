@@ -28,7 +28,7 @@ class AsyncDriverAlarmTests {
 
 	private final Queue<Runnable> threads = new ArrayDeque<>();
 
-	private final NodeTasks tasks = new NodeTasks(this::thread);
+	private final NodeTasks tasks = new NodeTasks(this::thread, this.time);
 
 	private final AsyncDriver driver = new AsyncDriver(this.tasks, this.time);
 

@@ -30,7 +30,7 @@ public class AsyncDriverLincheckTests {
 
 	private final StillTime time = new StillTime();
 
-	private final NodeTasks tasks = new NodeTasks(this.time::request);
+	private final NodeTasks tasks = new NodeTasks(this.time::request, this.time);
 
 	private final LocalQueue queue = new LocalQueue((queue, node) -> {
 		throw new IllegalStateException("nothing is registered");

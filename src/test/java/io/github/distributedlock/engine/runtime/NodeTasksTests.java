@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine.runtime;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,8 @@ class NodeTasksTests {
 
 	private final Queue<Runnable> threads = new ArrayDeque<>();
 
+	private final FakeTime time = new FakeTime();
+
 	private boolean full;
 
 	private final NodeTasks tasks = new NodeTasks((task) -> {
@@ -28,7 +31,7 @@ class NodeTasksTests {
 			throw new OutOfMemoryError("test: no thread");
 		}
 		this.threads.add(task);
-	});
+	}, this.time);
 
 	@Test
 	void aNodeGetsHalfOfTheThreads() {
@@ -52,6 +55,38 @@ class NodeTasksTests {
 		add("a", "again");
 		runAll();
 		assertThat(this.done).last().isEqualTo("again");
+	}
+
+	@Test
+	void nodeThatStallsKeepsOneThread() {
+		for (int i = 0; i < MOST + 2; i++) {
+			this.tasks.run("a", this::stall);
+		}
+		runThese(MOST);
+		assertThat(this.threads).hasSize(1);
+		assertThat(this.tasks.waiting("a")).isEqualTo(1);
+		add("a", "a");
+		add("b", "b");
+		runThese(3);
+		assertThat(this.done).containsExactly("b");
+		runAll();
+		assertThat(this.done).containsExactly("b", "a");
+	}
+
+	@Test
+	void nodeThatAnswersAgainGetsItsThreadsBack() {
+		for (int i = 0; i < MOST; i++) {
+			this.tasks.run("a", this::stall);
+		}
+		for (int i = 0; i < 2 * MOST; i++) {
+			add("a", "a" + i);
+		}
+		runThese(MOST);
+		assertThat(this.threads).hasSize(1);
+		runThese(1);
+		assertThat(this.threads).hasSize(MOST);
+		runAll();
+		assertThat(this.done).containsExactly("a0", "a1", "a2", "a3", "a4", "a5");
 	}
 
 	@Test
@@ -112,9 +147,7 @@ class NodeTasksTests {
 			resumeAgain();
 		}
 		add("a", "begins");
-		for (int i = 0; i < 2 * MOST; i++) {
-			this.threads.remove().run();
-		}
+		runThese(2 * MOST);
 		assertThat(this.done).containsExactly("begins");
 	}
 
@@ -124,6 +157,16 @@ class NodeTasksTests {
 
 	private void add(String node, String name) {
 		this.tasks.run(node, () -> this.done.add(name));
+	}
+
+	private void stall() {
+		this.time.pass(Duration.ofSeconds(1));
+	}
+
+	private void runThese(int number) {
+		for (int i = 0; i < number; i++) {
+			this.threads.remove().run();
+		}
 	}
 
 	private void runAll() {

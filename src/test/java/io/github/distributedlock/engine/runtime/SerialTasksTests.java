@@ -24,7 +24,7 @@ class SerialTasksTests extends EngineFixture {
 
 	private final HeldBack workers = new HeldBack();
 
-	private final SerialTasks tasks = new SerialTasks(this.workers::background);
+	private final SerialTasks tasks = new SerialTasks(this.workers::background, this.time);
 
 	@Test
 	void aNodeOccupiesOneWorker() {
@@ -49,6 +49,35 @@ class SerialTasksTests extends EngineFixture {
 		this.tasks.run("a", () -> this.done.add("a4"));
 		this.workers.runAll();
 		assertThat(this.done).last().isEqualTo("a4");
+	}
+
+	@Test
+	void aNodeThatStallsGoesBehindTheOthersAfterEachTask() {
+		for (String name : List.of("a1", "a2", "a3")) {
+			this.tasks.run("a", () -> {
+				this.done.add(name);
+				this.time.pass(Duration.ofSeconds(1));
+			});
+		}
+		for (String name : List.of("b1", "b2")) {
+			this.tasks.run("b", () -> this.done.add(name));
+		}
+		this.workers.runAll();
+		assertThat(this.done).containsExactly("a1", "b1", "b2", "a2", "a3");
+		this.tasks.run("a", () -> this.done.add("a4"));
+		this.workers.runAll();
+		assertThat(this.done).last().isEqualTo("a4");
+	}
+
+	@Test
+	void withoutAnotherWorkerANodeThatStallsGoesOnOnTheOneThatIsThere() {
+		this.tasks.run("a", () -> {
+			this.time.pass(Duration.ofSeconds(1));
+			this.workers.full = true;
+		});
+		this.tasks.run("a", () -> this.done.add("a2"));
+		this.workers.runAll();
+		assertThat(this.done).containsExactly("a2");
 	}
 
 	@Test
