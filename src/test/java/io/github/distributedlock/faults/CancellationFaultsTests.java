@@ -1,6 +1,5 @@
 package io.github.distributedlock.faults;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,9 +19,8 @@ import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RandomFaults;
 import io.github.distributedlock.fixtures.Relay;
-import io.github.distributedlock.fixtures.RelayedConnection;
-import io.github.distributedlock.fixtures.RespMessage;
 import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -83,7 +81,7 @@ class CancellationFaultsTests {
 	void nothingIsLeftOver(Client client) {
 		Relay relay = this.redis.closing(new Relay(this.redis.port()));
 		List<LockEngine> engines = List.of(engine(client, relay), engine(client, relay));
-		relay.add(this::disturb);
+		relay.add(new RandomFaults(this.random, COMMAND_TIMEOUT));
 		for (int made = 0; made < REQUESTS; made += CROWD) {
 			List<CompletableFuture<?>> ended = new ArrayList<>();
 			for (int i = 0; i < CROWD; i++) {
@@ -155,25 +153,6 @@ class CancellationFaultsTests {
 			this.cancelled.incrementAndGet();
 		}
 		return CompletableFuture.completedFuture(null);
-	}
-
-	/**
-	 * One of a thousand requests is slow, one ends its connection, and one gets no
-	 * answer.
-	 */
-	private boolean disturb(RespMessage request, RelayedConnection connection)
-			throws IOException, InterruptedException {
-		int fate = this.random.nextInt(1_000);
-		switch (fate) {
-			// How long this lasts is the fault.
-			case 0 -> Thread.sleep(this.random.nextInt((int) COMMAND_TIMEOUT.toMillis() / 2));
-			case 1 -> connection.send(request, (reply) -> connection.close());
-			case 2 -> connection.mute();
-			default -> {
-				return false;
-			}
-		}
-		return fate == 1;
 	}
 
 }
