@@ -1,10 +1,13 @@
 package io.github.distributedlock.aop;
 
 import java.io.File;
+import java.io.IOException;
 import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.stream.Stream;
@@ -12,6 +15,7 @@ import java.util.stream.Stream;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
 import io.reactivex.rxjava3.core.Single;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
@@ -23,6 +27,18 @@ import static org.assertj.core.api.Assertions.assertThat;
  * contexts: what needs it is refused, and all else works.
  */
 class WithoutReactorTests {
+
+	/**
+	 * By what they lack. Each loads Spring for itself.
+	 */
+	private static final Map<String, URLClassLoader> applications = new HashMap<>();
+
+	@AfterAll
+	static void close() throws IOException {
+		for (URLClassLoader application : applications.values()) {
+			application.close();
+		}
+	}
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
@@ -40,12 +56,11 @@ class WithoutReactorTests {
 					hold a lock for as long as that lasts (add org.jetbrains.kotlinx:kotlinx-coroutines-reactor
 					""")
 	void worksOrIsRefused(String missing, String service, String outcome) throws Exception {
-		try (URLClassLoader application = without(missing)) {
-			Object told = application.loadClass(Application.class.getName())
-				.getMethod("start", String.class)
-				.invoke(null, service);
-			assertThat(told).asString().contains(outcome);
-		}
+		Object told = applications.computeIfAbsent(missing, WithoutReactorTests::without)
+			.loadClass(Application.class.getName())
+			.getMethod("start", String.class)
+			.invoke(null, service);
+		assertThat(told).asString().contains(outcome);
 	}
 
 	private static URLClassLoader without(String library) {

@@ -5,6 +5,9 @@ import java.util.stream.Stream;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -21,6 +24,20 @@ public final class Contexts {
 	public static ApplicationContextRunner withRedis() {
 		return new ApplicationContextRunner().withConfiguration(AutoConfigurations
 			.of(DistributedLockAutoConfiguration.class, AopAutoConfiguration.class, redisAutoConfiguration()));
+	}
+
+	/**
+	 * The same, for all tests of a class, which is to close it.
+	 * @param port of Redis
+	 * @param components of the application
+	 */
+	public static ConfigurableApplicationContext started(int port, Class<?>... components) {
+		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+		TestPropertyValues.of("spring.data.redis.port=" + port).applyTo(context);
+		context.register(components);
+		context.register(redisAutoConfiguration(), AopAutoConfiguration.class, DistributedLockAutoConfiguration.class);
+		context.refresh();
+		return context;
 	}
 
 	/**

@@ -43,8 +43,11 @@ import kotlinx.coroutines.withTimeout
 import kotlinx.coroutines.yield
 import org.assertj.core.api.Assertions.assertThat
 import org.awaitility.Awaitility.await
+import org.junit.jupiter.api.AfterAll
+import org.junit.jupiter.api.BeforeAll
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.extension.RegisterExtension
+import org.springframework.context.ConfigurableApplicationContext
 import org.springframework.context.annotation.Import
 import org.springframework.scheduling.annotation.EnableScheduling
 import org.springframework.scheduling.annotation.Scheduled
@@ -61,6 +64,18 @@ class SuspendTests {
 		@JvmField
 		@RegisterExtension
 		val redis = TestRedis()
+
+		private lateinit var application: ConfigurableApplicationContext
+
+		@JvmStatic
+		@BeforeAll
+		fun start() {
+			application = Contexts.started(redis.port(), Orders::class.java)
+		}
+
+		@JvmStatic
+		@AfterAll
+		fun stop() = application.close()
 
 	}
 
@@ -246,12 +261,9 @@ class SuspendTests {
 	}
 
 	private fun with(test: suspend kotlinx.coroutines.CoroutineScope.(Orders) -> Unit) {
-		Contexts.withRedis().withPropertyValues("spring.data.redis.port=${redis.port()}").withBean(Orders::class.java)
-			.run { context ->
-				runBlocking {
-					withTimeout(Patience.PATIENCE.toMillis()) { test(context.getBean(Orders::class.java)) }
-				}
-			}
+		runBlocking {
+			withTimeout(Patience.PATIENCE.toMillis()) { test(application.getBean(Orders::class.java)) }
+		}
 	}
 
 	/**
