@@ -29,7 +29,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void onAClassItCoversPublicInstanceMethodsOnly() {
-		try (LockContext context = LockContext.of(OnClass.class)) {
+		try (AdvisorContext context = AdvisorContext.of(OnClass.class)) {
 			OnClass bean = context.get(OnClass.class);
 			bean.hidden();
 			bean.inherited();
@@ -44,7 +44,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void onAMethodItWinsOverTheClass() {
-		try (LockContext context = LockContext.of(OnClass.class)) {
+		try (AdvisorContext context = AdvisorContext.of(OnClass.class)) {
 			context.get(OnClass.class).own();
 			assertThat(context.lock().keys()).containsExactly("own");
 			assertThat(context.lock().request().waitTime()).isNull();
@@ -53,7 +53,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void subclassInheritsFromTheClassAndFromTheOverriddenMethod() {
-		try (LockContext context = LockContext.of(Sub.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Sub.class)) {
 			Sub bean = context.get(Sub.class);
 			bean.own();
 			assertThat(context.lock().keys()).containsExactly("own");
@@ -64,7 +64,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void onAnInterfaceMethodWithJdkProxy() {
-		try (LockContext context = new LockContext().interfaceProxies().start(StockOfShop.class)) {
+		try (AdvisorContext context = new AdvisorContext().interfaceProxies().start(StockOfShop.class)) {
 			Stock bean = context.get(Stock.class);
 			assertThat(AopUtils.isJdkDynamicProxy(bean)).isTrue();
 			assertOnInterface(context, bean);
@@ -73,14 +73,14 @@ class AnnotationLookupTests {
 
 	@Test
 	void onAnInterfaceMethodWithClassProxy() {
-		try (LockContext context = LockContext.of(StockOfShop.class)) {
+		try (AdvisorContext context = AdvisorContext.of(StockOfShop.class)) {
 			Stock bean = context.get(Stock.class);
 			assertThat(AopUtils.isCglibProxy(bean)).isTrue();
 			assertOnInterface(context, bean);
 		}
 	}
 
-	private void assertOnInterface(LockContext context, Stock bean) {
+	private void assertOnInterface(AdvisorContext context, Stock bean) {
 		bean.buy("a-1", 3);
 		// Both names work: sku and count are the interface's, article the
 		// implementation's.
@@ -91,7 +91,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void whereTheNamesContradictThoseBesideTheAnnotationWin() {
-		try (LockContext context = LockContext.of(Crossed.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Crossed.class)) {
 			context.get(Crossed.class).move("a", "b");
 			assertThat(context.lock().keys()).containsExactly("a>b");
 		}
@@ -99,11 +99,11 @@ class AnnotationLookupTests {
 
 	@Test
 	void onAnInterfaceWhoseMethodIsInheritedFromElsewhere() {
-		try (LockContext context = LockContext.of(Inheriting.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Inheriting.class)) {
 			context.get(Inheriting.class).run();
 			assertThat(context.lock().keys()).containsExactly("job");
 		}
-		try (LockContext context = LockContext.of(InheritingMarked.class)) {
+		try (AdvisorContext context = AdvisorContext.of(InheritingMarked.class)) {
 			context.get(InheritingMarked.class).inherited();
 			assertThat(context.lock().keys()).containsExactly("marked");
 		}
@@ -112,8 +112,8 @@ class AnnotationLookupTests {
 	@Test
 	void onAGenericInterfaceMethod() {
 		for (boolean classProxy : new boolean[] { true, false }) {
-			LockContext starting = classProxy ? new LockContext() : new LockContext().interfaceProxies();
-			try (LockContext context = starting.start(TextHandler.class)) {
+			AdvisorContext starting = classProxy ? new AdvisorContext() : new AdvisorContext().interfaceProxies();
+			try (AdvisorContext context = starting.start(TextHandler.class)) {
 				@SuppressWarnings("unchecked")
 				Handler<String> bean = context.get(Handler.class);
 				bean.handle("x");
@@ -125,7 +125,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void onAnAnnotationOfYourOwnWithAliases() {
-		try (LockContext context = LockContext.of(Jobs.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Jobs.class)) {
 			context.get(Jobs.class).nightly();
 			assertThat(context.lock().keys()).containsExactly("nightly");
 			assertThat(context.lock().request().minHoldTime()).isEqualTo(Duration.ofSeconds(30));
@@ -135,7 +135,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void severalOnOneMethodAreRefused() {
-		LockContext.refusal(Twice.class)
+		AdvisorContext.refusal(Twice.class)
 			.hasMessageContaining("Twice.run()")
 			.hasMessageContaining("several lock annotations")
 			.hasMessageContaining("write one with several keys");
@@ -143,7 +143,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void keyOfALambdaOrProxyIsItsInterfacesBecauseItsOwnNameDiffersFromJvmToJvm() {
-		try (LockContext context = LockContext.of(Nameless.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Nameless.class)) {
 			context.get(Job.class).run();
 			assertThat(context.lock().keys()).containsExactly("job");
 			context.get(Report.class).write();
@@ -156,7 +156,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void configurationClassIsLockedUnderItsOwnName() {
-		try (LockContext context = LockContext.of(Configured.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Configured.class)) {
 			context.get(Configured.class).refreshRates();
 			assertThat(context.lock().keys()).containsExactly(Configured.class.getName() + ".refreshRates");
 		}
@@ -164,7 +164,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void nonPublicMethodsOfTheBeansPackageAreLocked() {
-		try (LockContext context = LockContext.of(NonPublic.class)) {
+		try (AdvisorContext context = AdvisorContext.of(NonPublic.class)) {
 			context.get(NonPublic.class).packaged();
 			context.get(NonPublic.class).guarded();
 			assertThat(context.lock().events).containsExactly("acquire", "release", "acquire", "release");
@@ -181,7 +181,7 @@ class AnnotationLookupTests {
 							public void book() { }
 						}
 						"""));
-		try (LockContext context = LockContext.of(type)) {
+		try (AdvisorContext context = AdvisorContext.of(type)) {
 			type.getMethod("book").invoke(context.get(type));
 			assertThat(context.lock().keys()).containsExactly("clinic");
 		}
@@ -189,7 +189,7 @@ class AnnotationLookupTests {
 
 	@Test
 	void beanWithoutAnnotationIsNotProxied() {
-		try (LockContext context = LockContext.of(Plain.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Plain.class)) {
 			assertThat(AopUtils.isAopProxy(context.get(Plain.class))).isFalse();
 		}
 	}

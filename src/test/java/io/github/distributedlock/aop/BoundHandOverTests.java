@@ -40,13 +40,13 @@ class BoundHandOverTests {
 
 	private final List<Thread> threads = new ArrayList<>();
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class, Engine.class);
+		this.context = AdvisorContext.of(Service.class, Engine.class);
 		this.service = this.context.get(Service.class);
 	}
 

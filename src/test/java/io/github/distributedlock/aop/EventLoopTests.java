@@ -46,7 +46,7 @@ class EventLoopTests {
 	void releaseDoesNotWaitOnTheThreadThatReadsItsAnswer() {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
 			Locks.server = server;
-			try (LockContext context = LockContext.of(Service.class, Locks.class)) {
+			try (AdvisorContext context = AdvisorContext.of(Service.class, Locks.class)) {
 				Locks locks = context.get(Locks.class);
 				for (int call = 0; call < CALLS; call++) {
 					RedisAsyncCommands<String, String> connection = locks.client.connect().async();

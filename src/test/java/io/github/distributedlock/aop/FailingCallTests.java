@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class FailingCallTests {
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
@@ -45,7 +45,7 @@ class FailingCallTests {
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class);
+		this.context = AdvisorContext.of(Service.class);
 		this.service = this.context.get(Service.class);
 		this.lock = this.context.lock();
 		this.events = this.lock.events;
@@ -236,7 +236,7 @@ class FailingCallTests {
 
 	@Test
 	void resultThatCannotFailIsRefused() {
-		LockContext.refusal(SpecialResult.class)
+		AdvisorContext.refusal(SpecialResult.class)
 			.hasMessageContaining(
 					SpecialResult.class.getName() + ".run(): onLost = THROW lets the returned future fail")
 			.hasMessageContaining("cannot make one of type " + Special.class.getName())
@@ -245,7 +245,7 @@ class FailingCallTests {
 
 	@Test
 	void interruptOfAMethodThatGoesOnElsewhereIsRefused() {
-		LockContext.refusal(InterruptedFuture.class)
+		AdvisorContext.refusal(InterruptedFuture.class)
 			.hasMessageContaining("onLost = INTERRUPT interrupts the thread that runs the method")
 			.hasMessageContaining("java.util.concurrent.CompletableFuture goes on elsewhere (choose THROW or REPORT)");
 	}

@@ -24,7 +24,7 @@ class FallbackTests {
 
 	private final LockBackendException down = LockBackendException.of("down").retryable(true).build();
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
@@ -32,7 +32,7 @@ class FallbackTests {
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class);
+		this.context = AdvisorContext.of(Service.class);
 		this.service = this.context.get(Service.class);
 		this.lock = this.context.lock();
 		this.lock.busy = true;
@@ -105,17 +105,17 @@ class FallbackTests {
 
 	@Test
 	void unknownNameOrOtherParametersAreRefused() {
-		LockContext.refusal(Unknown.class)
+		AdvisorContext.refusal(Unknown.class)
 			.hasMessageContaining(
 					"Unknown.run(String): fallback = \"none\" fits no method (write one none with the parameters of run(String)");
-		LockContext.refusal(OtherParameters.class)
+		AdvisorContext.refusal(OtherParameters.class)
 			.hasMessageContaining("fits no method")
 			.hasMessageContaining("there is other(String, RuntimeException) and other(int)");
 	}
 
 	@Test
 	void severalThatFitAreRefused() {
-		LockContext.refusal(Ambiguous.class)
+		AdvisorContext.refusal(Ambiguous.class)
 			.hasMessageContaining("fits several methods")
 			.hasMessageContaining("other(String)")
 			.hasMessageContaining("other(String, LockException)");
@@ -123,18 +123,19 @@ class FallbackTests {
 
 	@Test
 	void otherResultIsRefused() {
-		LockContext.refusal(OtherResult.class)
+		AdvisorContext.refusal(OtherResult.class)
 			.hasMessageContaining("fallback = \"other\" returns java.lang.Integer (let it return java.lang.String");
 	}
 
 	@Test
 	void checkedExceptionThatCannotReachTheCallerIsRefused() {
-		LockContext.refusal(Undeclared.class).hasMessageContaining("fallback = \"other\" throws java.io.IOException");
+		AdvisorContext.refusal(Undeclared.class)
+			.hasMessageContaining("fallback = \"other\" throws java.io.IOException");
 	}
 
 	@Test
 	void togetherWithSkipIsRefused() {
-		LockContext.refusal(WithSkip.class).hasMessageContaining("cannot be together with ifBusy = SKIP");
+		AdvisorContext.refusal(WithSkip.class).hasMessageContaining("cannot be together with ifBusy = SKIP");
 	}
 
 	static class Above {

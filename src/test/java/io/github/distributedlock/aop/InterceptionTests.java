@@ -25,7 +25,7 @@ class InterceptionTests {
 
 	@Test
 	void methodRunsInsideTheLock() {
-		try (LockContext context = LockContext.of(Service.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
 			context.get(Service.class).run(() -> {
 				assertThat(context.lock().events).containsExactly("acquire");
 				assertThat(LockHandle.current()).map(LockHandle::keys).hasValue(context.lock().keys());
@@ -37,7 +37,7 @@ class InterceptionTests {
 
 	@Test
 	void exceptionOfTheMethodIsUnchangedAndReleases() {
-		try (LockContext context = LockContext.of(Service.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
 			IOException thrown = new IOException("mine");
 			assertThatThrownBy(() -> context.get(Service.class).fail(thrown)).isSameAs(thrown);
 			assertThat(context.lock().events).containsExactly("acquire", "release");
@@ -46,7 +46,7 @@ class InterceptionTests {
 
 	@Test
 	void exceptionOfTheReleaseDoesNotHideTheMethods() {
-		try (LockContext context = LockContext.of(Service.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
 			IOException thrown = new IOException("mine");
 			context.lock().failureOnClose = new IllegalStateException("theirs");
 			assertThatThrownBy(() -> context.get(Service.class).fail(thrown)).isSameAs(thrown)
@@ -56,7 +56,7 @@ class InterceptionTests {
 
 	@Test
 	void busyLockIsThrownAndTheMethodDoesNotRun() {
-		try (LockContext context = LockContext.of(Service.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
 			context.lock().busy = true;
 			assertThatExceptionOfType(LockNotAcquiredException.class)
 				.isThrownBy(() -> context.get(Service.class).run(() -> {
@@ -85,7 +85,7 @@ class InterceptionTests {
 
 	@Test
 	void wrongDefinitionEndsTheStartAndSaysWhichBean() {
-		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> LockContext.of(Wrong.class))
+		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> AdvisorContext.of(Wrong.class))
 			.withMessageContaining("Error creating bean with name")
 			.withMessageContaining("@DistributedLock on " + Wrong.class.getName() + ".run(): key = \"word\"");
 	}

@@ -39,7 +39,7 @@ class InterruptTests {
 
 	private static final int ROUNDS = 5_000;
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
@@ -47,7 +47,7 @@ class InterruptTests {
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class);
+		this.context = AdvisorContext.of(Service.class);
 		this.service = this.context.get(Service.class);
 		this.lock = this.context.lock();
 	}
@@ -84,7 +84,7 @@ class InterruptTests {
 	 */
 	@Test
 	void interruptDoesNotWaitForActionsOfTheApplication() {
-		try (LockContext withEngine = LockContext.of(Service.class, EngineWithoutCallbacks.class)) {
+		try (AdvisorContext withEngine = AdvisorContext.of(Service.class, EngineWithoutCallbacks.class)) {
 			Service locked = withEngine.get(Service.class);
 			WallClock clock = withEngine.get(WallClock.class);
 			assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> locked.fixed(() -> {

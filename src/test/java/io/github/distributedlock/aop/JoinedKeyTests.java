@@ -30,13 +30,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class JoinedKeyTests {
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Keys keys;
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Keys.class, Names.class);
+		this.context = AdvisorContext.of(Keys.class, Names.class);
 		this.keys = this.context.get(Keys.class);
 	}
 
@@ -197,7 +197,7 @@ class JoinedKeyTests {
 	static class ManyTypes {
 
 		public static void main(String[] args) {
-			try (LockContext context = LockContext.of(Keys.class, Names.class)) {
+			try (AdvisorContext context = AdvisorContext.of(Keys.class, Names.class)) {
 				for (Object value : Arrays.asList(1, "a", true)) {
 					context.get(Keys.class).method(value);
 				}

@@ -24,7 +24,7 @@ class KeyDefinitionTests {
 
 	@Test
 	void bareWord() {
-		LockContext.refusal(BareWordJobs.class)
+		AdvisorContext.refusal(BareWordJobs.class)
 			.hasMessageContaining(
 					"Jobs.run(): key = \"nightly-report\" reads the word nightly as a property of nothing")
 			.hasMessageContaining("write \"'nightly-report'\" in quotes");
@@ -32,7 +32,7 @@ class KeyDefinitionTests {
 
 	@Test
 	void bareWordsThatDoNotParse() {
-		LockContext.refusal(BareWordsThatDoNotParseJobs.class)
+		AdvisorContext.refusal(BareWordsThatDoNotParseJobs.class)
 			.hasMessageContaining("key = \"nightly report\" is not a valid SpEL expression")
 			.hasMessageContaining("write \"'nightly report'\" in quotes")
 			.cause()
@@ -46,14 +46,14 @@ class KeyDefinitionTests {
 					"ValueAndText; #sku/eu; write \"#{#sku}/eu\"",
 					"TextAndPath; ${region:eu}:#sku.length():#sku; write \"${region:eu}:#{#sku.length()}:#{#sku}\"" })
 	void textAndValueWithoutTemplate(String name, String written, String remedy) throws Exception {
-		LockContext.refusal(Class.forName(KeyDefinitionTests.class.getName() + "$" + name))
+		AdvisorContext.refusal(Class.forName(KeyDefinitionTests.class.getName() + "$" + name))
 			.hasMessageContaining("key = \"" + written + "\"")
 			.hasMessageEndingWith("for text with a value in it " + remedy + ")");
 	}
 
 	@Test
 	void operationIsNotTakenForText() {
-		LockContext.refusal(Operation.class)
+		AdvisorContext.refusal(Operation.class)
 			.hasMessageContaining("key = \"#sku.concat(#sku\" is not a valid SpEL expression")
 			.message()
 			.doesNotContain("for text with a value in it");
@@ -61,35 +61,35 @@ class KeyDefinitionTests {
 
 	@Test
 	void templateThatIsNotClosed() {
-		LockContext.refusal(TemplateThatIsNotClosed.class)
+		AdvisorContext.refusal(TemplateThatIsNotClosed.class)
 			.hasMessageContaining("key = \"a#{#sku\" is not a valid SpEL template")
 			.hasMessageEndingWith(" (close it with })");
 	}
 
 	@Test
 	void parameterWithoutHash() {
-		LockContext.refusal(ParameterWithoutHashStock.class)
+		AdvisorContext.refusal(ParameterWithoutHashStock.class)
 			.hasMessageContaining("Stock.buy(String): key = \"stock:#{sku}\" reads the word sku")
 			.hasMessageContaining("#sku for the parameter");
 	}
 
 	@Test
 	void bareWordInsideAnArgumentIsFoundButNotOneOfAnElementOrAMapIndex() {
-		try (LockContext context = LockContext.of(WordsInTheirPlace.class)) {
+		try (AdvisorContext context = AdvisorContext.of(WordsInTheirPlace.class)) {
 			context.get(WordsInTheirPlace.class).buy(List.of(new Order("a")), Map.of("sku", "b"));
 			assertThat(context.lock().keys()).containsExactly("a", "b", "ab");
 		}
-		LockContext.refusal(WordInAnArgument.class).hasMessageContaining("reads the word suffix");
+		AdvisorContext.refusal(WordInAnArgument.class).hasMessageContaining("reads the word suffix");
 	}
 
 	@Test
 	void methodOfNothing() {
-		LockContext.refusal(MethodOfNothingStock.class).hasMessageContaining("write #root.target.tenant()");
+		AdvisorContext.refusal(MethodOfNothingStock.class).hasMessageContaining("write #root.target.tenant()");
 	}
 
 	@Test
 	void unknownParameter() {
-		LockContext.refusal(UnknownParameterStock.class)
+		AdvisorContext.refusal(UnknownParameterStock.class)
 			.hasMessageContaining(
 					"Stock.buy(List): key = \"#skus.![#this + #suffix]\" names the unknown parameter #suffix")
 			.hasMessageContaining("write one of #skus, #p0");
@@ -97,12 +97,13 @@ class KeyDefinitionTests {
 
 	@Test
 	void unknownPosition() {
-		LockContext.refusal(UnknownPositionStock.class).hasMessageContaining("names the unknown parameter #p1");
+		AdvisorContext.refusal(UnknownPositionStock.class).hasMessageContaining("names the unknown parameter #p1");
 	}
 
 	@Test
 	void unknownFunction() {
-		LockContext.refusal(UnknownFunctionStock.class).hasMessageContaining("calls the unknown function #hash(#sku)");
+		AdvisorContext.refusal(UnknownFunctionStock.class)
+			.hasMessageContaining("calls the unknown function #hash(#sku)");
 	}
 
 	@Test
@@ -116,11 +117,11 @@ class KeyDefinitionTests {
 				""";
 		Class<?> unnamed = Sources.compile(directory, "Unnamed", Map.of("Unnamed", source.formatted("Unnamed", "#sku"),
 				"Positional", source.formatted("Positional", "#p0")));
-		LockContext.refusal(unnamed)
+		AdvisorContext.refusal(unnamed)
 			.hasMessageContaining("Unnamed.buy(String): key = \"#sku\" names the unknown parameter #sku")
 			.hasMessageContaining("compile it with -parameters, or write #p0");
 		Class<?> positional = unnamed.getClassLoader().loadClass("Positional");
-		try (LockContext context = LockContext.of(positional)) {
+		try (AdvisorContext context = AdvisorContext.of(positional)) {
 			positional.getMethod("buy", String.class).invoke(context.get(positional), "a-1");
 			assertThat(context.lock().keys()).containsExactly("a-1");
 		}
@@ -128,15 +129,15 @@ class KeyDefinitionTests {
 
 	@Test
 	void constantThatIsNoKey() {
-		LockContext.refusal(ConstantThatIsNoKeyBlank.class).hasMessageContaining("key = \"' '\" is blank");
-		LockContext.refusal(ConstantThatIsNoKeyNull.class).hasMessageContaining("key = \"null\" is null");
-		LockContext.refusal(ConstantThatIsNoKeyEmpty.class)
+		AdvisorContext.refusal(ConstantThatIsNoKeyBlank.class).hasMessageContaining("key = \"' '\" is blank");
+		AdvisorContext.refusal(ConstantThatIsNoKeyNull.class).hasMessageContaining("key = \"null\" is null");
+		AdvisorContext.refusal(ConstantThatIsNoKeyEmpty.class)
 			.hasMessageContaining("key = \"\" is blank (write an expression");
 	}
 
 	@Test
 	void keyAndValueThatDiffer() {
-		LockContext.refusal(KeyAndValueThatDifferStock.class)
+		AdvisorContext.refusal(KeyAndValueThatDifferStock.class)
 			.hasMessageStartingWith(
 					"@DistributedLock on " + KeyAndValueThatDifferStock.class.getName() + ".buy(): the attributes")
 			.hasMessageContaining("values of [{'a'}] and [{'b'}]")
@@ -146,7 +147,7 @@ class KeyDefinitionTests {
 
 	@Test
 	void aliasesOfTheUserThatDiffer() {
-		LockContext.refusal(AliasesThatDiffer.class)
+		AdvisorContext.refusal(AliasesThatDiffer.class)
 			.hasMessageStartingWith("@DistributedLock on " + AliasesThatDiffer.class.getName() + ".buy(): ")
 			.hasMessageContaining("the attributes contradict each other")
 			.message()

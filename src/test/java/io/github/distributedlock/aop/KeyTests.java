@@ -28,13 +28,13 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
  */
 class KeyTests {
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Keys keys;
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Keys.class, Tenants.class);
+		this.context = AdvisorContext.of(Keys.class, Tenants.class);
 		this.keys = this.context.get(Keys.class);
 	}
 

@@ -34,7 +34,7 @@ class LifecycleMethodTests {
 			"Given, setEnvironment(Environment), @Resource", "Initialized, afterPropertiesSet(), InitializingBean",
 			"Disposed, destroy(), DisposableBean", "Named, setBeanName(String), BeanNameAware" })
 	void methodThatSpringCallsOnTheBeanItself(String type, String method, String why) throws Exception {
-		LockContext.refusal(Class.forName(LifecycleMethodTests.class.getName() + "$" + type))
+		AdvisorContext.refusal(Class.forName(LifecycleMethodTests.class.getName() + "$" + type))
 			.hasMessageEndingWith("." + method + ": the method is called by Spring on the bean itself (" + why
 					+ "), so that it would run unlocked (move the locked part to another bean, or lock by hand)");
 	}
@@ -56,13 +56,13 @@ class LifecycleMethodTests {
 					public void run() { }
 				}
 				""".formatted(annotation)));
-		LockContext.refusal(type)
+		AdvisorContext.refusal(type)
 			.hasMessageContaining("on the bean itself (@" + annotation.substring(dot + 1) + "), so that it would");
 	}
 
 	@Test
 	void annotationOnTheClassDoesNotMeanThem() {
-		try (LockContext context = LockContext.of(OnClass.class)) {
+		try (AdvisorContext context = AdvisorContext.of(OnClass.class)) {
 			assertThat(context.get(OnClass.class).name()).isEqualTo("lifecycleMethodTests.OnClass");
 			assertThat(context.lock().events).containsExactly("acquire", "release");
 		}

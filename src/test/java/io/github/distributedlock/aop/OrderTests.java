@@ -33,7 +33,7 @@ class OrderTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void outsideTheTransaction(boolean classProxy) {
-		try (LockContext context = start(classProxy)) {
+		try (AdvisorContext context = start(classProxy)) {
 			context.get(Work.class).transactional();
 			assertThat(context.lock().events).containsExactly("acquire", "begin", "run", "commit", "release");
 		}
@@ -42,7 +42,7 @@ class OrderTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void outsideTheCacheSoThatTheSecondLooksAgain(boolean classProxy) {
-		try (LockContext context = start(classProxy)) {
+		try (AdvisorContext context = start(classProxy)) {
 			assertThat(context.get(Work.class).cached()).isEqualTo("value");
 			assertThat(context.get(Work.class).cached()).isEqualTo("value");
 			assertThat(context.lock().events).containsExactly("acquire", "run", "release", "acquire", "release");
@@ -52,15 +52,15 @@ class OrderTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void insideAsync(boolean classProxy) throws Exception {
-		try (LockContext context = start(classProxy)) {
+		try (AdvisorContext context = start(classProxy)) {
 			String thread = context.get(Work.class).async().get(60, TimeUnit.SECONDS);
 			assertThat(thread).isEqualTo("locked on async-1");
 			assertThat(context.lock().events).containsExactly("acquire", "run", "release");
 		}
 	}
 
-	private LockContext start(boolean classProxy) {
-		return (classProxy ? new LockContext() : new LockContext().interfaceProxies()).start(Advised.class);
+	private AdvisorContext start(boolean classProxy) {
+		return (classProxy ? new AdvisorContext() : new AdvisorContext().interfaceProxies()).start(Advised.class);
 	}
 
 	interface Work {

@@ -50,7 +50,7 @@ class OutlivingResultTests {
 			"StreamLater; a lazy stream (java.util.stream.Stream) inside of a CompletableFuture",
 			"Bound; work that is done later (java.util.function.Supplier)" })
 	void declarationThatTells(String type, String what) throws Exception {
-		LockContext.refusal(Class.forName(OutlivingResultTests.class.getName() + "$" + type))
+		AdvisorContext.refusal(Class.forName(OutlivingResultTests.class.getName() + "$" + type))
 			.hasMessageContaining("run(): the method returns " + what)
 			.hasMessageEndingWith(REMEDY + ")");
 	}
@@ -72,7 +72,7 @@ class OutlivingResultTests {
 					public %s run() { return null; }
 				}
 				""".formatted(result)));
-		LockContext.refusal(type).hasMessageContaining("(" + result + ")" + REMEDY);
+		AdvisorContext.refusal(type).hasMessageContaining("(" + result + ")" + REMEDY);
 	}
 
 	@ParameterizedTest
@@ -80,14 +80,14 @@ class OutlivingResultTests {
 			"java.util.List<java.util.concurrent.Future<?>>" })
 	void bodyOfAResponse(String body, @TempDir Path directory) {
 		Class<?> type = responses(directory, "org.springframework.http.ResponseEntity<" + body + ">", "null");
-		LockContext.refusal(type).hasMessageContaining("inside of a ResponseEntity" + REMEDY);
+		AdvisorContext.refusal(type).hasMessageContaining("inside of a ResponseEntity" + REMEDY);
 	}
 
 	@Test
 	void bodyThatOnlyTheObjectTells(@TempDir Path directory) throws Exception {
 		Class<?> type = responses(directory, "org.springframework.http.HttpEntity<?>",
 				"new org.springframework.http.HttpEntity<>((java.util.function.Supplier<String>) () -> \"x\")");
-		try (LockContext context = LockContext.of(type)) {
+		try (AdvisorContext context = AdvisorContext.of(type)) {
 			assertThatIllegalStateException().isThrownBy(() -> invoke(type, context.get(type)))
 				.withMessageContaining("acme.Service.run(): the method has returned work that is done later")
 				.withMessageContaining("inside of a HttpEntity");
@@ -131,7 +131,7 @@ class OutlivingResultTests {
 
 	@Test
 	void annotationOnTheClassSaysSo() {
-		LockContext.refusal(OnClass.class)
+		AdvisorContext.refusal(OnClass.class)
 			.hasMessageContaining("OnClass.names(): the method returns a lazy stream (java.util.stream.Stream)")
 			.hasMessageEndingWith(
 					REMEDY + "; or, since the annotation is on the type, move it to the methods that need the lock)");
@@ -148,7 +148,7 @@ class OutlivingResultTests {
 	@ParameterizedTest
 	@MethodSource("outliving")
 	void objectThatTells(Object result) {
-		try (LockContext context = LockContext.of(Open.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
 			assertThatIllegalStateException().isThrownBy(() -> context.get(Open.class).any((any) -> result))
 				.withMessageStartingWith(
 						"@DistributedLock on " + Open.class.getName() + ".any(Function): " + "the method has returned ")
@@ -166,14 +166,14 @@ class OutlivingResultTests {
 	@ParameterizedTest
 	@MethodSource("plain")
 	void plainObjectIsReturned(Object result) {
-		try (LockContext context = LockContext.of(Open.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
 			assertThat(context.get(Open.class).any((any) -> result)).isSameAs(result);
 		}
 	}
 
 	@Test
 	void elementsThatTheDeclarationLeavesOpen() {
-		try (LockContext context = LockContext.of(Open.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
 			Open open = context.get(Open.class);
 			assertThatIllegalStateException().isThrownBy(() -> open.list(List.of(new CompletableFuture<>())))
 				.withMessageContaining(
@@ -185,7 +185,7 @@ class OutlivingResultTests {
 	@Test
 	void typeThatHappensToBeASupplierToo() {
 		Both both = new Both();
-		try (LockContext context = LockContext.of(Open.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
 			assertThat(context.get(Open.class).path(both)).isSameAs(both);
 		}
 	}
@@ -193,7 +193,7 @@ class OutlivingResultTests {
 	@Test
 	void stageOfATypeThatTheCallerKnowsIsReturnedAsItIs() {
 		StageTests.Special special = new StageTests.Special();
-		try (LockContext context = LockContext.of(Open.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
 			StageTests.Special result = context.get(Open.class).inferred((any) -> special);
 			assertThat(result).isSameAs(special);
 			assertThat(context.lock().events).containsExactly("acquire");
@@ -205,7 +205,7 @@ class OutlivingResultTests {
 	@Test
 	void stageThatALossCannotInterruptFailsTheCallButKeepsTheLock() {
 		CompletableFuture<String> stage = new CompletableFuture<>();
-		try (LockContext context = LockContext.of(Reacting.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Reacting.class)) {
 			assertThatIllegalStateException().isThrownBy(() -> context.get(Reacting.class).interrupting(stage))
 				.withMessageContaining(
 						"Reacting.interrupting(Object): onLost = INTERRUPT interrupts the thread that runs"
@@ -218,7 +218,7 @@ class OutlivingResultTests {
 
 	@Test
 	void stageThatALossCannotFailFailsTheCall() {
-		try (LockContext context = LockContext.of(Reacting.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Reacting.class)) {
 			assertThatIllegalStateException()
 				.isThrownBy(() -> context.get(Reacting.class).throwing(new StageTests.Special()))
 				.withMessageContaining("onLost = THROW lets the returned future fail, but cannot make one of type");

@@ -38,14 +38,14 @@ class ReactiveAdviceTests {
 
 	private static final List<String> advice = new CopyOnWriteArrayList<>();
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
 	@BeforeEach
 	void start() {
 		advice.clear();
-		this.context = LockContext.of(Service.class, InnerAdvice.class);
+		this.context = AdvisorContext.of(Service.class, InnerAdvice.class);
 		this.service = this.context.get(Service.class);
 	}
 

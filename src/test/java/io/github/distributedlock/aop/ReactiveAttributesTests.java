@@ -33,7 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ReactiveAttributesTests {
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
@@ -43,7 +43,7 @@ class ReactiveAttributesTests {
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class);
+		this.context = AdvisorContext.of(Service.class);
 		this.service = this.context.get(Service.class);
 		this.lock = this.context.lock();
 		this.events = this.lock.events;
@@ -188,17 +188,17 @@ class ReactiveAttributesTests {
 
 	@Test
 	void streamInsideOfAResultIsRefused() {
-		LockContext.refusal(Nested.class)
+		AdvisorContext.refusal(Nested.class)
 			.hasMessageContaining("run(): the method returns a reactive stream (" + Flux.class.getName()
 					+ ") inside of a Mono, and the lock would be released before that is done");
-		LockContext.refusal(Futures.class)
+		AdvisorContext.refusal(Futures.class)
 			.hasMessageContaining(
 					"run(): the method returns a future (" + CompletableFuture.class.getName() + ") inside of a Flux");
 	}
 
 	@Test
 	void typeThatIsNoOtherIsRefused() {
-		LockContext.refusal(Processor.class)
+		AdvisorContext.refusal(Processor.class)
 			.hasMessageContaining(
 					"run(): the method returns a reactive stream (" + ConnectableFlux.class.getName() + ")")
 			.hasMessageContaining("(let the result be the stream itself, declared as Mono, Flux or Publisher, or as the"

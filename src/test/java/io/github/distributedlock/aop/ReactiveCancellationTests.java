@@ -26,7 +26,7 @@ import static org.awaitility.Awaitility.await;
  */
 class ReactiveCancellationTests {
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
@@ -36,7 +36,7 @@ class ReactiveCancellationTests {
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class);
+		this.context = AdvisorContext.of(Service.class);
 		this.service = this.context.get(Service.class);
 		this.lock = this.context.lock();
 		this.events = this.lock.events;

@@ -26,13 +26,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class ReactiveLibrariesTests {
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class);
+		this.context = AdvisorContext.of(Service.class);
 		this.service = this.context.get(Service.class);
 	}
 
@@ -89,7 +89,7 @@ class ReactiveLibrariesTests {
 
 	@Test
 	void singleCannotBeSkipped() {
-		LockContext.refusal(SkippedSingle.class)
+		AdvisorContext.refusal(SkippedSingle.class)
 			.hasMessageContaining("run(): ifBusy = SKIP has no result to return for a skipped call of a method that"
 					+ " returns io.reactivex.rxjava3.core.Single, which always has a value");
 	}

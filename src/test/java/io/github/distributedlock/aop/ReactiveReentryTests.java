@@ -45,13 +45,13 @@ class ReactiveReentryTests {
 
 	private final Scheduler single = Schedulers.newSingle("one-thread");
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class, Locks.class);
+		this.context = AdvisorContext.of(Service.class, Locks.class);
 		this.service = this.context.get(Service.class);
 	}
 

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.reactive.LockContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ReactiveResultTests {
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
@@ -41,7 +42,7 @@ class ReactiveResultTests {
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class);
+		this.context = AdvisorContext.of(Service.class);
 		this.service = this.context.get(Service.class);
 		this.lock = this.context.lock();
 		this.events = this.lock.events;
@@ -237,8 +238,8 @@ class ReactiveResultTests {
 	@Test
 	void chainThatHoldsTheLockTellsIt() {
 		StepVerifier
-			.create(this.service.mono(() -> Mono.deferContextual((view) -> Mono.just(String
-				.valueOf(io.github.distributedlock.reactive.LockContext.current(view).orElseThrow().keys())))))
+			.create(this.service.mono(() -> Mono
+				.deferContextual((view) -> Mono.just(String.valueOf(LockContext.current(view).orElseThrow().keys())))))
 			.expectNext("[k]")
 			.expectComplete()
 			.verify(Patience.PATIENCE);

@@ -25,7 +25,7 @@ class RefusedMethodTests {
 
 	@Test
 	void privateMethod() {
-		LockContext.refusal(PrivateMethod.class)
+		AdvisorContext.refusal(PrivateMethod.class)
 			.hasMessageContaining(
 					"@DistributedLock on " + PrivateMethod.class.getName() + ".run(): the method is private")
 			.hasMessageContaining("it would run unlocked (make it public");
@@ -33,31 +33,31 @@ class RefusedMethodTests {
 
 	@Test
 	void privateMethodOfASuperclass() {
-		LockContext.refusal(BelowPrivateMethod.class).hasMessageContaining("the method is private");
+		AdvisorContext.refusal(BelowPrivateMethod.class).hasMessageContaining("the method is private");
 	}
 
 	@Test
 	void staticMethod() {
-		LockContext.refusal(StaticMethod.class).hasMessageContaining("run(): the method is static");
+		AdvisorContext.refusal(StaticMethod.class).hasMessageContaining("run(): the method is static");
 	}
 
 	@Test
 	void finalMethod() {
-		LockContext.refusal(FinalMethod.class)
+		AdvisorContext.refusal(FinalMethod.class)
 			.hasMessageContaining("run(): the method is final")
 			.hasMessageContaining("remove final (in Kotlin: open");
 	}
 
 	@Test
 	void finalMethodOfAnAnnotatedClassAndOfAnAnnotatedInterface() {
-		LockContext.refusal(FinalMethodOfClass.class).hasMessageContaining("run(): the method is final");
-		LockContext.refusal(FinalMethodOfInterface.class).hasMessageContaining("run(): the method is final");
+		AdvisorContext.refusal(FinalMethodOfClass.class).hasMessageContaining("run(): the method is final");
+		AdvisorContext.refusal(FinalMethodOfInterface.class).hasMessageContaining("run(): the method is final");
 	}
 
 	@Test
 	void severalMethodsOfAClassAreToldTogether() {
 		String start = "@DistributedLock on " + SeveralMistakes.class.getName() + ".";
-		LockContext.refusal(SeveralMistakes.class).satisfies((ex) -> {
+		AdvisorContext.refusal(SeveralMistakes.class).satisfies((ex) -> {
 			assertThat(ex.getMessage().lines()).hasSize(4)
 				.satisfiesExactly(
 						(line) -> assertThat(line)
@@ -71,7 +71,7 @@ class RefusedMethodTests {
 
 	@Test
 	void finalClass() {
-		LockContext.refusal(FinalClass.class).hasMessageContaining("run(): the method is in a final class");
+		AdvisorContext.refusal(FinalClass.class).hasMessageContaining("run(): the method is in a final class");
 	}
 
 	@Test
@@ -86,7 +86,7 @@ class RefusedMethodTests {
 				package far;
 				public class Below extends near.Above { }
 				"""));
-		LockContext.refusal(type)
+		AdvisorContext.refusal(type)
 			.hasMessageContaining("far.Below.run(): the method is visible only in the package of near.Above")
 			.hasMessageContaining("make it public or protected");
 	}
@@ -96,21 +96,21 @@ class RefusedMethodTests {
 	 */
 	@Test
 	void publisherOfATypeOfItsOwn() {
-		LockContext.refusal(FlowPublisher.class)
+		AdvisorContext.refusal(FlowPublisher.class)
 			.hasMessageContaining("run(): the method returns a reactive stream (" + OwnPublisher.class.getName() + ")")
 			.hasMessageContaining("declared as Mono, Flux or Publisher");
 	}
 
 	@Test
 	void futureThatDoesNotTell() {
-		LockContext.refusal(PlainFuture.class)
+		AdvisorContext.refusal(PlainFuture.class)
 			.hasMessageContaining(
 					"returns a future that does not tell when it completes (java.util.concurrent.Future)");
 	}
 
 	@Test
 	void publisherThatAGenericInterfaceHides() {
-		LockContext.refusal(GenericPublisher.class).hasMessageContaining("returns a reactive stream");
+		AdvisorContext.refusal(GenericPublisher.class).hasMessageContaining("returns a reactive stream");
 	}
 
 	@ParameterizedTest
@@ -129,7 +129,7 @@ class RefusedMethodTests {
 					public Special run() { return null; }
 				}
 				""".formatted(library)));
-		LockContext.refusal(type)
+		AdvisorContext.refusal(type)
 			.hasMessageContaining("acme.Service.run(): the method returns a ")
 			.hasMessageContaining("(acme.Service$Special)");
 	}
@@ -146,23 +146,23 @@ class RefusedMethodTests {
 					public Object run(String sku, kotlin.coroutines.Continuation<String> rest) { return null; }
 				}
 				"""));
-		LockContext.refusal(type)
+		AdvisorContext.refusal(type)
 			.hasMessageContaining("acme.Service.run(String, Continuation): the method is a suspend");
 	}
 
 	@Test
 	void whatContradictsASharedLock() {
-		LockContext.refusal(SharedAndFair.class)
+		AdvisorContext.refusal(SharedAndFair.class)
 			.hasMessageContaining("run(): fair = true cannot be: Lock [")
 			.hasMessageContaining("SharedAndFair.run] was requested as SHARED and fair, but a shared lock queues up");
-		LockContext.refusal(SharedAndFenced.class)
+		AdvisorContext.refusal(SharedAndFenced.class)
 			.hasMessageContaining("run(): fenced = true cannot be: Lock [")
 			.hasMessageContaining("SharedAndFenced.run] was requested as SHARED and fenced, but a fencing token tells");
 	}
 
 	@Test
 	void aFencingTokenForSeveralKeys() {
-		LockContext.refusal(Fenced.class)
+		AdvisorContext.refusal(Fenced.class)
 			.hasMessageContaining("run(): fenced = true cannot be: Lock [")
 			.hasMessageContaining(
 					"was requested as fenced, but a fencing token is of one key. Request one key as fenced");

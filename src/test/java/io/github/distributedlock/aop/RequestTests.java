@@ -16,7 +16,7 @@ class RequestTests {
 
 	@Test
 	void whatIsNotSetIsLeftToTheLock() {
-		try (LockContext context = LockContext.of(Service.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
 			context.get(Service.class).nothingSet("a");
 			LockRequest request = context.lock().request();
 			assertThat(request.waitTime()).isNull();
@@ -30,7 +30,7 @@ class RequestTests {
 
 	@Test
 	void durationsInEachNotation() {
-		try (LockContext context = new LockContext().property("lock.lease", " 1m30s ").start(Service.class)) {
+		try (AdvisorContext context = new AdvisorContext().property("lock.lease", " 1m30s ").start(Service.class)) {
 			context.get(Service.class).allSet("a");
 			LockRequest request = context.lock().request();
 			assertThat(request.keys()).containsExactly("a");
@@ -46,7 +46,7 @@ class RequestTests {
 
 	@Test
 	void zeroWaitIsOneAttemptAndAnEmptyPlaceholderIsNotSet() {
-		try (LockContext context = LockContext.of(Service.class)) {
+		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
 			context.get(Service.class).noWait();
 			assertThat(context.lock().request().waitTime()).isZero();
 			assertThat(context.lock().request().leaseTime()).isNull();
@@ -55,33 +55,34 @@ class RequestTests {
 
 	@Test
 	void textThatIsNoDuration() {
-		LockContext.refusal(NoDuration.class)
+		AdvisorContext.refusal(NoDuration.class)
 			.hasMessageContaining("NoDuration.run(): waitTime = \"soon\" is not a duration (write \"2s\", \"PT2S\" or");
-		new LockContext().property("lock.wait", "soon")
+		new AdvisorContext().property("lock.wait", "soon")
 			.refuses(NoDurationInProperty.class)
 			.hasMessageContaining("waitTime = \"${lock.wait}\" (soon) is not a duration");
 	}
 
 	@Test
 	void durationOutOfRange() {
-		LockContext.refusal(NegativeWait.class)
+		AdvisorContext.refusal(NegativeWait.class)
 			.hasMessageContaining("run(): waitTime = \"-1s\" cannot be: waitTime PT-1S");
-		LockContext.refusal(ZeroLease.class)
+		AdvisorContext.refusal(ZeroLease.class)
 			.hasMessageContaining("leaseTime = \"0\" cannot be")
 			.hasMessageContaining("100 ms");
-		LockContext.refusal(ZeroMinimum.class).hasMessageContaining("minHoldTime = \"0s\" cannot be");
-		LockContext.refusal(LongMaximum.class)
+		AdvisorContext.refusal(ZeroMinimum.class).hasMessageContaining("minHoldTime = \"0s\" cannot be");
+		AdvisorContext.refusal(LongMaximum.class)
 			.hasMessageContaining("maxHoldTime = \"366d\" cannot be")
 			.hasMessageContaining("at most 365 days");
-		LockContext.refusal(Overflow.class).hasMessageContaining("leaseTime = \"9999999999999999d\" is not a duration");
+		AdvisorContext.refusal(Overflow.class)
+			.hasMessageContaining("leaseTime = \"9999999999999999d\" is not a duration");
 	}
 
 	@Test
 	void minimumLongerThanTheLeaseOrTheMaximum() {
-		LockContext.refusal(LongerThanLease.class)
+		AdvisorContext.refusal(LongerThanLease.class)
 			.hasMessageContaining("run(): minHoldTime = \"10s\" cannot be")
 			.hasMessageContaining("is longer than its leaseTime PT5S");
-		LockContext.refusal(LongerThanMaximum.class).hasMessageContaining("is longer than its maxHoldTime PT5S");
+		AdvisorContext.refusal(LongerThanMaximum.class).hasMessageContaining("is longer than its maxHoldTime PT5S");
 	}
 
 	static class Service {

@@ -29,7 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @EnabledIf("isThere")
 class ResilienceTests {
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Object service;
 
@@ -59,7 +59,7 @@ class ResilienceTests {
 					}
 				}
 				"""));
-		this.context = LockContext.of(type);
+		this.context = AdvisorContext.of(type);
 		this.service = this.context.get(type);
 	}
 

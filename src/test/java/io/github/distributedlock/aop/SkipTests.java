@@ -27,13 +27,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  */
 class SkipTests {
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class, TextSource.class);
+		this.context = AdvisorContext.of(Service.class, TextSource.class);
 		this.service = this.context.get(Service.class);
 		this.context.lock().busy = true;
 	}
@@ -104,7 +104,7 @@ class SkipTests {
 
 	@Test
 	void primitiveResultIsRefused() {
-		LockContext.refusal(Primitive.class)
+		AdvisorContext.refusal(Primitive.class)
 			.hasMessageContaining("Primitive.run(): ifBusy = SKIP has no result to return")
 			.hasMessageContaining("returns int")
 			.hasMessageContaining("return an object (null then says skipped), or use a fallback");

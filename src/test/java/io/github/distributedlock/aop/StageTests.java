@@ -24,7 +24,7 @@ class StageTests {
 
 	private final CompletableFuture<String> source = new CompletableFuture<>();
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
@@ -32,7 +32,7 @@ class StageTests {
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class);
+		this.context = AdvisorContext.of(Service.class);
 		this.service = this.context.get(Service.class);
 		this.events = this.context.lock().events;
 	}

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 @ExtendWith(OutputCaptureExtension.class)
 class TransactionTests {
 
-	private LockContext context;
+	private AdvisorContext context;
 
 	private Service service;
 
@@ -37,7 +37,7 @@ class TransactionTests {
 
 	@BeforeEach
 	void start() {
-		this.context = LockContext.of(Service.class);
+		this.context = AdvisorContext.of(Service.class);
 		this.service = this.context.get(Service.class);
 		this.events = this.context.lock().events;
 		this.transaction = new TransactionTemplate(new RecordingTransactionManager(this.events));

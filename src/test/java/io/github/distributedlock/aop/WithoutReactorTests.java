@@ -99,7 +99,7 @@ class WithoutReactorTests {
 				.forName(service.contains(".") ? service : WithoutReactorTests.class.getName() + "$" + service);
 			ClassLoader before = Thread.currentThread().getContextClassLoader();
 			Thread.currentThread().setContextClassLoader(type.getClassLoader());
-			try (LockContext context = LockContext.of(type)) {
+			try (AdvisorContext context = AdvisorContext.of(type)) {
 				Object bean = context.get(type);
 				if (bean instanceof MonoService works) {
 					return works.run().block(Patience.PATIENCE);

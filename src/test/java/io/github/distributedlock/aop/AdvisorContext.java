@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * A Spring context with the advisor, as the auto-configuration wires it, and a lock that
  * records.
  */
-final class LockContext implements AutoCloseable {
+final class AdvisorContext implements AutoCloseable {
 
 	private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
@@ -33,17 +33,17 @@ final class LockContext implements AutoCloseable {
 
 	private boolean classProxies = true;
 
-	LockContext property(String name, String value) {
+	AdvisorContext property(String name, String value) {
 		this.properties.put(name, value);
 		return this;
 	}
 
-	LockContext interfaceProxies() {
+	AdvisorContext interfaceProxies() {
 		this.classProxies = false;
 		return this;
 	}
 
-	LockContext start(Class<?>... components) {
+	AdvisorContext start(Class<?>... components) {
 		this.context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("test", this.properties));
 		this.context.setClassLoader(components[0].getClassLoader());
 		this.context.register(components);
@@ -57,8 +57,8 @@ final class LockContext implements AutoCloseable {
 		return this;
 	}
 
-	static LockContext of(Class<?>... components) {
-		return new LockContext().start(components);
+	static AdvisorContext of(Class<?>... components) {
+		return new AdvisorContext().start(components);
 	}
 
 	/**
@@ -66,7 +66,7 @@ final class LockContext implements AutoCloseable {
 	 * cannot work.
 	 */
 	static AbstractThrowableAssert<?, ? extends Throwable> refusal(Class<?>... components) {
-		return new LockContext().refuses(components);
+		return new AdvisorContext().refuses(components);
 	}
 
 	AbstractThrowableAssert<?, ? extends Throwable> refuses(Class<?>... components) {
