@@ -206,7 +206,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			signal(failure);
 			return;
 		}
-		Throwable outcome = this.invocation.outcome(failure, held);
+		Throwable outcome = outcome(failure, held);
 		CompletableFuture<@Nullable Void> released = this.release.leaveStream();
 		if (this.inTransaction) {
 			signal(outcome); // The transaction may wait for it.
@@ -217,10 +217,22 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
+	 * Throws nothing, whatever the handle does: the lock is yet to be given back.
+	 */
+	private @Nullable Throwable outcome(@Nullable Throwable failure, LockHandle handle) {
+		try {
+			return this.invocation.outcome(failure, handle);
+		}
+		catch (Throwable ex) {
+			return (failure != null) ? failure : ex;
+		}
+	}
+
+	/**
 	 * There is no lock to wait for.
 	 */
 	private void lost(LockHandle handle) {
-		Throwable loss = this.invocation.outcome(null, handle);
+		Throwable loss = outcome(null, handle);
 		if (loss != null && this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
 			this.upstream.cancel();
 			this.release.leaveStream();

@@ -86,9 +86,16 @@ final class SerialSubscriber {
 			discard();
 			return;
 		}
-		Object value = this.only.getAndSet(null);
-		if (value != null) {
-			this.actual.onNext(value);
+		try {
+			Object value = this.only.getAndSet(null);
+			if (value != null) {
+				this.actual.onNext(value);
+			}
+		}
+		catch (Throwable ex) {
+			// What Reactor lets through, nobody here would hear of.
+			this.actual.onError(ex);
+			return;
 		}
 		this.actual.onComplete();
 	}

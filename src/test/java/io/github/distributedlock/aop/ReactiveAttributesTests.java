@@ -123,6 +123,18 @@ class ReactiveAttributesTests {
 		assertThat(this.events).containsExactly("acquire", "lost", "release");
 	}
 
+	/**
+	 * As a handle of the application's own may.
+	 */
+	@Test
+	void handleThatDoesNotTellWhetherItWasLostIsClosed() {
+		this.lock.failureOnCheck = new UnsupportedOperationException("no");
+		StepVerifier.create(this.service.throwing(() -> body("value")))
+			.expectErrorMessage("no")
+			.verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "body", "release");
+	}
+
 	@Test
 	void lossIsAddedToTheFailure() {
 		TestPublisher<String> source = TestPublisher.create();

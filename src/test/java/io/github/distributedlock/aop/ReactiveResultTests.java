@@ -126,6 +126,17 @@ class ReactiveResultTests {
 		assertThat(this.events).containsExactly("acquire", "release");
 	}
 
+	/**
+	 * Whoever waits for the result would wait for ever.
+	 */
+	@Test
+	void errorOfWhatHandlesTheValueIsASignal() {
+		StepVerifier.create(this.service.mono(() -> body("value")).map((value) -> {
+			throw new NoClassDefFoundError("test");
+		})).expectError(NoClassDefFoundError.class).verify(Patience.PATIENCE);
+		assertThat(this.events).containsExactly("acquire", "body", "release");
+	}
+
 	@Test
 	void methodThatReturnsNull() {
 		StepVerifier.create(this.service.mono(() -> null))

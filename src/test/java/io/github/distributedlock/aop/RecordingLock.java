@@ -35,6 +35,8 @@ class RecordingLock implements DistributedLock {
 
 	volatile RuntimeException failureOnClose;
 
+	volatile RuntimeException failureOnCheck;
+
 	volatile Error errorOnRequest;
 
 	/**
@@ -158,6 +160,9 @@ class RecordingLock implements DistributedLock {
 
 		@Override
 		public void checkHeld() {
+			if (RecordingLock.this.failureOnCheck != null) {
+				throw RecordingLock.this.failureOnCheck;
+			}
 			if (!isClosed() && this.lost) {
 				throw new LockLostException("lost: " + keys(), null, keys(), LockEvent.Lost.Reason.TAKEN);
 			}
