@@ -12,10 +12,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs tasks that ask a node of the store, on few threads that all nodes share, so that a
  * node delays only its own tasks: it occupies at most half of them, and one that stalls,
- * whose last task was slow, occupies one as soon as its others have ended. So each of
- * five nodes may stall, and the others have a thread. Two that begin to at the same time
- * occupy all threads for as long as their commands take, once; and once more after each
- * moment in which nothing was asked of them. Safe for use by many threads.
+ * whose last task was slow, occupies one as soon as its others have ended, if there are
+ * tasks of other nodes. So each of five nodes may stall, and the others have a thread.
+ * Two that begin to at the same time occupy all threads for as long as their commands
+ * take, once; and once more after each moment in which nothing was asked of them. Safe
+ * for use by many threads.
  * <p>
  * There are two kinds of tasks, those that begin something and those that resume it.
  * Those of one kind and one node begin in order; where both wait, one of each kind in
@@ -52,7 +53,10 @@ public final class NodeTasks {
 
 		private int running;
 
-		private int most = MOST_OF_A_NODE;
+		/**
+		 * Whether the last task that has ended was.
+		 */
+		private boolean slow;
 
 		private final Queue<Runnable> beginning = new ArrayDeque<>(1);
 
@@ -63,8 +67,8 @@ public final class NodeTasks {
 		/**
 		 * Whether a task that comes now is the next one, and may begin.
 		 */
-		boolean isOpen() {
-			return this.running == 0 || (this.running < this.most && waiting() == 0);
+		boolean isOpen(int most) {
+			return this.running == 0 || (this.running < most && waiting() == 0);
 		}
 
 		int waiting() {
@@ -74,8 +78,8 @@ public final class NodeTasks {
 		/**
 		 * The next task, if it may begin.
 		 */
-		@Nullable Runnable next() {
-			if (this.running >= this.most) {
+		@Nullable Runnable next(int most) {
+			if (this.running >= most) {
 				return null;
 			}
 			this.resumed = !this.resuming.isEmpty() && (!this.resumed || this.beginning.isEmpty());
@@ -158,7 +162,7 @@ public final class NodeTasks {
 
 	private synchronized boolean mayBegin(Object node, Runnable task, boolean resumes) {
 		Line line = this.lines.computeIfAbsent(node, (first) -> new Line());
-		boolean begins = line.isOpen();
+		boolean begins = line.isOpen(most(line));
 		if (begins) {
 			line.running++;
 		}
@@ -171,7 +175,7 @@ public final class NodeTasks {
 	private synchronized @Nullable Runnable ended(Object node, boolean slow) {
 		Line line = this.lines.get(node);
 		if (line != null) {
-			line.most = slow ? 1 : MOST_OF_A_NODE;
+			line.slow = slow;
 		}
 		leave(node);
 		return next(node);
@@ -179,7 +183,14 @@ public final class NodeTasks {
 
 	private synchronized @Nullable Runnable next(Object node) {
 		Line line = this.lines.get(node);
-		return (line != null) ? line.next() : null;
+		return (line != null) ? line.next(most(line)) : null;
+	}
+
+	/**
+	 * How many tasks of a node may run: only others can suffer from one that stalls.
+	 */
+	private int most(Line line) {
+		return (line.slow && this.lines.size() > 1) ? 1 : MOST_OF_A_NODE;
 	}
 
 	private synchronized void leave(Object node) {

@@ -58,7 +58,8 @@ class NodeTasksTests {
 	}
 
 	@Test
-	void nodeThatStallsKeepsOneThread() {
+	void nodeThatStallsKeepsOneThreadIfThereAreOthers() {
+		anotherNodeHasATask();
 		for (int i = 0; i < MOST + 2; i++) {
 			this.tasks.run("a", this::stall);
 		}
@@ -66,15 +67,29 @@ class NodeTasksTests {
 		assertThat(this.threads).hasSize(1);
 		assertThat(this.tasks.waiting("a")).isEqualTo(1);
 		add("a", "a");
-		add("b", "b");
-		runThese(3);
-		assertThat(this.done).containsExactly("b");
+		runThese(2);
+		assertThat(this.done).isEmpty();
 		runAll();
-		assertThat(this.done).containsExactly("b", "a");
+		assertThat(this.done).containsExactly("a");
+	}
+
+	private void anotherNodeHasATask() {
+		add("b", "b");
+		this.threads.remove();
+	}
+
+	@Test
+	void nodeThatStallsKeepsItsThreadsIfItIsAlone() {
+		for (int i = 0; i < 2 * MOST; i++) {
+			this.tasks.run("a", this::stall);
+		}
+		runThese(MOST);
+		assertThat(this.threads).hasSize(MOST);
 	}
 
 	@Test
 	void nodeThatAnswersAgainGetsItsThreadsBack() {
+		anotherNodeHasATask();
 		for (int i = 0; i < MOST; i++) {
 			this.tasks.run("a", this::stall);
 		}
