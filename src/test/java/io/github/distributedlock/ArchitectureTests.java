@@ -90,6 +90,7 @@ class ArchitectureTests {
 	 * Those that other packages of the library need, beside the rooms of a package.
 	 */
 	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "UndoableHandle", "aop.CommitGuard",
+			"observability.DistributedLocksEndpoint", "observability.DistributedLocksWebExtension",
 			"observability.LockMeters", "reactive.CurrentLockAccessor", "reactive.LockedInvocation",
 			"reactive.ReactiveType");
 

@@ -28,7 +28,7 @@ public final class DistributedLockAutoConfiguration {
 	@Conditional(LocksEnabled.class)
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
-			MeterConfiguration.class })
+			MeterConfiguration.class, EndpointConfiguration.class })
 	static class Enabled {
 
 	}

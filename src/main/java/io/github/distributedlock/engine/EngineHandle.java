@@ -192,6 +192,12 @@ final class EngineHandle implements UndoableHandle, LossCallback {
 	}
 
 	@Override
+	public @Nullable Thread thread() {
+		CurrentLock binding = this.call.binding();
+		return (binding != null) ? binding.thread() : null;
+	}
+
+	@Override
 	public boolean release() {
 		if (!leave()) {
 			return false;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -187,6 +188,13 @@ public final class Hold implements Ownership.State {
 		else if (this.others != null) {
 			this.others.remove(closed);
 		}
+	}
+
+	/**
+	 * The thread that one of its handles is bound to, the first one if it can be.
+	 */
+	@Nullable Thread thread() {
+		return lossCallbacks().stream().map(LossCallback::thread).filter(Objects::nonNull).findFirst().orElse(null);
 	}
 
 	public synchronized List<LossCallback> lossCallbacks() {

@@ -1,7 +1,9 @@
 package io.github.distributedlock.engine.lease;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * What a handle does when one of its holds is lost. Does not block and does not throw.
+ * A handle, as its holds know it. Does not block and does not throw.
  */
 public interface LossCallback {
 
@@ -9,5 +11,10 @@ public interface LossCallback {
 	 * Tells the handle that one of its holds is lost. It may be told more than once.
 	 */
 	void lost();
+
+	/**
+	 * The thread that the handle is bound to, {@code null} if there is none.
+	 */
+	@Nullable Thread thread();
 
 }

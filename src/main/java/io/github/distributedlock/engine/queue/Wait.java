@@ -16,9 +16,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The patience of one request: one deadline for the local queue, the store and every
- * retry. Confined to one thread at a time.
+ * retry. Confined to one thread at a time, but for its times, which never change.
  */
-public final class Wait {
+public final class Wait implements Waker {
 
 	private static final Logger logger = LoggerFactory.getLogger(Wait.class);
 
@@ -147,6 +147,14 @@ public final class Wait {
 		return Duration.ofNanos(this.limit);
 	}
 
+	/**
+	 * The thread that waits is woken by the signal.
+	 */
+	@Override
+	public void wake() {
+	}
+
+	@Override
 	public Duration waited() {
 		return Duration.ofNanos(this.time.nanoTime() - this.start);
 	}

@@ -1,0 +1,67 @@
+package io.github.distributedlock.observability;
+
+import java.util.Map;
+import java.util.Set;
+
+import io.github.distributedlock.LockBackendException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+
+/**
+ * What {@link DistributedLocksEndpoint} does over HTTP: it looks who asks before it shows
+ * values, and a store that has failed is {@code 503}, with what it said. Safe for use by
+ * many threads.
+ * <p>
+ * No API: public only for the auto-configuration, and for Actuator, which calls it.
+ */
+@EndpointWebExtension(endpoint = DistributedLocksEndpoint.class)
+public final class DistributedLocksWebExtension {
+
+	private final DistributedLocksEndpoint endpoint;
+
+	private final Show showValues;
+
+	private final Set<String> roles;
+
+	/**
+	 * Creates the extension.
+	 * @param endpoint the endpoint
+	 * @param showValues when values are shown
+	 * @param roles the roles that are authorized to see values, anybody who is
+	 * authenticated if there are none
+	 */
+	public DistributedLocksWebExtension(DistributedLocksEndpoint endpoint, Show showValues, Set<String> roles) {
+		this.endpoint = endpoint;
+		this.showValues = showValues;
+		this.roles = Set.copyOf(roles);
+	}
+
+	/**
+	 * Describes this JVM's locks, without asking the store, or, if there is a key, asks
+	 * the store about it.
+	 * @param securityContext who asks
+	 * @param key the key, or {@code null}
+	 * @return the description
+	 */
+	// Each line of Spring Boot knows one of these as the mark of an optional parameter.
+	@SuppressWarnings("deprecation")
+	@ReadOperation
+	public WebEndpointResponse<Object> locks(SecurityContext securityContext,
+			@org.springframework.lang.Nullable @Nullable String key) {
+		boolean showsValues = this.showValues.isShown(securityContext, this.roles);
+		try {
+			return new WebEndpointResponse<>(this.endpoint.describe(key, showsValues));
+		}
+		catch (LockBackendException ex) {
+			return new WebEndpointResponse<>(OperationResponseBody.of(Map.of("error", String.valueOf(ex.getMessage()))),
+					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+		}
+	}
+
+}
