@@ -72,7 +72,7 @@ class ArchitectureTests {
 			"CurrentLock", "DistributedLock", "EngineSnapshot", "LockBackendException", "LockDefinitionException",
 			"LockEvent", "LockException", "LockHandle", "LockInterruptedException", "LockListener", "LockLostException",
 			"LockMode", "LockNotAcquiredException", "LockRequest", "LockStatus", "LockUpgradeException", "LockedCall",
-			"LockedTask", //
+			"LockedTask", "WaitObserver", //
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //
@@ -91,8 +91,8 @@ class ArchitectureTests {
 	 */
 	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "UndoableHandle", "aop.CommitGuard",
 			"observability.DistributedLocksEndpoint", "observability.DistributedLocksWebExtension",
-			"observability.LockMeters", "reactive.CurrentLockAccessor", "reactive.LockedInvocation",
-			"reactive.ReactiveType");
+			"observability.LockMeters", "observability.LockObservations", "reactive.CurrentLockAccessor",
+			"reactive.LockedInvocation", "reactive.ReactiveType");
 
 	private static final SliceAssignment PACKAGES = new SliceAssignment() {
 

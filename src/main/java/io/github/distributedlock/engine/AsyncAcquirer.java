@@ -13,6 +13,7 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.WaitObserver.Observed;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
@@ -51,6 +52,8 @@ final class AsyncAcquirer {
 
 	private final Supplier<UnaryOperator<Runnable>> contextCapture;
 
+	private final ObservedWaits observedWaits;
+
 	private final LongAdder asking = new LongAdder();
 
 	/**
@@ -58,7 +61,8 @@ final class AsyncAcquirer {
 	 * @param contextCapture see {@link LockEngineBuilder#contextCapture}
 	 */
 	AsyncAcquirer(Requests requests, RequestAcquirer requestAcquirer, Events events, NodeTasks tasks, Nodes nodes,
-			HandleContext handleContext, Supplier<UnaryOperator<Runnable>> contextCapture) {
+			HandleContext handleContext, Supplier<UnaryOperator<Runnable>> contextCapture,
+			ObservedWaits observedWaits) {
 		this.requests = requests;
 		this.requestAcquirer = requestAcquirer;
 		this.events = events;
@@ -66,6 +70,7 @@ final class AsyncAcquirer {
 		this.nodes = nodes;
 		this.handleContext = handleContext;
 		this.contextCapture = contextCapture;
+		this.observedWaits = observedWaits;
 	}
 
 	/**
@@ -118,7 +123,13 @@ final class AsyncAcquirer {
 		// By others; when the request itself completes it, it has ended.
 		future.whenComplete((value, failure) -> driver.withdraw());
 		Pending<T> pending = new Pending<>(request, keys, options, wait, result, call, acquisition, inContext, future);
-		acquisition.queueUp();
+		try {
+			acquisition.queueUp();
+		}
+		catch (Throwable ex) {
+			pending.observeEnd(ex);
+			throw ex;
+		}
 		driver.start(acquisition, pending);
 		return future;
 	}
@@ -189,6 +200,11 @@ final class AsyncAcquirer {
 
 		private final CallbackFuture<T> future;
 
+		/**
+		 * {@code null} if nobody observes the wait.
+		 */
+		private final @Nullable Observed observed;
+
 		private final AtomicBoolean completes = new AtomicBoolean();
 
 		/**
@@ -210,6 +226,7 @@ final class AsyncAcquirer {
 			this.acquisition = acquisition;
 			this.inContext = inContext;
 			this.future = future;
+			this.observed = AsyncAcquirer.this.observedWaits.begin(request);
 		}
 
 		@Override
@@ -246,6 +263,7 @@ final class AsyncAcquirer {
 				if (this.handle == null) {
 					AsyncAcquirer.this.handleContext.calls().end(this.call);
 				}
+				observeEnd(this.failure);
 			}
 			if (this.handle == null && this.future.isDone()) {
 				return; // It was withdrawn.
@@ -264,6 +282,13 @@ final class AsyncAcquirer {
 			}
 			finally {
 				complete(); // If that has failed.
+			}
+		}
+
+		private void observeEnd(@Nullable Throwable failure) {
+			if (this.observed != null) {
+				ObservedWaits.end(this.observed, (failure != null) ? (same) -> same.failed(failure)
+						: (this.handle != null) ? Observed::acquired : (same) -> same.busy(this.wait.holder()));
 			}
 		}
 

@@ -8,6 +8,7 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.WaitObserver.Observed;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
@@ -40,16 +41,19 @@ final class HandleAcquirer {
 
 	private final EventLoops eventLoops = new EventLoops();
 
+	private final ObservedWaits observedWaits;
+
 	private final LongAdder asking = new LongAdder();
 
 	HandleAcquirer(Requests requests, RunningCalls calls, Reentrancy reentrancy, RequestAcquirer requestAcquirer,
-			Events events, HandleContext handleContext) {
+			Events events, HandleContext handleContext, ObservedWaits observedWaits) {
 		this.requests = requests;
 		this.calls = calls;
 		this.reentrancy = reentrancy;
 		this.requestAcquirer = requestAcquirer;
 		this.events = events;
 		this.handleContext = handleContext;
+		this.observedWaits = observedWaits;
 	}
 
 	/**
@@ -84,7 +88,8 @@ final class HandleAcquirer {
 				if (interrupted && wait.isAllowed()) {
 					wait.interrupted("before");
 				}
-				holds = ask(keys, options, wait);
+				Observed observed = this.observedWaits.begin(request);
+				holds = (observed != null) ? ask(keys, options, wait, observed) : ask(keys, options, wait);
 			}
 			if (holds == null) {
 				this.events.publish(new LockEvent.NotAcquired(options.name(), keys, wait.waited(), wait.holder()));
@@ -113,6 +118,21 @@ final class HandleAcquirer {
 		finally {
 			this.asking.decrement();
 		}
+	}
+
+	private @Nullable List<Hold> ask(List<String> keys, HoldOptions options, Wait wait, Observed observed)
+			throws InterruptedException {
+		List<Hold> holds;
+		try {
+			holds = ask(keys, options, wait);
+		}
+		catch (Throwable ex) {
+			ObservedWaits.end(observed, (same) -> same.failed(ex));
+			throw ex;
+		}
+		String holder = wait.holder();
+		ObservedWaits.end(observed, (holds != null) ? Observed::acquired : (same) -> same.busy(holder));
+		return holds;
 	}
 
 	private LockHandle open(List<Hold> holds, List<String> keys, LockRequest request, Call call) {

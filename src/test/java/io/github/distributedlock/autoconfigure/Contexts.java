@@ -55,6 +55,14 @@ public final class Contexts {
 	}
 
 	/**
+	 * Spring Boot's, for observations.
+	 */
+	static Class<?> observationAutoConfiguration() {
+		return present("org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+				"org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration");
+	}
+
+	/**
 	 * Spring Boot's, for a database in memory and its transactions.
 	 */
 	static Class<?>[] sqlAutoConfigurations() {

@@ -74,10 +74,11 @@ public final class UserCode {
 	}
 
 	/**
-	 * The log asks the exception for its message and causes, and appenders what to do:
-	 * that is code of the application, too.
+	 * Logs that code has thrown something. The log asks the exception for its message and
+	 * causes, and appenders what to do: that is code of the application, too.
+	 * @param what what it is
 	 */
-	private static void log(Supplier<String> what, Throwable failure) {
+	public static void log(Supplier<String> what, Throwable failure) {
 		if (!isDone(() -> logger.warn("{} failed", what.get(), failure))) {
 			isDone(() -> logger.warn("{} failed with {}, which cannot be logged", what.get(),
 					failure.getClass().getName()));
