@@ -91,8 +91,8 @@ class ArchitectureTests {
 	 */
 	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "UndoableHandle", "aop.CommitGuard",
 			"observability.DistributedLocksEndpoint", "observability.DistributedLocksWebExtension",
-			"observability.LockMeters", "observability.LockObservations", "reactive.CurrentLockAccessor",
-			"reactive.LockedInvocation", "reactive.ReactiveType");
+			"observability.FlightRecorderEvents", "observability.LockMeters", "observability.LockObservations",
+			"reactive.CurrentLockAccessor", "reactive.LockedInvocation", "reactive.ReactiveType");
 
 	private static final SliceAssignment PACKAGES = new SliceAssignment() {
 

@@ -31,7 +31,7 @@ public final class DistributedLockAutoConfiguration {
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
 			MeterConfiguration.class, ObservationConfiguration.class, ContextPropagationConfiguration.class,
-			EndpointConfiguration.class })
+			FlightRecorderConfiguration.class, EndpointConfiguration.class })
 	static class Enabled {
 
 	}
