@@ -27,12 +27,14 @@ public interface WaitObserver {
 
 		/**
 		 * The request has the lock.
+		 * @param holder the owner token of the one that it waited for, the last one if
+		 * there were several; {@code null} if it waited for none, or that is not known
 		 */
-		void acquired();
+		void acquired(@Nullable String holder);
 
 		/**
 		 * A key was busy for as long as the request may wait.
-		 * @param holder the owner token of the holder where it is known
+		 * @param holder the owner token of the holder, {@code null} if it is not known
 		 */
 		void busy(@Nullable String holder);
 

@@ -286,9 +286,18 @@ final class AsyncAcquirer {
 		}
 
 		private void observeEnd(@Nullable Throwable failure) {
-			if (this.observed != null) {
-				ObservedWaits.end(this.observed, (failure != null) ? (same) -> same.failed(failure)
-						: (this.handle != null) ? Observed::acquired : (same) -> same.busy(this.wait.holder()));
+			if (this.observed == null) {
+				return;
+			}
+			String holder = this.wait.holder();
+			if (failure != null) {
+				ObservedWaits.end(this.observed, (same) -> same.failed(failure));
+			}
+			else if (this.handle != null) {
+				ObservedWaits.end(this.observed, (same) -> same.acquired(holder));
+			}
+			else {
+				ObservedWaits.end(this.observed, (same) -> same.busy(holder));
 			}
 		}
 

@@ -131,7 +131,8 @@ final class HandleAcquirer {
 			throw ex;
 		}
 		String holder = wait.holder();
-		ObservedWaits.end(observed, (holds != null) ? Observed::acquired : (same) -> same.busy(holder));
+		ObservedWaits.end(observed,
+				(holds != null) ? (same) -> same.acquired(holder) : (same) -> same.busy(holder));
 		return holds;
 	}
 

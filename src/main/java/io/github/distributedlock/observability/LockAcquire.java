@@ -36,26 +36,32 @@ final class LockAcquire extends Event {
 	@Timespan
 	long waited;
 
+	@Label("Owner")
+	@Description("Owner token of the request, if it has the lock")
+	@Nullable String owner;
+
 	@Label("Holder")
-	@Description("Owner token of the one that has the lock, where it is known")
+	@Description("Owner token for which a key was busy, where it is known")
 	@Nullable String holder;
 
 	static LockAcquire of(LockEvent.Acquired event) {
-		return of(event.name(), event.keys(), true, event.waited(), event.owner());
+		LockAcquire acquired = of(event.name(), event.keys(), event.waited());
+		acquired.acquired = true;
+		acquired.owner = event.owner();
+		return acquired;
 	}
 
 	static LockAcquire of(LockEvent.NotAcquired event) {
-		return of(event.name(), event.keys(), false, event.waited(), event.holder());
+		LockAcquire busy = of(event.name(), event.keys(), event.waited());
+		busy.holder = event.holder();
+		return busy;
 	}
 
-	private static LockAcquire of(String name, List<String> keys, boolean acquired, Duration waited,
-			@Nullable String holder) {
+	private static LockAcquire of(String name, List<String> keys, Duration waited) {
 		LockAcquire event = new LockAcquire();
 		event.name = name;
 		event.keys = String.join(",", keys);
-		event.acquired = acquired;
 		event.waited = waited.toNanos();
-		event.holder = holder;
 		return event;
 	}
 

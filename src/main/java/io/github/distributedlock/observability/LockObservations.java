@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * <li>Low cardinality: {@code name} and {@code mode} of the request, and {@code outcome}:
  * {@code acquired}, {@code busy} or {@code failed}.</li>
  * <li>High cardinality: {@code key}, several of them joined by commas; and
- * {@code holder}, the owner token for which a key was busy, where it is known.</li>
+ * {@code holder}, the owner token of the one that was waited for last, or for which a key
+ * was busy, where it is known.</li>
  * </ul>
  * Makes nothing where the registry is a no-op, and no more than a context where
  * observations of this name are switched off. Safe for use by many threads.
@@ -58,25 +59,25 @@ public final class LockObservations implements WaitObserver {
 	private record ObservedWait(Observation observation) implements Observed {
 
 		@Override
-		public void acquired() {
-			end("acquired");
+		public void acquired(@Nullable String holder) {
+			end("acquired", holder);
 		}
 
 		@Override
 		public void busy(@Nullable String holder) {
-			if (holder != null) {
-				this.observation.highCardinalityKeyValue("holder", holder);
-			}
-			end("busy");
+			end("busy", holder);
 		}
 
 		@Override
 		public void failed(Throwable failure) {
 			this.observation.error(failure);
-			end("failed");
+			end("failed", null);
 		}
 
-		private void end(String outcome) {
+		private void end(String outcome, @Nullable String holder) {
+			if (holder != null) {
+				this.observation.highCardinalityKeyValue("holder", holder);
+			}
 			this.observation.lowCardinalityKeyValue("outcome", outcome).stop();
 		}
 

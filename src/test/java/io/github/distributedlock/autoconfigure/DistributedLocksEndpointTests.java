@@ -15,6 +15,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.EngineSnapshot.Incidents;
@@ -28,8 +30,11 @@ import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.observability.DistributedLocksEndpoint;
 import io.github.distributedlock.observability.DistributedLocksWebExtension;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
@@ -42,6 +47,7 @@ import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -73,10 +79,18 @@ class DistributedLocksEndpointTests {
 		assertThat(this.application.getBeanNamesForType(DistributedLocksEndpoint.class)).isEmpty();
 	}
 
-	@Test
-	void followsTheAccessToEndpoints() throws Exception {
-		start(EXPOSED, "management.endpoints.access.default=none");
+	@ParameterizedTest
+	@ValueSource(strings = { "endpoints.access.default", "endpoints.access.max-permitted",
+			"endpoint.distributedlocks.access" })
+	void followsTheAccessToEndpoints(String property) throws Exception {
+		start(EXPOSED, "management." + property + "=none");
 		assertThat(get("/distributedlocks").statusCode()).isEqualTo(404);
+	}
+
+	@Test
+	void needsNoMoreThanToRead() throws Exception {
+		start(EXPOSED, "management.endpoints.access.max-permitted=read-only");
+		assertThat(get("/distributedlocks").statusCode()).isEqualTo(200);
 	}
 
 	@Test
@@ -145,6 +159,39 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
+	void saysWhoWaits() throws Exception {
+		start(EXPOSED, SHOWN);
+		LockHandle handle = engine().acquire(KEY);
+		CompletableFuture<LockHandle> waiting = engine()
+			.acquireAsync(LockRequest.of(KEY).fair(true).waitTime(Duration.ofMinutes(1)));
+		Awaitility.await("the request waits")
+			.atMost(Patience.PATIENCE)
+			.until(() -> !engine().inspect(KEY).waiters().isEmpty());
+		Map<String, Object> locks = json(get("/distributedlocks"));
+		assertThat(number(locks, "requestsWaiting")).isOne();
+		Map<String, Object> queue = first(locks, "queues");
+		assertThat(queue).containsEntry("key", KEY);
+		assertThat(number(queue, "length")).isOne();
+		assertThat(Duration.parse(queue.get("longestWait").toString())).isBetween(Duration.ZERO, Duration.ofMinutes(1));
+		Map<String, Object> waiter = first(json(get("/distributedlocks?key=" + encoded(KEY))), "waiters");
+		assertThat(handle.owner()).startsWith(waiter.get("instance").toString());
+		assertThat(waiter.get("ticket").toString()).startsWith(waiter.get("instance").toString());
+		assertThat(waiter).containsEntry("mode", "EXCLUSIVE");
+		handle.close();
+		assertThat(waiting).succeedsWithin(Patience.PATIENCE).satisfies(LockHandle::close);
+	}
+
+	@Test
+	void isNoHealthIndicator() {
+		start(EXPOSED);
+		assertThat(Stream.of(this.application.getBeanDefinitionNames())
+			.map(this.application::getType)
+			.filter((type) -> type != null && type.getName().startsWith("io.github.distributedlock."))
+			.flatMap((type) -> ClassUtils.getAllInterfacesForClassAsSet(type).stream())).isNotEmpty()
+			.noneMatch((type) -> type.getName().contains("Health"));
+	}
+
+	@Test
 	void refusesAKeyThatCannotBe() throws Exception {
 		start(EXPOSED);
 		assertThat(get("/distributedlocks?key=%20").statusCode()).isEqualTo(400);
@@ -169,6 +216,18 @@ class DistributedLocksEndpointTests {
 			.contains("orders");
 		assertThat(webExtension(Show.NEVER, "ops").locks(asker("ops"), null).getBody()).asString()
 			.doesNotContain("orders");
+	}
+
+	@Test
+	void knowsWhoMaySeeValues() throws Exception {
+		start(EXPOSED, "management.endpoint.distributedlocks.show-values=when-authorized",
+				"management.endpoint.distributedlocks.roles=ops");
+		try (LockHandle handle = engine().acquire("orders")) {
+			assertThat(get("/distributedlocks").body()).doesNotContain("orders");
+			DistributedLocksWebExtension extension = this.application.getBean(DistributedLocksWebExtension.class);
+			assertThat(extension.locks(asker("guest"), null).getBody()).asString().doesNotContain("orders");
+			assertThat(extension.locks(asker("ops"), null).getBody()).asString().contains("orders");
+		}
 	}
 
 	@Test

@@ -1,11 +1,15 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
+import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.NoDatabase;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.observability.FlightRecorderEvents;
 import io.github.distributedlock.observability.LockObservations;
@@ -16,10 +20,13 @@ import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -107,10 +114,36 @@ class ObservationConfigurationTests {
 	}
 
 	@Test
+	void doesWithoutTheModuleOfTheFlightRecorder() {
+		try (JvmProcess jvm = JvmProcess.start(List.of("--limit-modules=java.se,jdk.unsupported"),
+				WithoutFlightRecorder.class, Map.of())) {
+			jvm.awaitLine("locked, flight recorder: false, its events: false");
+		}
+	}
+
+	@Test
 	void comesAfterTheRegistryOfEitherSpringBoot() {
 		assertThat(DistributedLockAutoConfiguration.class.getAnnotation(AutoConfiguration.class).afterName()).contains(
 				"org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration",
 				"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration");
+	}
+
+	/**
+	 * An application in a JVM of its own.
+	 */
+	static class WithoutFlightRecorder {
+
+		public static void main(String[] arguments) {
+			try (ConfigurableApplicationContext context = new SpringApplicationBuilder(NoDatabase.class)
+				.web(WebApplicationType.NONE)
+				.properties("distributed-lock.backend=memory")
+				.run(arguments)) {
+				context.getBean(DistributedLock.class).acquire("k").close();
+				System.out.println("locked, flight recorder: " + ModuleLayer.boot().findModule("jdk.jfr").isPresent()
+						+ ", its events: " + context.containsBean("distributedLockFlightRecorderEvents"));
+			}
+		}
+
 	}
 
 }

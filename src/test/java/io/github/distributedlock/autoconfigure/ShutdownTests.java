@@ -29,7 +29,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
@@ -192,7 +191,6 @@ class ShutdownTests {
 
 		public static void main(String[] args) {
 			SpringApplication application = new SpringApplication(Exiting.class);
-			application.setWebApplicationType(WebApplicationType.NONE);
 			application.setWebApplicationType(WebApplicationType.NONE);
 			application.run("--distributed-lock.backend=memory", "--" + PATIENCE)
 				.getBean(Service.class)

@@ -32,7 +32,7 @@ class WaitObserverTests extends EngineFixture {
 		observed((request) -> new Observed() {
 
 			@Override
-			public void acquired() {
+			public void acquired(String holder) {
 				fail();
 			}
 

@@ -61,10 +61,12 @@ class FlightRecorderEventsTests {
 		assertThat(acquired.getString("keys")).isEqualTo("a,b");
 		assertThat(acquired.getBoolean("acquired")).isTrue();
 		assertThat(acquired.getDuration("waited")).isEqualTo(Duration.ofMillis(20));
-		assertThat(acquired.getString("holder")).isEqualTo("us");
+		assertThat(acquired.getString("owner")).isEqualTo("us");
+		assertThat(acquired.getString("holder")).isNull();
 		assertThat(acquired.getThread().getJavaName()).isEqualTo(Thread.currentThread().getName());
 		RecordedEvent busy = recorded.get(1);
 		assertThat(busy.getBoolean("acquired")).isFalse();
+		assertThat(busy.getString("owner")).isNull();
 		assertThat(busy.getString("holder")).isEqualTo("other");
 		RecordedEvent held = recorded.get(2);
 		assertThat(held.getString("key")).isEqualTo("a");

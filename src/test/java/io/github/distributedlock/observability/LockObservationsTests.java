@@ -21,6 +21,7 @@ import io.micrometer.observation.Observation.Scope;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import org.assertj.core.data.Offset;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,21 @@ class LockObservationsTests {
 			.hasHighCardinalityKeyValue("key", "a,b")
 			.doesNotHaveHighCardinalityKeyValueWithKey("holder")
 			.doesNotHaveError();
+	}
+
+	@Test
+	void sayWhichHolderARequestHasWaitedFor() throws Exception {
+		LockHandle handle = this.other.acquire("k");
+		CompletableFuture<LockHandle> waiting = this.engine
+			.acquireAsync(LockRequest.of("k").waitTime(Duration.ofMinutes(1)));
+		Awaitility.await("the request waits")
+			.atMost(Patience.PATIENCE)
+			.until(() -> !this.engine.inspect("k").waiters().isEmpty());
+		handle.close();
+		waiting.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS).close();
+		observed().hasBeenStopped()
+			.hasLowCardinalityKeyValue("outcome", "acquired")
+			.hasHighCardinalityKeyValue("holder", handle.owner());
 	}
 
 	@Test
@@ -121,12 +137,24 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void belongToTheTraceOfTheThreadThatAsks() throws Exception {
+	void belongToTheTraceOfTheThreadThatAsks() {
 		Observation request = Observation.start("request", this.registry);
 		try (Scope scope = request.openScope()) {
-			this.engine.acquireAsync(LockRequest.of("k")).get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS).close();
+			this.engine.acquire("k").close();
 		}
 		request.stop();
+		observed().hasParentObservationEqualTo(request);
+	}
+
+	@Test
+	void belongToTheTraceOfTheThreadThatAsksAndDoesNotWait() throws Exception {
+		Observation request = Observation.start("request", this.registry);
+		CompletableFuture<LockHandle> acquiring;
+		try (Scope scope = request.openScope()) {
+			acquiring = this.engine.acquireAsync(LockRequest.of("k"));
+		}
+		request.stop();
+		acquiring.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS).close();
 		observed().hasParentObservationEqualTo(request);
 	}
 
@@ -148,11 +176,32 @@ class LockObservationsTests {
 	}
 
 	@Test
-	void makeNothingThatIsSwitchedOff() {
+	void makeOnlyAContextIfTheyAreSwitchedOff() {
 		this.registry.observationConfig().observationPredicate((name, context) -> !name.startsWith("distributed.lock"));
-		assertThat(new LockObservations(this.registry).begins(LockRequest.of("k"))).isNull();
+		LockObservations observations = new LockObservations(this.registry);
+		LockRequest request = LockRequest.of("k");
+		assertThat(observations.begins(request)).isNull();
+		long context = Allocations
+			.perCall(() -> Observation.createNotStarted(NAME, Observation.Context::new, this.registry));
+		assertThat(Allocations.perCall(() -> observations.begins(request))).isCloseTo(context, Offset.offset(32L));
 		this.engine.acquire("k").close();
 		TestObservationRegistryAssert.assertThat(this.registry).doesNotHaveAnyObservation();
+	}
+
+	@Test
+	void haveNamesThatNoMeterOfOursHas() {
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		LockMeters lockMeters = new LockMeters(meters);
+		lockMeters.expect("sale");
+		lockMeters.observe(() -> 0, () -> 0);
+		SimpleMeterRegistry observed = new SimpleMeterRegistry();
+		this.registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(observed));
+		this.engine.acquire("k").close();
+		assertThat(names(observed)).contains(NAME).doesNotContainAnyElementsOf(names(meters));
+	}
+
+	private static List<String> names(SimpleMeterRegistry registry) {
+		return registry.getMeters().stream().map((meter) -> meter.getId().getName()).toList();
 	}
 
 	@Test

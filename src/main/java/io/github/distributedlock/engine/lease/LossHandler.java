@@ -106,7 +106,7 @@ public final class LossHandler {
 	private void tell(Hold hold, Reason reason) {
 		Duration held = hold.held();
 		this.losses.merge(reason, 1L, Long::sum);
-		hold.lossCallbacks().forEach(LossCallback::lost);
+		hold.handles().forEach(AttachedHandle::lost);
 		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
 		this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost after "
 				+ Text.of(held) + ": " + told(reason, hold.options()));

@@ -222,13 +222,13 @@ public final class AcquireLoop implements Acquisition {
 	private void beginToWait() {
 		if (this.awaited == null) {
 			this.attempts.wait.begins(this.node.key());
+			this.node.isWaitedFor(this.attempts.wait);
 			this.awaited = Awaited.TURN;
 		}
 	}
 
 	private long await(Awaited awaited, long nanos) {
 		this.awaited = awaited;
-		this.node.isWaitedFor(this.attempts.wait);
 		return Math.max(0, nanos);
 	}
 
@@ -321,7 +321,7 @@ public final class AcquireLoop implements Acquisition {
 
 	private long enter() {
 		this.outOfTurn = false;
-		Waker waker = this.node.waker; // No thread has waited beside the queue.
+		Waker waker = this.node.waker;
 		this.node = Objects.requireNonNull(this.attempts.context.queue().enter(this.node.queueKey, true, false, waker));
 		requireServed();
 		return this.node.wasFirst() ? NEXT_ROUND : queueUp();

@@ -44,8 +44,8 @@ final class QueueNode implements QueuePlace {
 	private final LocalQueue localQueue;
 
 	/**
-	 * The request; one that a thread waits for not before it waits, so that the others
-	 * need not be made to last.
+	 * The request; {@code null} if a thread waits for it, until that has to. A request
+	 * that need not wait is seen by its own thread only, and may cost nothing.
 	 */
 	volatile @Nullable Waker waker;
 

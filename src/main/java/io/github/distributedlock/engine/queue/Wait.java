@@ -168,12 +168,20 @@ public final class Wait implements Waker {
 	}
 
 	/**
-	 * The owner token of the holder, when last heard of.
-	 * @return the token, or {@code null} if the key is not held, or its owner is not
+	 * The owner token of the holder, when last heard of. Once the key is acquired, that of
+	 * the one before.
+	 * @return the token, or {@code null} if the key was not held, or its owner is not
 	 * known
 	 */
 	public @Nullable String holder() {
 		return (this.holder != null) ? this.holder.owner() : null;
+	}
+
+	/**
+	 * The next key is asked for, of which nothing has been heard.
+	 */
+	void nextKey() {
+		this.holder = null;
 	}
 
 	/**
@@ -210,7 +218,9 @@ public final class Wait implements Waker {
 	 */
 	void heard(AcquireResult attempt) {
 		this.busy = !attempt.acquired();
-		this.holder = attempt.holder();
+		if (this.busy) {
+			this.holder = attempt.holder();
+		}
 	}
 
 }

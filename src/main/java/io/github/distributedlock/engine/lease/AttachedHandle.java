@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A handle, as its holds know it. Does not block and does not throw.
  */
-public interface LossCallback {
+public interface AttachedHandle {
 
 	/**
 	 * Tells the handle that one of its holds is lost. It may be told more than once.
