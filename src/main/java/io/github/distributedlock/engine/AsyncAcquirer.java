@@ -119,18 +119,22 @@ final class AsyncAcquirer {
 			return future;
 		}
 		AsyncDriver driver = new AsyncDriver(this.tasks, this.handleContext.time());
-		RequestAcquisition acquisition = this.requestAcquirer.begin(reentrancy, keys, options, wait, driver);
-		// By others; when the request itself completes it, it has ended.
-		future.whenComplete((value, failure) -> driver.withdraw());
-		Pending<T> pending = new Pending<>(request, keys, options, wait, result, call, acquisition, inContext, future);
+		Observed observed = this.observedWaits.begin(request);
+		Pending<T> pending;
 		try {
+			RequestAcquisition acquisition = this.requestAcquirer.begin(reentrancy, keys, options, wait,
+					driver);
+			// By others; when the request itself completes it, it has ended.
+			future.whenComplete((value, failure) -> driver.withdraw());
+			pending = new Pending<>(request, keys, options, wait, result, call, acquisition, inContext, future,
+					observed);
 			acquisition.queueUp();
 		}
 		catch (Throwable ex) {
-			pending.observeEnd(ex);
+			ObservedWaits.fail(observed, ex);
 			throw ex;
 		}
-		driver.start(acquisition, pending);
+		driver.start(pending.acquisition, pending);
 		return future;
 	}
 
@@ -216,7 +220,7 @@ final class AsyncAcquirer {
 
 		private Pending(LockRequest request, List<String> keys, HoldOptions options, Wait wait,
 				Function<@Nullable LockHandle, T> result, Call call, RequestAcquisition acquisition,
-				UnaryOperator<Runnable> inContext, CallbackFuture<T> future) {
+				UnaryOperator<Runnable> inContext, CallbackFuture<T> future, @Nullable Observed observed) {
 			this.request = request;
 			this.keys = keys;
 			this.options = options;
@@ -226,7 +230,7 @@ final class AsyncAcquirer {
 			this.acquisition = acquisition;
 			this.inContext = inContext;
 			this.future = future;
-			this.observed = AsyncAcquirer.this.observedWaits.begin(request);
+			this.observed = observed;
 		}
 
 		@Override
@@ -263,7 +267,7 @@ final class AsyncAcquirer {
 				if (this.handle == null) {
 					AsyncAcquirer.this.handleContext.calls().end(this.call);
 				}
-				observeEnd(this.failure);
+				observeEnd();
 			}
 			if (this.handle == null && this.future.isDone()) {
 				return; // It was withdrawn.
@@ -285,19 +289,12 @@ final class AsyncAcquirer {
 			}
 		}
 
-		private void observeEnd(@Nullable Throwable failure) {
-			if (this.observed == null) {
-				return;
-			}
-			String holder = this.wait.holder();
-			if (failure != null) {
-				ObservedWaits.end(this.observed, (same) -> same.failed(failure));
-			}
-			else if (this.handle != null) {
-				ObservedWaits.end(this.observed, (same) -> same.acquired(holder));
+		private void observeEnd() {
+			if (this.failure != null) {
+				ObservedWaits.fail(this.observed, this.failure);
 			}
 			else {
-				ObservedWaits.end(this.observed, (same) -> same.busy(holder));
+				ObservedWaits.end(this.observed, this.handle != null, this.wait.holder());
 			}
 		}
 

@@ -88,8 +88,7 @@ final class HandleAcquirer {
 				if (interrupted && wait.isAllowed()) {
 					wait.interrupted("before");
 				}
-				Observed observed = this.observedWaits.begin(request);
-				holds = (observed != null) ? ask(keys, options, wait, observed) : ask(keys, options, wait);
+				holds = ask(keys, options, wait, this.observedWaits.begin(request));
 			}
 			if (holds == null) {
 				this.events.publish(new LockEvent.NotAcquired(options.name(), keys, wait.waited(), wait.holder()));
@@ -109,31 +108,22 @@ final class HandleAcquirer {
 		}
 	}
 
-	private @Nullable List<Hold> ask(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {
-		this.eventLoops.check(options.name(), keys);
+	private @Nullable List<Hold> ask(List<String> keys, HoldOptions options, Wait wait, @Nullable Observed observed)
+			throws InterruptedException {
 		this.asking.increment();
 		try {
-			return this.requestAcquirer.acquire(keys, options, wait);
+			this.eventLoops.check(options.name(), keys);
+			List<Hold> holds = this.requestAcquirer.acquire(keys, options, wait);
+			ObservedWaits.end(observed, holds != null, wait.holder());
+			return holds;
+		}
+		catch (Throwable ex) {
+			ObservedWaits.fail(observed, ex);
+			throw ex;
 		}
 		finally {
 			this.asking.decrement();
 		}
-	}
-
-	private @Nullable List<Hold> ask(List<String> keys, HoldOptions options, Wait wait, Observed observed)
-			throws InterruptedException {
-		List<Hold> holds;
-		try {
-			holds = ask(keys, options, wait);
-		}
-		catch (Throwable ex) {
-			ObservedWaits.end(observed, (same) -> same.failed(ex));
-			throw ex;
-		}
-		String holder = wait.holder();
-		ObservedWaits.end(observed,
-				(holds != null) ? (same) -> same.acquired(holder) : (same) -> same.busy(holder));
-		return holds;
 	}
 
 	private LockHandle open(List<Hold> holds, List<String> keys, LockRequest request, Call call) {

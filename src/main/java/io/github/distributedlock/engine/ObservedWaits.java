@@ -1,7 +1,5 @@
 package io.github.distributedlock.engine;
 
-import java.util.function.Consumer;
-
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.WaitObserver.Observed;
@@ -39,10 +37,29 @@ final class ObservedWaits {
 	}
 
 	/**
-	 * A wait has ended.
+	 * A wait has ended with an answer.
+	 * @param holder the last one that the request knew to be in its way
 	 */
-	static void end(Observed observed, Consumer<Observed> end) {
-		UserCode.run(() -> end.accept(observed), ObservedWaits::what);
+	static void end(@Nullable Observed observed, boolean acquired, @Nullable String holder) {
+		if (observed != null) {
+			UserCode.run(() -> {
+				if (acquired) {
+					observed.acquired(holder);
+				}
+				else {
+					observed.busy(holder);
+				}
+			}, ObservedWaits::what);
+		}
+	}
+
+	/**
+	 * A wait has failed.
+	 */
+	static void fail(@Nullable Observed observed, Throwable failure) {
+		if (observed != null) {
+			UserCode.run(() -> observed.failed(failure), ObservedWaits::what);
+		}
 	}
 
 	private static String what() {

@@ -101,6 +101,13 @@ class LockObservationsTests {
 	}
 
 	@Test
+	void observeAWaitWithoutAThreadThatFails() {
+		this.engine.stop();
+		assertThat(this.engine.acquireAsync(LockRequest.of("k"))).failsWithin(Patience.PATIENCE);
+		observed().hasBeenStopped().hasLowCardinalityKeyValue("outcome", "failed").hasError();
+	}
+
+	@Test
 	void observeAWaitWithoutAThread() throws Exception {
 		try (LockHandle handle = this.engine.acquireAsync(LockRequest.of("k").name("sale"))
 			.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
