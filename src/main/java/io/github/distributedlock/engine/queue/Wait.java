@@ -168,8 +168,8 @@ public final class Wait implements Waker {
 	}
 
 	/**
-	 * The owner token of the holder, when last heard of. Once the key is acquired, that of
-	 * the one before.
+	 * The owner token of the holder, when last heard of. Once the key is acquired, that
+	 * of the one before.
 	 * @return the token, or {@code null} if the key was not held, or its owner is not
 	 * known
 	 */
