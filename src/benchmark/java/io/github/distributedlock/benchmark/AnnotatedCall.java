@@ -64,7 +64,9 @@ public class AnnotatedCall {
 		this.engine = LockEngine.builder(new InMemoryLockBackend()).build();
 		this.listenedTo = LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
 		}).build();
-		this.recordable = LockEngine.builder(new InMemoryLockBackend()).listener(new FlightRecorderEvents()).build();
+		// Beside another listener, which every application has.
+		this.recordable = LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
+		}).listener(new FlightRecorderEvents()).build();
 		this.unobserved = LockEngine.builder(new InMemoryLockBackend())
 			.waitObserver(new LockObservations(ObservationRegistry.NOOP))
 			.build();
