@@ -111,7 +111,8 @@ public final class EngineSnapshot {
 	 * @param held for how long the request has had it
 	 * @param renewals how often the lease was renewed for this owner
 	 * @param thread the name of the thread that the handle is bound to, {@code null} for
-	 * a request that is detached or asynchronous, and while the key is handed on
+	 * a request that is detached or asynchronous, as those of reactive chains are, and
+	 * while the key is handed on
 	 * @param fencingToken the fencing token, {@code null} if the request has none
 	 */
 	public record Hold(String key, String owner, String name, LockMode mode, Duration left, Duration held, int renewals,

@@ -122,8 +122,7 @@ final class AsyncAcquirer {
 		Observed observed = this.observedWaits.begin(request);
 		Pending<T> pending;
 		try {
-			RequestAcquisition acquisition = this.requestAcquirer.begin(reentrancy, keys, options, wait,
-					driver);
+			RequestAcquisition acquisition = this.requestAcquirer.begin(reentrancy, keys, options, wait, driver);
 			// By others; when the request itself completes it, it has ended.
 			future.whenComplete((value, failure) -> driver.withdraw());
 			pending = new Pending<>(request, keys, options, wait, result, call, acquisition, inContext, future,
