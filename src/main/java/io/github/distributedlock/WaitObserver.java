@@ -6,9 +6,10 @@ import org.jspecify.annotations.Nullable;
  * Observes the waits of requests, each from asking for a lock to having it, or not; for
  * traces. Re-entering a lock is no wait.
  * <p>
- * Called on the thread that asks or waits, which it must not block. An implementation is
- * safe for use by many threads. What it throws, be it an {@link Error}, is logged and
- * harms no request.
+ * Called on the thread that asks; at the end of a request that no thread waits for, where
+ * the callbacks of its future run, in the context of the request. It delays that request
+ * only, for as long as it blocks. An implementation is safe for use by many threads. What
+ * it throws, be it an {@link Error}, is logged and harms no request.
  */
 @FunctionalInterface
 public interface WaitObserver {
@@ -27,8 +28,8 @@ public interface WaitObserver {
 
 		/**
 		 * The request has the lock.
-		 * @param holder the owner token of the one that it waited for, the last one if
-		 * there were several; {@code null} if it waited for none, or that is not known
+		 * @param holder the owner token of the last one that was known to hold any of its
+		 * keys meanwhile; {@code null} if there was none
 		 */
 		void acquired(@Nullable String holder);
 

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -23,6 +24,7 @@ import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.NodeTasks;
 import io.github.distributedlock.engine.runtime.Nodes;
+import io.github.distributedlock.engine.runtime.UserCode;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -107,7 +109,7 @@ final class AsyncAcquirer {
 			Call call) {
 		List<String> keys = this.requests.keysInOrder(request);
 		HoldOptions options = this.requests.options(request);
-		UnaryOperator<Runnable> inContext = this.contextCapture.get();
+		UnaryOperator<Runnable> inContext = captureContext();
 		CallbackFuture<T> future = new CallbackFuture<>(
 				(task) -> this.handleContext.workers().callback(inContext.apply(task)));
 		Reentrancy reentrancy = Reentrancy.ofChain(CurrentLock.chain(), this.handleContext.lossHandler(),
@@ -135,6 +137,16 @@ final class AsyncAcquirer {
 		}
 		driver.start(pending.acquisition, pending);
 		return future;
+	}
+
+	private UnaryOperator<Runnable> captureContext() {
+		try {
+			return this.contextCapture.get();
+		}
+		catch (Throwable ex) {
+			UserCode.caught(ex, () -> "What captures the context of a request for a lock");
+			return UnaryOperator.identity();
+		}
 	}
 
 	private LockHandle reenter(LockRequest request, List<Hold> holds, List<String> keys, Call call) {
@@ -266,10 +278,9 @@ final class AsyncAcquirer {
 				if (this.handle == null) {
 					AsyncAcquirer.this.handleContext.calls().end(this.call);
 				}
-				observeEnd();
 			}
-			if (this.handle == null && this.future.isDone()) {
-				return; // It was withdrawn.
+			if (this.handle == null && this.future.isDone() && this.observed == null) {
+				return; // It was withdrawn, and nobody is to be told.
 			}
 			try {
 				AsyncAcquirer.this.handleContext.workers().callback(this::completeInContext);
@@ -285,15 +296,6 @@ final class AsyncAcquirer {
 			}
 			finally {
 				complete(); // If that has failed.
-			}
-		}
-
-		private void observeEnd() {
-			if (this.failure != null) {
-				ObservedWaits.fail(this.observed, this.failure);
-			}
-			else {
-				ObservedWaits.end(this.observed, this.handle != null, this.wait.holder());
 			}
 		}
 
@@ -323,6 +325,7 @@ final class AsyncAcquirer {
 			}
 			boolean taken = false;
 			try {
+				observeEnd();
 				taken = completes();
 			}
 			catch (Throwable ex) {
@@ -332,6 +335,22 @@ final class AsyncAcquirer {
 				if (!taken && this.handle != null) {
 					this.handle.undo();
 				}
+			}
+		}
+
+		/**
+		 * Before the future is completed, so that the wait has ended for those that it
+		 * completes.
+		 */
+		private void observeEnd() {
+			if (this.failure != null) {
+				ObservedWaits.fail(this.observed, this.failure);
+			}
+			else if (this.observed != null && this.future.isDone()) {
+				ObservedWaits.fail(this.observed, new CancellationException("The request was withdrawn"));
+			}
+			else {
+				ObservedWaits.end(this.observed, this.handle != null, this.wait);
 			}
 		}
 

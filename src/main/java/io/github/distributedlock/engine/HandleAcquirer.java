@@ -114,7 +114,7 @@ final class HandleAcquirer {
 		try {
 			this.eventLoops.check(options.name(), keys);
 			List<Hold> holds = this.requestAcquirer.acquire(keys, options, wait);
-			ObservedWaits.end(observed, holds != null, wait.holder());
+			observeEnd(observed, holds, wait);
 			return holds;
 		}
 		catch (Throwable ex) {
@@ -123,6 +123,19 @@ final class HandleAcquirer {
 		}
 		finally {
 			this.asking.decrement();
+		}
+	}
+
+	private void observeEnd(@Nullable Observed observed, @Nullable List<Hold> holds, Wait wait) {
+		boolean done = false;
+		try {
+			ObservedWaits.end(observed, holds != null, wait);
+			done = true;
+		}
+		finally {
+			if (!done && holds != null) { // No memory, or no stack, to tell it.
+				this.reentrancy.undo(holds);
+			}
 		}
 	}
 

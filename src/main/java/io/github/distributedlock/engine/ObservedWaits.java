@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.WaitObserver.Observed;
+import io.github.distributedlock.engine.queue.Wait;
 import io.github.distributedlock.engine.runtime.UserCode;
 import org.jspecify.annotations.Nullable;
 
@@ -31,23 +32,22 @@ final class ObservedWaits {
 			return observer.begins(request);
 		}
 		catch (Throwable ex) {
-			UserCode.log(ObservedWaits::what, ex);
+			UserCode.caught(ex, ObservedWaits::what);
 			return null;
 		}
 	}
 
 	/**
 	 * A wait has ended with an answer.
-	 * @param holder the last one that the request knew to be in its way
 	 */
-	static void end(@Nullable Observed observed, boolean acquired, @Nullable String holder) {
+	static void end(@Nullable Observed observed, boolean acquired, Wait wait) {
 		if (observed != null) {
 			UserCode.run(() -> {
 				if (acquired) {
-					observed.acquired(holder);
+					observed.acquired(wait.waitedFor());
 				}
 				else {
-					observed.busy(holder);
+					observed.busy(wait.holder());
 				}
 			}, ObservedWaits::what);
 		}

@@ -65,8 +65,8 @@ class SnapshotTests extends EngineFixture {
 		assertThat(this.engine.snapshot().queues())
 			.containsOnly(Map.entry("k", new EngineSnapshot.Queue(2, Duration.ofSeconds(3))));
 		releasedElsewhere("k");
-		first.join().close();
-		second.join().close();
+		assertThat(first).succeedsWithin(PATIENCE).satisfies(LockHandle::close);
+		assertThat(second).succeedsWithin(PATIENCE).satisfies(LockHandle::close);
 	}
 
 	@Test
@@ -78,6 +78,16 @@ class SnapshotTests extends EngineFixture {
 			.containsOnly(Map.entry("k", new EngineSnapshot.Queue(1, Duration.ofSeconds(3))));
 		waiting.cancel(false);
 		Awaitility.await("withdrawn").until(() -> this.engine.snapshot().queues().isEmpty());
+	}
+
+	@Test
+	void leavesOutWhatIsLostAsSoonAsThatIsKnown() {
+		LockHandle handle = this.engine.acquire("k");
+		assertThat(this.store.release("k", handle.owner())).isTrue();
+		this.time.advance(LEASE.dividedBy(3));
+		assertThat(this.engine.snapshot().incidents().losses()).containsOnly(Map.entry(Reason.TAKEN, 1L));
+		assertThat(this.engine.snapshot().holds()).isEmpty();
+		handle.close();
 	}
 
 	@Test

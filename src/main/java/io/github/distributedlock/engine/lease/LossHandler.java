@@ -105,8 +105,8 @@ public final class LossHandler {
 
 	private void tell(Hold hold, Reason reason) {
 		Duration held = hold.held();
+		hold.handles().forEach(AttachedHandle::lost); // Before anything that may fail.
 		this.losses.merge(reason, 1L, Long::sum);
-		hold.handles().forEach(AttachedHandle::lost);
 		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
 		this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost after "
 				+ Text.of(held) + ": " + told(reason, hold.options()));

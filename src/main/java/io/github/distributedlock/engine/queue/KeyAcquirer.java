@@ -60,7 +60,6 @@ public final class KeyAcquirer {
 
 	private @Nullable AcquireLoop begin(Claim claim, QueueKey queueKey, HoldOptions options, Wait wait, int era,
 			@Nullable Waker waker) {
-		wait.nextKey();
 		QueueNode node = enter(queueKey, options, wait.isAllowed() && wait.mayAsk(), waker);
 		if (node == null) {
 			wait.requireNoFailure(claim.key(), this.context.queue().failure(queueKey));

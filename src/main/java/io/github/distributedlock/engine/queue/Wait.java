@@ -26,7 +26,7 @@ public final class Wait implements Waker {
 
 	private final long start;
 
-	private final long limit;
+	private final Duration limit;
 
 	private final boolean interruptible;
 
@@ -38,10 +38,12 @@ public final class Wait implements Waker {
 
 	private @Nullable Holder holder;
 
+	private @Nullable String waitedFor;
+
 	public Wait(EngineTime time, Duration limit, boolean interruptible) {
 		this.time = time;
 		this.start = time.nanoTime();
-		this.limit = limit.toNanos();
+		this.limit = limit;
 		this.interruptible = interruptible;
 	}
 
@@ -49,7 +51,7 @@ public final class Wait implements Waker {
 	 * Whether the request may wait at all, or only make one attempt.
 	 */
 	public boolean isAllowed() {
-		return this.limit > 0;
+		return this.limit.toNanos() > 0;
 	}
 
 	boolean isOver() {
@@ -140,11 +142,11 @@ public final class Wait implements Waker {
 	 * How long it may yet last, in nanoseconds; not more than 0 if it is over.
 	 */
 	public long left() {
-		return this.limit - (this.time.nanoTime() - this.start);
+		return this.limit.toNanos() - (this.time.nanoTime() - this.start);
 	}
 
 	public Duration limit() {
-		return Duration.ofNanos(this.limit);
+		return this.limit;
 	}
 
 	/**
@@ -168,9 +170,8 @@ public final class Wait implements Waker {
 	}
 
 	/**
-	 * The owner token of the holder, when last heard of. Once the key is acquired, that
-	 * of the one before.
-	 * @return the token, or {@code null} if the key was not held, or its owner is not
+	 * The owner token of the holder, when last heard of.
+	 * @return the token, or {@code null} if the key is not held, or its owner is not
 	 * known
 	 */
 	public @Nullable String holder() {
@@ -178,10 +179,12 @@ public final class Wait implements Waker {
 	}
 
 	/**
-	 * The next key is asked for, of which nothing has been heard.
+	 * The owner token of the last one that was known to hold any key of the request, also
+	 * when that has been acquired.
+	 * @return the token, or {@code null} if there was none
 	 */
-	void nextKey() {
-		this.holder = null;
+	public @Nullable String waitedFor() {
+		return this.waitedFor;
 	}
 
 	/**
@@ -189,7 +192,7 @@ public final class Wait implements Waker {
 	 */
 	void sawLocally(@Nullable String owner) {
 		if (owner != null) {
-			this.holder = Holder.owner(owner);
+			sees(Holder.owner(owner));
 		}
 	}
 
@@ -218,8 +221,14 @@ public final class Wait implements Waker {
 	 */
 	void heard(AcquireResult attempt) {
 		this.busy = !attempt.acquired();
-		if (this.busy) {
-			this.holder = attempt.holder();
+		sees(attempt.holder());
+	}
+
+	private void sees(@Nullable Holder holder) {
+		this.holder = holder;
+		String owner = holder();
+		if (owner != null) {
+			this.waitedFor = owner;
 		}
 	}
 

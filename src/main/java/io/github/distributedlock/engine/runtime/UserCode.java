@@ -38,12 +38,20 @@ public final class UserCode {
 			return true;
 		}
 		catch (Throwable ex) {
-			if (ex instanceof InterruptedException) {
-				Thread.currentThread().interrupt(); // It was the thread that was meant.
-			}
-			log(what, ex);
+			caught(ex, what);
 			return false;
 		}
+	}
+
+	/**
+	 * Logs what code on the calling thread has thrown.
+	 * @param what what it is
+	 */
+	public static void caught(Throwable failure, Supplier<String> what) {
+		if (failure instanceof InterruptedException) {
+			Thread.currentThread().interrupt(); // It was the thread that was meant.
+		}
+		log(what, failure);
 	}
 
 	/**
@@ -78,7 +86,7 @@ public final class UserCode {
 	 * causes, and appenders what to do: that is code of the application, too.
 	 * @param what what it is
 	 */
-	public static void log(Supplier<String> what, Throwable failure) {
+	private static void log(Supplier<String> what, Throwable failure) {
 		if (!isDone(() -> logger.warn("{} failed", what.get(), failure))) {
 			isDone(() -> logger.warn("{} failed with {}, which cannot be logged", what.get(),
 					failure.getClass().getName()));
