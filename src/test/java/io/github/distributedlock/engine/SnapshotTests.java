@@ -84,7 +84,9 @@ class SnapshotTests extends EngineFixture {
 	void leavesOutWhatIsLostAsSoonAsThatIsKnown() {
 		LockHandle handle = this.engine.acquire("k");
 		assertThat(this.store.release("k", handle.owner())).isTrue();
+		this.time.holdBackRenewals();
 		this.time.advance(LEASE.dividedBy(3));
+		this.time.runHeldBack();
 		assertThat(this.engine.snapshot().incidents().losses()).containsOnly(Map.entry(Reason.TAKEN, 1L));
 		assertThat(this.engine.snapshot().holds()).isEmpty();
 		handle.close();
