@@ -141,7 +141,17 @@ class ArchitectureTests {
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("reactor..", "org.reactivestreams..", "kotlin..", "kotlinx..",
-					"io.micrometer.context..", "org.springframework.transaction.reactive..")
+					"org.springframework.transaction.reactive..")
+			.check(LIBRARY);
+	}
+
+	@Test
+	void onlyTheReactiveRoomAndTheWiringKnowContextPropagation() {
+		noClasses().that()
+			.resideOutsideOfPackages(ROOT + ".reactive", ROOT + ".autoconfigure")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("io.micrometer.context..")
 			.check(LIBRARY);
 	}
 

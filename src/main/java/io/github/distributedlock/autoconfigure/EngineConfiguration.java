@@ -45,7 +45,7 @@ class EngineConfiguration {
 			builder.application(application);
 		}
 		listeners.orderedStream().forEach(builder::listener);
-		waitObserver.ifAvailable(builder::waitObserver);
+		waitObserver.ifUnique(builder::waitObserver);
 		contextCapture.ifAvailable(builder::contextCapture);
 		return builder.listener(new LostEventPublisher(events)).build();
 	}

@@ -4,9 +4,9 @@ import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.observability.LockObservations;
 import io.micrometer.observation.ObservationRegistry;
 
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Configuration;
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ObservationRegistry.class)
-@ConditionalOnBean(ObservationRegistry.class)
+@ConditionalOnSingleCandidate(ObservationRegistry.class)
 class ObservationConfiguration {
 
 	@Bean

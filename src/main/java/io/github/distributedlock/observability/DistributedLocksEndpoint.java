@@ -4,6 +4,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockStatus;
 import org.jspecify.annotations.Nullable;
 
@@ -59,7 +60,7 @@ public final class DistributedLocksEndpoint {
 	 * @return the description
 	 * @throws InvalidEndpointRequestException if there cannot be such a key, or the store
 	 * cannot be asked about one
-	 * @throws io.github.distributedlock.LockBackendException if the store has failed
+	 * @throws LockBackendException if the store has failed
 	 */
 	// Each line of Spring Boot knows one of these as the mark of an optional parameter.
 	@SuppressWarnings("deprecation")
@@ -75,6 +76,14 @@ public final class DistributedLocksEndpoint {
 	OperationResponseBody describe(@Nullable String key, boolean showsValues) {
 		Values values = new Values(this.sanitizer, showsValues);
 		return (key != null) ? KeyDescriptor.of(inspect(key), values) : LocksDescriptor.of(this.snapshot.get(), values);
+	}
+
+	/**
+	 * What the store said.
+	 * @param showsValues whether values are shown
+	 */
+	String error(LockBackendException failure, boolean showsValues) {
+		return new Values(this.sanitizer, showsValues).show("error", String.valueOf(failure.getMessage()));
 	}
 
 	private LockStatus inspect(String key) {

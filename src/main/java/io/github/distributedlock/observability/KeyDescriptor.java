@@ -21,7 +21,7 @@ record KeyDescriptor(String key, boolean free, boolean heldHere, List<Holder> ho
 		List<Waiter> waiters) implements OperationResponseBody {
 
 	static KeyDescriptor of(LockStatus status, Values values) {
-		return new KeyDescriptor(values.show("key", status.key()), status.isFree(), status.isHeldHere(),
+		return new KeyDescriptor(values.show("lock", status.key()), status.isFree(), status.isHeldHere(),
 				status.holders()
 					.stream()
 					.map((holder) -> new Holder(values.show("owner", holder.name()), holder.state(), holder.mode(),

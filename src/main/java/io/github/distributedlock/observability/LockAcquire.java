@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 @Name("io.github.distributedlock.LockAcquire")
 @Label("Distributed Lock Acquire")
-@Description("A request for a distributed lock has ended")
+@Description("A request has its distributed lock, or a key was busy for as long as it could wait")
 @Category("Distributed Lock")
 @Enabled(false)
 final class LockAcquire extends Event {

@@ -51,8 +51,14 @@ public final class LockObservations implements WaitObserver {
 		observation.contextualName("lock " + request.name())
 			.lowCardinalityKeyValue("name", request.name())
 			.lowCardinalityKeyValue("mode", request.mode().name().toLowerCase(Locale.ROOT))
-			.highCardinalityKeyValue("key", String.join(",", request.keys()))
-			.start();
+			.highCardinalityKeyValue("key", String.join(",", request.keys()));
+		try {
+			observation.start();
+		}
+		catch (Throwable ex) {
+			observation.stop(); // Some handlers have begun, which would wait for ever.
+			throw ex;
+		}
 		return new ObservedWait(observation);
 	}
 
@@ -70,8 +76,12 @@ public final class LockObservations implements WaitObserver {
 
 		@Override
 		public void failed(Throwable failure) {
-			this.observation.error(failure);
-			end("failed", null);
+			try {
+				this.observation.error(failure);
+			}
+			finally {
+				end("failed", null);
+			}
 		}
 
 		private void end(String outcome, @Nullable String holder) {

@@ -39,7 +39,7 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 				snapshot.queues()
 					.entrySet()
 					.stream()
-					.map((queue) -> new Queue(values.show("key", queue.getKey()), queue.getValue().length(),
+					.map((queue) -> new Queue(values.show("lock", queue.getKey()), queue.getValue().length(),
 							millis(queue.getValue().longestWait())))
 					.sorted(Comparator.comparing(Queue::longestWait).reversed())
 					.toList(),
@@ -61,7 +61,7 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 			@Nullable String thread, @Nullable Long fencingToken) {
 
 		static Hold of(EngineSnapshot.Hold hold, Instant now, Values values) {
-			return new Hold(values.show("key", hold.key()), hold.name(), hold.mode(),
+			return new Hold(values.show("lock", hold.key()), hold.name(), hold.mode(),
 					values.show("owner", hold.owner()), now.minus(hold.held()).truncatedTo(ChronoUnit.MILLIS),
 					millis(hold.left()), hold.renewals(), values.showIfPresent("thread", hold.thread()),
 					hold.fencingToken());

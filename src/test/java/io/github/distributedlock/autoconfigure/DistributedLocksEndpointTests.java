@@ -159,14 +159,32 @@ class DistributedLocksEndpointTests {
 	}
 
 	@Test
-	void saysWhoWaits() throws Exception {
-		start(EXPOSED, SHOWN);
+	void hidesWhoWaits() throws Exception {
+		start(EXPOSED);
 		LockHandle handle = engine().acquire(KEY);
+		CompletableFuture<LockHandle> waiting = waiting();
+		assertThat(first(json(get("/distributedlocks")), "queues")).containsEntry("key", "******");
+		assertThat(first(json(get("/distributedlocks?key=" + encoded(KEY))), "waiters"))
+			.containsEntry("instance", "******")
+			.containsEntry("ticket", "******");
+		handle.close();
+		assertThat(waiting).succeedsWithin(Patience.PATIENCE).satisfies(LockHandle::close);
+	}
+
+	private CompletableFuture<LockHandle> waiting() {
 		CompletableFuture<LockHandle> waiting = engine()
 			.acquireAsync(LockRequest.of(KEY).fair(true).waitTime(Duration.ofMinutes(1)));
 		Awaitility.await("the request waits")
 			.atMost(Patience.PATIENCE)
 			.until(() -> !engine().inspect(KEY).waiters().isEmpty());
+		return waiting;
+	}
+
+	@Test
+	void saysWhoWaits() throws Exception {
+		start(EXPOSED, SHOWN);
+		LockHandle handle = engine().acquire(KEY);
+		CompletableFuture<LockHandle> waiting = waiting();
 		Map<String, Object> locks = json(get("/distributedlocks"));
 		assertThat(number(locks, "requestsWaiting")).isOne();
 		Map<String, Object> queue = first(locks, "queues");
@@ -206,6 +224,17 @@ class DistributedLocksEndpointTests {
 		}
 	}
 
+	/**
+	 * A usual bean of an application, which hides what ends in "key".
+	 */
+	@Test
+	void doesNotTakeAKeyForACredential() throws Exception {
+		start(List.of(HidingCredentials.class), EXPOSED, SHOWN);
+		try (LockHandle handle = engine().acquire(KEY)) {
+			assertThat(first(json(get("/distributedlocks")), "holds")).containsEntry("key", KEY);
+		}
+	}
+
 	@Test
 	void looksWhoAsks() {
 		assertThat(webExtension(Show.WHEN_AUTHORIZED, "ops").locks(SecurityContext.NONE, null).getBody()).asString()
@@ -237,6 +266,23 @@ class DistributedLocksEndpointTests {
 		assertThat(response.getBody()).asString().contains("Redis is down");
 	}
 
+	/**
+	 * It names the key and the server, and maybe a user.
+	 */
+	@Test
+	void hidesWhatTheStoreSaidWhenItFailed() {
+		var response = webExtension(Show.NEVER, "ops").locks(SecurityContext.NONE, "k");
+		assertThat(response.getStatus()).isEqualTo(503);
+		assertThat(response.getBody()).asString().doesNotContain("Redis is down").contains("******");
+	}
+
+	@Test
+	void isThereIfItIsExposed() {
+		Contexts.inMemory()
+			.withPropertyValues(EXPOSED)
+			.run((context) -> assertThat(context).hasBean("distributedLocksEndpoint"));
+	}
+
 	@Test
 	void doesWithoutActuator() {
 		Contexts.inMemory()
@@ -249,8 +295,8 @@ class DistributedLocksEndpointTests {
 	@Test
 	void isOffWithTheLocks() {
 		Contexts.inMemory()
-			.withPropertyValues("management.endpoints.jmx.exposure.include=*", "distributed-lock.enabled=false")
-			.run((context) -> assertThat(context).doesNotHaveBean(DistributedLocksEndpoint.class));
+			.withPropertyValues(EXPOSED, "distributed-lock.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("distributedLocksEndpoint"));
 	}
 
 	private static DistributedLocksWebExtension webExtension(Show show, String role) {
@@ -338,7 +384,17 @@ class DistributedLocksEndpointTests {
 
 		@Bean
 		SanitizingFunction hidesKeys() {
-			return (data) -> "key".equals(data.getKey()) ? data.withSanitizedValue() : data;
+			return (data) -> "lock".equals(data.getKey()) ? data.withSanitizedValue() : data;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class HidingCredentials {
+
+		@Bean
+		SanitizingFunction hidesCredentials() {
+			return SanitizingFunction.sanitizeValue().ifLikelySensitive();
 		}
 
 	}

@@ -5,11 +5,13 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Allocations;
@@ -18,6 +20,7 @@ import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.Observation.Scope;
+import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
@@ -28,6 +31,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Tests for {@link LockObservations}.
@@ -230,6 +234,65 @@ class LockObservationsTests {
 
 	private TestObservationRegistryAssert.TestObservationRegistryAssertReturningObservationContextAssert observed() {
 		return TestObservationRegistryAssert.assertThat(this.registry).hasObservationWithNameEqualTo(NAME).that();
+	}
+
+	@Test
+	void endWhatAHandlerHasBegunIfAnotherFailsAtTheBegin() {
+		assertThat(active((handler) -> handler.failsAtTheBegin = true)).isZero();
+	}
+
+	@Test
+	void endWhatAHandlerHasBegunIfAnotherFailsAtAnError() {
+		assertThat(active((handler) -> handler.failsAtAnError = true)).isZero();
+	}
+
+	/**
+	 * How many waits Micrometer takes for active after one that has failed.
+	 */
+	private static int active(Consumer<Failing> how) {
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		Failing failing = new Failing();
+		how.accept(failing);
+		ObservationRegistry registry = ObservationRegistry.create();
+		registry.observationConfig()
+			.observationHandler(new DefaultMeterObservationHandler(meters))
+			.observationHandler(failing);
+		LockObservations observations = new LockObservations(registry);
+		assertThatThrownBy(() -> {
+			WaitObserver.Observed observed = observations.begins(LockRequest.of("k"));
+			assertThat(meters.get(NAME + ".active").longTaskTimer().activeTasks()).isOne();
+			observed.failed(new IllegalStateException("of the store"));
+		}).hasMessage("of a handler");
+		return meters.get(NAME + ".active").longTaskTimer().activeTasks();
+	}
+
+	private static final class Failing implements ObservationHandler<Observation.Context> {
+
+		private boolean failsAtTheBegin;
+
+		private boolean failsAtAnError;
+
+		@Override
+		public void onStart(Observation.Context context) {
+			failIf(this.failsAtTheBegin);
+		}
+
+		@Override
+		public void onError(Observation.Context context) {
+			failIf(this.failsAtAnError);
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return true;
+		}
+
+		private static void failIf(boolean fails) {
+			if (fails) {
+				throw new IllegalStateException("of a handler");
+			}
+		}
+
 	}
 
 }
