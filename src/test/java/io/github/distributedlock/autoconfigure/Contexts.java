@@ -55,6 +55,14 @@ public final class Contexts {
 	}
 
 	/**
+	 * What tells Spring Boot where Redis is.
+	 */
+	static Class<?> redisConnectionDetails() {
+		return present("org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails",
+				"org.springframework.boot.autoconfigure.data.redis.RedisConnectionDetails");
+	}
+
+	/**
 	 * Spring Boot's, for observations.
 	 */
 	static Class<?> observationAutoConfiguration() {
