@@ -16,8 +16,7 @@ import org.springframework.context.annotation.Import;
 public class AheadOfTimeRefused {
 
 	public static void main(String[] arguments) {
-		new SpringApplicationBuilder(AheadOfTimeRefused.class).web(WebApplicationType.NONE)
-			.run(arguments);
+		new SpringApplicationBuilder(AheadOfTimeRefused.class).web(WebApplicationType.NONE).run(arguments);
 	}
 
 	/**

@@ -63,12 +63,13 @@ class SpringBootRedisTests {
 	 * properties.
 	 */
 	private <T> ApplicationContextRunner withDetails(Class<T> type) {
-		return this.application.withBean(type, () -> type.cast(Proxy.newProxyInstance(type.getClassLoader(),
-				new Class<?>[] { type },
-				(proxy, method, arguments) -> method.getName().equals("getStandalone")
-						? method.getReturnType().getMethod("of", String.class, int.class).invoke(null, "localhost",
-								redis.port())
-						: InvocationHandler.invokeDefault(proxy, method, arguments))));
+		return this.application.withBean(type,
+				() -> type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+						(proxy, method, arguments) -> method.getName().equals("getStandalone")
+								? method.getReturnType()
+									.getMethod("of", String.class, int.class)
+									.invoke(null, "localhost", redis.port())
+								: InvocationHandler.invokeDefault(proxy, method, arguments))));
 	}
 
 	@ParameterizedTest
@@ -85,8 +86,7 @@ class SpringBootRedisTests {
 	}
 
 	private static void lock(Client client, ApplicationContextRunner application, Jedis admin) {
-		application
-			.withPropertyValues("spring.data.redis.client-type=" + client.name().toLowerCase(Locale.ROOT))
+		application.withPropertyValues("spring.data.redis.client-type=" + client.name().toLowerCase(Locale.ROOT))
 			.run((context) -> {
 				assertThat(context).hasNotFailed();
 				try (LockHandle handle = context.getBean(DistributedLock.class).acquire("k")) {
