@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * What one engine holds and waits for, as it knows itself without asking the store.
@@ -15,25 +18,35 @@ public final class EngineSnapshot {
 
 	private final List<Hold> holds;
 
-	private final Map<String, Integer> queues;
+	private final Map<String, Queue> queues;
 
 	private final int requestsWaiting;
 
-	private EngineSnapshot(List<Hold> holds, Map<String, Integer> queues, int requestsWaiting) {
+	private final Store store;
+
+	private final Incidents incidents;
+
+	private EngineSnapshot(List<Hold> holds, Map<String, Queue> queues, int requestsWaiting, Store store,
+			Incidents incidents) {
 		this.holds = List.copyOf(holds);
 		this.queues = Collections.unmodifiableMap(new TreeMap<>(queues));
 		this.requestsWaiting = requestsWaiting;
+		this.store = Objects.requireNonNull(store, "store");
+		this.incidents = Objects.requireNonNull(incidents, "incidents");
 	}
 
 	/**
 	 * Describes an engine.
 	 * @param holds what it holds
-	 * @param queues how many requests queue up for each key
+	 * @param queues the requests that queue up, by key
 	 * @param requestsWaiting how many requests wait
+	 * @param store what is known of its store
+	 * @param incidents what has gone wrong
 	 * @return the snapshot
 	 */
-	public static EngineSnapshot of(List<Hold> holds, Map<String, Integer> queues, int requestsWaiting) {
-		return new EngineSnapshot(holds, queues, requestsWaiting);
+	public static EngineSnapshot of(List<Hold> holds, Map<String, Queue> queues, int requestsWaiting, Store store,
+			Incidents incidents) {
+		return new EngineSnapshot(holds, queues, requestsWaiting, store, incidents);
 	}
 
 	/**
@@ -46,11 +59,11 @@ public final class EngineSnapshot {
 	}
 
 	/**
-	 * How many requests queue up inside this engine for a key, one that asks the store
+	 * The requests that queue up inside this engine for a key, one that asks the store
 	 * for it included.
-	 * @return the numbers by key; a key for which there is none is not there
+	 * @return the queues by key; a key for which there is no request is not there
 	 */
-	public Map<String, Integer> queues() {
+	public Map<String, Queue> queues() {
 		return this.queues;
 	}
 
@@ -63,10 +76,27 @@ public final class EngineSnapshot {
 		return this.requestsWaiting;
 	}
 
+	/**
+	 * The store, as the engine knows it.
+	 * @return the store
+	 */
+	public Store store() {
+		return this.store;
+	}
+
+	/**
+	 * What has gone wrong since the engine was built.
+	 * @return the counts
+	 */
+	public Incidents incidents() {
+		return this.incidents;
+	}
+
 	@Override
 	public String toString() {
-		return LockException.printable("EngineSnapshot[holds=" + this.holds + ", queues=" + this.queues
-				+ ", requestsWaiting=" + this.requestsWaiting + "]");
+		return LockException
+			.printable("EngineSnapshot[holds=" + this.holds + ", queues=" + this.queues + ", requestsWaiting="
+					+ this.requestsWaiting + ", store=" + this.store + ", incidents=" + this.incidents + "]");
 	}
 
 	/**
@@ -78,8 +108,62 @@ public final class EngineSnapshot {
 	 * it
 	 * @param mode who may hold the key together with it
 	 * @param left for how long it is certainly held if nothing renews it
+	 * @param held for how long the request has had it
+	 * @param renewals how often the lease was renewed for this owner
+	 * @param thread the name of the thread that the handle is bound to, {@code null} for
+	 * a request that is detached or asynchronous, as those of reactive chains are, and
+	 * while the key is handed on
+	 * @param fencingToken the fencing token, {@code null} if the request has none
 	 */
-	public record Hold(String key, String owner, String name, LockMode mode, Duration left) {
+	public record Hold(String key, String owner, String name, LockMode mode, Duration left, Duration held, int renewals,
+			@Nullable String thread, @Nullable Long fencingToken) {
+	}
+
+	/**
+	 * The requests that queue up for a key.
+	 *
+	 * @param length how many there are
+	 * @param longestWait for how long the one has waited that has waited longest, since
+	 * it asked for its first key
+	 */
+	public record Queue(int length, Duration longestWait) {
+	}
+
+	/**
+	 * A store.
+	 *
+	 * @param details what it tells of itself, by name: its {@code type}, and, of Redis,
+	 * its way of {@code atomicity}, once the server has been asked
+	 * @param notifies whether release notifications arrive, as far as it is known; else
+	 * the engine polls
+	 */
+	public record Store(Map<String, String> details, boolean notifies) {
+
+		/**
+		 * Creates one.
+		 */
+		public Store {
+			details = Map.copyOf(details);
+		}
+
+	}
+
+	/**
+	 * What has gone wrong.
+	 *
+	 * @param losses how many locks were lost, by reason; without those that never were
+	 * @param lateRenewals how many leases were renewed {@linkplain LockEvent.RenewedLate
+	 * late}
+	 */
+	public record Incidents(Map<LockEvent.Lost.Reason, Long> losses, long lateRenewals) {
+
+		/**
+		 * Creates them.
+		 */
+		public Incidents {
+			losses = Map.copyOf(losses);
+		}
+
 	}
 
 }

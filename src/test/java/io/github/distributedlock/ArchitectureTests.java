@@ -72,7 +72,7 @@ class ArchitectureTests {
 			"CurrentLock", "DistributedLock", "EngineSnapshot", "LockBackendException", "LockDefinitionException",
 			"LockEvent", "LockException", "LockHandle", "LockInterruptedException", "LockListener", "LockLostException",
 			"LockMode", "LockNotAcquiredException", "LockRequest", "LockStatus", "LockUpgradeException", "LockedCall",
-			"LockedTask", //
+			"LockedTask", "WaitObserver", //
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
 			"aop.DistributedLockAdvisor", //
 			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //
@@ -90,8 +90,9 @@ class ArchitectureTests {
 	 * Those that other packages of the library need, beside the rooms of a package.
 	 */
 	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "UndoableHandle", "aop.CommitGuard",
-			"observability.LockMeters", "reactive.CurrentLockAccessor", "reactive.LockedInvocation",
-			"reactive.ReactiveType");
+			"observability.DistributedLocksEndpoint", "observability.DistributedLocksWebExtension",
+			"observability.FlightRecorderEvents", "observability.LockMeters", "observability.LockObservations",
+			"reactive.CurrentLockAccessor", "reactive.LockedInvocation", "reactive.ReactiveType");
 
 	private static final SliceAssignment PACKAGES = new SliceAssignment() {
 
@@ -140,7 +141,17 @@ class ArchitectureTests {
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("reactor..", "org.reactivestreams..", "kotlin..", "kotlinx..",
-					"io.micrometer.context..", "org.springframework.transaction.reactive..")
+					"org.springframework.transaction.reactive..")
+			.check(LIBRARY);
+	}
+
+	@Test
+	void onlyTheReactiveRoomAndTheWiringKnowContextPropagation() {
+		noClasses().that()
+			.resideOutsideOfPackages(ROOT + ".reactive", ROOT + ".autoconfigure")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("io.micrometer.context..")
 			.check(LIBRARY);
 	}
 

@@ -6,6 +6,10 @@ import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.observability.FlightRecorderEvents;
+import io.github.distributedlock.observability.LockObservations;
+import io.micrometer.observation.ObservationRegistry;
+import jdk.jfr.Recording;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -21,7 +25,8 @@ import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * What an annotated method costs over one that is merely proxied, without a store.
+ * What an annotated method costs over one that is merely proxied, and what it costs to be
+ * observable, without a store.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -32,9 +37,23 @@ public class AnnotatedCall {
 
 	static final String BY_HAND = "by hand";
 
+	static final String LISTENED_TO = "by hand, a listener that does nothing";
+
+	static final String RECORDER_OFF = "by hand, events of the flight recorder off";
+
+	static final String RECORDER_ON = "by hand, events of the flight recorder on";
+
+	static final String UNOBSERVED = "by hand, no-op registry of observations";
+
 	static final String PLAIN = "plain proxy";
 
 	private LockEngine engine;
+
+	private LockEngine listenedTo;
+
+	private LockEngine recordable;
+
+	private LockEngine unobserved;
 
 	private Service annotated;
 
@@ -43,6 +62,14 @@ public class AnnotatedCall {
 	@Setup
 	public void open() {
 		this.engine = LockEngine.builder(new InMemoryLockBackend()).build();
+		this.listenedTo = LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
+		}).build();
+		// Beside another listener, which every application has.
+		this.recordable = LockEngine.builder(new InMemoryLockBackend()).listener((event) -> {
+		}).listener(new FlightRecorderEvents()).build();
+		this.unobserved = LockEngine.builder(new InMemoryLockBackend())
+			.waitObserver(new LockObservations(ObservationRegistry.NOOP))
+			.build();
 		ProxyFactory annotated = new ProxyFactory(new Service());
 		annotated.addAdvisor(new DistributedLockAdvisor(() -> this.engine, new DefaultListableBeanFactory(),
 				new StandardEnvironment()));
@@ -55,6 +82,9 @@ public class AnnotatedCall {
 	@TearDown
 	public void close() {
 		this.engine.close();
+		this.listenedTo.close();
+		this.recordable.close();
+		this.unobserved.close();
 	}
 
 	@Benchmark
@@ -70,6 +100,49 @@ public class AnnotatedCall {
 	@Benchmark
 	public void byHand() {
 		this.engine.acquire("stock:sku").close();
+	}
+
+	@Benchmark
+	public void listenedTo() {
+		this.listenedTo.acquire("stock:sku").close();
+	}
+
+	@Benchmark
+	public void recorderOff() {
+		this.recordable.acquire("stock:sku").close();
+	}
+
+	@Benchmark
+	public void recorderOn(RunningRecording recording) {
+		this.recordable.acquire("stock:sku").close();
+	}
+
+	@Benchmark
+	public void unobserved() {
+		this.unobserved.acquire("stock:sku").close();
+	}
+
+	/**
+	 * A recording that is under way.
+	 */
+	@State(Scope.Benchmark)
+	public static class RunningRecording {
+
+		private final Recording recording = new Recording();
+
+		@Setup
+		public void start() {
+			this.recording.enable("io.github.distributedlock.LockAcquire").withoutStackTrace();
+			this.recording.enable("io.github.distributedlock.LockHeld").withoutStackTrace();
+			this.recording.setMaxSize(10_000_000);
+			this.recording.start();
+		}
+
+		@TearDown
+		public void stop() {
+			this.recording.close();
+		}
+
 	}
 
 	/**

@@ -14,7 +14,9 @@ final class AnnotatedCase implements Case {
 	private static final String BYTES_PER_CALL = "gc.alloc.rate.norm";
 
 	private static final Map<String, String> LABELS = Map.of("annotated", AnnotatedCall.ANNOTATED, "plain",
-			AnnotatedCall.PLAIN, "byHand", AnnotatedCall.BY_HAND);
+			AnnotatedCall.PLAIN, "byHand", AnnotatedCall.BY_HAND, "listenedTo", AnnotatedCall.LISTENED_TO,
+			"recorderOff", AnnotatedCall.RECORDER_OFF, "recorderOn", AnnotatedCall.RECORDER_ON, "unobserved",
+			AnnotatedCall.UNOBSERVED);
 
 	@Override
 	public String name() {

@@ -1,6 +1,7 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.Collection;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -91,6 +92,15 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public Set<String> lockNames() {
 		return this.definitions.names();
+	}
+
+	/**
+	 * The definitions of the annotated methods of a class.
+	 * @throws io.github.distributedlock.LockDefinitionException if one of them cannot
+	 * work
+	 */
+	Collection<LockDefinition> definitions(Class<?> beanClass) {
+		return this.definitions.of(beanClass);
 	}
 
 	/**

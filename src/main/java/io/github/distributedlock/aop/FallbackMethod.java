@@ -138,6 +138,10 @@ final class FallbackMethod {
 		return methods.stream().map(AnnotatedMethod::signature).sorted().collect(Collectors.joining(" and "));
 	}
 
+	Method method() {
+		return this.method;
+	}
+
 	boolean handles(LockException failure) {
 		return this.cause.isInstance(failure);
 	}

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,7 @@ import org.springframework.expression.ParserContext;
 import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.common.LiteralExpression;
 import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
@@ -143,6 +145,15 @@ final class KeyExpression {
 	 */
 	boolean needsContext() {
 		return this.parts.stream().anyMatch(Part::isEvaluated);
+	}
+
+	/**
+	 * The parts that are evaluated, as they were parsed.
+	 */
+	Stream<SpelNode> evaluated() {
+		return this.parts.stream()
+			.filter((part) -> part.isEvaluated() && part.expression() instanceof SpelExpression)
+			.map((part) -> ((SpelExpression) part.expression()).getAST());
 	}
 
 	/**

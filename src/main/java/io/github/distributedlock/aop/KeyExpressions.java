@@ -6,6 +6,8 @@ import java.util.List;
 import io.github.distributedlock.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.ReflectionHints;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.expression.EvaluationContext;
 
@@ -60,6 +62,14 @@ final class KeyExpressions {
 			}
 		}
 		return List.copyOf(keys);
+	}
+
+	/**
+	 * Tells what the keys read from by reflection.
+	 */
+	void registerHints(ReflectionHints hints, BeanFactory beans) {
+		KeyHints keyHints = new KeyHints(this.annotated, this.parameters, hints, beans);
+		this.expressions.stream().flatMap(KeyExpression::evaluated).forEach(keyHints::register);
 	}
 
 	/**

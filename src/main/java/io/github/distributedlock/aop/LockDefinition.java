@@ -1,5 +1,6 @@
 package io.github.distributedlock.aop;
 
+import java.lang.reflect.Method;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -9,6 +10,9 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.reactive.ReactiveType;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.ExecutableMode;
+import org.springframework.aot.hint.ReflectionHints;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.expression.EvaluationContext;
 
@@ -55,6 +59,20 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Null
 			}
 			throw refusal(request, "is not possible here: " + ex.problem(), ex.remedy().orElse(null));
 		}
+	}
+
+	/**
+	 * Tells what it reaches by reflection.
+	 */
+	void registerHints(ReflectionHints hints, BeanFactory beans) {
+		hints.registerMethod(this.annotated.method(), ExecutableMode.INVOKE);
+		if (this.annotated.declaration() instanceof Method declaration) {
+			hints.registerMethod(declaration, ExecutableMode.INVOKE);
+		}
+		if (this.fallback != null) {
+			hints.registerMethod(this.fallback.method(), ExecutableMode.INVOKE);
+		}
+		this.template.keys().registerHints(hints, beans);
 	}
 
 	// Without the store's exception, all of which is in the text: as the cause it would

@@ -1,6 +1,7 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,6 +46,15 @@ class LockDefinitionSource {
 	 */
 	boolean has(Class<?> targetClass) {
 		return !in(targetClass).isEmpty();
+	}
+
+	/**
+	 * The definitions of the annotated methods of a class.
+	 * @throws io.github.distributedlock.LockDefinitionException if any of them cannot
+	 * work
+	 */
+	Collection<LockDefinition> of(Class<?> targetClass) {
+		return in(targetClass).values();
 	}
 
 	/**

@@ -39,6 +39,10 @@ final class RequestTemplate {
 		this.prototype = withAttributes(LockRequest.of((constant != null) ? constant : standIns(annotated)));
 	}
 
+	KeyExpressions keys() {
+		return this.keys;
+	}
+
 	/**
 	 * One for each key of the annotation, since not everything goes with several.
 	 */

@@ -21,14 +21,17 @@ import org.springframework.context.annotation.Import;
 		"org.springframework.boot.autoconfigure.transaction.TransactionAutoConfiguration",
 		"org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration",
 		"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
-		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration" })
+		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+		"org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration",
+		"org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration" })
 public final class DistributedLockAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@Conditional(LocksEnabled.class)
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
-			MeterConfiguration.class })
+			MeterConfiguration.class, ObservationConfiguration.class, ContextPropagationConfiguration.class,
+			FlightRecorderConfiguration.class, EndpointConfiguration.class })
 	static class Enabled {
 
 	}

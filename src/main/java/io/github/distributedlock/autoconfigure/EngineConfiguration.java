@@ -4,6 +4,7 @@ import java.time.Duration;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockListener;
+import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.LockBackend;
@@ -27,7 +28,8 @@ class EngineConfiguration {
 
 	@Bean
 	LockEngine distributedLockEngine(LockBackend backend, DistributedLockProperties properties, Environment environment,
-			ObjectProvider<LockListener> listeners, ApplicationEventPublisher events) {
+			ObjectProvider<LockListener> listeners, ObjectProvider<WaitObserver> waitObserver,
+			ObjectProvider<ContextCapture> contextCapture, ApplicationEventPublisher events) {
 		LockEngineBuilder builder = LockEngine.builder(backend);
 		CheckedProperty.of("wait-time", properties.waitTime()).to(builder::waitTime);
 		CheckedProperty.of("lease-time", properties.leaseTime()).to(builder::leaseTime);
@@ -43,6 +45,8 @@ class EngineConfiguration {
 			builder.application(application);
 		}
 		listeners.orderedStream().forEach(builder::listener);
+		waitObserver.ifUnique(builder::waitObserver);
+		contextCapture.ifAvailable(builder::contextCapture);
 		return builder.listener(new LostEventPublisher(events)).build();
 	}
 

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import io.github.distributedlock.LockBackendException;
@@ -169,6 +170,15 @@ public interface LockBackend extends AutoCloseable {
 	 */
 	default Object node(String key) {
 		return LockBackend.class;
+	}
+
+	/**
+	 * What there is to tell of this store to people, by name. Does no I/O: what is not
+	 * known yet is left out.
+	 * @return the {@code type}: the simple name of the class unless said otherwise
+	 */
+	default Map<String, String> details() {
+		return Map.of("type", getClass().getSimpleName());
 	}
 
 	/**

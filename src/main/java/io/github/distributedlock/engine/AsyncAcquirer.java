@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -13,6 +14,7 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.WaitObserver.Observed;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
@@ -22,6 +24,7 @@ import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.NodeTasks;
 import io.github.distributedlock.engine.runtime.Nodes;
+import io.github.distributedlock.engine.runtime.UserCode;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +54,8 @@ final class AsyncAcquirer {
 
 	private final Supplier<UnaryOperator<Runnable>> contextCapture;
 
+	private final ObservedWaits observedWaits;
+
 	private final LongAdder asking = new LongAdder();
 
 	/**
@@ -58,7 +63,8 @@ final class AsyncAcquirer {
 	 * @param contextCapture see {@link LockEngineBuilder#contextCapture}
 	 */
 	AsyncAcquirer(Requests requests, RequestAcquirer requestAcquirer, Events events, NodeTasks tasks, Nodes nodes,
-			HandleContext handleContext, Supplier<UnaryOperator<Runnable>> contextCapture) {
+			HandleContext handleContext, Supplier<UnaryOperator<Runnable>> contextCapture,
+			ObservedWaits observedWaits) {
 		this.requests = requests;
 		this.requestAcquirer = requestAcquirer;
 		this.events = events;
@@ -66,6 +72,7 @@ final class AsyncAcquirer {
 		this.nodes = nodes;
 		this.handleContext = handleContext;
 		this.contextCapture = contextCapture;
+		this.observedWaits = observedWaits;
 	}
 
 	/**
@@ -102,7 +109,7 @@ final class AsyncAcquirer {
 			Call call) {
 		List<String> keys = this.requests.keysInOrder(request);
 		HoldOptions options = this.requests.options(request);
-		UnaryOperator<Runnable> inContext = this.contextCapture.get();
+		UnaryOperator<Runnable> inContext = captureContext();
 		CallbackFuture<T> future = new CallbackFuture<>(
 				(task) -> this.handleContext.workers().callback(inContext.apply(task)));
 		Reentrancy reentrancy = Reentrancy.ofChain(CurrentLock.chain(), this.handleContext.lossHandler(),
@@ -114,13 +121,32 @@ final class AsyncAcquirer {
 			return future;
 		}
 		AsyncDriver driver = new AsyncDriver(this.tasks, this.handleContext.time());
-		RequestAcquisition acquisition = this.requestAcquirer.begin(reentrancy, keys, options, wait, driver);
-		// By others; when the request itself completes it, it has ended.
-		future.whenComplete((value, failure) -> driver.withdraw());
-		Pending<T> pending = new Pending<>(request, keys, options, wait, result, call, acquisition, inContext, future);
-		acquisition.queueUp();
-		driver.start(acquisition, pending);
+		Observed observed = this.observedWaits.begin(request);
+		Pending<T> pending;
+		try {
+			RequestAcquisition acquisition = this.requestAcquirer.begin(reentrancy, keys, options, wait, driver);
+			// By others; when the request itself completes it, it has ended.
+			future.whenComplete((value, failure) -> driver.withdraw());
+			pending = new Pending<>(request, keys, options, wait, result, call, acquisition, inContext, future,
+					observed);
+			acquisition.queueUp();
+		}
+		catch (Throwable ex) {
+			ObservedWaits.fail(observed, ex);
+			throw ex;
+		}
+		driver.start(pending.acquisition, pending);
 		return future;
+	}
+
+	private UnaryOperator<Runnable> captureContext() {
+		try {
+			return this.contextCapture.get();
+		}
+		catch (Throwable ex) {
+			UserCode.caught(ex, () -> "What captures the context of a request for a lock");
+			return UnaryOperator.identity();
+		}
 	}
 
 	private LockHandle reenter(LockRequest request, List<Hold> holds, List<String> keys, Call call) {
@@ -189,6 +215,11 @@ final class AsyncAcquirer {
 
 		private final CallbackFuture<T> future;
 
+		/**
+		 * {@code null} if nobody observes the wait.
+		 */
+		private final @Nullable Observed observed;
+
 		private final AtomicBoolean completes = new AtomicBoolean();
 
 		/**
@@ -200,7 +231,7 @@ final class AsyncAcquirer {
 
 		private Pending(LockRequest request, List<String> keys, HoldOptions options, Wait wait,
 				Function<@Nullable LockHandle, T> result, Call call, RequestAcquisition acquisition,
-				UnaryOperator<Runnable> inContext, CallbackFuture<T> future) {
+				UnaryOperator<Runnable> inContext, CallbackFuture<T> future, @Nullable Observed observed) {
 			this.request = request;
 			this.keys = keys;
 			this.options = options;
@@ -210,6 +241,7 @@ final class AsyncAcquirer {
 			this.acquisition = acquisition;
 			this.inContext = inContext;
 			this.future = future;
+			this.observed = observed;
 		}
 
 		@Override
@@ -247,8 +279,8 @@ final class AsyncAcquirer {
 					AsyncAcquirer.this.handleContext.calls().end(this.call);
 				}
 			}
-			if (this.handle == null && this.future.isDone()) {
-				return; // It was withdrawn.
+			if (this.handle == null && this.future.isDone() && this.observed == null) {
+				return; // It was withdrawn, and nobody is to be told.
 			}
 			try {
 				AsyncAcquirer.this.handleContext.workers().callback(this::completeInContext);
@@ -293,6 +325,7 @@ final class AsyncAcquirer {
 			}
 			boolean taken = false;
 			try {
+				observeEnd();
 				taken = completes();
 			}
 			catch (Throwable ex) {
@@ -302,6 +335,22 @@ final class AsyncAcquirer {
 				if (!taken && this.handle != null) {
 					this.handle.undo();
 				}
+			}
+		}
+
+		/**
+		 * Before the future is completed, so that the wait has ended for those that it
+		 * completes.
+		 */
+		private void observeEnd() {
+			if (this.failure != null) {
+				ObservedWaits.fail(this.observed, this.failure);
+			}
+			else if (this.observed != null && this.future.isDone()) {
+				ObservedWaits.fail(this.observed, new CancellationException("The request was withdrawn"));
+			}
+			else {
+				ObservedWaits.end(this.observed, this.handle != null, this.wait);
 			}
 		}
 

@@ -16,9 +16,9 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.UndoableHandle;
 import io.github.distributedlock.engine.RunningCalls.Call;
+import io.github.distributedlock.engine.lease.AttachedHandle;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.lease.LossCallback;
 import io.github.distributedlock.engine.lease.LossHandler;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * back those of which it was the last. A loss action runs at most once, and only while
  * the handle is open.
  */
-final class EngineHandle implements UndoableHandle, LossCallback {
+final class EngineHandle implements UndoableHandle, AttachedHandle {
 
 	private static final AtomicIntegerFieldUpdater<EngineHandle> CLOSED = AtomicIntegerFieldUpdater
 		.newUpdater(EngineHandle.class, "closed");
@@ -189,6 +189,12 @@ final class EngineHandle implements UndoableHandle, LossCallback {
 		if (actions != null) {
 			actions.lost();
 		}
+	}
+
+	@Override
+	public @Nullable Thread thread() {
+		CurrentLock binding = this.call.binding();
+		return (binding != null) ? binding.thread() : null;
 	}
 
 	@Override

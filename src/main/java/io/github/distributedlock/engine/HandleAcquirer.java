@@ -8,6 +8,7 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.WaitObserver.Observed;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
@@ -40,16 +41,19 @@ final class HandleAcquirer {
 
 	private final EventLoops eventLoops = new EventLoops();
 
+	private final ObservedWaits observedWaits;
+
 	private final LongAdder asking = new LongAdder();
 
 	HandleAcquirer(Requests requests, RunningCalls calls, Reentrancy reentrancy, RequestAcquirer requestAcquirer,
-			Events events, HandleContext handleContext) {
+			Events events, HandleContext handleContext, ObservedWaits observedWaits) {
 		this.requests = requests;
 		this.calls = calls;
 		this.reentrancy = reentrancy;
 		this.requestAcquirer = requestAcquirer;
 		this.events = events;
 		this.handleContext = handleContext;
+		this.observedWaits = observedWaits;
 	}
 
 	/**
@@ -84,7 +88,7 @@ final class HandleAcquirer {
 				if (interrupted && wait.isAllowed()) {
 					wait.interrupted("before");
 				}
-				holds = ask(keys, options, wait);
+				holds = ask(keys, options, wait, this.observedWaits.begin(request));
 			}
 			if (holds == null) {
 				this.events.publish(new LockEvent.NotAcquired(options.name(), keys, wait.waited(), wait.holder()));
@@ -104,14 +108,34 @@ final class HandleAcquirer {
 		}
 	}
 
-	private @Nullable List<Hold> ask(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {
-		this.eventLoops.check(options.name(), keys);
+	private @Nullable List<Hold> ask(List<String> keys, HoldOptions options, Wait wait, @Nullable Observed observed)
+			throws InterruptedException {
 		this.asking.increment();
 		try {
-			return this.requestAcquirer.acquire(keys, options, wait);
+			this.eventLoops.check(options.name(), keys);
+			List<Hold> holds = this.requestAcquirer.acquire(keys, options, wait);
+			observeEnd(observed, holds, wait);
+			return holds;
+		}
+		catch (Throwable ex) {
+			ObservedWaits.fail(observed, ex);
+			throw ex;
 		}
 		finally {
 			this.asking.decrement();
+		}
+	}
+
+	private void observeEnd(@Nullable Observed observed, @Nullable List<Hold> holds, Wait wait) {
+		boolean done = false;
+		try {
+			ObservedWaits.end(observed, holds != null, wait);
+			done = true;
+		}
+		finally {
+			if (!done && holds != null) { // No memory, or no stack, to tell it.
+				this.reentrancy.undo(holds);
+			}
 		}
 	}
 

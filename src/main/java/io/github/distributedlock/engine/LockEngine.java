@@ -60,6 +60,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockEngine implements DistributedLock, AutoCloseable {
 
+	private final LockBackend backend;
+
 	private final Requests requests;
 
 	private final EngineTime time;
@@ -73,6 +75,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	private final LossHandler lossHandler;
 
 	private final Sweeper sweeper;
+
+	private final RenewalRound renewals;
 
 	private final Watchdog watchdog;
 
@@ -90,6 +94,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	LockEngine(LockEngineBuilder settings, EngineTime time, Workers workers, Runnable endThreads) {
 		LockBackend backend = settings.backend;
+		this.backend = backend;
 		Store store = new Store(backend);
 		Instance instance = new Instance(settings.application);
 		this.requests = new Requests(settings);
@@ -103,8 +108,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.sweeper = new Sweeper(store, time, workers);
 		this.queue = new LocalQueue(new Withdrawals(store, this.sweeper, nodeTasks));
 		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere, time);
-		RenewalRound round = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
-		this.watchdog = new Watchdog(backend, round, this.lossHandler, time, workers);
+		this.renewals = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
+		this.watchdog = new Watchdog(backend, this.renewals, this.lossHandler, time, workers);
 		WakeUps wakeUps = new WakeUps(this.queue, this.sweeper, instance);
 		this.listening = store.listen(instance.id(), wakeUps);
 		boolean handsOn = !settings.localSlice.isZero();
@@ -122,11 +127,13 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		HandleContext handleContext = new HandleContext(this.calls, this.lossHandler, releaser, this.backgroundReleaser,
 				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
 				new ClosedElsewhere(), userCode, workers, time);
+		ObservedWaits observedWaits = new ObservedWaits(settings.waitObserver);
 		this.handleAcquirer = new HandleAcquirer(this.requests, this.calls, reentrancy,
-				new RequestAcquirer(context, reentrancy, reentrancy::undo, events), events, handleContext);
+				new RequestAcquirer(context, reentrancy, reentrancy::undo, events), events, handleContext,
+				observedWaits);
 		this.asyncAcquirer = new AsyncAcquirer(this.requests,
 				new RequestAcquirer(context, reentrancy, this.backgroundReleaser::undo, events), events,
-				new NodeTasks(workers::request, time), nodes, handleContext, settings.contextCapture);
+				new NodeTasks(workers::request, time), nodes, handleContext, settings.contextCapture, observedWaits);
 		this.inspector = new Inspector(backend, instance);
 	}
 
@@ -199,7 +206,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the state of this engine
 	 */
 	public EngineSnapshot snapshot() {
-		return EngineSnapshot.of(this.watchdog.describe(), this.queue.sizes(), requestsWaiting());
+		return EngineSnapshot.of(this.watchdog.describe(), this.queue.describe(), requestsWaiting(),
+				new EngineSnapshot.Store(this.backend.details(), this.listening.hears()),
+				new EngineSnapshot.Incidents(this.lossHandler.losses(), this.renewals.late()));
 	}
 
 	/**

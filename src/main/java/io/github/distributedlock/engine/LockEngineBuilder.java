@@ -11,6 +11,7 @@ import java.util.function.UnaryOperator;
 import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockListener;
+import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.queue.PollInterval;
 import io.github.distributedlock.engine.runtime.EngineThreads;
@@ -40,6 +41,8 @@ public final class LockEngineBuilder {
 	@Nullable Duration warnHeldAfter;
 
 	@Nullable Executor callbackExecutor;
+
+	@Nullable WaitObserver waitObserver;
 
 	Supplier<UnaryOperator<Runnable>> contextCapture = UnaryOperator::identity;
 
@@ -155,6 +158,16 @@ public final class LockEngineBuilder {
 	 */
 	public LockEngineBuilder callbackExecutor(Executor callbackExecutor) {
 		this.callbackExecutor = Objects.requireNonNull(callbackExecutor, "callbackExecutor");
+		return this;
+	}
+
+	/**
+	 * Observes the waits of requests. By default nobody does.
+	 * @param waitObserver the observer
+	 * @return this builder
+	 */
+	public LockEngineBuilder waitObserver(WaitObserver waitObserver) {
+		this.waitObserver = Objects.requireNonNull(waitObserver, "waitObserver");
 		return this;
 	}
 

@@ -72,6 +72,22 @@ public final class Contexts {
 	}
 
 	/**
+	 * What tells Spring Boot where Redis is.
+	 */
+	static Class<?> redisConnectionDetails() {
+		return present("org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails",
+				"org.springframework.boot.autoconfigure.data.redis.RedisConnectionDetails");
+	}
+
+	/**
+	 * Spring Boot's, for observations.
+	 */
+	static Class<?> observationAutoConfiguration() {
+		return present("org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration",
+				"org.springframework.boot.actuate.autoconfigure.observation.ObservationAutoConfiguration");
+	}
+
+	/**
 	 * Spring Boot's, for a database in memory and its transactions.
 	 */
 	static Class<?>[] sqlAutoConfigurations() {

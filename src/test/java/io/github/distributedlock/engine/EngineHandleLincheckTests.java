@@ -139,7 +139,7 @@ public class EngineHandleLincheckTests {
 		this.handle.close();
 		Interleavings.require(this.store.keys().size() + this.lossHandler.get() == 1, "did not end once");
 		Interleavings.require(this.place.isLeft(), "the place is not left");
-		Interleavings.require(this.hold.lossCallbacks().isEmpty(), "a handle is left over");
+		Interleavings.require(this.hold.handles().isEmpty(), "a handle is left over");
 	}
 
 	private LockHandle reentered() {

@@ -103,10 +103,9 @@ class HolderTests extends EngineFixture {
 		assertThat(this.engine.snapshot().requestsWaiting()).isOne();
 		assertThat(this.engine.keysHeld()).isEqualTo(2);
 		assertThat(this.engine.requestsWaiting()).isOne();
-		assertThat(this.engine.snapshot().queues()).containsOnly(Map.entry("k", 1));
-		assertThat(this.engine.snapshot().holds()).containsExactlyInAnyOrder(
-				new EngineSnapshot.Hold("k", handle.owner(), "unnamed", LockMode.EXCLUSIVE, handle.remaining()),
-				new EngineSnapshot.Hold("other", handle.owner(), "unnamed", LockMode.EXCLUSIVE, handle.remaining()));
+		assertThat(this.engine.snapshot().queues())
+			.containsOnly(Map.entry("k", new EngineSnapshot.Queue(1, Duration.ZERO)));
+		assertThat(this.engine.snapshot().holds()).containsExactlyInAnyOrder(hold("k", handle), hold("other", handle));
 		this.time.advance(SECOND);
 		busy(acquiring);
 		handle.close();
@@ -115,6 +114,11 @@ class HolderTests extends EngineFixture {
 		assertThat(this.engine.snapshot().requestsWaiting()).isZero();
 		assertThat(this.engine.keysHeld()).isZero();
 		assertThat(this.engine.requestsWaiting()).isZero();
+	}
+
+	private static EngineSnapshot.Hold hold(String key, LockHandle handle) {
+		return new EngineSnapshot.Hold(key, handle.owner(), "unnamed", LockMode.EXCLUSIVE, handle.remaining(),
+				Duration.ZERO, 0, Thread.currentThread().getName(), null);
 	}
 
 	private String holderOfBusy(String key) {

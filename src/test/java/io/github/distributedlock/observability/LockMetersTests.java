@@ -11,7 +11,11 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.distribution.CountAtBucket;
+import io.micrometer.core.instrument.distribution.DistributionStatisticConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +38,24 @@ class LockMetersTests {
 		assertThat(millis("distributed.lock.acquire", "outcome", "acquired")).isEqualTo(20);
 		assertThat(millis("distributed.lock.acquire", "outcome", "busy")).isEqualTo(300);
 		assertThat(millis("distributed.lock.held")).isEqualTo(4000);
+	}
+
+	@Test
+	void mayHaveAHistogramOfHolding() {
+		this.registry.config().meterFilter(new MeterFilter() {
+
+			@Override
+			public DistributionStatisticConfig configure(Meter.Id id, DistributionStatisticConfig config) {
+				return DistributionStatisticConfig.builder()
+					.serviceLevelObjectives(Duration.ofSeconds(1).toNanos(), Duration.ofSeconds(10).toNanos())
+					.build()
+					.merge(config);
+			}
+
+		});
+		this.meters.onEvent(new LockEvent.Released("sale", "a", "owner", Duration.ofMillis(4000)));
+		assertThat(timer("distributed.lock.held").takeSnapshot().histogramCounts()).extracting(CountAtBucket::count)
+			.containsExactly(0.0, 1.0);
 	}
 
 	@Test

@@ -73,6 +73,11 @@ public final class InMemoryLockBackend
 	}
 
 	@Override
+	public Map<String, String> details() {
+		return Map.of("type", "memory");
+	}
+
+	@Override
 	public Set<LockFeature> features() {
 		return EnumSet.allOf(LockFeature.class);
 	}

@@ -3,6 +3,8 @@ package io.github.distributedlock.backend.redis;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 
 import io.github.distributedlock.LockBackendException;
@@ -126,6 +128,13 @@ public final class RedisLockBackend
 		catch (RuntimeException ex) {
 			throw RedisFailures.translate("keep", "locks", ex);
 		}
+	}
+
+	@Override
+	public Map<String, String> details() {
+		AtomicityCandidate known = this.selector.known();
+		return (known != null) ? Map.of("type", "redis", "atomicity",
+				known.atomicity().name().toLowerCase(Locale.ROOT).replace('_', '-')) : Map.of("type", "redis");
 	}
 
 	@Override

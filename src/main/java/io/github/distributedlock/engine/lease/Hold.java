@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -38,14 +39,14 @@ public final class Hold implements Ownership.State {
 	private volatile int entries = 1;
 
 	/**
-	 * That of one of its handles, mostly the only one; guarded by this hold.
+	 * One of its handles, mostly the only one; guarded by this hold.
 	 */
-	private @Nullable LossCallback callback;
+	private @Nullable AttachedHandle handle;
 
 	/**
 	 * The others; guarded by this hold.
 	 */
-	private @Nullable Set<LossCallback> others;
+	private @Nullable Set<AttachedHandle> others;
 
 	private volatile long minHold;
 
@@ -169,9 +170,9 @@ public final class Hold implements Ownership.State {
 		return this.entries == 0;
 	}
 
-	public synchronized void attach(LossCallback opened) {
-		if (this.callback == null) {
-			this.callback = opened;
+	public synchronized void attach(AttachedHandle opened) {
+		if (this.handle == null) {
+			this.handle = opened;
 			return;
 		}
 		if (this.others == null) {
@@ -180,24 +181,31 @@ public final class Hold implements Ownership.State {
 		this.others.add(opened);
 	}
 
-	public synchronized void detach(LossCallback closed) {
-		if (this.callback == closed) {
-			this.callback = null;
+	public synchronized void detach(AttachedHandle closed) {
+		if (this.handle == closed) {
+			this.handle = null;
 		}
 		else if (this.others != null) {
 			this.others.remove(closed);
 		}
 	}
 
-	public synchronized List<LossCallback> lossCallbacks() {
-		List<LossCallback> callbacks = new ArrayList<>();
-		if (this.callback != null) {
-			callbacks.add(this.callback);
+	/**
+	 * The thread that one of its handles is bound to, the first one if it can be.
+	 */
+	@Nullable Thread thread() {
+		return handles().stream().map(AttachedHandle::thread).filter(Objects::nonNull).findFirst().orElse(null);
+	}
+
+	public synchronized List<AttachedHandle> handles() {
+		List<AttachedHandle> handles = new ArrayList<>();
+		if (this.handle != null) {
+			handles.add(this.handle);
 		}
 		if (this.others != null) {
-			callbacks.addAll(this.others);
+			handles.addAll(this.others);
 		}
-		return callbacks;
+		return handles;
 	}
 
 }

@@ -1,6 +1,8 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
@@ -24,6 +26,8 @@ public final class LossHandler {
 	private final Sweeper sweeper;
 
 	private final LossLog log;
+
+	private final Map<Reason, Long> losses = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates it.
@@ -86,6 +90,13 @@ public final class LossHandler {
 	}
 
 	/**
+	 * How many holds were lost, by reason.
+	 */
+	public Map<Reason, Long> losses() {
+		return Map.copyOf(this.losses);
+	}
+
+	/**
 	 * Tells the log what it has not told yet, since there will be no other time.
 	 */
 	public void finish() {
@@ -94,7 +105,8 @@ public final class LossHandler {
 
 	private void tell(Hold hold, Reason reason) {
 		Duration held = hold.held();
-		hold.lossCallbacks().forEach(LossCallback::lost);
+		hold.handles().forEach(AttachedHandle::lost); // Before anything that may fail.
+		this.losses.merge(reason, 1L, Long::sum);
 		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
 		this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost after "
 				+ Text.of(held) + ": " + told(reason, hold.options()));

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.UnaryOperator;
@@ -300,8 +301,16 @@ public final class Ownership {
 	 * Describes it to users.
 	 */
 	EngineSnapshot.Hold describe(Moment now) {
+		Hold hold = hold();
+		Thread thread = (hold != null) ? hold.thread() : null;
+		OptionalLong token = (hold != null) ? hold.fencingToken() : OptionalLong.empty();
 		return new EngineSnapshot.Hold(this.key, this.owner, name(), this.options.mode(),
-				Duration.ofNanos(Math.max(0, lease().left(now))));
+				Duration.ofNanos(Math.max(0, lease().left(now))), (hold != null) ? hold.held() : Duration.ZERO,
+				renewals(), (thread != null) ? thread.getName() : null, token.isPresent() ? token.getAsLong() : null);
+	}
+
+	private synchronized int renewals() {
+		return (this.renewal != null) ? this.renewal.count() : 0;
 	}
 
 	/**

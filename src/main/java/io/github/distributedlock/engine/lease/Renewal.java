@@ -31,6 +31,11 @@ final class Renewal {
 	 */
 	private volatile long slack;
 
+	/**
+	 * How often the store has renewed the lease.
+	 */
+	private volatile int count;
+
 	Renewal(Ownership ownership) {
 		this.ownership = ownership;
 		Lease first = ownership.lease();
@@ -48,6 +53,21 @@ final class Renewal {
 		this.planned = this.ownership.options().renewed() && nanos >= this.ownership.options().lease()
 				&& this.ownership.maxHoldLeft(sent.nanos()) > nanos;
 		this.underWay = false;
+	}
+
+	/**
+	 * The store has renewed the lease: plans the renewal after that.
+	 */
+	void renewed(Moment sent, long nanos) {
+		this.count++;
+		plan(sent, nanos);
+	}
+
+	/**
+	 * How often the store has renewed the lease.
+	 */
+	int count() {
+		return this.count;
 	}
 
 	/**

@@ -3,6 +3,7 @@ package io.github.distributedlock.engine.lease;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.LockEvent;
@@ -36,6 +37,8 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 
 	private final EngineTime time;
 
+	private final LongAdder late = new LongAdder();
+
 	/**
 	 * Creates it.
 	 * @param events tell the listeners on other threads
@@ -53,6 +56,13 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 	@Override
 	public void accept(List<Renewal> due) {
 		Batches.of(due).forEach(this::renew);
+	}
+
+	/**
+	 * How many leases were renewed late.
+	 */
+	public long late() {
+		return this.late.sum();
 	}
 
 	private void renew(List<Renewal> batch) {
@@ -89,8 +99,9 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 		else if (ownership.isOwned()) {
 			long left = ownership.lease().left(Moment.now(this.time));
 			ownership.confirmed(sent, lease.toNanos());
-			renewal.plan(sent, lease.toNanos());
+			renewal.renewed(sent, lease.toNanos());
 			if (left < ownership.options().lease() / 6) {
+				this.late.increment();
 				this.events.publish(new LockEvent.RenewedLate(ownership.name(), ownership.key(), ownership.owner(),
 						Duration.ofNanos(left)));
 			}

@@ -91,7 +91,7 @@ public final class Watchdog {
 	 */
 	public List<EngineSnapshot.Hold> describe() {
 		Moment now = Moment.now(this.time);
-		return this.guarded.stream().map((ownership) -> ownership.describe(now)).toList();
+		return this.guarded.stream().filter(Ownership::isOwned).map((ownership) -> ownership.describe(now)).toList();
 	}
 
 	/**

@@ -6,9 +6,9 @@
  * {@code Watchdog} plans a {@code Renewal} for each, and a {@code RenewalRound} carries
  * out those that are due; the {@code Extender} makes a lease longer on demand. It ends
  * once: the {@code Releaser} gives it back or leaves it to the next local request, at its
- * {@code QueuePlace}; or the {@code LossHandler} declares it lost and tells the
- * {@code LossCallback}s of its handles. What the store could not be told
- * ({@code Deferrals}) is left to the {@code Sweeper} as a {@code CleanUpTask}.
+ * {@code QueuePlace}; or the {@code LossHandler} declares it lost and tells each
+ * {@code AttachedHandle}. What the store could not be told ({@code Deferrals}) is left to
+ * the {@code Sweeper} as a {@code CleanUpTask}.
  */
 @NullMarked
 package io.github.distributedlock.engine.lease;

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.queue;
 
 import java.util.OptionalLong;
+import java.util.Set;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
@@ -53,7 +54,10 @@ public record AcquireContext(Store store, Listening listening, PollInterval poll
 	 * have been granted it.
 	 */
 	void acquired(QueueNode node, String owner) {
-		node.acquired(owner).forEach((unwanted) -> this.sweeper.forget(node.queueKey.claim(unwanted)));
+		Set<String> unwanted = node.acquired(owner);
+		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
+			unwanted.forEach((each) -> this.sweeper.forget(node.queueKey.claim(each)));
+		}
 	}
 
 	/**

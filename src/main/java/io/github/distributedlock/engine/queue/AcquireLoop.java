@@ -222,6 +222,7 @@ public final class AcquireLoop implements Acquisition {
 	private void beginToWait() {
 		if (this.awaited == null) {
 			this.attempts.wait.begins(this.node.key());
+			this.node.isWaitedFor(this.attempts.wait);
 			this.awaited = Awaited.TURN;
 		}
 	}

@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine.queue;
 
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
@@ -110,6 +111,8 @@ public final class AsyncDriver implements Runnable, Waker {
 
 	private final EngineTime time;
 
+	private final long start;
+
 	private volatile State state = State.DUE;
 
 	private volatile boolean withdrawn;
@@ -152,6 +155,7 @@ public final class AsyncDriver implements Runnable, Waker {
 	public AsyncDriver(NodeTasks tasks, EngineTime time) {
 		this.tasks = tasks;
 		this.time = time;
+		this.start = time.nanoTime();
 	}
 
 	/**
@@ -183,6 +187,11 @@ public final class AsyncDriver implements Runnable, Waker {
 				return;
 			}
 		}
+	}
+
+	@Override
+	public Duration waited() {
+		return Duration.ofNanos(this.time.nanoTime() - this.start);
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine.queue;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
@@ -8,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 
+import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.engine.lease.Ownership;
@@ -69,8 +71,23 @@ final class KeyQueue {
 	 * How many requests wait here, one that asks the store included.
 	 */
 	int size() {
-		boolean asks = !this.current.withdrawal && this.current.owner == null;
-		return waiting().size() + (asks ? 1 : 0);
+		return waiting().size() + (asks() ? 1 : 0);
+	}
+
+	private boolean asks() {
+		return !this.current.withdrawal && this.current.owner == null;
+	}
+
+	/**
+	 * Describes them to users.
+	 */
+	EngineSnapshot.Queue describe() {
+		Duration longest = asks() ? this.current.waited() : Duration.ZERO;
+		for (QueueNode node : waiting()) {
+			Duration waited = node.waited();
+			longest = (waited.compareTo(longest) > 0) ? waited : longest;
+		}
+		return new EngineSnapshot.Queue(size(), longest);
 	}
 
 	private Collection<QueueNode> waiting() {

@@ -9,6 +9,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
+import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.engine.lease.Hold;
@@ -230,16 +231,21 @@ public final class LocalQueue {
 	}
 
 	/**
-	 * How many requests wait for each key, or ask the store for it.
+	 * Describes to users which requests wait for each key, or ask the store for it.
 	 */
-	public Map<String, Integer> sizes() {
-		Map<String, Integer> sizes = new HashMap<>();
+	public Map<String, EngineSnapshot.Queue> describe() {
+		Map<String, EngineSnapshot.Queue> described = new HashMap<>();
 		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, (queue) -> {
 			if (queue.size() > 0) {
-				sizes.merge(queueKey.key(), queue.size(), Integer::sum);
+				described.merge(queueKey.key(), queue.describe(), LocalQueue::sum);
 			}
 		}));
-		return sizes;
+		return described;
+	}
+
+	private static EngineSnapshot.Queue sum(EngineSnapshot.Queue one, EngineSnapshot.Queue other) {
+		boolean longer = one.longestWait().compareTo(other.longestWait()) > 0;
+		return new EngineSnapshot.Queue(one.length() + other.length(), (longer ? one : other).longestWait());
 	}
 
 	public boolean isEmpty() {

@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine.queue;
 
+import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
@@ -43,9 +44,10 @@ final class QueueNode implements QueuePlace {
 	private final LocalQueue localQueue;
 
 	/**
-	 * The request, if no thread waits for it.
+	 * The request; {@code null} if a thread waits for it, until that has to. A request
+	 * that need not wait is seen by its own thread only, and may cost nothing.
 	 */
-	final @Nullable Waker waker;
+	volatile @Nullable Waker waker;
 
 	final QueueKey queueKey;
 
@@ -197,11 +199,29 @@ final class QueueNode implements QueuePlace {
 	}
 
 	/**
-	 * There is a permit that it may wait for. A thread that waits knows by itself.
+	 * The request waits, with the thread that calls this, unless it has a waker.
+	 */
+	void isWaitedFor(Waker thread) {
+		if (this.waker == null) {
+			this.waker = thread;
+		}
+	}
+
+	/**
+	 * For how long the request has waited, if it had to.
+	 */
+	Duration waited() {
+		Waker waker = this.waker;
+		return (waker != null) ? waker.waited() : Duration.ZERO;
+	}
+
+	/**
+	 * There is a permit that it may wait for.
 	 */
 	void wakeUp() {
-		if (this.waker != null) {
-			this.waker.wake();
+		Waker waker = this.waker;
+		if (waker != null) {
+			waker.wake();
 		}
 	}
 

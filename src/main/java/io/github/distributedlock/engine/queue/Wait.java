@@ -16,9 +16,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The patience of one request: one deadline for the local queue, the store and every
- * retry. Confined to one thread at a time.
+ * retry. Confined to one thread at a time, but for its times, which never change.
  */
-public final class Wait {
+public final class Wait implements Waker {
 
 	private static final Logger logger = LoggerFactory.getLogger(Wait.class);
 
@@ -26,7 +26,7 @@ public final class Wait {
 
 	private final long start;
 
-	private final long limit;
+	private final Duration limit;
 
 	private final boolean interruptible;
 
@@ -38,10 +38,12 @@ public final class Wait {
 
 	private @Nullable Holder holder;
 
+	private @Nullable String waitedFor;
+
 	public Wait(EngineTime time, Duration limit, boolean interruptible) {
 		this.time = time;
 		this.start = time.nanoTime();
-		this.limit = limit.toNanos();
+		this.limit = limit;
 		this.interruptible = interruptible;
 	}
 
@@ -49,7 +51,7 @@ public final class Wait {
 	 * Whether the request may wait at all, or only make one attempt.
 	 */
 	public boolean isAllowed() {
-		return this.limit > 0;
+		return this.limit.toNanos() > 0;
 	}
 
 	boolean isOver() {
@@ -140,13 +142,21 @@ public final class Wait {
 	 * How long it may yet last, in nanoseconds; not more than 0 if it is over.
 	 */
 	public long left() {
-		return this.limit - (this.time.nanoTime() - this.start);
+		return this.limit.toNanos() - (this.time.nanoTime() - this.start);
 	}
 
 	public Duration limit() {
-		return Duration.ofNanos(this.limit);
+		return this.limit;
 	}
 
+	/**
+	 * The thread that waits is woken by the signal.
+	 */
+	@Override
+	public void wake() {
+	}
+
+	@Override
 	public Duration waited() {
 		return Duration.ofNanos(this.time.nanoTime() - this.start);
 	}
@@ -169,11 +179,20 @@ public final class Wait {
 	}
 
 	/**
+	 * The owner token of the last one that was known to hold any key of the request, also
+	 * when that has been acquired.
+	 * @return the token, or {@code null} if there was none
+	 */
+	public @Nullable String waitedFor() {
+		return this.waitedFor;
+	}
+
+	/**
 	 * The key is held or queued for in this JVM.
 	 */
 	void sawLocally(@Nullable String owner) {
 		if (owner != null) {
-			this.holder = Holder.owner(owner);
+			sees(Holder.owner(owner));
 		}
 	}
 
@@ -202,7 +221,15 @@ public final class Wait {
 	 */
 	void heard(AcquireResult attempt) {
 		this.busy = !attempt.acquired();
-		this.holder = attempt.holder();
+		sees(attempt.holder());
+	}
+
+	private void sees(@Nullable Holder holder) {
+		this.holder = holder;
+		String owner = holder();
+		if (owner != null) {
+			this.waitedFor = owner;
+		}
 	}
 
 }

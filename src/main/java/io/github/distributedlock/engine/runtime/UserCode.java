@@ -38,12 +38,20 @@ public final class UserCode {
 			return true;
 		}
 		catch (Throwable ex) {
-			if (ex instanceof InterruptedException) {
-				Thread.currentThread().interrupt(); // It was the thread that was meant.
-			}
-			log(what, ex);
+			caught(ex, what);
 			return false;
 		}
+	}
+
+	/**
+	 * Logs what code on the calling thread has thrown.
+	 * @param what what it is
+	 */
+	public static void caught(Throwable failure, Supplier<String> what) {
+		if (failure instanceof InterruptedException) {
+			Thread.currentThread().interrupt(); // It was the thread that was meant.
+		}
+		log(what, failure);
 	}
 
 	/**
@@ -74,8 +82,9 @@ public final class UserCode {
 	}
 
 	/**
-	 * The log asks the exception for its message and causes, and appenders what to do:
-	 * that is code of the application, too.
+	 * Logs that code has thrown something. The log asks the exception for its message and
+	 * causes, and appenders what to do: that is code of the application, too.
+	 * @param what what it is
 	 */
 	private static void log(Supplier<String> what, Throwable failure) {
 		if (!isDone(() -> logger.warn("{} failed", what.get(), failure))) {

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -60,6 +61,15 @@ class RedisLockBackendTests {
 		}
 		// Beside the two, the statistics count what the script does.
 		assertThat(clientCommands()).containsExactlyInAnyOrder("set=5", "evalsha=5", "get=5", "del=5", "zrange=5");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void tellsTheWayOfAtomicityOnceItIsKnown(Client client) {
+		RedisLockBackend backend = redis.backend(client);
+		assertThat(backend.details()).isEqualTo(Map.of("type", "redis"));
+		cycle(backend);
+		assertThat(backend.details()).isEqualTo(Map.of("type", "redis", "atomicity", "lua"));
 	}
 
 	@ParameterizedTest

@@ -1,0 +1,48 @@
+package io.github.distributedlock.autoconfigure;
+
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.observability.DistributedLocksEndpoint;
+import io.github.distributedlock.observability.DistributedLocksWebExtension;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
+import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * The Actuator endpoint, where it is accessible and exposed. An application that has a
+ * {@link io.github.distributedlock.DistributedLock} of its own has none.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
+@ConditionalOnBean(LockEngine.class)
+@EnableConfigurationProperties(DistributedLocksEndpointProperties.class)
+class EndpointConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnAvailableEndpoint
+	DistributedLocksEndpoint distributedLocksEndpoint(ObjectProvider<LockEngine> engine,
+			DistributedLocksEndpointProperties properties, ObjectProvider<SanitizingFunction> sanitizingFunctions) {
+		return new DistributedLocksEndpoint((key) -> engine.getObject().inspect(key),
+				() -> engine.getObject().snapshot(), new Sanitizer(sanitizingFunctions.orderedStream().toList()),
+				properties.showValues());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@ConditionalOnBean(DistributedLocksEndpoint.class)
+	@ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
+	DistributedLocksWebExtension distributedLocksWebExtension(DistributedLocksEndpoint endpoint,
+			DistributedLocksEndpointProperties properties) {
+		return new DistributedLocksWebExtension(endpoint, properties.showValues(), properties.roles());
+	}
+
+}

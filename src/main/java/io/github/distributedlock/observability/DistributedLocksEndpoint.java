@@ -1,0 +1,99 @@
+package io.github.distributedlock.observability;
+
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockStatus;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+
+/**
+ * Actuator endpoint of the locks: what this JVM holds and waits for, or what the store
+ * knows of one key. It only reads: a lock that is taken away from its holder protects
+ * nothing. Safe for use by many threads.
+ * <p>
+ * Keys, owner tokens and names of threads may be personal data: they are hidden unless
+ * {@code show-values} says otherwise.
+ * <p>
+ * No API: public only for the auto-configuration, and for Actuator, which calls it.
+ */
+@Endpoint(id = "distributedlocks")
+@RegisterReflectionForBinding({ LocksDescriptor.class, KeyDescriptor.class })
+public final class DistributedLocksEndpoint {
+
+	private final Function<String, LockStatus> inspect;
+
+	private final Supplier<EngineSnapshot> snapshot;
+
+	private final Sanitizer sanitizer;
+
+	private final Show showValues;
+
+	/**
+	 * Creates the endpoint.
+	 * @param inspect asks the store about a key
+	 * @param snapshot describes the engine
+	 * @param sanitizer hides values
+	 * @param showValues when values are shown
+	 */
+	public DistributedLocksEndpoint(Function<String, LockStatus> inspect, Supplier<EngineSnapshot> snapshot,
+			Sanitizer sanitizer, Show showValues) {
+		this.inspect = inspect;
+		this.snapshot = snapshot;
+		this.sanitizer = sanitizer;
+		this.showValues = showValues;
+	}
+
+	/**
+	 * Describes this JVM's locks, without asking the store, or, if there is a key, asks
+	 * the store about it.
+	 * @param key the key, or {@code null}
+	 * @return the description
+	 * @throws InvalidEndpointRequestException if there cannot be such a key, or the store
+	 * cannot be asked about one
+	 * @throws LockBackendException if the store has failed
+	 */
+	// Each line of Spring Boot knows one of these as the mark of an optional parameter.
+	@SuppressWarnings("deprecation")
+	@ReadOperation
+	public OperationResponseBody locks(@org.springframework.lang.Nullable @Nullable String key) {
+		return describe(key, this.showValues.isShown(true));
+	}
+
+	/**
+	 * Describes the locks of this JVM, or one key.
+	 * @param showsValues whether values are shown
+	 */
+	OperationResponseBody describe(@Nullable String key, boolean showsValues) {
+		Values values = new Values(this.sanitizer, showsValues);
+		return (key != null) ? KeyDescriptor.of(inspect(key), values) : LocksDescriptor.of(this.snapshot.get(), values);
+	}
+
+	/**
+	 * What the store said.
+	 * @param showsValues whether values are shown
+	 */
+	String error(LockBackendException failure, boolean showsValues) {
+		return new Values(this.sanitizer, showsValues).show("error", String.valueOf(failure.getMessage()));
+	}
+
+	private LockStatus inspect(String key) {
+		try {
+			return this.inspect.apply(key);
+		}
+		catch (IllegalArgumentException | UnsupportedOperationException ex) {
+			String message = String.valueOf(ex.getMessage());
+			throw new InvalidEndpointRequestException(message, message, ex);
+		}
+	}
+
+}

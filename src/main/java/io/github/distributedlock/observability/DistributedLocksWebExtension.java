@@ -1,0 +1,73 @@
+package io.github.distributedlock.observability;
+
+import java.util.Map;
+import java.util.Set;
+
+import io.github.distributedlock.LockBackendException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+
+/**
+ * What {@link DistributedLocksEndpoint} does over HTTP: it looks who asks before it shows
+ * values, and a store that has failed is {@code 503}. What the store said names the key
+ * and the server, so it is a value, too; the log has it. Safe for use by many threads.
+ * <p>
+ * No API: public only for the auto-configuration, and for Actuator, which calls it.
+ */
+@EndpointWebExtension(endpoint = DistributedLocksEndpoint.class)
+public final class DistributedLocksWebExtension {
+
+	private static final Logger logger = LoggerFactory.getLogger(DistributedLocksWebExtension.class);
+
+	private final DistributedLocksEndpoint endpoint;
+
+	private final Show showValues;
+
+	private final Set<String> roles;
+
+	/**
+	 * Creates the extension.
+	 * @param endpoint the endpoint
+	 * @param showValues when values are shown
+	 * @param roles the roles that are authorized to see values, anybody who is
+	 * authenticated if there are none
+	 */
+	public DistributedLocksWebExtension(DistributedLocksEndpoint endpoint, Show showValues, Set<String> roles) {
+		this.endpoint = endpoint;
+		this.showValues = showValues;
+		this.roles = Set.copyOf(roles);
+	}
+
+	/**
+	 * Describes this JVM's locks, without asking the store, or, if there is a key, asks
+	 * the store about it.
+	 * @param securityContext who asks
+	 * @param key the key, or {@code null}
+	 * @return the description
+	 */
+	// Each line of Spring Boot knows one of these as the mark of an optional parameter.
+	@SuppressWarnings("deprecation")
+	@ReadOperation
+	public WebEndpointResponse<Object> locks(SecurityContext securityContext,
+			@org.springframework.lang.Nullable @Nullable String key) {
+		boolean showsValues = this.showValues.isShown(securityContext, this.roles);
+		try {
+			return new WebEndpointResponse<>(this.endpoint.describe(key, showsValues));
+		}
+		catch (LockBackendException ex) {
+			logger.warn("The store could not be asked about a lock for the endpoint distributedlocks", ex);
+			return new WebEndpointResponse<>(
+					OperationResponseBody.of(Map.of("error", this.endpoint.error(ex, showsValues))),
+					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+		}
+	}
+
+}

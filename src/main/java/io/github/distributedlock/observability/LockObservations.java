@@ -1,0 +1,96 @@
+package io.github.distributedlock.observability;
+
+import java.util.Locale;
+
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.WaitObserver;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Observations of waits, {@code distributed.lock.wait}: each from asking for a lock to
+ * having it, or not. A child of the observation that is current on the thread that asks,
+ * also if no thread waits; it is never current itself.
+ * <ul>
+ * <li>Low cardinality: {@code name} and {@code mode} of the request, and {@code outcome}:
+ * {@code acquired}, {@code busy} or {@code failed}.</li>
+ * <li>High cardinality: {@code key}, several of them joined by commas; and
+ * {@code holder}, the owner token of the one that was waited for last, or for which a key
+ * was busy, where it is known.</li>
+ * </ul>
+ * Makes nothing where the registry is a no-op, and no more than a context where
+ * observations of this name are switched off. Safe for use by many threads.
+ * <p>
+ * No API: public only for the auto-configuration, which registers it where there is an
+ * {@link ObservationRegistry}.
+ */
+public final class LockObservations implements WaitObserver {
+
+	private static final String NAME = "distributed.lock.wait";
+
+	private final ObservationRegistry registry;
+
+	/**
+	 * Creates it.
+	 * @param registry is told of the observations
+	 */
+	public LockObservations(ObservationRegistry registry) {
+		this.registry = registry;
+	}
+
+	@Override
+	public @Nullable Observed begins(LockRequest request) {
+		if (this.registry.isNoop()) {
+			return null;
+		}
+		Observation observation = Observation.createNotStarted(NAME, Observation.Context::new, this.registry);
+		if (observation.isNoop()) {
+			return null;
+		}
+		observation.contextualName("lock " + request.name())
+			.lowCardinalityKeyValue("name", request.name())
+			.lowCardinalityKeyValue("mode", request.mode().name().toLowerCase(Locale.ROOT))
+			.highCardinalityKeyValue("key", String.join(",", request.keys()));
+		try {
+			observation.start();
+		}
+		catch (Throwable ex) {
+			observation.stop(); // Some handlers have begun, which would wait for ever.
+			throw ex;
+		}
+		return new ObservedWait(observation);
+	}
+
+	private record ObservedWait(Observation observation) implements Observed {
+
+		@Override
+		public void acquired(@Nullable String holder) {
+			end("acquired", holder);
+		}
+
+		@Override
+		public void busy(@Nullable String holder) {
+			end("busy", holder);
+		}
+
+		@Override
+		public void failed(Throwable failure) {
+			try {
+				this.observation.error(failure);
+			}
+			finally {
+				end("failed", null);
+			}
+		}
+
+		private void end(String outcome, @Nullable String holder) {
+			if (holder != null) {
+				this.observation.highCardinalityKeyValue("holder", holder);
+			}
+			this.observation.lowCardinalityKeyValue("outcome", outcome).stop();
+		}
+
+	}
+
+}

@@ -1,0 +1,221 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Predicate;
+
+import io.github.distributedlock.LockDefinitionException;
+import io.github.distributedlock.annotation.DistributedLock;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.aot.generate.ClassNameGenerator;
+import org.springframework.aot.generate.DefaultGenerationContext;
+import org.springframework.aot.generate.InMemoryGeneratedFiles;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.aot.ApplicationContextAotGenerator;
+import org.springframework.javapoet.ClassName;
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for the hints that an application is given for its annotations when it is
+ * processed ahead of time.
+ */
+class AnnotationHintsTests {
+
+	@Test
+	void keepAnInheritedMethodAndItsFallback() {
+		RuntimeHints hints = hints(Orders.class);
+		assertThat(method(Desk.class, "place")).accepts(hints);
+		assertThat(method(Desk.class, "refuse")).accepts(hints);
+	}
+
+	@Test
+	void keepTheDeclarationThatIsAnnotated() {
+		RuntimeHints hints = hints(Clerk.class);
+		assertThat(method(Counter.class, "serve")).accepts(hints);
+		assertThat(method(Clerk.class, "serve")).accepts(hints);
+	}
+
+	@Test
+	void keepWhatKeysReadFromParameters() {
+		RuntimeHints hints = hints(Orders.class);
+		assertThat(method(Order.class, "getCustomer")).accepts(hints);
+		assertThat(method(Customer.class, "id")).accepts(hints);
+		assertThat(method(Line.class, "getArticle")).accepts(hints);
+		assertThat(method(Shelf.class, "getPlace")).accepts(hints);
+	}
+
+	@Test
+	void keepBeansAndTypesThatKeysName() throws NoSuchFieldException {
+		RuntimeHints hints = hints(Orders.class, Clock.class);
+		assertThat(method(Clock.class, "today")).accepts(hints);
+		assertThat(method(Region.class, "of")).accepts(hints);
+		assertThat(RuntimeHintsPredicates.reflection().onField(Region.class.getField("DEFAULT"))).accepts(hints);
+		assertThat(method(Orders.class, "branch")).accepts(hints);
+	}
+
+	@Test
+	void needNothingElse() {
+		assertThat(method(Customer.class, "id")).rejects(hints(Clock.class));
+	}
+
+	@Test
+	void refuseAnAnnotationThatCannotWork() {
+		assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(() -> hints(Refused.class))
+			.withMessageContaining("#article");
+	}
+
+	private static RuntimeHints hints(Class<?>... beans) {
+		try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
+			context.register(DistributedLockAutoConfiguration.class);
+			for (Class<?> bean : beans) {
+				context.registerBean(bean.getSimpleName().toLowerCase(Locale.ROOT), bean);
+			}
+			DefaultGenerationContext generation = new DefaultGenerationContext(
+					new ClassNameGenerator(ClassName.get("com.example", "Application")), new InMemoryGeneratedFiles());
+			new ApplicationContextAotGenerator().processAheadOfTime(context, generation);
+			return generation.getRuntimeHints();
+		}
+	}
+
+	@SuppressWarnings("removal") // What replaces it exists since Spring Framework 7.
+	private static Predicate<RuntimeHints> method(Class<?> type, String name) {
+		Method method = ReflectionUtils.findMethod(type, name, (Class<?>[]) null);
+		return RuntimeHintsPredicates.reflection().onMethod(method).invoke();
+	}
+
+	/**
+	 * What a bean inherits.
+	 */
+	static class Desk {
+
+		@DistributedLock(key = "#{#order.customer.id}:#{#order.lines.![article]}:#{#shelves['a'].place}",
+				fallback = "refuse")
+		void place(Order order, Map<String, Shelf> shelves) {
+		}
+
+		void refuse(Order order, Map<String, Shelf> shelves) {
+		}
+
+	}
+
+	/**
+	 * A bean with annotated methods.
+	 */
+	static class Orders extends Desk {
+
+		@DistributedLock(key = { "@clock.today()",
+				"T(io.github.distributedlock.autoconfigure.AnnotationHintsTests$Region).of('x').name",
+				"T(io.github.distributedlock.autoconfigure.AnnotationHintsTests$Region).DEFAULT.name",
+				"#root.target.branch()" })
+		void close() {
+		}
+
+		public String branch() {
+			return "north";
+		}
+
+	}
+
+	/**
+	 * What carries the annotation of a bean.
+	 */
+	interface Counter {
+
+		@DistributedLock(key = "'counter'")
+		void serve();
+
+	}
+
+	/**
+	 * A bean whose annotation is elsewhere.
+	 */
+	static class Clerk implements Counter {
+
+		@Override
+		public void serve() {
+		}
+
+	}
+
+	/**
+	 * A bean with an annotation that cannot work.
+	 */
+	static class Refused {
+
+		@DistributedLock(key = "#article")
+		void sell(String sku) {
+		}
+
+	}
+
+	/**
+	 * A bean that keys name.
+	 */
+	static class Clock {
+
+		public String today() {
+			return "today";
+		}
+
+	}
+
+	/**
+	 * A type that keys name.
+	 */
+	public record Region(String name) {
+
+		/** A value that keys name. */
+		public static final Region DEFAULT = new Region("default");
+
+		public static Region of(String name) {
+			return new Region(name);
+		}
+
+	}
+
+	/**
+	 * A parameter.
+	 */
+	public interface Order {
+
+		Customer getCustomer();
+
+		List<Line> getLines();
+
+	}
+
+	/**
+	 * A property of a parameter.
+	 *
+	 * @param id its property
+	 */
+	public record Customer(String id) {
+	}
+
+	/**
+	 * An element of a list.
+	 */
+	public interface Line {
+
+		String getArticle();
+
+	}
+
+	/**
+	 * A value of a map.
+	 */
+	public interface Shelf {
+
+		String getPlace();
+
+	}
+
+}

@@ -1,0 +1,402 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.security.Principal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.EngineSnapshot.Incidents;
+import io.github.distributedlock.EngineSnapshot.Store;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.NoDatabase;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.observability.DistributedLocksEndpoint;
+import io.github.distributedlock.observability.DistributedLocksWebExtension;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
+import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.util.ClassUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link EndpointConfiguration} and its endpoint, over HTTP.
+ */
+class DistributedLocksEndpointTests {
+
+	private static final String EXPOSED = "management.endpoints.web.exposure.include=health,distributedlocks";
+
+	private static final String SHOWN = "management.endpoint.distributedlocks.show-values=always";
+
+	private static final String KEY = "orders/50%:Ärger & Co?";
+
+	private ConfigurableApplicationContext application;
+
+	@AfterEach
+	void stop() {
+		if (this.application != null) {
+			this.application.close();
+		}
+	}
+
+	@Test
+	void isNotThereUnlessItIsExposed() throws Exception {
+		start();
+		assertThat(get("/health").statusCode()).isEqualTo(200);
+		assertThat(get("/distributedlocks").statusCode()).isEqualTo(404);
+		assertThat(this.application.getBeanNamesForType(DistributedLocksEndpoint.class)).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "endpoints.access.default", "endpoints.access.max-permitted",
+			"endpoint.distributedlocks.access" })
+	void followsTheAccessToEndpoints(String property) throws Exception {
+		start(EXPOSED, "management." + property + "=none");
+		assertThat(get("/distributedlocks").statusCode()).isEqualTo(404);
+	}
+
+	@Test
+	void needsNoMoreThanToRead() throws Exception {
+		start(EXPOSED, "management.endpoints.access.max-permitted=read-only");
+		assertThat(get("/distributedlocks").statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void onlyReads() throws Exception {
+		start(EXPOSED);
+		assertThat(get("/distributedlocks").statusCode()).isEqualTo(200);
+		for (String method : List.of("POST", "DELETE", "PUT")) {
+			assertThat(send(method, "/distributedlocks?key=a").statusCode()).as(method).isEqualTo(405);
+		}
+	}
+
+	@Test
+	void hidesWhatMayBePersonal() throws Exception {
+		start(EXPOSED);
+		try (LockHandle handle = engine().acquire(LockRequest.of(KEY).name("sale"))) {
+			HttpResponse<String> response = get("/distributedlocks");
+			assertThat(response.body()).doesNotContain("orders", handle.owner(), Thread.currentThread().getName());
+			Map<String, Object> hold = first(json(response), "holds");
+			assertThat(hold).containsEntry("key", "******")
+				.containsEntry("owner", "******")
+				.containsEntry("thread", "******")
+				.containsEntry("name", "sale")
+				.containsEntry("mode", "EXCLUSIVE");
+			response = get("/distributedlocks?key=" + encoded(KEY));
+			assertThat(response.body()).doesNotContain("orders", handle.owner());
+			assertThat(first(json(response), "holders")).containsEntry("owner", "******")
+				.containsEntry("state", "HELD");
+		}
+	}
+
+	@Test
+	void describesTheLocksOfTheJvm() throws Exception {
+		start(EXPOSED, SHOWN);
+		Instant before = Instant.now().minusSeconds(1);
+		try (LockHandle handle = engine().acquire(LockRequest.of(KEY).name("sale").fenced(true))) {
+			Map<String, Object> locks = json(get("/distributedlocks"));
+			Map<String, Object> hold = first(locks, "holds");
+			assertThat(hold).containsEntry("key", KEY)
+				.containsEntry("owner", handle.owner())
+				.containsEntry("thread", Thread.currentThread().getName());
+			assertThat(number(hold, "renewals")).isZero();
+			assertThat(number(hold, "fencingToken")).isEqualTo(handle.fencingToken().getAsLong());
+			assertThat(Instant.parse(hold.get("since").toString())).isBetween(before, Instant.now());
+			assertThat(Duration.parse(hold.get("left").toString())).isBetween(Duration.ZERO, Duration.ofSeconds(30));
+			assertThat(number(locks, "requestsWaiting")).isZero();
+			assertThat(number(locks, "lateRenewals")).isZero();
+			assertThat(locks).containsEntry("losses", Map.of())
+				.containsEntry("queues", List.of())
+				.containsEntry("store", Map.of("details", Map.of("type", "memory"), "notifies", true));
+		}
+		assertThat(json(get("/distributedlocks"))).containsEntry("holds", List.of());
+	}
+
+	@Test
+	void asksTheStoreAboutAKey() throws Exception {
+		start(EXPOSED, SHOWN);
+		String path = "/distributedlocks?key=" + encoded(KEY);
+		assertThat(json(get(path)))
+			.isEqualTo(Map.of("key", KEY, "free", true, "heldHere", false, "holders", List.of(), "waiters", List.of()));
+		try (LockHandle handle = engine().acquire(KEY)) {
+			Map<String, Object> status = json(get(path));
+			assertThat(status).containsEntry("free", false).containsEntry("heldHere", true);
+			assertThat(first(status, "holders")).containsEntry("owner", handle.owner())
+				.containsEntry("mode", "EXCLUSIVE");
+		}
+	}
+
+	@Test
+	void hidesWhoWaits() throws Exception {
+		start(EXPOSED);
+		LockHandle handle = engine().acquire(KEY);
+		CompletableFuture<LockHandle> waiting = waiting();
+		assertThat(first(json(get("/distributedlocks")), "queues")).containsEntry("key", "******");
+		assertThat(first(json(get("/distributedlocks?key=" + encoded(KEY))), "waiters"))
+			.containsEntry("instance", "******")
+			.containsEntry("ticket", "******");
+		handle.close();
+		assertThat(waiting).succeedsWithin(Patience.PATIENCE).satisfies(LockHandle::close);
+	}
+
+	private CompletableFuture<LockHandle> waiting() {
+		CompletableFuture<LockHandle> waiting = engine()
+			.acquireAsync(LockRequest.of(KEY).fair(true).waitTime(Duration.ofMinutes(1)));
+		Awaitility.await("the request waits")
+			.atMost(Patience.PATIENCE)
+			.until(() -> !engine().inspect(KEY).waiters().isEmpty());
+		return waiting;
+	}
+
+	@Test
+	void saysWhoWaits() throws Exception {
+		start(EXPOSED, SHOWN);
+		LockHandle handle = engine().acquire(KEY);
+		CompletableFuture<LockHandle> waiting = waiting();
+		Map<String, Object> locks = json(get("/distributedlocks"));
+		assertThat(number(locks, "requestsWaiting")).isOne();
+		Map<String, Object> queue = first(locks, "queues");
+		assertThat(queue).containsEntry("key", KEY);
+		assertThat(number(queue, "length")).isOne();
+		assertThat(Duration.parse(queue.get("longestWait").toString())).isBetween(Duration.ZERO, Duration.ofMinutes(1));
+		Map<String, Object> waiter = first(json(get("/distributedlocks?key=" + encoded(KEY))), "waiters");
+		assertThat(handle.owner()).startsWith(waiter.get("instance").toString());
+		assertThat(waiter.get("ticket").toString()).startsWith(waiter.get("instance").toString());
+		assertThat(waiter).containsEntry("mode", "EXCLUSIVE");
+		handle.close();
+		assertThat(waiting).succeedsWithin(Patience.PATIENCE).satisfies(LockHandle::close);
+	}
+
+	@Test
+	void isNoHealthIndicator() {
+		start(EXPOSED);
+		assertThat(Stream.of(this.application.getBeanDefinitionNames())
+			.map(this.application::getType)
+			.filter((type) -> type != null && type.getName().startsWith("io.github.distributedlock."))
+			.flatMap((type) -> ClassUtils.getAllInterfacesForClassAsSet(type).stream())).isNotEmpty()
+			.noneMatch((type) -> type.getName().contains("Health"));
+	}
+
+	@Test
+	void refusesAKeyThatCannotBe() throws Exception {
+		start(EXPOSED);
+		assertThat(get("/distributedlocks?key=%20").statusCode()).isEqualTo(400);
+	}
+
+	@Test
+	void letsTheApplicationHideMore() throws Exception {
+		start(List.of(Hiding.class), EXPOSED, SHOWN);
+		try (LockHandle handle = engine().acquire(KEY)) {
+			assertThat(first(json(get("/distributedlocks")), "holds")).containsEntry("key", "******")
+				.containsEntry("owner", handle.owner());
+		}
+	}
+
+	/**
+	 * A usual bean of an application, which hides what ends in "key".
+	 */
+	@Test
+	void doesNotTakeAKeyForACredential() throws Exception {
+		start(List.of(HidingCredentials.class), EXPOSED, SHOWN);
+		try (LockHandle handle = engine().acquire(KEY)) {
+			assertThat(first(json(get("/distributedlocks")), "holds")).containsEntry("key", KEY);
+		}
+	}
+
+	@Test
+	void looksWhoAsks() {
+		assertThat(webExtension(Show.WHEN_AUTHORIZED, "ops").locks(SecurityContext.NONE, null).getBody()).asString()
+			.doesNotContain("orders");
+		assertThat(webExtension(Show.WHEN_AUTHORIZED, "ops").locks(asker("guest"), null).getBody()).asString()
+			.doesNotContain("orders");
+		assertThat(webExtension(Show.WHEN_AUTHORIZED, "ops").locks(asker("ops"), null).getBody()).asString()
+			.contains("orders");
+		assertThat(webExtension(Show.NEVER, "ops").locks(asker("ops"), null).getBody()).asString()
+			.doesNotContain("orders");
+	}
+
+	@Test
+	void knowsWhoMaySeeValues() throws Exception {
+		start(EXPOSED, "management.endpoint.distributedlocks.show-values=when-authorized",
+				"management.endpoint.distributedlocks.roles=ops");
+		try (LockHandle handle = engine().acquire("orders")) {
+			assertThat(get("/distributedlocks").body()).doesNotContain("orders");
+			DistributedLocksWebExtension extension = this.application.getBean(DistributedLocksWebExtension.class);
+			assertThat(extension.locks(asker("guest"), null).getBody()).asString().doesNotContain("orders");
+			assertThat(extension.locks(asker("ops"), null).getBody()).asString().contains("orders");
+		}
+	}
+
+	@Test
+	void saysThatTheStoreHasFailed() {
+		var response = webExtension(Show.ALWAYS, "ops").locks(SecurityContext.NONE, "k");
+		assertThat(response.getStatus()).isEqualTo(503);
+		assertThat(response.getBody()).asString().contains("Redis is down");
+	}
+
+	/**
+	 * It names the key and the server, and maybe a user.
+	 */
+	@Test
+	void hidesWhatTheStoreSaidWhenItFailed() {
+		var response = webExtension(Show.NEVER, "ops").locks(SecurityContext.NONE, "k");
+		assertThat(response.getStatus()).isEqualTo(503);
+		assertThat(response.getBody()).asString().doesNotContain("Redis is down").contains("******");
+	}
+
+	@Test
+	void isThereIfItIsExposed() {
+		Contexts.inMemory()
+			.withPropertyValues(EXPOSED)
+			.run((context) -> assertThat(context).hasBean("distributedLocksEndpoint"));
+	}
+
+	@Test
+	void doesWithoutActuator() {
+		Contexts.inMemory()
+			.withClassLoader(new FilteredClassLoader("org.springframework.boot.actuate"))
+			.withPropertyValues(EXPOSED)
+			.run((context) -> assertThat(context).hasSingleBean(LockEngine.class)
+				.doesNotHaveBean("distributedLocksEndpoint"));
+	}
+
+	@Test
+	void isOffWithTheLocks() {
+		Contexts.inMemory()
+			.withPropertyValues(EXPOSED, "distributed-lock.enabled=false")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("distributedLocksEndpoint"));
+	}
+
+	private static DistributedLocksWebExtension webExtension(Show show, String role) {
+		EngineSnapshot snapshot = EngineSnapshot.of(List.of(),
+				Map.of("orders", new EngineSnapshot.Queue(1, Duration.ofSeconds(1))), 1, new Store(Map.of(), true),
+				new Incidents(Map.of(), 0));
+		DistributedLocksEndpoint endpoint = new DistributedLocksEndpoint(DistributedLocksEndpointTests::fail,
+				() -> snapshot, new Sanitizer(), show);
+		return new DistributedLocksWebExtension(endpoint, show, Set.of(role));
+	}
+
+	private static LockStatus fail(String key) {
+		throw LockBackendException.of("Redis is down").retryable(true).build();
+	}
+
+	private static SecurityContext asker(String role) {
+		return new SecurityContext() {
+
+			@Override
+			public Principal getPrincipal() {
+				return () -> "asker";
+			}
+
+			@Override
+			public boolean isUserInRole(String asked) {
+				return asked.equals(role);
+			}
+
+		};
+	}
+
+	private void start(String... properties) {
+		start(List.of(), properties);
+	}
+
+	private void start(List<Class<?>> sources, String... properties) {
+		this.application = new SpringApplicationBuilder(NoDatabase.class).sources(sources.toArray(Class<?>[]::new))
+			.web(WebApplicationType.REACTIVE)
+			.properties("server.port=0", "distributed-lock.backend=memory", "management.health.defaults.enabled=false")
+			.properties(properties)
+			.run();
+	}
+
+	private LockEngine engine() {
+		return this.application.getBean(LockEngine.class);
+	}
+
+	private HttpResponse<String> get(String path) throws IOException, InterruptedException {
+		return send("GET", path);
+	}
+
+	private HttpResponse<String> send(String method, String path) throws IOException, InterruptedException {
+		String port = this.application.getEnvironment().getRequiredProperty("local.server.port");
+		URI uri = URI.create("http://localhost:" + port + "/actuator" + path);
+		return HttpClient.newHttpClient()
+			.send(HttpRequest.newBuilder(uri)
+				.timeout(Patience.PATIENCE)
+				.method(method, BodyPublishers.noBody())
+				.build(), BodyHandlers.ofString());
+	}
+
+	private static String encoded(String key) {
+		return URLEncoder.encode(key, StandardCharsets.UTF_8).replace("+", "%20");
+	}
+
+	private static Map<String, Object> json(HttpResponse<String> response) {
+		assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+		return JsonParserFactory.getJsonParser().parseMap(response.body());
+	}
+
+	@SuppressWarnings("unchecked")
+	private static Map<String, Object> first(Map<String, Object> json, String name) {
+		List<Object> list = (List<Object>) json.get(name);
+		assertThat(list).as("%s of %s", name, json).hasSize(1);
+		return (Map<String, Object>) list.get(0);
+	}
+
+	// Some of the parsers that Spring Boot may find make a double of each number.
+	private static long number(Map<String, Object> json, String name) {
+		return ((Number) json.get(name)).longValue();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Hiding {
+
+		@Bean
+		SanitizingFunction hidesKeys() {
+			return (data) -> "lock".equals(data.getKey()) ? data.withSanitizedValue() : data;
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class HidingCredentials {
+
+		@Bean
+		SanitizingFunction hidesCredentials() {
+			return SanitizingFunction.sanitizeValue().ifLikelySensitive();
+		}
+
+	}
+
+}
