@@ -41,7 +41,7 @@ public final class FlashSale implements AutoCloseable {
 	public static void main(String[] arguments) throws Exception {
 		System.out.println(Report.title(UNITS));
 		Report report;
-		try (FlashSale sale = new FlashSale(UNITS, new Progress(System.out, Progress.isTerminal()))) {
+		try (FlashSale sale = new FlashSale(UNITS, new Progress(System.out, Terminal.isThere()))) {
 			report = sale.run();
 		}
 		System.out.print(report);

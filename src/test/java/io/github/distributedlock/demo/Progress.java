@@ -1,8 +1,6 @@
 package io.github.distributedlock.demo;
 
-import java.io.Console;
 import java.io.PrintStream;
-import java.lang.reflect.Method;
 
 /**
  * A bar that grows on a terminal; elsewhere a line for each quarter of the way.
@@ -60,24 +58,6 @@ final class Progress {
 
 	private static String pad(String line) {
 		return line + " ".repeat(Math.max(0, WIDTH - line.length()));
-	}
-
-	/**
-	 * Whether somebody sees what is printed while it is printed.
-	 */
-	static boolean isTerminal() {
-		Console console = System.console();
-		if (console == null) {
-			return false;
-		}
-		try {
-			// Since JDK 22 there may be a console that is no terminal; it can be asked.
-			Method method = Console.class.getMethod("isTerminal");
-			return (boolean) method.invoke(console);
-		}
-		catch (ReflectiveOperationException ex) {
-			return true;
-		}
 	}
 
 }

@@ -1,0 +1,54 @@
+package io.github.distributedlock.demo.live;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What was seen at one moment.
+ *
+ * @param at how long after the start
+ * @param jvms each JVM, by number
+ * @param keys each key
+ */
+record Look(Duration at, List<Jvm> jvms, List<Key> keys) {
+
+	static final Look NOTHING = new Look(Duration.ZERO, List.of(), List.of());
+
+	Jvm jvm(int number) {
+		return this.jvms.get(number - 1);
+	}
+
+	/**
+	 * The keys that a JVM has in the store, whether it lives or not.
+	 */
+	List<String> keysOf(int jvm) {
+		return this.keys.stream()
+			.filter((key) -> key.holder().filter((holder) -> holder.jvm() == jvm).isPresent())
+			.map(Key::key)
+			.toList();
+	}
+
+	/**
+	 * A JVM.
+	 *
+	 * @param rate how many locks it acquires in a second
+	 * @param locks what its endpoint says, if it says anything
+	 */
+	record Jvm(int number, State state, double rate, Optional<Locks> locks) {
+
+		String name() {
+			return "JVM " + this.number;
+		}
+
+	}
+
+	/**
+	 * A key.
+	 *
+	 * @param holder who has it, as the store knows it
+	 */
+	record Key(String key, Optional<Holder> holder) {
+	}
+
+}

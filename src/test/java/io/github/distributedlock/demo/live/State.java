@@ -1,0 +1,48 @@
+package io.github.distributedlock.demo.live;
+
+import java.util.Locale;
+
+/**
+ * What a JVM does. The colours are those of a terminal and of a picture.
+ */
+enum State {
+
+	STARTING("36", "#39c5cf"),
+
+	RUNNING("32", "#3fb950"),
+
+	/** Stopped by a signal: its locks are lost when their leases have run out. */
+	PAUSED("33", "#d29922"),
+
+	/** Its process has ended. */
+	KILLED("31", "#f85149"),
+
+	/** It runs, but its endpoint has not answered in time. */
+	SILENT("35", "#bc8cff");
+
+	private final String ansi;
+
+	private final String rgb;
+
+	State(String ansi, String rgb) {
+		this.ansi = ansi;
+		this.rgb = rgb;
+	}
+
+	/**
+	 * The digits of the escape sequence.
+	 */
+	String ansi() {
+		return this.ansi;
+	}
+
+	String rgb() {
+		return this.rgb;
+	}
+
+	@Override
+	public String toString() {
+		return name().toLowerCase(Locale.ROOT);
+	}
+
+}
