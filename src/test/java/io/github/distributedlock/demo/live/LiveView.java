@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -31,7 +30,7 @@ public final class LiveView implements AutoCloseable {
 
 	private final Markets markets = new Markets();
 
-	private final List<String> news = new ArrayList<>();
+	private final News news = new News();
 
 	private Look look = Look.NOTHING;
 
@@ -81,15 +80,13 @@ public final class LiveView implements AutoCloseable {
 	}
 
 	private void draw() {
-		Look now = this.markets.look();
-		List<String> more = News.of(this.look, now);
-		this.look = now;
-		this.news.addAll(more);
-		this.screen.show(frame(), !more.isEmpty());
+		this.look = this.markets.look();
+		boolean isNews = this.news.update(this.look);
+		this.screen.show(frame(), isNews);
 	}
 
 	private List<String> frame() {
-		return Frame.of(this.look, this.news, this.answer);
+		return Frame.of(this.look, this.news.sentences(), this.answer);
 	}
 
 	private boolean obey(String line) throws IOException {

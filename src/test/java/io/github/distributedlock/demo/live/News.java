@@ -1,65 +1,78 @@
 package io.github.distributedlock.demo.live;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
- * What is different from one look to the next, and worth a sentence.
+ * What was different from one look to the next, and worth a sentence.
+ * <p>
+ * A look does not see all: a JVM that is paused says nothing of its losses, and a key may
+ * be free for a moment before another JVM has it. So what was known last is kept.
  */
 final class News {
 
-	private final Look before;
-
-	private final Look now;
-
 	private final List<String> sentences = new ArrayList<>();
 
-	private News(Look before, Look now) {
-		this.before = before;
-		this.now = now;
+	private final Map<Integer, State> states = new HashMap<>();
+
+	private final Map<Integer, Map<String, Long>> losses = new HashMap<>();
+
+	private final Map<String, Integer> holders = new HashMap<>();
+
+	/**
+	 * Adds what is new.
+	 * @return whether there is anything
+	 */
+	boolean update(Look look) {
+		int before = this.sentences.size();
+		look.jvms().forEach((jvm) -> tell(jvm, look));
+		look.keys().forEach((key) -> tell(key, look));
+		return this.sentences.size() > before;
 	}
 
-	static List<String> of(Look before, Look now) {
-		News news = new News(before, now);
-		now.jvms().forEach(news::tell);
-		now.keys().forEach(news::tell);
-		return news.sentences;
+	/**
+	 * All that has happened, the latest last.
+	 */
+	List<String> sentences() {
+		return this.sentences;
 	}
 
-	private void tell(Look.Jvm jvm) {
-		Optional<Look.Jvm> old = this.before.jvms().stream().filter((one) -> one.number() == jvm.number()).findFirst();
-		if (old.map(Look.Jvm::state).filter((state) -> state == jvm.state()).isEmpty()) {
-			List<String> keys = this.now.keysOf(jvm.number());
+	private void tell(Look.Jvm jvm, Look look) {
+		if (this.states.put(jvm.number(), jvm.state()) != jvm.state()) {
+			List<String> keys = look.keysOf(jvm.number());
 			boolean leaves = jvm.state() == State.PAUSED || jvm.state() == State.KILLED;
-			add(jvm.name() + " is " + jvm.state()
+			add(look, jvm.name() + " is " + jvm.state()
 					+ ((leaves && !keys.isEmpty()) ? " and has " + String.join(", ", keys) : ""));
 		}
-		Optional<Locks> oldLocks = old.flatMap(Look.Jvm::locks);
-		jvm.locks().ifPresent((locks) -> locks.losses().forEach((reason, count) -> {
-			long more = count - oldLocks.map((known) -> known.losses().get(reason)).orElse(0L);
-			if (more > 0) {
-				add(jvm.name() + " has lost " + more + ((more == 1) ? " lock: " : " locks: ") + reason);
-			}
-		}));
-	}
-
-	private void tell(Look.Key key) {
-		Optional<Integer> old = this.before.keys()
-			.stream()
-			.filter((one) -> one.key().equals(key.key()))
-			.findFirst()
-			.flatMap(Look.Key::holder)
-			.map(Holder::jvm)
-			.filter((jvm) -> this.now.jvm(jvm).state() != State.RUNNING);
-		Optional<Integer> next = key.holder().map(Holder::jvm);
-		if (old.isPresent() && next.isPresent() && !old.equals(next)) {
-			add("JVM " + next.get() + " has " + key.key() + ", which JVM " + old.get() + " had");
+		if (jvm.state() == State.STARTING) {
+			// A new process counts from 0.
+			this.losses.remove(jvm.number());
 		}
+		jvm.locks().ifPresent((locks) -> {
+			Map<String, Long> old = Optional.ofNullable(this.losses.put(jvm.number(), locks.losses())).orElse(Map.of());
+			locks.losses().forEach((reason, count) -> {
+				long more = count - old.getOrDefault(reason, 0L);
+				if (more > 0) {
+					add(look, jvm.name() + " has lost " + more + ((more == 1) ? " lock: " : " locks: ") + reason);
+				}
+			});
+		});
 	}
 
-	private void add(String sentence) {
-		this.sentences.add("%7s  %s.".formatted(Frame.seconds(this.now.at()), sentence));
+	private void tell(Look.Key key, Look look) {
+		key.holder().map(Holder::jvm).ifPresent((next) -> {
+			Integer old = this.holders.put(key.key(), next);
+			if (old != null && !old.equals(next) && look.jvm(old).state() != State.RUNNING) {
+				add(look, "JVM " + next + " has " + key.key() + ", which JVM " + old + " had");
+			}
+		});
+	}
+
+	private void add(Look look, String sentence) {
+		this.sentences.add("%7s  %s.".formatted(Frame.seconds(look.at()), sentence));
 	}
 
 }
