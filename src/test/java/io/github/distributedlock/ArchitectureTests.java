@@ -56,10 +56,11 @@ class ArchitectureTests {
 			Map.entry(ENGINE + "runtime", Set.of("", "backend")), //
 			Map.entry("annotation", Set.of("")), //
 			Map.entry("aop", Set.of("", "annotation")), //
-			Map.entry("observability", Set.of("")));
+			Map.entry("observability", Set.of("")), //
+			Map.entry("concurrent", Set.of("")));
 
 	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.memory",
-			ROOT + ".engine.." };
+			ROOT + ".engine..", ROOT + ".concurrent" };
 
 	private static final Set<String> NAMES_THAT_SAY_NOTHING = Set.of("impl", "internal", "util", "common", "support");
 
@@ -81,6 +82,7 @@ class ArchitectureTests {
 			"backend.ReleaseListener", //
 			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
 			"backend.memory.InMemoryLockBackend", //
+			"concurrent.JdkLocks", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "atomic.Atomicity", REDIS + "wake.Signals", //
 			ENGINE + "LockEngine", ENGINE + "LockEngineBuilder");
 
