@@ -57,10 +57,11 @@ class ArchitectureTests {
 			Map.entry("annotation", Set.of("")), //
 			Map.entry("aop", Set.of("", "annotation")), //
 			Map.entry("observability", Set.of("")), //
-			Map.entry("concurrent", Set.of("")));
+			Map.entry("concurrent", Set.of("")), //
+			Map.entry("shedlock", Set.of("")));
 
 	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.memory",
-			ROOT + ".engine..", ROOT + ".concurrent" };
+			ROOT + ".engine..", ROOT + ".concurrent", ROOT + ".shedlock" };
 
 	private static final Set<String> NAMES_THAT_SAY_NOTHING = Set.of("impl", "internal", "util", "common", "support");
 
@@ -82,7 +83,7 @@ class ArchitectureTests {
 			"backend.ReleaseListener", //
 			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
 			"backend.memory.InMemoryLockBackend", //
-			"concurrent.JdkLocks", //
+			"concurrent.JdkLocks", "shedlock.DistributedLockProvider", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "atomic.Atomicity", REDIS + "wake.Signals", //
 			ENGINE + "LockEngine", ENGINE + "LockEngineBuilder");
 
