@@ -58,6 +58,7 @@ class ArchitectureTests {
 			Map.entry("aop", Set.of("", "annotation")), //
 			Map.entry("observability", Set.of("")), //
 			Map.entry("concurrent", Set.of("")), //
+			Map.entry("integration", Set.of("", "concurrent")), //
 			Map.entry("shedlock", Set.of("")));
 
 	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.memory",
@@ -83,7 +84,8 @@ class ArchitectureTests {
 			"backend.ReleaseListener", //
 			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
 			"backend.memory.InMemoryLockBackend", //
-			"concurrent.JdkLocks", "shedlock.DistributedLockProvider", //
+			"concurrent.JdkLocks", "integration.DistributedLockRegistry",
+			"integration.RenewableDistributedLockRegistry", "shedlock.DistributedLockProvider", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "atomic.Atomicity", REDIS + "wake.Signals", //
 			ENGINE + "LockEngine", ENGINE + "LockEngineBuilder");
 
