@@ -19,7 +19,8 @@ abstract class AdapterAsked implements Condition {
 
 	@Override
 	public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-		return Binder.get(context.getEnvironment()).bind(this.property, Boolean.class).orElse(false);
+		return Boolean.TRUE
+			.equals(Binder.get(context.getEnvironment()).bind(this.property, Boolean.class).orElse(false));
 	}
 
 	static final class Jdk extends AdapterAsked {

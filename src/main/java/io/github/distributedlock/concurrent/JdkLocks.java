@@ -31,8 +31,7 @@ import io.github.distributedlock.LockUpgradeException;
  * <li>A lock can be lost. Then {@code unlock} throws an
  * {@link IllegalMonitorStateException} with a {@link LockLostException} as its cause, and
  * what would re-enter the lock before that throws the {@code LockLostException}.
- * <li>What acquires may throw a
- * {@link io.github.distributedlock.LockBackendException}.
+ * <li>What acquires may throw a {@link io.github.distributedlock.LockBackendException}.
  * <li>A thread that has the read lock and asks for the write lock does not wait for
  * itself: {@code tryLock} returns {@code false} at once, and {@code lock} and
  * {@code lockInterruptibly} throw a {@link LockUpgradeException}.

@@ -58,9 +58,10 @@ final class ThreadHold {
 	}
 
 	private LockLostException lostAtRelease() {
-		return new LockLostException("Lock " + LockException.printable(this.handle.keys()) + " of "
-				+ this.handle.owner() + " was lost: when it was released, it was no longer ours", null,
-				this.handle.keys(), LockEvent.Lost.Reason.TAKEN);
+		return new LockLostException(
+				"Lock " + LockException.printable(this.handle.keys()) + " of " + this.handle.owner()
+						+ " was lost: when it was released, it was no longer ours",
+				null, this.handle.keys(), LockEvent.Lost.Reason.TAKEN);
 	}
 
 }

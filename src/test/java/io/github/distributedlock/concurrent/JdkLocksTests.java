@@ -128,8 +128,7 @@ class JdkLocksTests extends EngineFixture {
 		this.time.advance(SECOND);
 		List<ThrowingCallable> waysIn = List.of(lock::lock, lock::lockInterruptibly, lock::tryLock,
 				() -> lock.tryLock(1, TimeUnit.SECONDS));
-		assertThat(waysIn).allSatisfy(
-				(wayIn) -> assertThatExceptionOfType(LockLostException.class).isThrownBy(wayIn));
+		assertThat(waysIn).allSatisfy((wayIn) -> assertThatExceptionOfType(LockLostException.class).isThrownBy(wayIn));
 		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
 		assertThat(holderOf("k")).isNull();
 	}
@@ -164,7 +163,8 @@ class JdkLocksTests extends EngineFixture {
 	@Test
 	void isNotHeldIfTheStoreFails() {
 		Lock lock = this.locks.lock("k");
-		for (ThrowingCallable wayIn : List.<ThrowingCallable>of(lock::tryLock, () -> lock.tryLock(0, TimeUnit.SECONDS))) {
+		for (ThrowingCallable wayIn : List.<ThrowingCallable>of(lock::tryLock,
+				() -> lock.tryLock(0, TimeUnit.SECONDS))) {
 			this.backend.next("acquire", (step) -> {
 				throw LockBackendException.of("down").notCarriedOut(true).build();
 			});
@@ -185,8 +185,7 @@ class JdkLocksTests extends EngineFixture {
 	}
 
 	static Stream<UnaryOperator<LockRequest>> modes() {
-		return Stream.of(UnaryOperator.identity(),
-				(request) -> request.mode(LockMode.SHARED));
+		return Stream.of(UnaryOperator.identity(), (request) -> request.mode(LockMode.SHARED));
 	}
 
 }

@@ -40,5 +40,6 @@ public class Shelves {
 	}
 
 	// tag::jdk-locks[]
+
 }
 // end::jdk-locks[]

@@ -66,8 +66,7 @@ class AggregatorTests {
 	private static void send(int sender, AnnotationConfigApplicationContext application) {
 		AggregatingMessageHandler aggregator = application.getBean(AggregatingMessageHandler.class);
 		for (int group = 0; group < GROUPS; group++) {
-			aggregator
-				.handleMessage(MessageBuilder.withPayload(sender).setCorrelationId("group-" + group).build());
+			aggregator.handleMessage(MessageBuilder.withPayload(sender).setCorrelationId("group-" + group).build());
 		}
 	}
 
