@@ -38,7 +38,8 @@ import io.github.distributedlock.LockUpgradeException;
  * <li>{@code newCondition} throws an {@link UnsupportedOperationException}.
  * </ul>
  * All locks of one key that come from the same {@code JdkLocks} are one lock, and cost
- * nothing to keep or to make again. Safe for use by many threads.
+ * nothing to keep or to make again. A thread that has the lock re-enters it as it is,
+ * whatever the request says. Safe for use by many threads.
  */
 public final class JdkLocks {
 

@@ -1,9 +1,9 @@
 package io.github.distributedlock.integration;
 
 import java.time.Duration;
-import java.util.Objects;
 
 import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.concurrent.JdkLocks;
@@ -31,11 +31,12 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	 * @param distributedLock what acquires and releases
 	 * @param timeToLive for how long {@link #renewLock(Object)} renews, from 100
 	 * milliseconds to 365 days
+	 * @throws IllegalArgumentException if it is out of that range
 	 */
 	public RenewableDistributedLockRegistry(io.github.distributedlock.DistributedLock distributedLock,
 			Duration timeToLive) {
 		this.locks = new JdkLocks(distributedLock);
-		this.timeToLive = Objects.requireNonNull(timeToLive, "timeToLive");
+		this.timeToLive = DurationRange.LEASE.check("timeToLive", timeToLive);
 	}
 
 	/**
@@ -63,7 +64,8 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	/**
 	 * Makes the lease of a lock last at least a time from now. Never shortens it.
 	 * @param lockKey the key of a lock that the calling thread holds
-	 * @param ttl the time
+	 * @param ttl the time, from 100 milliseconds to 365 days
+	 * @throws IllegalArgumentException if it is out of that range
 	 * @throws IllegalStateException if the thread does not hold it, or has lost it
 	 */
 	@Override

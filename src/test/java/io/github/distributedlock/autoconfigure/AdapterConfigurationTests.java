@@ -89,7 +89,7 @@ class AdapterConfigurationTests {
 	}
 
 	@Test
-	void leavesToTheUserWhatHeHasHimself() {
+	void leavesBeansOfTheUserAlone() {
 		this.contextRunner.withPropertyValues(ALL)
 			.withUserConfiguration(Own.class)
 			.withBean(DefaultLockRegistry.class, DefaultLockRegistry::new)

@@ -89,6 +89,15 @@ class RenewableDistributedLockRegistryTests extends EngineFixture {
 	}
 
 	@Test
+	void refusesATimeToLiveThatIsOutOfRange() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new RenewableDistributedLockRegistry(this.engine, Duration.ofMillis(99)))
+			.withMessage("timeToLive PT0.099S is out of range: at least 100 ms, at most 365 days");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.lock.lock(Duration.ZERO));
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
 	void refusesWhatIsNoString() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.obtain(7));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.renewLock(7));
