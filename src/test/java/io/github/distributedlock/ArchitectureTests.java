@@ -80,8 +80,8 @@ class ArchitectureTests {
 			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //
 			"backend.AcquireResult", "backend.Claim", "backend.Holder", "backend.Inspectable", "backend.LockBackend",
 			"backend.LockFeature", //
-			"backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.GrantingQueue", "backend.HandOverResult",
-			"backend.ReleaseListener", //
+			"backend.DowngradableLocks", "backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.GrantingQueue",
+			"backend.HandOverResult", "backend.ReleaseListener", //
 			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
 			"backend.memory.InMemoryLockBackend", //
 			"concurrent.JdkLocks", "integration.DistributedLockRegistry",

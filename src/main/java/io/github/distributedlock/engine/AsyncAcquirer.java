@@ -249,7 +249,9 @@ final class AsyncAcquirer {
 			boolean opened = false;
 			try {
 				EngineHandle handle = (holds != null && failure == null)
-						? new EngineHandle(holds, this.keys, true, this.call, AsyncAcquirer.this.handleContext) : null;
+						? new EngineHandle(holds, this.keys, this.options.mode(), true, this.call,
+								AsyncAcquirer.this.handleContext)
+						: null;
 				opened = handle != null;
 				return handle;
 			}

@@ -70,7 +70,7 @@ final class Reentrancy {
 	 * @return the hold, or {@code null} if it is not held
 	 */
 	@Nullable Hold reenter(String key, HoldOptions options) {
-		return find(key, (hold) -> honours(hold, options) && hold.reenter());
+		return find(key, (hold) -> honours(hold, options) && enter(hold, options));
 	}
 
 	/**
@@ -103,13 +103,21 @@ final class Reentrancy {
 		return held;
 	}
 
+	private static boolean enter(Hold hold, HoldOptions options) {
+		boolean entered = hold.reenter(options.mode());
+		if (!entered) {
+			requireHonoured(options, hold); // It may have become shared just now.
+		}
+		return entered;
+	}
+
 	private static void requireHonoured(HoldOptions options, Hold outer) {
 		if (options.fenced() && outer.fencingToken().isEmpty()) {
 			throw new IllegalArgumentException(
 					"Lock '" + LockException.printable(outer.key()) + "' was requested as fenced, but this thread holds"
 							+ " it without a fencing token already. Request the outer lock as fenced, too");
 		}
-		if (outer.options().isShared() && !options.isShared()) {
+		if (outer.isShared() && !options.isShared()) {
 			throw new LockUpgradeException(
 					"Lock '" + LockException.printable(outer.key()) + "' was requested as EXCLUSIVE, but this thread"
 							+ " holds it as SHARED already, and would wait for itself",
@@ -130,7 +138,7 @@ final class Reentrancy {
 	 * gives the others back.
 	 */
 	void undo(List<Hold> holds) {
-		this.releaser.undo(holds.stream().filter(Hold::exit).toList());
+		this.releaser.undo(holds.stream().filter(Hold::undoEntry).toList());
 	}
 
 }

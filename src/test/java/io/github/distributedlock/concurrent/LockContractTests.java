@@ -294,14 +294,22 @@ class LockContractTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void writerMayRead(Maker maker) {
+	void writerMayReadAndGoOnAsReader(Maker maker) {
 		Locks locks = make(maker);
 		Lock read = locks.readWrite().readLock();
 		Lock write = locks.readWrite().writeLock();
 		write.lock();
 		read.lock();
+		CompletableFuture<Boolean> reader = inThread(() -> {
+			read.lock();
+			return lockedAndUnlocked(read, true);
+		});
+		untilItWaits(lastThread());
+		assertThat(reader).isNotDone();
 		write.unlock();
+		assertThat(Patience.get(reader, "another reader")).isTrue();
 		assertThat(isFree(locks, Sort.READ)).as("free for another writer").isFalse();
+		assertThat(write.tryLock()).as("a reader writes again").isFalse();
 		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(write::unlock);
 		read.unlock();
 		assertThat(isFree(locks, Sort.READ)).isTrue();
