@@ -28,9 +28,8 @@ import org.jspecify.annotations.Nullable;
  * that re-entered them.
  * <p>
  * Invariants: closing counts once, and drops the handle from its holds before it gives
- * back those of which it was the last, and shares those of which it was the last one that
- * excluded others. A loss action runs at most once, and only while
- * the handle is open.
+ * back those of which it was the last, and shares those of which it was the last
+ * exclusive one. A loss action runs at most once, and only while the handle is open.
  */
 final class EngineHandle implements LockHandle, LossCallback {
 

@@ -105,8 +105,8 @@ final class Reentrancy {
 
 	private static boolean enter(Hold hold, HoldOptions options) {
 		boolean entered = hold.reenter(options.mode());
-		if (!entered) {
-			requireHonoured(options, hold); // It may have become shared just now.
+		if (!entered && !hold.isLeft()) {
+			requireHonoured(options, hold); // It has become shared just now.
 		}
 		return entered;
 	}

@@ -64,7 +64,7 @@ class SharedModelTests {
 				threads("R0", "W0", "W0").rounds(1, 2, 2), threads("R0", "R1", "W1", "W2"),
 				threads("W0", "R0", "R1", "R1"), threads("R0", "R1", "W2").rounds(1, 2, 2).faults(1, TIME_OUT),
 				threads("R0", "R1", "W2", "W3").faults(1, TIME_OUT, LOST_ANSWER),
-				threads("R0", "D0", "D1").rounds(1, 2, 2), threads("D0", "R0", "D1").rounds(1, 2, 2),
+				threads("R0", "D1", "D2").rounds(1, 2, 2), threads("D0", "R1", "D2").rounds(1, 2, 2),
 				threads("W0", "D1", "R2", "R1"));
 		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
