@@ -248,10 +248,8 @@ final class AsyncAcquirer {
 			List<Hold> holds = this.acquisition.holds();
 			boolean opened = false;
 			try {
-				EngineHandle handle = (holds != null && failure == null)
-						? new EngineHandle(holds, this.keys, this.options.mode(), true, this.call,
-								AsyncAcquirer.this.handleContext)
-						: null;
+				EngineHandle handle = (holds != null && failure == null) ? new EngineHandle(holds, this.keys,
+						this.options.mode(), true, this.call, AsyncAcquirer.this.handleContext) : null;
 				opened = handle != null;
 				return handle;
 			}

@@ -270,9 +270,8 @@ final class EngineHandle implements LockHandle, LossCallback {
 			return held;
 		}
 		this.context.releaser().downgrade(downgraded(ended));
-		return this.holds.stream()
-			.filter((hold) -> !hold.isLeft())
-			.allMatch(this.context.lossHandler()::isStillHeld) && held;
+		return this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.context.lossHandler()::isStillHeld)
+				&& held;
 	}
 
 	/**

@@ -73,8 +73,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 	}
 
 	SharedProtocol without(SharedRule rule) {
-		return new SharedProtocol(this.jvms, this.kinds, this.rounds, this.forEver, this.mostFaults, this.faults,
-				rule);
+		return new SharedProtocol(this.jvms, this.kinds, this.rounds, this.forEver, this.mostFaults, this.faults, rule);
 	}
 
 	@Override

@@ -26,8 +26,7 @@ enum SharedRule {
 	LAST_READER_WAKES,
 
 	/**
-	 * A reader that gives the lock back gives back the place that is kept for its
-	 * JVM.
+	 * A reader that gives the lock back gives back the place that is kept for its JVM.
 	 */
 	RELEASE_ENDS_KEPT_PLACE,
 
