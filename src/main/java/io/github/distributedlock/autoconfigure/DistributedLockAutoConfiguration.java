@@ -28,14 +28,14 @@ public final class DistributedLockAutoConfiguration {
 	@Conditional(LocksEnabled.class)
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
-			MeterConfiguration.class })
+			MeterConfiguration.class, AdapterConfiguration.class })
 	static class Enabled {
 
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@Conditional(LocksEnabled.Not.class)
-	@Import(AdviceConfiguration.class)
+	@Import({ AdviceConfiguration.class, AdapterConfiguration.class })
 	static class Disabled {
 
 		Disabled() {

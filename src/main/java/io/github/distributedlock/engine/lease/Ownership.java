@@ -7,6 +7,7 @@ import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
@@ -296,11 +297,16 @@ public final class Ownership {
 		return (hold != null) ? hold.options().name() : this.options.name();
 	}
 
+	private LockMode mode() {
+		Hold hold = hold();
+		return (hold != null && hold.isShared()) ? LockMode.SHARED : this.options.mode();
+	}
+
 	/**
 	 * Describes it to users.
 	 */
 	EngineSnapshot.Hold describe(Moment now) {
-		return new EngineSnapshot.Hold(this.key, this.owner, name(), this.options.mode(),
+		return new EngineSnapshot.Hold(this.key, this.owner, name(), mode(),
 				Duration.ofNanos(Math.max(0, lease().left(now))));
 	}
 
