@@ -35,8 +35,9 @@ final class RenewalCase implements Case {
 			for (int locks : bench.options().quick() ? FEWER : LOCKS) {
 				contestants.forEach((contestant) -> keepers.add(new Keeper(contestant, bench, locks)));
 			}
-			// All have renewed once, and what that takes is compiled.
-			Pauses.pause(PERIOD_MILLIS * 3 / 2);
+			// What takes place once in a period takes minutes to be compiled; until
+			// then the compilers need ten times what the renewal does.
+			Pauses.pause(PERIOD_MILLIS * bench.options().size(9, 1) + PERIOD_MILLIS / 2);
 			for (int round = 0; round < bench.options().size(3, 1); round++) {
 				keepers.forEach(Keeper::begin);
 				Pauses.pause(PERIOD_MILLIS);

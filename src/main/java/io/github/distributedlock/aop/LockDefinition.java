@@ -58,8 +58,7 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Null
 	}
 
 	// Without the store's exception, all of which is in the text: as the cause it would
-	// be
-	// reported in place of this.
+	// be reported in place of this.
 	private LockDefinitionException refusal(LockRequest request, String problem, @Nullable String remedy) {
 		if (request.fair()) {
 			return this.annotated.refuse("fair", true, problem, remedy);

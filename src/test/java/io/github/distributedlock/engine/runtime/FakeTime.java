@@ -101,7 +101,7 @@ public final class FakeTime implements EngineTime, Workers {
 		try {
 			signal.acquire();
 			wait.isOver = true;
-			this.sleep.await();
+			oversleep();
 		}
 		finally {
 			wait.isOver = true;
@@ -109,6 +109,17 @@ public final class FakeTime implements EngineTime, Workers {
 			alarm.cancel();
 		}
 		return !timedOut.get();
+	}
+
+	/**
+	 * A latch looks at the interrupt flag first and at its count then. An interrupt that
+	 * comes between the two, with the count, must end the sleep all the same.
+	 */
+	private void oversleep() throws InterruptedException {
+		this.sleep.await();
+		if (Thread.interrupted()) {
+			throw new InterruptedException("interrupted while it overslept");
+		}
 	}
 
 	@Override

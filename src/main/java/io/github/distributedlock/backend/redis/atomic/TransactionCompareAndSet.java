@@ -71,8 +71,7 @@ final class TransactionCompareAndSet implements CompareAndSet {
 	}
 
 	// Not at all if the server refuses to begin a transaction: outside of it nothing
-	// would
-	// keep others out.
+	// would keep others out.
 	private static @Nullable List<?> inTransaction(Link link, Command change) {
 		link.call(Command.at(change.key(), Verb.MULTI));
 		Command exec = Command.at(change.key(), Verb.EXEC);

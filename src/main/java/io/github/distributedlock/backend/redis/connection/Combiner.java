@@ -110,8 +110,7 @@ final class Combiner {
 	}
 
 	// Its own call leaves the queue first: the head of the queue is woken for those
-	// behind
-	// it, and a thread that opens a connection cannot see to them.
+	// behind it, and a thread that opens a connection cannot see to them.
 	private void lead(WireSlot slot, PendingCall own) {
 		boolean fine = true;
 		try {

@@ -57,11 +57,9 @@ final class RenewalLane implements Lane {
 	}
 
 	// Of the nodes of a cluster, one may have no connection left to give while others
-	// have.
-	// A renewal that was carried out after all does no harm when it is repeated. What
-	// took
-	// a command timeout must not take a second one, and what a server refused once it
-	// refuses again.
+	// have. A renewal that was carried out after all does no harm when it is repeated.
+	// What took a command timeout must not take a second one, and what a server refused
+	// once it refuses again.
 	private static boolean couldNotBeSent(RuntimeException failure) {
 		return failure instanceof UnsentException || !ConnectionProblem.isTimeout(failure)
 				&& RedisRefusal.of(failure) == null && !RedisRefusal.isError(failure);

@@ -27,9 +27,8 @@ final class SharedConnections implements Lane, SignalLine {
 
 	static OwnConnections of(RedisConnectionFactory factory) {
 		SharedConnections shared = new SharedConnections(factory);
-		// Whether it is a cluster cannot be asked, so no waiter counts as deaf.
-		// Nor does it promise that WATCH and EXEC go by the same connection: Redisson
-		// takes
+		// Whether it is a cluster cannot be asked, so no waiter counts as deaf. Nor
+		// does it promise that WATCH and EXEC go by the same connection: Redisson takes
 		// one from its pool for each, and answers for a transaction that was aborted.
 		return new OwnConnections(new Lanes(shared, shared), null, shared, true, Masters.ONE, false, "");
 	}
