@@ -29,9 +29,16 @@ import io.github.distributedlock.LockUpgradeException;
  * {@link java.util.concurrent.locks.ReentrantReadWriteLock} do, with these differences:
  * <ul>
  * <li>A lock can be lost. Then {@code unlock} throws an
- * {@link IllegalMonitorStateException} with a {@link LockLostException} as its cause, and
- * what would re-enter the lock before that throws the {@code LockLostException}.
- * <li>What acquires may throw a {@link io.github.distributedlock.LockBackendException}.
+ * {@link IllegalMonitorStateException} with a {@link LockLostException} as its cause.
+ * Before that, all that acquires the lock, for reading or writing, throws the
+ * {@code LockLostException}.
+ * <li>A lock whose {@link io.github.distributedlock.LockHandle} was closed is not held:
+ * {@code unlock} throws an {@code IllegalMonitorStateException}, and what acquires it
+ * before that an {@link IllegalStateException}.
+ * <li>If the store fails, {@code tryLock} throws a
+ * {@link io.github.distributedlock.LockBackendException}, with a wait time when that is
+ * over. {@code lock} and {@code lockInterruptibly} wait until the store works again, and
+ * throw it only if the store refuses.
  * <li>A thread that has the read lock and asks for the write lock does not wait for
  * itself: {@code tryLock} returns {@code false} at once, and {@code lock} and
  * {@code lockInterruptibly} throw a {@link LockUpgradeException}.

@@ -10,7 +10,6 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
-import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockUpgradeException;
 
@@ -81,14 +80,13 @@ final class KeyLock implements Lock {
 			throw new IllegalMonitorStateException(
 					this + " is not held by this thread. Only the thread that locked it may unlock it");
 		}
-		LockLostException loss = hold.exit();
-		if (hold.isOver()) {
-			this.holds.remove(this.request);
+		try {
+			hold.exit();
 		}
-		if (loss != null) {
-			IllegalMonitorStateException exception = new IllegalMonitorStateException(loss.getMessage());
-			exception.initCause(loss);
-			throw exception;
+		finally {
+			if (hold.isOver()) {
+				this.holds.remove(this.request);
+			}
 		}
 	}
 
@@ -118,6 +116,7 @@ final class KeyLock implements Lock {
 			hold.reenter();
 			return true;
 		}
+		this.holds.checkHeld(request);
 		Optional<LockHandle> handle = this.distributedLock.tryAcquire(request);
 		handle.ifPresent((acquired) -> this.holds.add(request, new ThreadHold(acquired)));
 		return handle.isPresent();

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lock that a thread has locked, and how often. Used by that thread alone.
  * <p>
- * Invariant: the handle is open until the lock was unlocked as often as it was locked.
+ * Invariant: it does not close the handle before the lock was unlocked as often as it was
+ * locked. Others may.
  */
 final class ThreadHold {
 
@@ -22,37 +23,52 @@ final class ThreadHold {
 	}
 
 	/**
+	 * Fails unless the lock is held: what follows would run without it.
+	 * @throws LockLostException if it was lost
+	 * @throws IllegalStateException if its handle was closed
+	 */
+	void checkHeld() {
+		this.handle.checkHeld();
+	}
+
+	/**
 	 * Counts one more.
-	 * @throws LockLostException if the lock was lost: what follows would run without it
+	 * @throws LockLostException if the lock was lost
+	 * @throws IllegalStateException if its handle was closed
 	 */
 	void reenter() {
-		this.handle.checkHeld();
+		checkHeld();
 		this.count = Math.incrementExact(this.count);
 	}
 
 	/**
 	 * Counts one less, and gives the lock back with the last.
-	 * @return why it is not held any more, {@code null} if it was until now
+	 * @throws IllegalMonitorStateException if it was not held until now; the cause is
+	 * what {@link #checkHeld} throws
 	 */
-	@Nullable LockLostException exit() {
-		LockLostException loss = loss();
+	void exit() {
+		RuntimeException reason = whyNotHeld();
 		this.count--;
-		boolean held = this.count > 0 || this.handle.release();
-		return (loss != null || held) ? loss : lostAtRelease();
+		if (this.count == 0 && !this.handle.release() && reason == null) {
+			reason = lostAtRelease();
+		}
+		if (reason != null) {
+			IllegalMonitorStateException exception = new IllegalMonitorStateException(reason.getMessage());
+			exception.initCause(reason);
+			throw exception;
+		}
 	}
 
 	boolean isOver() {
 		return this.count == 0;
 	}
 
-	private @Nullable LockLostException loss() {
+	private @Nullable RuntimeException whyNotHeld() {
 		try {
-			if (!this.handle.isClosed()) {
-				this.handle.checkHeld();
-			}
+			checkHeld();
 			return null;
 		}
-		catch (LockLostException ex) {
+		catch (LockLostException | IllegalStateException ex) {
 			return ex;
 		}
 	}
