@@ -9,8 +9,10 @@ import java.util.function.Function;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.UndoableHandle;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -57,43 +59,64 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	 * Tries to acquire a lock, without waiting.
 	 * @param configuration its name, and how long to hold it
 	 * @return the lock, or empty if it is busy, be it that the calling thread has it
+	 * @throws IllegalArgumentException if {@code lockAtMostFor} is longer than 365 days
 	 * @throws io.github.distributedlock.LockBackendException if the store failed or
 	 * refused
 	 */
 	@Override
 	public Optional<SimpleLock> lock(LockConfiguration configuration) {
+		LockRequest request = request(configuration);
 		if (CurrentLock.find(configuration.getName(), LockHandle::isHeld).isPresent()) {
 			return Optional.empty();
 		}
-		return acquire(configuration).map((handle) -> held(handle, configuration));
-	}
-
-	private SimpleLock held(LockHandle handle, LockConfiguration configuration) {
-		return new TaskLock(configuration, handle, this.timer.apply(configuration.getLockAtMostFor()), this::extend);
+		return this.distributedLock.tryAcquire(request).map((handle) -> held(handle, configuration));
 	}
 
 	/**
-	 * Re-enters a lock by a handle that takes over, for as long as a configuration says.
+	 * Re-enters a lock, for as long as a configuration says, by a handle that is to take
+	 * over. Changes nothing if it fails.
 	 * @return empty if the lock was lost
 	 */
 	private Optional<SimpleLock> extend(LockHandle handle, LockConfiguration configuration) {
-		try (LockHandle before = handle; CurrentLock binding = CurrentLock.bind(before)) {
-			if (!before.isHeld()) {
-				return Optional.empty();
-			}
-			Optional<LockHandle> longer = acquire(configuration);
-			if (longer.isPresent() && !longer.get().owner().equals(before.owner())) {
-				longer.get().close(); // It was lost a moment ago, and acquired anew.
-				return Optional.empty();
-			}
-			return longer.map((same) -> held(same, configuration));
+		LockRequest request = request(configuration);
+		if (!handle.isHeld()) {
+			return Optional.empty();
+		}
+		try (CurrentLock binding = CurrentLock.bind(handle)) {
+			return this.distributedLock.tryAcquire(request)
+				.filter((longer) -> isSame(longer, handle))
+				.map((longer) -> held(longer, configuration));
 		}
 	}
 
-	private Optional<LockHandle> acquire(LockConfiguration configuration) {
+	/**
+	 * Whether a lock was re-entered. If it was lost a moment ago, and acquired anew, that
+	 * is undone.
+	 */
+	private static boolean isSame(LockHandle longer, LockHandle handle) {
+		boolean same = longer.owner().equals(handle.owner());
+		if (!same) {
+			UndoableHandle.undo(longer);
+		}
+		return same;
+	}
+
+	private SimpleLock held(LockHandle handle, LockConfiguration configuration) {
+		try {
+			return new TaskLock(configuration, handle, this.timer.apply(configuration.getLockAtMostFor()),
+					this::extend);
+		}
+		catch (RuntimeException | Error ex) {
+			UndoableHandle.undo(handle);
+			throw ex;
+		}
+	}
+
+	private static LockRequest request(LockConfiguration configuration) {
+		DurationRange.WAIT.check("lockAtMostFor", configuration.getLockAtMostFor());
 		LockRequest request = LockRequest.of(configuration.getName()).name(NAME).detached(true).awaitedOnStop(true);
 		Duration atLeast = configuration.getLockAtLeastFor();
-		return this.distributedLock.tryAcquire((atLeast.toMillis() > 0) ? request.minHoldTime(atLeast) : request);
+		return (atLeast.toMillis() > 0) ? request.minHoldTime(atLeast) : request;
 	}
 
 }

@@ -18,7 +18,8 @@ import org.slf4j.LoggerFactory;
  * is over.
  * <p>
  * Invariant: the timer ends the lock only if it was not cancelled before, which whatever
- * else ends the lock does.
+ * else ends the lock does. An extension that fails leaves the lock and its timer as they
+ * are.
  */
 final class TaskLock extends AbstractSimpleLock {
 
@@ -33,7 +34,7 @@ final class TaskLock extends AbstractSimpleLock {
 	/**
 	 * Creates it.
 	 * @param timer done when {@code lockAtMostFor} is over
-	 * @param extension what takes the handle over for longer
+	 * @param extension re-enters the handle's lock for longer
 	 */
 	TaskLock(LockConfiguration configuration, LockHandle handle, CompletableFuture<@Nullable Void> timer,
 			BiFunction<LockHandle, LockConfiguration, Optional<SimpleLock>> extension) {
@@ -44,6 +45,9 @@ final class TaskLock extends AbstractSimpleLock {
 		timer.thenRun(this::end);
 	}
 
+	/**
+	 * Runs on the JDK's thread for delays, which serves the whole JVM: it must not wait.
+	 */
 	private void end() {
 		if (this.handle.isHeld()) {
 			logger.warn(
@@ -63,7 +67,14 @@ final class TaskLock extends AbstractSimpleLock {
 
 	@Override
 	protected Optional<SimpleLock> doExtend(LockConfiguration configuration) {
-		return this.timer.cancel(false) ? this.extension.apply(this.handle, configuration) : Optional.empty();
+		Optional<SimpleLock> longer = this.extension.apply(this.handle, configuration);
+		boolean inTime = this.timer.cancel(false);
+		this.handle.close();
+		if (!inTime) {
+			longer.ifPresent(SimpleLock::unlock);
+			return Optional.empty();
+		}
+		return longer;
 	}
 
 }

@@ -2,13 +2,16 @@ package io.github.distributedlock.shedlock;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
+import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.engine.LockEngine;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -17,23 +20,36 @@ import net.javacrumbs.shedlock.core.SimpleLock;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link DistributedLockProvider}: what ShedLock asks of each provider, and
  * what is said of this one. The timers of {@code lockAtMostFor} are rung by the test.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class DistributedLockProviderTests extends EngineFixture {
 
 	private static final Duration HOUR = Duration.ofHours(1);
 
+	private static final Duration FOREVER = ChronoUnit.FOREVER.getDuration();
+
 	private final List<Timer> timers = new ArrayList<>();
+
+	private boolean lacksAThread;
 
 	private final DistributedLockProvider provider = new DistributedLockProvider(this.engine, (duration) -> {
 		Timer timer = new Timer(duration, new CompletableFuture<>());
+		if (this.lacksAThread) {
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		}
 		this.timers.add(timer);
 		return timer.end();
 	});
@@ -89,13 +105,15 @@ class DistributedLockProviderTests extends EngineFixture {
 	}
 
 	@Test
-	void isRenewedUntilLockAtMostFor() {
+	void isRenewedUntilLockAtMostFor(CapturedOutput output) {
 		SimpleLock lock = lock(HOUR, Duration.ZERO);
 		assertThat(timer().duration()).isEqualTo(HOUR);
 		this.time.advance(LEASE.multipliedBy(3));
 		assertThat(isFree()).isFalse();
 		timer().end().complete(null);
 		Awaitility.await("the lock is given back").until(this::isFree);
+		assertThat(output).containsOnlyOnce("Lock 'job' is released though its task has not ended,"
+				+ " since its lockAtMostFor of PT1H is over: another JVM may run the task now");
 		lock.unlock();
 	}
 
@@ -141,6 +159,52 @@ class DistributedLockProviderTests extends EngineFixture {
 		this.time.advance(Duration.ofMillis(8900));
 		assertThat(isFree()).isFalse();
 		this.time.advance(Duration.ofMillis(200));
+		assertThat(isFree()).isTrue();
+	}
+
+	@Test
+	void lockAtLeastForIsNotMadeShorter() {
+		lock(HOUR, Duration.ofSeconds(9)).extend(HOUR, Duration.ZERO).orElseThrow().unlock();
+		this.time.advance(Duration.ofMillis(8900));
+		assertThat(isFree()).isFalse();
+		this.time.advance(Duration.ofMillis(200));
+		assertThat(isFree()).isTrue();
+	}
+
+	@Test
+	void refusesTimesThatAreTooLongBeforeTheStoreIsAsked() {
+		assertThatIllegalArgumentException().isThrownBy(() -> lock(FOREVER, Duration.ZERO))
+			.withMessage("lockAtMostFor " + FOREVER + " is out of range: at least 0 ms, at most 365 days");
+		assertThat(this.backend.steps()).isEmpty();
+	}
+
+	@Test
+	void lockIsGivenBackIfItCannotBeTimed() {
+		this.lacksAThread = true;
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> lock(HOUR, Duration.ofMinutes(1)));
+		assertThat(isFree()).isTrue();
+	}
+
+	@Test
+	void extensionThatIsRefusedChangesNothing() {
+		SimpleLock lock = lock(HOUR, Duration.ZERO);
+		assertThatIllegalArgumentException().isThrownBy(() -> lock.extend(FOREVER, Duration.ZERO));
+		this.lacksAThread = true;
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> lock.extend(HOUR, Duration.ZERO));
+		assertThat(isFree()).isFalse();
+		assertThat(timer().end()).isNotDone();
+		lock.unlock();
+		assertThat(isFree()).isTrue();
+	}
+
+	/**
+	 * Nothing has run under the new one, so that it keeps nobody out.
+	 */
+	@Test
+	void isNotExtendedByAnotherHold() {
+		SimpleLock lock = new DistributedLockProvider(new SlowToReenter()).lock(configuration(HOUR, Duration.ZERO))
+			.orElseThrow();
+		assertThat(lock.extend(HOUR, Duration.ofMinutes(1))).isEmpty();
 		assertThat(isFree()).isTrue();
 	}
 
@@ -208,6 +272,26 @@ class DistributedLockProviderTests extends EngineFixture {
 		Optional<SimpleLock> lock = this.other.lock(configuration(HOUR, Duration.ZERO));
 		lock.ifPresent(SimpleLock::unlock);
 		return lock.isPresent();
+	}
+
+	/**
+	 * An extension takes it longer than the lease lasts.
+	 */
+	private final class SlowToReenter implements DistributedLock {
+
+		@Override
+		public LockHandle acquire(LockRequest request) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Optional<LockHandle> tryAcquire(LockRequest request) {
+			if (LockHandle.current().isPresent()) {
+				DistributedLockProviderTests.this.time.pass(LEASE);
+			}
+			return DistributedLockProviderTests.this.engine.tryAcquire(request);
+		}
+
 	}
 
 	private record Timer(Duration duration, CompletableFuture<@Nullable Void> end) {
