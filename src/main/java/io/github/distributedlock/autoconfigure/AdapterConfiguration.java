@@ -1,22 +1,26 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.time.Duration;
+
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.concurrent.JdkLocks;
 import io.github.distributedlock.integration.DistributedLockRegistry;
 import io.github.distributedlock.integration.RenewableDistributedLockRegistry;
 import io.github.distributedlock.shedlock.DistributedLockProvider;
+import net.javacrumbs.shedlock.core.LockProvider;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The interfaces of others, each where a property asks for it and its library is there. A
- * bean of the user's own stays beside it, as one that was not asked for would.
+ * The interfaces of others, each where a property asks for it and its library is there.
+ * ShedLock looks for one provider by type, so that any of the user's is the only one. A
+ * registry is given to what uses it, so that one of another kind stays beside it.
  */
 @Configuration(proxyBeanMethods = false)
 class AdapterConfiguration {
@@ -41,7 +45,7 @@ class AdapterConfiguration {
 	static class ShedLock {
 
 		@Bean
-		@ConditionalOnMissingBean
+		@ConditionalOnMissingBean(LockProvider.class)
 		DistributedLockProvider distributedLockProvider(DistributedLock lock) {
 			return new DistributedLockProvider(lock);
 		}
@@ -65,14 +69,19 @@ class AdapterConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@Conditional(AdapterAsked.SpringIntegration.class)
 	@ConditionalOnClass(name = SINCE_7)
-	@EnableConfigurationProperties(DistributedLockProperties.class)
 	static class SpringIntegration7 {
 
+		/**
+		 * There are no properties then, and no lease that ends.
+		 */
+		private static final Duration LOCKS_ARE_OFF = Duration.ofSeconds(30);
+
 		@Bean
-		@ConditionalOnMissingBean
+		@ConditionalOnMissingBean({ DistributedLockRegistry.class, RenewableDistributedLockRegistry.class })
 		RenewableDistributedLockRegistry distributedLockRegistry(DistributedLock lock,
-				DistributedLockProperties properties) {
-			return new RenewableDistributedLockRegistry(lock, properties.leaseTime());
+				ObjectProvider<DistributedLockProperties> properties) {
+			DistributedLockProperties known = properties.getIfAvailable();
+			return new RenewableDistributedLockRegistry(lock, (known != null) ? known.leaseTime() : LOCKS_ARE_OFF);
 		}
 
 	}
