@@ -55,6 +55,7 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	 * shortens it.
 	 * @param lockKey the key of a lock that the calling thread holds
 	 * @throws IllegalStateException if the thread does not hold it, or has lost it
+	 * @throws io.github.distributedlock.LockBackendException if the store failed
 	 */
 	@Override
 	public void renewLock(Object lockKey) {
@@ -67,6 +68,7 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	 * @param ttl the time, from 100 milliseconds to 365 days
 	 * @throws IllegalArgumentException if it is out of that range
 	 * @throws IllegalStateException if the thread does not hold it, or has lost it
+	 * @throws io.github.distributedlock.LockBackendException if the store failed
 	 */
 	@Override
 	public void renewLock(Object lockKey, Duration ttl) {

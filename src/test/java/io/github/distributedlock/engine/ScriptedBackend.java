@@ -91,7 +91,7 @@ public final class ScriptedBackend
 	private volatile Consumer<Claim> claims = (claim) -> {
 	};
 
-	ScriptedBackend(InMemoryLockBackend delegate) {
+	public ScriptedBackend(InMemoryLockBackend delegate) {
 		this.delegate = delegate;
 	}
 

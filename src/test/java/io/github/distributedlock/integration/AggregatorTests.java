@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
-import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -25,6 +25,7 @@ import org.springframework.integration.channel.QueueChannel;
 import org.springframework.integration.config.EnableIntegration;
 import org.springframework.integration.redis.store.RedisMessageStore;
 import org.springframework.integration.support.MessageBuilder;
+import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.messaging.Message;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -46,10 +47,11 @@ class AggregatorTests {
 	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
 
-	@Test
-	void groupsAreCompletedOnce() {
-		try (AnnotationConfigApplicationContext one = application();
-				AnnotationConfigApplicationContext other = application()) {
+	@ParameterizedTest
+	@MethodSource("io.github.distributedlock.integration.Registry#all")
+	void groupsAreCompletedOnce(Registry registry) {
+		try (AnnotationConfigApplicationContext one = application(registry);
+				AnnotationConfigApplicationContext other = application(registry)) {
 			List<CompletableFuture<Void>> senders = IntStream.range(0, SIZE)
 				.mapToObj((sender) -> CompletableFuture.runAsync(() -> send(sender, (sender % 2 == 0) ? one : other),
 						this.threads))
@@ -79,10 +81,10 @@ class AggregatorTests {
 		return received;
 	}
 
-	private static AnnotationConfigApplicationContext application() {
+	private static AnnotationConfigApplicationContext application(Registry registry) {
 		AnnotationConfigApplicationContext application = new AnnotationConfigApplicationContext();
 		application.registerBean(RedisConnectionFactory.class, () -> Client.JEDIS.connectTo(redis.port()));
-		application.registerBean(LockEngine.class, () -> redis.engine(Client.JEDIS));
+		application.registerBean(LockRegistry.class, () -> registry.of(redis.engine(Client.JEDIS)));
 		application.register(Flow.class);
 		application.refresh();
 		return application;
@@ -98,13 +100,14 @@ class AggregatorTests {
 		}
 
 		@Bean
-		AggregatingMessageHandler aggregator(RedisConnectionFactory connections, LockEngine engine,
+		@SuppressWarnings("rawtypes")
+		AggregatingMessageHandler aggregator(RedisConnectionFactory connections, LockRegistry registry,
 				QueueChannel groups) {
 			AggregatingMessageHandler aggregator = new AggregatingMessageHandler(
 					new DefaultAggregatingMessageGroupProcessor(), new RedisMessageStore(connections));
 			aggregator.setReleaseStrategy(new MessageCountReleaseStrategy(SIZE));
 			aggregator.setExpireGroupsUponCompletion(true);
-			aggregator.setLockRegistry(new DistributedLockRegistry(engine));
+			aggregator.setLockRegistry(registry);
 			aggregator.setOutputChannel(groups);
 			return aggregator;
 		}

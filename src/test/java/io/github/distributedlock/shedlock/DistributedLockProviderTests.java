@@ -245,6 +245,15 @@ class DistributedLockProviderTests extends EngineFixture {
 	}
 
 	@Test
+	void stopWaitsForTheTask() {
+		SimpleLock lock = lock(HOUR, Duration.ZERO);
+		CompletableFuture<Void> stop = this.engine.stop();
+		assertThat(stop).isNotDone();
+		lock.unlock();
+		assertThat(stop).succeedsWithin(PATIENCE);
+	}
+
+	@Test
 	void taskIsNotRunIfTheStoreFails() {
 		this.backend.next("acquire", (step) -> {
 			throw LockBackendException.of("down").notCarriedOut(true).build();
