@@ -72,16 +72,16 @@ class AdapterConfiguration {
 	static class SpringIntegration7 {
 
 		/**
-		 * There are no properties then, and no lease that ends.
+		 * Where locks are off, there are no properties, and no lease ends.
 		 */
-		private static final Duration LOCKS_ARE_OFF = Duration.ofSeconds(30);
+		private static final Duration WITHOUT_LOCKS = Duration.ofSeconds(30);
 
 		@Bean
 		@ConditionalOnMissingBean({ DistributedLockRegistry.class, RenewableDistributedLockRegistry.class })
 		RenewableDistributedLockRegistry distributedLockRegistry(DistributedLock lock,
 				ObjectProvider<DistributedLockProperties> properties) {
 			DistributedLockProperties known = properties.getIfAvailable();
-			return new RenewableDistributedLockRegistry(lock, (known != null) ? known.leaseTime() : LOCKS_ARE_OFF);
+			return new RenewableDistributedLockRegistry(lock, (known != null) ? known.leaseTime() : WITHOUT_LOCKS);
 		}
 
 	}
