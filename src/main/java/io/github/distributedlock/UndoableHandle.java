@@ -2,7 +2,7 @@ package io.github.distributedlock;
 
 /**
  * A handle that can be given back as if its lock had never been held. No API: public only
- * for the engine and the advice of this library.
+ * for the neighbouring packages.
  */
 public interface UndoableHandle extends LockHandle {
 

@@ -57,10 +57,13 @@ class ArchitectureTests {
 			Map.entry("annotation", Set.of("")), //
 			Map.entry("reactive", Set.of("")), //
 			Map.entry("aop", Set.of("", "annotation", "reactive")), //
-			Map.entry("observability", Set.of("")));
+			Map.entry("observability", Set.of("")), //
+			Map.entry("concurrent", Set.of("")), //
+			Map.entry("integration", Set.of("", "concurrent")), //
+			Map.entry("shedlock", Set.of("")));
 
 	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.memory",
-			ROOT + ".engine.." };
+			ROOT + ".engine..", ROOT + ".concurrent", ROOT + ".shedlock" };
 
 	private static final Set<String> NAMES_THAT_SAY_NOTHING = Set.of("impl", "internal", "util", "common", "support");
 
@@ -78,10 +81,12 @@ class ArchitectureTests {
 			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //
 			"backend.AcquireResult", "backend.Claim", "backend.Holder", "backend.Inspectable", "backend.LockBackend",
 			"backend.LockFeature", //
-			"backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.GrantingQueue", "backend.HandOverResult",
-			"backend.ReleaseListener", //
+			"backend.DowngradableLocks", "backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.GrantingQueue",
+			"backend.HandOverResult", "backend.ReleaseListener", //
 			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
 			"backend.memory.InMemoryLockBackend", //
+			"concurrent.JdkLocks", "integration.DistributedLockRegistry",
+			"integration.RenewableDistributedLockRegistry", "shedlock.DistributedLockProvider", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "atomic.Atomicity", REDIS + "wake.Signals", //
 			ENGINE + "LockEngine", ENGINE + "LockEngineBuilder", //
 			"reactive.LockContext");

@@ -31,14 +31,14 @@ public final class DistributedLockAutoConfiguration {
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
 			MeterConfiguration.class, ObservationConfiguration.class, ContextPropagationConfiguration.class,
-			FlightRecorderConfiguration.class, EndpointConfiguration.class })
+			FlightRecorderConfiguration.class, EndpointConfiguration.class, AdapterConfiguration.class })
 	static class Enabled {
 
 	}
 
 	@Configuration(proxyBeanMethods = false)
 	@Conditional(LocksEnabled.Not.class)
-	@Import(AdviceConfiguration.class)
+	@Import({ AdviceConfiguration.class, AdapterConfiguration.class })
 	static class Disabled {
 
 		Disabled() {

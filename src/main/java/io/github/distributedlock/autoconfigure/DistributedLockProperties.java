@@ -31,13 +31,16 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param order Order of the lock among a method's advice. By default inside '@Async' and
  * retries, and outside '@Cacheable' and '@Transactional'.
  * @param redis Locks in Redis.
+ * @param adapters Interfaces of others by which code can lock, each only if it is asked
+ * for.
  */
 @ConfigurationProperties("distributed-lock")
 public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Backend backend,
 		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration leaseTime,
 		@DefaultValue PollInterval pollInterval, @DefaultValue("10ms") Duration localSlice,
 		@DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,
-		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis) {
+		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis,
+		@DefaultValue Adapters adapters) {
 
 	/**
 	 * Store of the locks.
@@ -91,6 +94,19 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 			@DefaultValue("0") int replicasToAck, @DefaultValue("500ms") Duration replicaAckTimeout,
 			@DefaultValue("auto") Atomicity atomicity, @DefaultValue("auto") Signals signals,
 			@Nullable String connectionFactory) {
+	}
+
+	/**
+	 * Interfaces of others by which code can lock, each only if it is asked for.
+	 *
+	 * @param jdk Whether there is a JdkLocks bean, which makes locks of
+	 * java.util.concurrent.locks.
+	 * @param shedlock Whether there is a LockProvider bean for ShedLock.
+	 * @param springIntegration Whether there is a LockRegistry bean for Spring
+	 * Integration.
+	 */
+	public record Adapters(@DefaultValue("false") boolean jdk, @DefaultValue("false") boolean shedlock,
+			@DefaultValue("false") boolean springIntegration) {
 	}
 
 }

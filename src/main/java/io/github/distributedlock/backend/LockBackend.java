@@ -58,6 +58,10 @@ import io.github.distributedlock.LockRequest;
  * <td>many keys take one step</td>
  * </tr>
  * <tr>
+ * <td>{@link DowngradableLocks}</td>
+ * <td>an exclusive owner goes on as one of many that share the key</td>
+ * </tr>
+ * <tr>
  * <td>{@link Inspectable}</td>
  * <td>users see who holds a key, and who waits for it</td>
  * </tr>

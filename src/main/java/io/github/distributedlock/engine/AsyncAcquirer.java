@@ -153,7 +153,7 @@ final class AsyncAcquirer {
 		try {
 			// A store that has the keys has been asked what it offers.
 			this.requests.requireSupported(request);
-			return new EngineHandle(holds, keys, true, call, this.handleContext);
+			return new EngineHandle(holds, keys, request.mode(), true, call, this.handleContext);
 		}
 		catch (RuntimeException | Error ex) {
 			this.requestAcquirer.undo(holds);
@@ -303,8 +303,8 @@ final class AsyncAcquirer {
 			List<Hold> holds = this.acquisition.holds();
 			boolean opened = false;
 			try {
-				EngineHandle handle = (holds != null && failure == null)
-						? new EngineHandle(holds, this.keys, true, this.call, AsyncAcquirer.this.handleContext) : null;
+				EngineHandle handle = (holds != null && failure == null) ? new EngineHandle(holds, this.keys,
+						this.options.mode(), true, this.call, AsyncAcquirer.this.handleContext) : null;
 				opened = handle != null;
 				return handle;
 			}

@@ -14,6 +14,7 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.UndoableHandle;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.AttachedHandle;
@@ -28,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * that re-entered them.
  * <p>
  * Invariants: closing counts once, and drops the handle from its holds before it gives
- * back those of which it was the last. A loss action runs at most once, and only while
- * the handle is open.
+ * back those of which it was the last, and shares those of which it was the last
+ * exclusive one. A loss action runs at most once, and only while the handle is open.
  */
 final class EngineHandle implements UndoableHandle, AttachedHandle {
 
@@ -42,6 +43,8 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 	private final List<Hold> holds;
 
 	private final List<String> keys;
+
+	private final LockMode mode;
 
 	private final HandleContext context;
 
@@ -62,9 +65,11 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 
 	private final EngineTime.Alarm heldTooLong;
 
-	EngineHandle(List<Hold> holds, List<String> keys, boolean detached, Call call, HandleContext context) {
+	EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Call call,
+			HandleContext context) {
 		this.holds = holds;
 		this.keys = keys;
+		this.mode = mode;
 		this.context = context;
 		this.heldTooLong = context.heldTooLong().watch(this.keys);
 		for (int i = 0; i < holds.size(); i++) {
@@ -217,8 +222,12 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 
 	@Override
 	public CompletableFuture<Void> closeAsync() {
-		return leave() ? this.context.backgroundReleaser().release(ended(), () -> this.context.calls().end(this.call))
-				: CompletableFuture.completedFuture(null);
+		if (!leave()) {
+			return CompletableFuture.completedFuture(null);
+		}
+		List<Hold> ended = ended();
+		this.context.backgroundReleaser().downgrade(downgraded(ended));
+		return this.context.backgroundReleaser().release(ended, () -> this.context.calls().end(this.call));
 	}
 
 	@Override
@@ -254,15 +263,19 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 	}
 
 	/**
-	 * Leaves the holds, and gives back those of which it was the last handle.
+	 * Leaves the holds, gives back those of which it was the last handle, and shares
+	 * those of which it was the last exclusive one.
 	 * @return whether all were held until now
 	 */
 	private boolean giveBack() {
 		List<Hold> ended = ended();
-		boolean othersAreHeld = ended.size() == this.holds.size() || this.holds.stream()
-			.filter((hold) -> !hold.isLeft())
-			.allMatch(this.context.lossHandler()::isStillHeld);
-		return this.context.releaser().release(ended) && othersAreHeld;
+		boolean held = this.context.releaser().release(ended);
+		if (ended.size() == this.holds.size()) {
+			return held;
+		}
+		this.context.releaser().downgrade(downgraded(ended));
+		return this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.context.lossHandler()::isStillHeld)
+				&& held;
 	}
 
 	/**
@@ -271,9 +284,17 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 	 */
 	private List<Hold> ended() {
 		if (this.holds.size() > 1) {
-			return this.holds.stream().filter(Hold::exit).toList();
+			return this.holds.stream().filter((hold) -> hold.exit(this.mode)).toList();
 		}
-		return this.holds.get(0).exit() ? this.holds : List.of();
+		return this.holds.get(0).exit(this.mode) ? this.holds : List.of();
+	}
+
+	/**
+	 * The holds that go on without it, and that it has made shared.
+	 */
+	private List<Hold> downgraded(List<Hold> ended) {
+		return (ended.size() == this.holds.size()) ? List.of()
+				: this.holds.stream().filter(Hold::beginDowngrade).toList();
 	}
 
 	private void requireOpen() {

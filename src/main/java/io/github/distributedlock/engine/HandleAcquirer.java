@@ -141,7 +141,7 @@ final class HandleAcquirer {
 
 	private LockHandle open(List<Hold> holds, List<String> keys, LockRequest request, Call call) {
 		try {
-			return new EngineHandle(holds, keys, request.detached(), call, this.handleContext);
+			return new EngineHandle(holds, keys, request.mode(), request.detached(), call, this.handleContext);
 		}
 		catch (RuntimeException | Error ex) {
 			this.reentrancy.undo(holds);

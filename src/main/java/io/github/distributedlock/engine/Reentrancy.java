@@ -56,7 +56,7 @@ final class Reentrancy {
 	 * That of the thread that calls it.
 	 */
 	static Reentrancy ofThreads(LossHandler lossHandler, Releaser releaser) {
-		return new Reentrancy(lossHandler, (holds) -> releaser.undo(holds.stream().filter(Hold::exit).toList()),
+		return new Reentrancy(lossHandler, (holds) -> releaser.undo(holds.stream().filter(Hold::undoEntry).toList()),
 				CurrentLock::find, "this thread");
 	}
 
@@ -112,7 +112,7 @@ final class Reentrancy {
 	 * @return the hold, or {@code null} if it is not held
 	 */
 	@Nullable Hold reenter(String key, HoldOptions options) {
-		return find(key, (hold) -> honours(hold, options) && hold.reenter());
+		return find(key, (hold) -> honours(hold, options) && enter(hold, options));
 	}
 
 	/**
@@ -145,13 +145,21 @@ final class Reentrancy {
 		return held;
 	}
 
+	private boolean enter(Hold hold, HoldOptions options) {
+		boolean entered = hold.reenter(options.mode());
+		if (!entered && !hold.isLeft()) {
+			requireHonoured(options, hold); // It has become shared just now.
+		}
+		return entered;
+	}
+
 	private void requireHonoured(HoldOptions options, Hold outer) {
 		if (options.fenced() && outer.fencingToken().isEmpty()) {
 			throw new IllegalArgumentException("Lock '" + LockException.printable(outer.key())
 					+ "' was requested as fenced, but " + this.holderName
 					+ " holds it without a fencing token already. Request the outer lock as fenced, too");
 		}
-		if (outer.options().isShared() && !options.isShared()) {
+		if (outer.isShared() && !options.isShared()) {
 			throw new LockUpgradeException(
 					"Lock '" + LockException.printable(outer.key()) + "' was requested as EXCLUSIVE, but "
 							+ this.holderName + " holds it as SHARED already, and would wait for itself",

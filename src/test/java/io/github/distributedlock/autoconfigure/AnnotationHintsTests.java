@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.InMemoryGeneratedFiles;
+import org.springframework.aot.hint.FieldHint;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -53,11 +54,12 @@ class AnnotationHintsTests {
 	}
 
 	@Test
-	void keepBeansAndTypesThatKeysName() throws NoSuchFieldException {
+	void keepBeansAndTypesThatKeysName() {
 		RuntimeHints hints = hints(Orders.class, Clock.class);
 		assertThat(method(Clock.class, "today")).accepts(hints);
 		assertThat(method(Region.class, "of")).accepts(hints);
-		assertThat(RuntimeHintsPredicates.reflection().onField(Region.class.getField("DEFAULT"))).accepts(hints);
+		assertThat(hints.reflection().getTypeHint(Region.class).fields()).extracting(FieldHint::getName)
+			.containsExactly("DEFAULT");
 		assertThat(method(Orders.class, "branch")).accepts(hints);
 	}
 

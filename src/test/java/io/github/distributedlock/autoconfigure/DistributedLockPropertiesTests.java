@@ -55,7 +55,8 @@ class DistributedLockPropertiesTests {
 					Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)),
 					Duration.ofMillis(10), 1024, null, Integer.MAX_VALUE - 1000,
 					new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500),
-							Atomicity.AUTO, Signals.AUTO, null)));
+							Atomicity.AUTO, Signals.AUTO, null),
+					new DistributedLockProperties.Adapters(false, false, false)));
 			assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
 		});
 	}
@@ -81,13 +82,16 @@ class DistributedLockPropertiesTests {
 					"distributed-lock.redis.prefix=shop", "distributed-lock.redis.command-timeout=300",
 					"distributed-lock.redis.replicas-to-ack=2", "distributed-lock.redis.replica-ack-timeout=200ms",
 					"distributed-lock.redis.atomicity=best-effort", "distributed-lock.redis.signals=none",
-					"distributed-lock.redis.connection-factory=redisConnectionFactory")
+					"distributed-lock.redis.connection-factory=redisConnectionFactory",
+					"distributed-lock.adapters.jdk=yes", "distributed-lock.adapters.shedlock=on",
+					"distributed-lock.adapters.spring-integration=true")
 			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
 				.isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofMinutes(1),
 						Duration.ofSeconds(20), new PollInterval(Duration.ofMillis(20), Duration.ofSeconds(2)),
 						Duration.ofMillis(3), 10, Duration.ofHours(1), 7,
 						new DistributedLockProperties.Redis("shop", Duration.ofMillis(300), 2, Duration.ofMillis(200),
-								Atomicity.BEST_EFFORT, Signals.NONE, "redisConnectionFactory"))));
+								Atomicity.BEST_EFFORT, Signals.NONE, "redisConnectionFactory"),
+						new DistributedLockProperties.Adapters(true, true, true))));
 	}
 
 	@Test
@@ -230,7 +234,8 @@ class DistributedLockPropertiesTests {
 					"distributed-lock.redis.prefix", "distributed-lock.redis.command-timeout",
 					"distributed-lock.redis.replicas-to-ack", "distributed-lock.redis.replica-ack-timeout",
 					"distributed-lock.redis.atomicity", "distributed-lock.redis.signals",
-					"distributed-lock.redis.connection-factory");
+					"distributed-lock.redis.connection-factory", "distributed-lock.adapters.jdk",
+					"distributed-lock.adapters.shedlock", "distributed-lock.adapters.spring-integration");
 		assertThat(properties).allSatisfy((property) -> {
 			assertThat((String) property.get("description")).isNotBlank().endsWith(".");
 			assertThat((String) property.get("type")).matches("[\\w.$]+");

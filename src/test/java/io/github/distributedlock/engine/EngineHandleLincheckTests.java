@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.BackgroundReleaser;
 import io.github.distributedlock.engine.lease.Extender;
@@ -67,8 +68,8 @@ public class EngineHandleLincheckTests {
 
 	private final Hold hold = hold();
 
-	private final LockHandle handle = new EngineHandle(List.of(this.hold), List.of("k"), true, this.calls.begin(true),
-			this.context);
+	private final LockHandle handle = new EngineHandle(List.of(this.hold), List.of("k"), LockMode.EXCLUSIVE, true,
+			this.calls.begin(true), this.context);
 
 	private final LockHandle inner = reentered();
 
@@ -121,9 +122,11 @@ public class EngineHandleLincheckTests {
 
 	@Operation
 	public void reenter() {
-		if (this.hold.reenter()) {
+		if (this.hold.reenter(LockMode.EXCLUSIVE)) {
 			Interleavings.require(this.store.keys().isEmpty(), "re-entered after it was given back");
-			new EngineHandle(List.of(this.hold), List.of("k"), false, this.calls.begin(true), this.context).close();
+			new EngineHandle(List.of(this.hold), List.of("k"), LockMode.EXCLUSIVE, false, this.calls.begin(true),
+					this.context)
+				.close();
 		}
 	}
 
@@ -143,8 +146,9 @@ public class EngineHandleLincheckTests {
 	}
 
 	private LockHandle reentered() {
-		this.hold.reenter();
-		return new EngineHandle(List.of(this.hold), List.of("k"), true, this.calls.begin(true), this.context);
+		this.hold.reenter(LockMode.EXCLUSIVE);
+		return new EngineHandle(List.of(this.hold), List.of("k"), LockMode.EXCLUSIVE, true, this.calls.begin(true),
+				this.context);
 	}
 
 	private HandleContext context() {

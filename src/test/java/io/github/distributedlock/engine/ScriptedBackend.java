@@ -14,6 +14,7 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.DowngradableLocks;
 import io.github.distributedlock.backend.GrantingQueue;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend;
@@ -32,7 +33,7 @@ import io.github.distributedlock.backend.memory.InMemoryLockBackend;
  * says so.
  */
 public final class ScriptedBackend
-		implements LockBackend, GrantingQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks {
+		implements LockBackend, GrantingQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks, DowngradableLocks {
 
 	/**
 	 * What happens to a step, instead of just carrying it out.
@@ -90,7 +91,7 @@ public final class ScriptedBackend
 	private volatile Consumer<Claim> claims = (claim) -> {
 	};
 
-	ScriptedBackend(InMemoryLockBackend delegate) {
+	public ScriptedBackend(InMemoryLockBackend delegate) {
 		this.delegate = delegate;
 	}
 
@@ -327,6 +328,11 @@ public final class ScriptedBackend
 	public List<Boolean> releaseAll(List<String> keys, String owner) {
 		return step("release-all", String.valueOf(keys.size()),
 				() -> keys.stream().map((key) -> this.delegate.release(key, owner)).toList());
+	}
+
+	@Override
+	public boolean downgrade(String key, String owner) {
+		return step("downgrade", key, () -> this.delegate.downgrade(key, owner));
 	}
 
 	@Override

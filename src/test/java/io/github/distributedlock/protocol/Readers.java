@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param value what stands in {@code lock:{k}}
  * @param waiters what stands in {@code lock-waiters:{k}}, oldest first
  * @param messages whose wake-ups are under way
- * @param late for whom commands are under way that were given up for unanswered
+ * @param late the commands under way that were given up for unanswered
  * @param cleanUps the owners for whom a release is to be repeated
  * @param dead the JVMs that have crashed
  * @param faultsLeft how much more may go wrong
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * since the first thread waits for it, -1 if it does not
  */
 record Readers(List<Client> threads, List<Integer> local, Value value, List<Waiter> waiters, List<Waiter> messages,
-		List<Owner> late, List<Owner> cleanUps, List<Integer> dead, int faultsLeft, int bypasses) implements Situation {
+		List<Late> late, List<Owner> cleanUps, List<Integer> dead, int faultsLeft, int bypasses) implements Situation {
 
 	/**
 	 * The thread whose patience is watched.
@@ -60,6 +60,16 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 			return (this.shared ? "shared:J" : "J") + this.jvm;
 		}
 
+	}
+
+	/**
+	 * A command under way.
+	 *
+	 * @param owner for whom
+	 * @param downgrades whether it shares the lock that the owner has alone; else it asks
+	 * for the lock
+	 */
+	record Late(Owner owner, boolean downgrades) {
 	}
 
 	/**
@@ -168,7 +178,7 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 				this.dead, this.faultsLeft, this.bypasses);
 	}
 
-	Readers late(List<Owner> late) {
+	Readers late(List<Late> late) {
 		return new Readers(this.threads, this.local, this.value, this.waiters, this.messages, late, this.cleanUps,
 				this.dead, this.faultsLeft, this.bypasses);
 	}
@@ -203,11 +213,15 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 		return true;
 	}
 
+	/**
+	 * Whether a thread that holds the lock has it as it believes: alone, if its turn
+	 * lasts.
+	 */
 	private boolean isOwner(int thread) {
 		int round = this.threads.get(thread).round();
 		Owner writer = this.value.writer();
 		return (writer != null) ? writer.thread() == thread && writer.request() == round
-				: this.value.readers()
+				: !this.local.contains(thread) && this.value.readers()
 					.stream()
 					.anyMatch((reader) -> reader.thread() == thread && reader.request() == round);
 	}

@@ -4,7 +4,6 @@ import java.util.EnumSet;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Exploration;
-import io.github.distributedlock.protocol.SharedProtocol.Rule;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -41,10 +40,13 @@ class SharedModelTests {
 
 	static Stream<SharedProtocol> isSafeAndRecoversWhateverGoesWrong() {
 		Stream<SharedProtocol> larger = Stream.of(threads("R0", "R1", "W2").faults(2, ANY),
-				threads("R0", "R0", "W0", "W1").faults(1, ANY), threads("R0", "R1", "W0", "W1").faults(1, ANY));
+				threads("R0", "R0", "W0", "W1").faults(1, ANY), threads("R0", "R1", "W0", "W1").faults(1, ANY),
+				threads("D0", "R0", "R1", "W1").faults(1, ANY), threads("D0", "D1", "R1").faults(2, ANY));
 		Stream<SharedProtocol> small = Stream.of(threads("R0", "W1").faults(2, ANY),
 				threads("R0", "R1", "W1").faults(1, ANY), threads("R0", "R0", "W1").faults(1, ANY),
-				threads("R0", "W0", "W1").faults(1, ANY), threads("R0", "R1", "W1").forEver(0).faults(1, ANY));
+				threads("R0", "W0", "W1").faults(1, ANY), threads("R0", "R1", "W1").forEver(0).faults(1, ANY),
+				threads("D0", "R1").faults(2, ANY), threads("D0", "R0", "W1").faults(1, ANY),
+				threads("D0", "D0", "R1").faults(1, ANY));
 		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
@@ -61,13 +63,15 @@ class SharedModelTests {
 		Stream<SharedProtocol> small = Stream.of(threads("W0", "R1", "R2").rounds(1, 2, 2),
 				threads("R0", "W0", "W0").rounds(1, 2, 2), threads("R0", "R1", "W1", "W2"),
 				threads("W0", "R0", "R1", "R1"), threads("R0", "R1", "W2").rounds(1, 2, 2).faults(1, TIME_OUT),
-				threads("R0", "R1", "W2", "W3").faults(1, TIME_OUT, LOST_ANSWER));
+				threads("R0", "R1", "W2", "W3").faults(1, TIME_OUT, LOST_ANSWER),
+				threads("R0", "D1", "D2").rounds(1, 2, 2), threads("D0", "R1", "D2").rounds(1, 2, 2),
+				threads("W0", "D1", "R2", "R1"));
 		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
 	@ParameterizedTest
 	@MethodSource
-	void isRefutedWithOneRuleBroken(Rule rule, SmallModelProperty duty, SharedProtocol protocol) {
+	void isRefutedWithOneRuleBroken(SharedRule rule, SmallModelProperty duty, SharedProtocol protocol) {
 		Verdict.assertKept(protocol, EnumSet.of(duty));
 		Verdict.assertBroken(protocol.without(rule), duty);
 	}
@@ -75,25 +79,29 @@ class SharedModelTests {
 	static Stream<Arguments> isRefutedWithOneRuleBroken() {
 		SharedProtocol three = threads("R0", "R1", "W2");
 		return Stream.of( //
-				arguments(Rule.READERS_DEFER_TO_WRITERS, ORDER, threads("W0", "R1", "R2").rounds(1, 2, 2)),
-				arguments(Rule.KEPT_PLACES_COUNT, NO_LOST_WAKE_UP, three),
-				arguments(Rule.READERS_WAKE_TOGETHER, NO_LOST_WAKE_UP, three),
-				arguments(Rule.LAST_READER_WAKES, NO_LOST_WAKE_UP, three),
-				arguments(Rule.RELEASE_ENDS_KEPT_PLACE, NO_LOST_WAKE_UP, threads("R0", "W1", "W2")),
-				arguments(Rule.ONLY_OWNERS_END_KEPT_PLACES, ORDER,
+				arguments(SharedRule.READERS_DEFER_TO_WRITERS, ORDER, threads("W0", "R1", "R2").rounds(1, 2, 2)),
+				arguments(SharedRule.KEPT_PLACES_COUNT, NO_LOST_WAKE_UP, three),
+				arguments(SharedRule.READERS_WAKE_TOGETHER, NO_LOST_WAKE_UP, three),
+				arguments(SharedRule.LAST_READER_WAKES, NO_LOST_WAKE_UP, three),
+				arguments(SharedRule.RELEASE_ENDS_KEPT_PLACE, NO_LOST_WAKE_UP, threads("R0", "W1", "W2")),
+				arguments(SharedRule.ONLY_OWNERS_END_KEPT_PLACES, ORDER,
 						threads("R0", "R0", "W1", "W2").rounds(1, 1, 2, 1).faults(1, LOST_ANSWER)),
-				arguments(Rule.WITHDRAWAL_ENDS_KEPT_PLACE, NO_LOST_WAKE_UP,
+				arguments(SharedRule.WITHDRAWAL_ENDS_KEPT_PLACE, NO_LOST_WAKE_UP,
 						threads("R0", "W1", "W2").faults(1, TIME_OUT)),
-				arguments(Rule.WITHDRAWING_WRITERS_LET_READERS_IN, NO_LOST_WAKE_UP, three.faults(1, TIME_OUT)),
-				arguments(Rule.YIELDS_TO_OWN_READERS, ORDER, threads("R0", "W0", "W0").rounds(1, 2, 2)),
-				arguments(Rule.LIVENESS_OF_EACH_KIND, RECOVERY,
+				arguments(SharedRule.WITHDRAWING_WRITERS_LET_READERS_IN, NO_LOST_WAKE_UP, three.faults(1, TIME_OUT)),
+				arguments(SharedRule.DOWNGRADES_LET_READERS_IN, NO_LOST_WAKE_UP, threads("R0", "D1")),
+				arguments(SharedRule.ONLY_OWNERS_DOWNGRADE, SAFETY, threads("D0", "W1").faults(1, LATE_COMMAND)),
+				arguments(SharedRule.DOWNGRADED_BEFORE_IT_IS_SENT, SAFETY, threads("D0", "R1").faults(1, LOST_ANSWER)),
+				arguments(SharedRule.DOWNGRADED_KEYS_ARE_NOT_PASSED_ON, SAFETY, threads("D0", "W0", "R1")),
+				arguments(SharedRule.YIELDS_TO_OWN_READERS, ORDER, threads("R0", "W0", "W0").rounds(1, 2, 2)),
+				arguments(SharedRule.LIVENESS_OF_EACH_KIND, RECOVERY,
 						threads("R0", "R1", "W1").forEver(0).faults(1, LATE_COMMAND)),
-				arguments(Rule.THE_SILENT_ARE_DEAD, RECOVERY, three.forEver(0).faults(1, CRASH)));
+				arguments(SharedRule.THE_SILENT_ARE_DEAD, RECOVERY, three.forEver(0).faults(1, CRASH)));
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void everyRuleIsBrokenOnce(Rule rule) {
+	void everyRuleIsBrokenOnce(SharedRule rule) {
 		assertThat(isRefutedWithOneRuleBroken().map((row) -> row.get()[0])).contains(rule);
 	}
 

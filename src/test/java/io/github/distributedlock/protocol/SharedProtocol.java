@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.protocol.Readers.Late;
 import io.github.distributedlock.protocol.Readers.Phase;
 import io.github.distributedlock.protocol.Readers.Value;
 import io.github.distributedlock.protocol.Readers.Waiter;
@@ -15,114 +16,69 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which steps are possible for readers and writers, if a command and its answer are one
  * step. The turn of a reader ends as soon as it has the lock, that of a writer with its
- * hold. Writers of one JVM pass the key on as after a slice.
+ * hold, or when it goes on as a reader. Writers of one JVM pass the key on as after a
+ * slice.
  *
  * @param jvms the JVM of each thread
- * @param shared whether each thread reads
+ * @param kinds what each thread does with the lock
  * @param rounds how many times each thread asks for the lock
  * @param forEver a reader that never gives it back, so that writers give up, -1 if all do
  * @param mostFaults how much can go wrong in a run
  * @param faults what can
  * @param broken the rule that is broken, if any
  */
-record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> rounds, int forEver, int mostFaults,
-		Set<Fault> faults, @Nullable Rule broken) implements Model<Readers> {
+record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds, int forEver, int mostFaults,
+		Set<Fault> faults, @Nullable SharedRule broken) implements Model<Readers> {
 
 	/**
-	 * What keeps readers together, writers from starving, and all awake.
+	 * What a thread does with the lock.
 	 */
-	enum Rule {
+	enum Kind {
+
+		READS, WRITES,
 
 		/**
-		 * A reader does not join others while a writer waits.
+		 * Writes, and may then go on as a reader.
 		 */
-		READERS_DEFER_TO_WRITERS,
+		DOWNGRADES;
 
-		/**
-		 * A reader joins those for whom a place is kept as it joins those who read.
-		 */
-		KEPT_PLACES_COUNT,
-
-		/**
-		 * All readers at the head of the waiters are woken together.
-		 */
-		READERS_WAKE_TOGETHER,
-
-		/**
-		 * The last reader out wakes who is next.
-		 */
-		LAST_READER_WAKES,
-
-		/**
-		 * A reader that gives the lock back gives back the place that is kept for its
-		 * JVM.
-		 */
-		RELEASE_ENDS_KEPT_PLACE,
-
-		/**
-		 * A release that finds its owner gone leaves the place alone.
-		 */
-		ONLY_OWNERS_END_KEPT_PLACES,
-
-		/**
-		 * Who gives up gives back the place that is kept for it.
-		 */
-		WITHDRAWAL_ENDS_KEPT_PLACE,
-
-		/**
-		 * A writer that gives up lets in the readers that waited behind it.
-		 */
-		WITHDRAWING_WRITERS_LET_READERS_IN,
-
-		/**
-		 * After its slice a JVM yields to its own readers, too.
-		 */
-		YIELDS_TO_OWN_READERS,
-
-		/**
-		 * Readers and writers of one JVM are silent or alive each for themselves.
-		 */
-		LIVENESS_OF_EACH_KIND,
-
-		/**
-		 * Who is silent for a second does not count as a waiter.
-		 */
-		THE_SILENT_ARE_DEAD
+		static Kind of(char letter) {
+			return Stream.of(values()).filter((kind) -> kind.name().charAt(0) == letter).findFirst().orElseThrow();
+		}
 
 	}
 
 	/**
-	 * One thread for each name: {@code R} or {@code W}, for reads or writes, and the
-	 * number of its JVM.
+	 * One thread for each name: {@code R}, {@code W} or {@code D}, for what it
+	 * {@linkplain Kind does}, and the number of its JVM.
 	 */
 	static SharedProtocol threads(String... threads) {
 		return new SharedProtocol(Stream.of(threads).map((thread) -> thread.charAt(1) - '0').toList(),
-				Stream.of(threads).map((thread) -> thread.charAt(0) == 'R').toList(),
+				Stream.of(threads).map((thread) -> Kind.of(thread.charAt(0))).toList(),
 				Collections.nCopies(threads.length, 1), -1, 0, Set.of(), null);
 	}
 
 	SharedProtocol rounds(Integer... rounds) {
-		return new SharedProtocol(this.jvms, this.shared, List.of(rounds), this.forEver, this.mostFaults, this.faults,
+		return new SharedProtocol(this.jvms, this.kinds, List.of(rounds), this.forEver, this.mostFaults, this.faults,
 				this.broken);
 	}
 
 	SharedProtocol forEver(int thread) {
-		return new SharedProtocol(this.jvms, this.shared, this.rounds, thread, this.mostFaults, this.faults,
+		return new SharedProtocol(this.jvms, this.kinds, this.rounds, thread, this.mostFaults, this.faults,
 				this.broken);
 	}
 
 	SharedProtocol faults(int most, Fault... faults) {
-		return new SharedProtocol(this.jvms, this.shared, this.rounds, this.forEver, most, Set.of(faults), this.broken);
+		return new SharedProtocol(this.jvms, this.kinds, this.rounds, this.forEver, most, Set.of(faults), this.broken);
 	}
 
-	SharedProtocol without(Rule rule) {
-		return new SharedProtocol(this.jvms, this.shared, this.rounds, this.forEver, this.mostFaults, this.faults,
-				rule);
+	SharedProtocol without(SharedRule rule) {
+		return new SharedProtocol(this.jvms, this.kinds, this.rounds, this.forEver, this.mostFaults, this.faults, rule);
 	}
 
 	@Override
 	public Readers first() {
-		return Readers.of(this.shared, this.mostFaults);
+		return Readers.of(threads().map(this::reads).toList(), this.mostFaults);
 	}
 
 	@Override
@@ -146,7 +102,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 			}
 		});
 		state.messages().forEach((waiter) -> message(transitions, state, waiter));
-		state.late().forEach((owner) -> late(transitions, state, owner));
+		state.late().forEach((late) -> late(transitions, state, late));
 		state.cleanUps().forEach((owner) -> cleanUp(transitions, state, owner));
 		state.waiters().forEach((waiter) -> silence(transitions, state, waiter));
 		this.jvms.stream().distinct().forEach((jvm) -> crash(transitions, state, jvm));
@@ -169,7 +125,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		else {
 			transitions.happens(name(thread), "asks", asked);
 			transitions.goesWrong(Fault.LATE_COMMAND, name(thread), "asks, and the command does not come through",
-					unheard.late(Lists.with(unheard.late(), owner(state, thread))));
+					unheard.late(Lists.with(unheard.late(), new Late(owner(state, thread), false))));
 		}
 		transitions.goesWrong(Fault.LOST_ANSWER, name(thread), "asks, unheard",
 				unheard.with(asked.value()).waiters(asked.waiters()));
@@ -180,7 +136,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		Readers left = left(cleanedUp(state, thread).ended(thread, this.rounds.get(thread)), thread);
 		boolean last = first(left, waiter(thread)) == null && state.phase(thread) != Phase.QUEUED;
 		Readers withdrawn = last ? withdraw(left, waiter(thread)) : left;
-		if (this.forEver >= 0 && !this.shared.get(thread)) {
+		if (this.forEver >= 0 && !reads(thread)) {
 			transitions.happensInTime(name(thread), "gives up", withdrawn);
 		}
 		transitions.goesWrong(Fault.TIME_OUT, name(thread), "gives up", withdrawn);
@@ -191,9 +147,14 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 
 	private void holding(Transitions<Readers> transitions, Readers state, int thread) {
 		Owner owner = owner(state, thread);
+		boolean alone = state.local().contains(thread);
+		if (alone && this.kinds.get(thread) == Kind.DOWNGRADES) {
+			goOnAsReader(transitions, state, thread);
+		}
 		Readers ended = left(cleanedUp(state, thread).ended(thread, this.rounds.get(thread)), thread);
 		if (thread != this.forEver) {
-			Integer next = this.shared.get(thread) ? null : first(ended, waiter(thread));
+			boolean passes = alone || (!reads(thread) && !holds(SharedRule.DOWNGRADED_KEYS_ARE_NOT_PASSED_ON));
+			Integer next = passes ? first(ended, waiter(thread)) : null;
 			Readers repeated = ended.cleanUps(Lists.with(ended.cleanUps(), owner));
 			transitions.mayHappen(name(thread), "releases", release(ended, owner));
 			if (next != null) {
@@ -205,12 +166,23 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		transitions.goesWrong(Fault.LOST_LEASE, name(thread), "sees its deadline pass", ended);
 	}
 
+	private void goOnAsReader(Transitions<Readers> transitions, Readers state, int thread) {
+		Owner owner = owner(state, thread);
+		Readers reading = left(state, thread);
+		Readers unheard = holds(SharedRule.DOWNGRADED_BEFORE_IT_IS_SENT) ? reading : state;
+		transitions.mayHappen(name(thread), "goes on as a reader", downgrade(reading, owner));
+		transitions.goesWrong(Fault.LOST_ANSWER, name(thread), "goes on as a reader, unheard",
+				downgrade(unheard, owner));
+		transitions.goesWrong(Fault.LATE_COMMAND, name(thread), "goes on as a reader, and cannot tell",
+				unheard.late(Lists.with(unheard.late(), new Late(owner, true))));
+	}
+
 	/**
 	 * If a command of the request may still be carried out, or was unheard.
 	 */
 	private Readers cleanedUp(Readers state, int thread) {
 		Owner owner = owner(state, thread);
-		boolean unsettled = state.late().contains(owner)
+		boolean unsettled = state.late().contains(new Late(owner, false))
 				|| (state.phase(thread) != Phase.HOLDING && state.value().isOwnedBy(owner));
 		return unsettled ? state.cleanUps(Lists.with(state.cleanUps(), owner)) : state;
 	}
@@ -229,22 +201,24 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		transitions.goesWrong(Fault.LOST_MESSAGE, waiter, "does not get a wake-up", arrived);
 	}
 
-	private void late(Transitions<Readers> transitions, Readers state, Owner owner) {
-		Readers arrived = state.late(Lists.without(state.late(), owner));
-		Readers asked = ask(arrived, owner);
-		transitions.happens(owner, "asks late", asked);
-		transitions.happens(owner, "never asks", arrived);
+	private void late(Transitions<Readers> transitions, Readers state, Late late) {
+		Readers arrived = state.late(Lists.without(state.late(), late));
+		Owner owner = late.owner();
+		transitions.happens(owner, late.downgrades() ? "shares late" : "asks late",
+				late.downgrades() ? downgrade(arrived, owner) : ask(arrived, owner));
+		transitions.happens(owner, late.downgrades() ? "never shares" : "never asks", arrived);
 	}
 
 	private void cleanUp(Transitions<Readers> transitions, Readers state, Owner owner) {
-		Readers done = state.late().contains(owner) ? state : state.cleanUps(Lists.without(state.cleanUps(), owner));
+		Readers done = state.late().contains(new Late(owner, false)) ? state
+				: state.cleanUps(Lists.without(state.cleanUps(), owner));
 		transitions.happens(owner, "is cleaned up after", release(done, owner));
 	}
 
 	private void silence(Transitions<Readers> transitions, Readers state, Waiter waiter) {
-		boolean each = holds(Rule.LIVENESS_OF_EACH_KIND);
+		boolean each = holds(SharedRule.LIVENESS_OF_EACH_KIND);
 		boolean polls = polls(state, waiter) || (!each && polls(state, new Waiter(waiter.jvm(), !waiter.shared())));
-		if (!polls && holds(Rule.THE_SILENT_ARE_DEAD)) {
+		if (!polls && holds(SharedRule.THE_SILENT_ARE_DEAD)) {
 			transitions.happensInTime(waiter, "is not heard of for a second",
 					state.waiters(Lists.without(state.waiters(), waiter)));
 		}
@@ -312,7 +286,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 			return asked.in(thread, Phase.PARKED);
 		}
 		Readers holding = asked.in(thread, Phase.HOLDING);
-		return this.shared.get(thread) ? left(holding, thread) : holding;
+		return reads(thread) ? left(holding, thread) : holding;
 	}
 
 	private Readers ask(Readers state, Owner owner) {
@@ -324,14 +298,26 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		}
 		boolean free = value.isFree();
 		if (waiter.shared()) {
-			boolean others = !value.readers().isEmpty() || (!value.kept().isEmpty() && holds(Rule.KEPT_PLACES_COUNT));
-			boolean defers = state.hasWriterWaiting() && holds(Rule.READERS_DEFER_TO_WRITERS);
+			boolean others = !value.readers().isEmpty()
+					|| (!value.kept().isEmpty() && holds(SharedRule.KEPT_PLACES_COUNT));
+			boolean defers = state.hasWriterWaiting() && holds(SharedRule.READERS_DEFER_TO_WRITERS);
 			return (free || value.kept().contains(waiter.jvm()) || (others && !defers))
 					? state.granted(thread, value.readers(Lists.with(value.readers(), owner)), waiter)
 					: state.registered(thread, waiter);
 		}
 		return (free || value.reserved() == waiter.jvm()) ? state.granted(thread, Value.ownedBy(owner), waiter)
 				: state.registered(thread, waiter);
+	}
+
+	/**
+	 * {@code downgrade.lua}.
+	 */
+	private Readers downgrade(Readers state, Owner owner) {
+		if (!owner.equals(state.value().writer()) && holds(SharedRule.ONLY_OWNERS_DOWNGRADE)) {
+			return state;
+		}
+		Readers shared = state.with(Value.FREE.readers(List.of(owner)));
+		return holds(SharedRule.DOWNGRADES_LET_READERS_IN) ? letIn(shared) : shared;
 	}
 
 	/**
@@ -342,7 +328,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		Readers others = state.waiters(Lists.without(state.waiters(), own));
 		boolean yields = others.waiters()
 			.stream()
-			.anyMatch((waiter) -> waiter.jvm() != own.jvm() || holds(Rule.YIELDS_TO_OWN_READERS));
+			.anyMatch((waiter) -> waiter.jvm() != own.jvm() || holds(SharedRule.YIELDS_TO_OWN_READERS));
 		Readers given = yields ? wakeNext(others) : others.with(Value.FREE);
 		Readers passed = ask(given, owner(given, next));
 		return passed.in(next, yields ? Phase.PARKED : Phase.HOLDING);
@@ -357,16 +343,16 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 			return wakeNext(state);
 		}
 		boolean owns = value.readers().contains(owner);
-		if (!owns && (holds(Rule.ONLY_OWNERS_END_KEPT_PLACES) || !value.isShared())) {
+		if (!owns && (holds(SharedRule.ONLY_OWNERS_END_KEPT_PLACES) || !value.isShared())) {
 			return state;
 		}
 		Value rest = value.readers(Lists.without(value.readers(), owner));
 		return released(state,
-				holds(Rule.RELEASE_ENDS_KEPT_PLACE) ? rest.kept(Lists.without(rest.kept(), owner.jvm())) : rest);
+				holds(SharedRule.RELEASE_ENDS_KEPT_PLACE) ? rest.kept(Lists.without(rest.kept(), owner.jvm())) : rest);
 	}
 
 	private Readers released(Readers state, Value rest) {
-		return (rest.isShared() || !holds(Rule.LAST_READER_WAKES)) ? state.with(rest) : wakeNext(state);
+		return (rest.isShared() || !holds(SharedRule.LAST_READER_WAKES)) ? state.with(rest) : wakeNext(state);
 	}
 
 	/**
@@ -379,10 +365,11 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 			return wakeNext(withdrawn);
 		}
 		if (waiter.shared()) {
-			boolean kept = value.kept().contains(waiter.jvm()) && holds(Rule.WITHDRAWAL_ENDS_KEPT_PLACE);
+			boolean kept = value.kept().contains(waiter.jvm()) && holds(SharedRule.WITHDRAWAL_ENDS_KEPT_PLACE);
 			return kept ? released(withdrawn, value.kept(Lists.without(value.kept(), waiter.jvm()))) : withdrawn;
 		}
-		return (value.isShared() && holds(Rule.WITHDRAWING_WRITERS_LET_READERS_IN)) ? letIn(withdrawn) : withdrawn;
+		return (value.isShared() && holds(SharedRule.WITHDRAWING_WRITERS_LET_READERS_IN)) ? letIn(withdrawn)
+				: withdrawn;
 	}
 
 	/**
@@ -403,7 +390,7 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 	private Readers letIn(Readers state) {
 		Readers let = state;
 		List<Integer> kept = new ArrayList<>(state.value().kept());
-		long most = holds(Rule.READERS_WAKE_TOGETHER) ? Long.MAX_VALUE : 1;
+		long most = holds(SharedRule.READERS_WAKE_TOGETHER) ? Long.MAX_VALUE : 1;
 		for (Waiter waiter : state.waiters().stream().takeWhile(Waiter::shared).limit(most).toList()) {
 			let = told(let, waiter);
 			kept.add(waiter.jvm());
@@ -429,8 +416,12 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		return IntStream.range(0, this.jvms.size()).boxed();
 	}
 
+	private boolean reads(int thread) {
+		return this.kinds.get(thread) == Kind.READS;
+	}
+
 	private Waiter waiter(int thread) {
-		return new Waiter(this.jvms.get(thread), this.shared.get(thread));
+		return new Waiter(this.jvms.get(thread), reads(thread));
 	}
 
 	private Owner owner(Readers state, int thread) {
@@ -441,13 +432,13 @@ record SharedProtocol(List<Integer> jvms, List<Boolean> shared, List<Integer> ro
 		return waiter(thread) + ".t" + thread;
 	}
 
-	private boolean holds(Rule rule) {
+	private boolean holds(SharedRule rule) {
 		return this.broken != rule;
 	}
 
 	@Override
 	public String toString() {
-		return threads().map(this::name).toList() + " x " + this.rounds
+		return threads().map((thread) -> this.kinds.get(thread) + " as " + name(thread)).toList() + " x " + this.rounds
 				+ ((this.forEver >= 0) ? ", for ever t" + this.forEver : "")
 				+ ((this.mostFaults > 0) ? ", at most " + this.mostFaults + " of " + this.faults : "")
 				+ ((this.broken != null) ? ", without " + this.broken : "");

@@ -271,6 +271,75 @@ public abstract class SharedContractTests extends FairContractTests {
 	}
 
 	@ContractTest
+	void aDowngradedOwnerLetsReadersInAndKeepsWritersOut(String store) {
+		Subject backend = open(store, LockFeature.SHARED);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Ear c = listen(backend, "c");
+		Claim owner = held(backend, key, "a");
+		Claim reader = reader(key, "b");
+		Claim writer = claim(key, "c");
+		assertFalse(backend.acquireOrRegister(reader).acquired());
+		assertFalse(backend.acquireOrRegister(writer).acquired());
+		assertTrue(backend.downgrade(key, owner.owner()), "owned");
+		b.awaitWake(key);
+		assertEquals(List.of(Waiter.shared("b")), b.waiters());
+		acquired(backend, reader);
+		assertTrue(backend.downgrade(key, owner.owner()), "owned still, by a reader");
+		assertFalse(backend.acquireOrRegister(reader(key, "d")).acquired(), "past the writer");
+		assertEquals(List.of(), c.heard());
+		assertEquals(List.of(true, true), backend.renew(List.of(owner, reader)));
+		assertTrue(backend.release(key, owner.owner()), "owned");
+		assertFalse(backend.release(key, owner.owner()), "owned still");
+		assertFalse(backend.acquireOrRegister(writer).acquired(), "while it is read");
+		backend.release(key, reader.owner());
+		c.awaitWake(key);
+		acquired(backend, writer);
+	}
+
+	@ContractTest
+	void aDowngradedOwnerKeepsItsLease(String store) {
+		Subject backend = open(store, LockFeature.SHARED);
+		String key = key();
+		Claim lasting = held(backend, key, "a");
+		assertTrue(backend.downgrade(key, lasting.owner()), "owned");
+		assertEquals(List.of(true), backend.renew(List.of(lasting.lease(RENEWABLE))));
+		staysOwned(backend, lasting);
+		String other = key();
+		Claim shortly = claim(other, "a", SHORT);
+		acquired(backend, shortly);
+		assertTrue(backend.downgrade(other, shortly.owner()), "owned");
+		eventually(() -> backend.acquire(claim(other, "b")).acquired());
+		assertFalse(backend.downgrade(other, shortly.owner()), "owned still");
+	}
+
+	@ContractTest
+	void aDowngradedOwnerIsParkedAsAReader(String store) {
+		Subject backend = open(store, LockFeature.SHARED);
+		String key = key();
+		Claim owner = held(backend, key, "a");
+		backend.downgrade(key, owner.owner());
+		assertTrue(backend.leaveToExpire(key, owner.owner(), RENEWABLE), "owned");
+		assertTrue(backend.acquire(reader(key, "b")).acquired(), "read");
+		assertFalse(backend.acquire(claim(key, "c")).acquired(), "written");
+	}
+
+	@ContractTest
+	void onlyTheOwnerDowngrades(String store) {
+		Subject backend = open(store, LockFeature.SHARED);
+		String key = key();
+		Claim former = held(backend, key, "a");
+		assertTrue(backend.release(key, former.owner()));
+		assertFalse(backend.downgrade(key, former.owner()), "owned what is free");
+		Claim owner = held(backend, key, "b");
+		assertFalse(backend.downgrade(key, former.owner()), "owned what is another's");
+		assertFalse(backend.acquire(reader(key, "c")).acquired(), "while it is written");
+		backend.downgrade(key, owner.owner());
+		assertFalse(backend.downgrade(key, former.owner()), "owned what others read");
+		assertEquals(List.of(false, true), backend.renew(List.of(former, owner)));
+	}
+
+	@ContractTest
 	void aParkedReaderKeepsWritersOutAndLetsReadersIn(String store) {
 		Subject backend = open(store, LockFeature.SHARED);
 		String key = key();

@@ -16,6 +16,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.DowngradableLocks;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Inspectable;
 import io.github.distributedlock.backend.LockBackend;
@@ -34,7 +35,7 @@ import io.github.distributedlock.backend.WaiterQueue;
  * Safe for use by many threads; does no I/O and never throws.
  */
 public final class InMemoryLockBackend
-		implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, Inspectable {
+		implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, DowngradableLocks, Inspectable {
 
 	/*
 	 * Invariant: slots are touched only with the mutex held, which is what makes a step
@@ -165,6 +166,17 @@ public final class InMemoryLockBackend
 		finally {
 			end(key, slot);
 		}
+	}
+
+	@Override
+	public boolean downgrade(String key, String owner) {
+		return step(key, (slot) -> {
+			boolean owned = slot.downgrade(owner);
+			if (owned) {
+				slot.wakeNext(expiry(RESERVATION));
+			}
+			return owned;
+		});
 	}
 
 	@Override

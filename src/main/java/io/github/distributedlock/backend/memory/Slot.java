@@ -100,6 +100,17 @@ final class Slot {
 		return owned;
 	}
 
+	/**
+	 * Lets the owner of a key share it, for as long as it has it.
+	 * @return whether it has it
+	 */
+	boolean downgrade(String owner) {
+		if (this.holding.isAlone(owner(owner))) {
+			this.holding.share(reader(owner), this.holding.end());
+		}
+		return this.holding.isAmong(reader(owner));
+	}
+
 	boolean extend(String owner, long end) {
 		Holder one = this.holding.isShared() ? reader(owner) : owner(owner);
 		boolean owned = this.holding.has(one);

@@ -12,6 +12,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.DowngradableLocks;
 import io.github.distributedlock.backend.GrantingQueue;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Inspectable;
@@ -47,8 +48,8 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * use, so that slow commands of the application cost no lock. Safe for use by many
  * threads.
  */
-public final class RedisLockBackend
-		implements LockBackend, GrantingQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks, Inspectable {
+public final class RedisLockBackend implements LockBackend, GrantingQueue, ReleaseNotifications, OneStepHandOver,
+		MultiKeyLocks, DowngradableLocks, Inspectable {
 
 	private final KeyNames names;
 
@@ -232,6 +233,11 @@ public final class RedisLockBackend
 	@Override
 	public boolean release(String key, String owner) {
 		return this.runner.run("release", key, (steps, connection) -> steps.release(connection, key, owner));
+	}
+
+	@Override
+	public boolean downgrade(String key, String owner) {
+		return this.runner.run("share", key, (steps, connection) -> steps.downgrade(connection, key, owner));
 	}
 
 	@Override

@@ -79,10 +79,19 @@ public final class BackgroundReleaser {
 	}
 
 	/**
+	 * Lets others in beside holds that have become shared.
+	 */
+	public void downgrade(List<Hold> holds) {
+		if (!holds.isEmpty()) {
+			byNode(holds).forEach((node, some) -> run(some, () -> this.releaser.downgrade(some)));
+		}
+	}
+
+	/**
 	 * Gives back holds that no handle was opened for.
 	 */
 	public void undo(List<Hold> holds) {
-		byNode(holds.stream().filter(Hold::exit).toList())
+		byNode(holds.stream().filter(Hold::undoEntry).toList())
 			.forEach((node, some) -> run(some, () -> this.releaser.undo(some)));
 	}
 

@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
 
@@ -16,8 +17,10 @@ import org.jspecify.annotations.Nullable;
  * back or hands it on, or it is lost.
  * <p>
  * Invariants: it begins with one entry, for its first handle; re-entering counts one
- * more, unless the last one has left, and the last one to leave ends it. Safe for use by
- * many threads.
+ * more, unless the last one has left, and the last one to leave ends it. It is exclusive
+ * until the last exclusive entry has left before others, and shared from then on: before
+ * the store is told, so that nobody re-enters exclusively what others may share. Safe for
+ * use by many threads.
  */
 public final class Hold implements Ownership.State {
 
@@ -37,6 +40,17 @@ public final class Hold implements Ownership.State {
 	 * Changed only by this hold's monitor.
 	 */
 	private volatile int entries = 1;
+
+	/**
+	 * How many of them are exclusive: none means that it is shared, also after the end.
+	 * Changed only by this hold's monitor.
+	 */
+	private volatile int exclusive;
+
+	/**
+	 * Whether the store is to be told that it is shared; guarded by this hold.
+	 */
+	private boolean downgraded;
 
 	/**
 	 * One of its handles, mostly the only one; guarded by this hold.
@@ -64,6 +78,7 @@ public final class Hold implements Ownership.State {
 		this.fencingToken = fencingToken;
 		this.time = time;
 		this.acquired = time.nanoTime();
+		this.exclusive = options.isShared() ? 0 : 1;
 		this.minHold = options.minHold();
 		this.expireOnClose = options.expireOnClose();
 	}
@@ -129,11 +144,23 @@ public final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Counts one more handle, unless the last one is closed already.
+	 * Whether others may have the key beside it.
 	 */
-	public synchronized boolean reenter() {
-		boolean reentered = this.entries > 0;
-		this.entries += reentered ? 1 : 0;
+	public boolean isShared() {
+		return this.exclusive == 0;
+	}
+
+	/**
+	 * Counts one more handle, unless the last one is closed already, or the new one is
+	 * exclusive and the hold is shared.
+	 */
+	public synchronized boolean reenter(LockMode mode) {
+		boolean excludes = mode == LockMode.EXCLUSIVE;
+		boolean reentered = this.entries > 0 && !(excludes && isShared());
+		if (reentered) {
+			this.entries++;
+			this.exclusive += excludes ? 1 : 0;
+		}
 		return reentered;
 	}
 
@@ -155,12 +182,36 @@ public final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Counts one handle less.
+	 * Counts one handle less, of a mode.
 	 * @return whether it was the last one
 	 */
-	public synchronized boolean exit() {
+	public synchronized boolean exit(LockMode mode) {
+		boolean last = undoEntry();
+		if (!last && mode == LockMode.EXCLUSIVE) {
+			this.exclusive--;
+			this.downgraded = isShared();
+		}
+		return last;
+	}
+
+	/**
+	 * Counts one entry less, for which no handle was opened. If it was exclusive, that
+	 * counts for ever: the hold may stay exclusive longer than it has to, never shorter.
+	 * @return whether it was the last one
+	 */
+	public synchronized boolean undoEntry() {
 		this.entries--;
 		return this.entries == 0;
+	}
+
+	/**
+	 * Whether the store is to be told that the hold is shared. Only the first one that
+	 * asks is to do that.
+	 */
+	public synchronized boolean beginDowngrade() {
+		boolean begins = this.downgraded;
+		this.downgraded = false;
+		return begins;
 	}
 
 	/**

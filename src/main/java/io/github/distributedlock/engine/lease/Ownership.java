@@ -8,6 +8,7 @@ import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
@@ -297,6 +298,11 @@ public final class Ownership {
 		return (hold != null) ? hold.options().name() : this.options.name();
 	}
 
+	private LockMode mode() {
+		Hold hold = hold();
+		return (hold != null && hold.isShared()) ? LockMode.SHARED : this.options.mode();
+	}
+
 	/**
 	 * Describes it to users.
 	 */
@@ -304,7 +310,7 @@ public final class Ownership {
 		Hold hold = hold();
 		Thread thread = (hold != null) ? hold.thread() : null;
 		OptionalLong token = (hold != null) ? hold.fencingToken() : OptionalLong.empty();
-		return new EngineSnapshot.Hold(this.key, this.owner, name(), this.options.mode(),
+		return new EngineSnapshot.Hold(this.key, this.owner, name(), mode(),
 				Duration.ofNanos(Math.max(0, lease().left(now))), (hold != null) ? hold.held() : Duration.ZERO,
 				renewals(), (thread != null) ? thread.getName() : null, token.isPresent() ? token.getAsLong() : null);
 	}

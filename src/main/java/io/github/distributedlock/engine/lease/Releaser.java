@@ -39,6 +39,8 @@ public final class Releaser {
 
 	private final Events events;
 
+	private final Downgrader downgrader;
+
 	private final boolean handsOn;
 
 	/**
@@ -52,6 +54,7 @@ public final class Releaser {
 		this.lossHandler = lossHandler;
 		this.sweeper = sweeper;
 		this.events = events;
+		this.downgrader = new Downgrader(store, lossHandler);
 		this.handsOn = handsOn;
 	}
 
@@ -62,6 +65,13 @@ public final class Releaser {
 	 */
 	public boolean release(List<Hold> holds) {
 		return end(holds, true);
+	}
+
+	/**
+	 * Lets others in beside holds that have become shared.
+	 */
+	public void downgrade(List<Hold> holds) {
+		holds.forEach(this.downgrader::downgrade);
 	}
 
 	/**
@@ -143,7 +153,7 @@ public final class Releaser {
 	}
 
 	private boolean mayHandOn(Hold hold, long rest) {
-		return rest == 0 && hold.options().handedOn() && this.handsOn;
+		return rest == 0 && hold.options().handedOn() && !hold.isShared() && this.handsOn;
 	}
 
 	private boolean isEndedAtOnce(List<Hold> holds, boolean used) {

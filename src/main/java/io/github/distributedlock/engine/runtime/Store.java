@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.DowngradableLocks;
 import io.github.distributedlock.backend.GrantingQueue;
 import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend;
@@ -40,6 +41,8 @@ public final class Store {
 
 	private final @Nullable MultiKeyLocks multiKey;
 
+	private final @Nullable DowngradableLocks downgradable;
+
 	/**
 	 * Asks a backend what it adds.
 	 * @throws IllegalArgumentException if that does not go together
@@ -51,6 +54,7 @@ public final class Store {
 		this.notifications = (backend instanceof ReleaseNotifications own) ? own : null;
 		this.handOver = (backend instanceof OneStepHandOver own) ? own : null;
 		this.multiKey = (backend instanceof MultiKeyLocks own) ? own : null;
+		this.downgradable = (backend instanceof DowngradableLocks own) ? own : null;
 		check();
 	}
 
@@ -149,6 +153,14 @@ public final class Store {
 		}
 		boolean owned = this.backend.release(next.key(), owner);
 		return HandOverResult.of(owned, acquireOrRegister(next));
+	}
+
+	/**
+	 * Shares a key, if that is possible.
+	 * @return whether the owner owns it, as far as the store was asked
+	 */
+	public boolean downgrade(String key, String owner) {
+		return this.downgradable == null || this.downgradable.downgrade(key, owner);
 	}
 
 	public Listening listen(String instance, ReleaseListener listener) {

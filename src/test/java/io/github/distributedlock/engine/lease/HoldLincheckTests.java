@@ -5,6 +5,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.StillTime;
@@ -20,12 +21,14 @@ import org.junit.jupiter.api.Test;
 /**
  * Whatever is done to a hold at the same time, it looks as if it had been done one after
  * the other: it ends once, by the last handle, by being handed on, or by a loss with its
- * reason, is not re-entered after the last handle, and its lease only gets longer.
+ * reason, is not re-entered after the last handle, nor exclusively after the last
+ * exclusive one, is shared once, and its lease only gets longer.
  */
 @Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)
 @Param(name = "shutdown", gen = BooleanGen.class)
 @Param(name = "first", gen = BooleanGen.class)
+@Param(name = "shared", gen = BooleanGen.class)
 @Param(name = "seconds", gen = IntGen.class, conf = "20:50")
 public class HoldLincheckTests {
 
@@ -45,13 +48,16 @@ public class HoldLincheckTests {
 	private final Hold next = hold();
 
 	/**
-	 * How often each thread has entered. The first two share the hold from the start.
+	 * How often each thread has entered. The first one has the hold from the start,
+	 * together with the second one, which shares it.
 	 */
-	private final int[] entries = { 0, 1, 1, 0 };
+	private final int[] exclusive = { 0, 1, 0, 0 };
+
+	private final int[] shared = { 0, 0, 1, 0 };
 
 	public HoldLincheckTests() {
 		this.ownership.take(this.hold);
-		this.hold.reenter();
+		this.hold.reenter(LockMode.SHARED);
 	}
 
 	@Test
@@ -61,6 +67,10 @@ public class HoldLincheckTests {
 
 	private Hold hold() {
 		return new Hold(this.ownership, new LonePlace(), OPTIONS, OptionalLong.empty(), this.time);
+	}
+
+	private static LockMode mode(boolean shared) {
+		return shared ? LockMode.SHARED : LockMode.EXCLUSIVE;
 	}
 
 	@Operation
@@ -100,19 +110,30 @@ public class HoldLincheckTests {
 	}
 
 	@Operation
-	public boolean reenter(@Param(name = "thread") int thread) {
-		boolean reentered = this.hold.reenter();
-		this.entries[thread] += reentered ? 1 : 0;
+	public boolean reenter(@Param(name = "thread") int thread, @Param(name = "shared") boolean shared) {
+		boolean reentered = this.hold.reenter(mode(shared));
+		(shared ? this.shared : this.exclusive)[thread] += reentered ? 1 : 0;
 		return reentered;
 	}
 
 	@Operation
-	public boolean exit(@Param(name = "thread") int thread) {
-		if (this.entries[thread] == 0) {
+	public boolean exit(@Param(name = "thread") int thread, @Param(name = "shared") boolean shared) {
+		int[] entries = shared ? this.shared : this.exclusive;
+		if (entries[thread] == 0) {
 			return false;
 		}
-		this.entries[thread]--;
-		return this.hold.exit();
+		entries[thread]--;
+		return this.hold.exit(mode(shared));
+	}
+
+	@Operation
+	public boolean beginDowngrade() {
+		return this.hold.beginDowngrade();
+	}
+
+	@Operation
+	public boolean isShared() {
+		return this.hold.isShared();
 	}
 
 	@Operation

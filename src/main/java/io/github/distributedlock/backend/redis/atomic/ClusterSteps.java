@@ -98,6 +98,11 @@ final class ClusterSteps implements Steps {
 	}
 
 	@Override
+	public boolean downgrade(Link link, String key, String owner) {
+		return this.scripts.downgrade(link, key, owner);
+	}
+
+	@Override
 	public boolean leaveToExpire(Link link, String key, String owner, long restMillis) {
 		return this.scripts.leaveToExpire(link, key, owner, restMillis);
 	}

@@ -68,6 +68,9 @@ final class LuaSteps implements Steps {
 	private final LuaScript forget = new LuaScript(ReturnType.INTEGER, "lib-clock.lua", "lib-grant.lua", "lib-lock.lua",
 			"lib-waiters.lua", "forget.lua");
 
+	private final LuaScript downgrade = new LuaScript(ReturnType.INTEGER, "lib-clock.lua", "lib-grant.lua",
+			"lib-lock.lua", "lib-waiters.lua", "downgrade.lua");
+
 	private final LuaScript park = new LuaScript(ReturnType.INTEGER, "lib-clock.lua", "lib-lock.lua", "park.lua");
 
 	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lib-clock.lua", "lib-lock.lua", "renew.lua");
@@ -165,7 +168,7 @@ final class LuaSteps implements Steps {
 
 	@Override
 	public boolean release(Link link, String key, String owner) {
-		return giveUp(this.release, link, key, owner);
+		return run(this.release, link, key, owner);
 	}
 
 	@Override
@@ -193,12 +196,12 @@ final class LuaSteps implements Steps {
 
 	@Override
 	public void withdraw(Link link, String key, Waiter waiter, Set<String> owners) {
-		giveUp(this.withdraw, link, key, LockCodec.text(waiter), owners.toArray(String[]::new));
+		run(this.withdraw, link, key, LockCodec.text(waiter), owners.toArray(String[]::new));
 	}
 
 	@Override
 	public void forget(Link link, Claim claim) {
-		giveUp(this.forget, link, claim.key(), claim.owner(), LockCodec.text(claim.waiter()));
+		run(this.forget, link, claim.key(), claim.owner(), LockCodec.text(claim.waiter()));
 	}
 
 	@Override
@@ -206,7 +209,7 @@ final class LuaSteps implements Steps {
 		return this.grants;
 	}
 
-	private boolean giveUp(LuaScript script, Link link, String key, String name, String... more) {
+	private boolean run(LuaScript script, Link link, String key, String name, String... more) {
 		List<byte[]> arguments = names(key);
 		int names = arguments.size();
 		arguments.addAll(waking(key));
@@ -216,6 +219,11 @@ final class LuaSteps implements Steps {
 		}
 		Long owned = script.run(link, names, arguments.toArray(byte[][]::new));
 		return isTrue(owned);
+	}
+
+	@Override
+	public boolean downgrade(Link link, String key, String owner) {
+		return run(this.downgrade, link, key, owner);
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
@@ -104,6 +105,17 @@ public interface Steps {
 	 */
 	default boolean grants() {
 		return false;
+	}
+
+	/**
+	 * Shares a lock with others from now on.
+	 * @param link the way to the server
+	 * @param key the user's key
+	 * @param owner who has it
+	 * @return whether the owner has it
+	 */
+	default boolean downgrade(Link link, String key, String owner) {
+		throw LuaOnly.refusal(key, LockMode.SHARED, false);
 	}
 
 	boolean leaveToExpire(Link link, String key, String owner, long restMillis);

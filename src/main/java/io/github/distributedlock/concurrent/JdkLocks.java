@@ -1,0 +1,120 @@
+package io.github.distributedlock.concurrent;
+
+import java.util.Objects;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockUpgradeException;
+
+/**
+ * Makes a {@link Lock} or a {@link ReadWriteLock} of a key.
+ *
+ * <pre class="code">
+ * Lock lock = jdkLocks.lock("order:42");
+ * lock.lock();
+ * try {
+ *     …
+ * }
+ * finally {
+ *     lock.unlock();
+ * }
+ * </pre>
+ *
+ * They are reentrant, and do what {@link java.util.concurrent.locks.ReentrantLock} and
+ * {@link java.util.concurrent.locks.ReentrantReadWriteLock} do, with these differences:
+ * <ul>
+ * <li>A lock can be lost. Then {@code unlock} throws an
+ * {@link IllegalMonitorStateException} with a {@link LockLostException} as its cause.
+ * Before that, all that acquires the lock, for reading or writing, throws the
+ * {@code LockLostException}.
+ * <li>A lock whose {@link io.github.distributedlock.LockHandle} was closed is not held:
+ * {@code unlock} throws an {@code IllegalMonitorStateException}, and what acquires it
+ * before that an {@link IllegalStateException}.
+ * <li>If the store fails, {@code tryLock} throws a
+ * {@link io.github.distributedlock.LockBackendException}, with a wait time when that is
+ * over. {@code lock} and {@code lockInterruptibly} wait until the store works again, and
+ * throw it only if the store refuses.
+ * <li>A thread that has the read lock and asks for the write lock does not wait for
+ * itself: {@code tryLock} returns {@code false} at once, and {@code lock} and
+ * {@code lockInterruptibly} throw a {@link LockUpgradeException}.
+ * <li>{@code newCondition} throws an {@link UnsupportedOperationException}.
+ * </ul>
+ * All locks of one key that come from the same {@code JdkLocks} are one lock, and cost
+ * nothing to keep or to make again. A thread that has the lock re-enters it as it is,
+ * whatever the request says. Safe for use by many threads.
+ */
+public final class JdkLocks {
+
+	private final DistributedLock distributedLock;
+
+	private final ThreadHolds holds = new ThreadHolds();
+
+	/**
+	 * Creates it.
+	 * @param distributedLock what acquires and releases
+	 */
+	public JdkLocks(DistributedLock distributedLock) {
+		this.distributedLock = Objects.requireNonNull(distributedLock, "distributedLock");
+	}
+
+	/**
+	 * The exclusive lock of a key.
+	 * @param key the key
+	 * @return the lock
+	 */
+	public Lock lock(String key) {
+		return lock(LockRequest.of(key));
+	}
+
+	/**
+	 * The lock that a request describes, such as a fair one.
+	 * @param request how to lock, and what; how long to wait, and whether an interrupt
+	 * ends that, is what each method of the lock says
+	 * @return the lock
+	 * @throws IllegalArgumentException if the request has a wait time or is detached
+	 */
+	public Lock lock(LockRequest request) {
+		if (request.waitTime() != null) {
+			throw refused(request, "with a waitTime, but lock() waits as long as it takes. Use tryLock(time, unit)");
+		}
+		if (request.detached()) {
+			throw refused(request, "as detached, but such a lock is of the thread that locks it. Use a LockHandle");
+		}
+		return new KeyLock(this.distributedLock, request, this.holds);
+	}
+
+	/**
+	 * The read lock and the write lock of a key.
+	 * @param key the key
+	 * @return the locks
+	 */
+	public ReadWriteLock readWriteLock(String key) {
+		return readWriteLock(LockRequest.of(key));
+	}
+
+	/**
+	 * The read lock and the write lock that a request describes. Fair and fenced are for
+	 * the write lock only: readers queue up behind all writers that wait as it is.
+	 * @param request how to lock, and what, whatever its mode
+	 * @return the locks
+	 * @throws IllegalArgumentException if the request has a wait time or is detached
+	 */
+	public ReadWriteLock readWriteLock(LockRequest request) {
+		return new ReadAndWrite(lock(request.fair(false).fenced(false).mode(LockMode.SHARED)),
+				lock(request.mode(LockMode.EXCLUSIVE)));
+	}
+
+	private static IllegalArgumentException refused(LockRequest request, String what) {
+		return new IllegalArgumentException(
+				"Lock " + LockException.printable(request.keys()) + " was requested " + what);
+	}
+
+	private record ReadAndWrite(Lock readLock, Lock writeLock) implements ReadWriteLock {
+	}
+
+}

@@ -1,0 +1,8 @@
+/**
+ * The locks of {@link java.util.concurrent.locks} over keys, for code that is written for
+ * those interfaces.
+ */
+@NullMarked
+package io.github.distributedlock.concurrent;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,84 @@
+package io.github.distributedlock.integration;
+
+import java.time.Duration;
+
+import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.DurationRange;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.concurrent.JdkLocks;
+
+import org.springframework.integration.support.locks.DistributedLock;
+import org.springframework.integration.support.locks.RenewableLockRegistry;
+
+/**
+ * Spring Integration's {@link RenewableLockRegistry} of {@link DistributedLock}s, which
+ * it has since version 7.0. What its locks do is told at {@link JdkLocks}. One that is
+ * locked with a time to live is not renewed, unless {@code renewLock} is called; one that
+ * is locked without is renewed until it is unlocked. A lock that is re-entered keeps its
+ * time to live. Safe for use by many threads.
+ *
+ * @see DistributedLockRegistry
+ */
+public final class RenewableDistributedLockRegistry implements RenewableLockRegistry<DistributedLock> {
+
+	private final JdkLocks locks;
+
+	private final Duration timeToLive;
+
+	/**
+	 * Creates it.
+	 * @param distributedLock what acquires and releases
+	 * @param timeToLive for how long {@link #renewLock(Object)} renews, from 100
+	 * milliseconds to 365 days
+	 * @throws IllegalArgumentException if it is out of that range
+	 */
+	public RenewableDistributedLockRegistry(io.github.distributedlock.DistributedLock distributedLock,
+			Duration timeToLive) {
+		this.locks = new JdkLocks(distributedLock);
+		this.timeToLive = DurationRange.LEASE.check("timeToLive", timeToLive);
+	}
+
+	/**
+	 * The lock of a key, the same for equal keys.
+	 * @param lockKey the key, a string
+	 * @return the lock
+	 * @throws IllegalArgumentException if the key is no string, or a blank one
+	 */
+	@Override
+	public DistributedLock obtain(Object lockKey) {
+		return new LeasedLock(this.locks, RegistryKeys.request(lockKey));
+	}
+
+	/**
+	 * Makes the lease of a lock last at least the registry's time to live from now. Never
+	 * shortens it.
+	 * @param lockKey the key of a lock that the calling thread holds
+	 * @throws IllegalStateException if the thread does not hold it, or has lost it
+	 * @throws io.github.distributedlock.LockBackendException if the store failed
+	 */
+	@Override
+	public void renewLock(Object lockKey) {
+		renewLock(lockKey, this.timeToLive);
+	}
+
+	/**
+	 * Makes the lease of a lock last at least a time from now. Never shortens it.
+	 * @param lockKey the key of a lock that the calling thread holds
+	 * @param ttl the time, from 100 milliseconds to 365 days
+	 * @throws IllegalArgumentException if it is out of that range
+	 * @throws IllegalStateException if the thread does not hold it, or has lost it
+	 * @throws io.github.distributedlock.LockBackendException if the store failed
+	 */
+	@Override
+	public void renewLock(Object lockKey, Duration ttl) {
+		String key = RegistryKeys.key(lockKey);
+		LockHandle handle = CurrentLock.find(key, (any) -> true)
+			.orElseThrow(() -> new IllegalStateException(
+					"Lock '" + LockException.printable(key) + "' is not held by this thread"));
+		if (!handle.extend(ttl)) {
+			throw new IllegalStateException("Lock '" + LockException.printable(key) + "' was lost");
+		}
+	}
+
+}

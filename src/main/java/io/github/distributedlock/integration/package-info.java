@@ -1,0 +1,7 @@
+/**
+ * The locks of Spring Integration.
+ */
+@NullMarked
+package io.github.distributedlock.integration;
+
+import org.jspecify.annotations.NullMarked;
