@@ -47,6 +47,8 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class DistributedLockPropertiesTests {
 
+	private static final String ENDPOINT = "management.endpoint.distributedlocks.";
+
 	@Test
 	void haveDefaults() {
 		Contexts.withRedis().run((context) -> {
@@ -235,10 +237,11 @@ class DistributedLockPropertiesTests {
 					"distributed-lock.redis.replicas-to-ack", "distributed-lock.redis.replica-ack-timeout",
 					"distributed-lock.redis.atomicity", "distributed-lock.redis.signals",
 					"distributed-lock.redis.connection-factory", "distributed-lock.adapters.jdk",
-					"distributed-lock.adapters.shedlock", "distributed-lock.adapters.spring-integration");
+					"distributed-lock.adapters.shedlock", "distributed-lock.adapters.spring-integration",
+					ENDPOINT + "access", ENDPOINT + "cache.time-to-live", ENDPOINT + "show-values", ENDPOINT + "roles");
 		assertThat(properties).allSatisfy((property) -> {
 			assertThat((String) property.get("description")).isNotBlank().endsWith(".");
-			assertThat((String) property.get("type")).matches("[\\w.$]+");
+			assertThat((String) property.get("type")).matches("[\\w.$<>]+");
 		});
 	}
 
@@ -246,7 +249,8 @@ class DistributedLockPropertiesTests {
 	void haveTheirDefaultsInTheMetadata() throws IOException {
 		assertThat(metadata()).filteredOn((property) -> !property.containsKey("defaultValue"))
 			.extracting((property) -> property.get("name"))
-			.containsExactlyInAnyOrder("distributed-lock.warn-held-after", "distributed-lock.redis.connection-factory");
+			.containsExactlyInAnyOrder("distributed-lock.warn-held-after", "distributed-lock.redis.connection-factory",
+					ENDPOINT + "roles");
 		assertThat(metadata()).filteredOn((property) -> property.get("name").equals("distributed-lock.order"))
 			.extracting((property) -> ((Number) property.get("defaultValue")).intValue())
 			.containsExactly(Integer.MAX_VALUE - 1000);
