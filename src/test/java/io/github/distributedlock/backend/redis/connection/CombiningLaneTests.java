@@ -150,8 +150,8 @@ class CombiningLaneTests {
 			for (int i = 0; i < CombiningLane.WIRES; i++) {
 				Claim claim = Claim.of("warm", "a:warm-" + i, "a", Duration.ofMillis(1));
 				requests.add(CompletableFuture.runAsync(() -> backend.acquire(claim), this.threads));
+				await("each is sent by itself").until(() -> blocked() == requests.size());
 			}
-			await("all are sent").until(() -> blocked() == CombiningLane.WIRES);
 		});
 		requests.forEach((one) -> Patience.get(one, "a reply"));
 	}
