@@ -36,12 +36,6 @@ class NothingBlocksTests {
 
 	private static final String BLOCKING = "what blocks in a blocking one: ";
 
-	/**
-	 * Locked for a few steps. Reactor allows its own timers to add to it, and is not
-	 * asked when it takes one away.
-	 */
-	private static final String TIMERS = "java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue";
-
 	@RegisterExtension
 	static final TestRedis redis = new TestRedis();
 
@@ -82,8 +76,7 @@ class NothingBlocksTests {
 					// What is loaded at the first call reads files.
 					calls(stock).block(Patience.PATIENCE);
 					lock.acquire("warm").close();
-					BlockHound.install((builder) -> builder.blockingMethodCallback((method) -> tell(method, found))
-						.allowBlockingCallsInside(TIMERS, "remove"));
+					BlockHound.install((builder) -> builder.blockingMethodCallback((method) -> tell(method, found)));
 					calls(stock).block(Patience.PATIENCE);
 					System.out.println(REACTIVE + new TreeSet<>(found));
 					found.clear();
@@ -100,7 +93,7 @@ class NothingBlocksTests {
 			Mono<Integer> again = stock.mono(() -> stock.inTurn(() -> Mono.just(1)));
 			Mono<Integer> skipped = stock.ifFree(() -> Mono.just(1));
 			Mono<Object> cancelled = stock.mono(Mono::never).timeout(Duration.ofMillis(20), Mono.empty());
-			return Flux.range(0, 150)
+			return Flux.range(0, 1_000)
 				.flatMap((i) -> Flux.merge(step, elements, again, skipped, (i % 30 == 0) ? cancelled : Mono.empty())
 					.subscribeOn(Schedulers.parallel()), 50)
 				.then();

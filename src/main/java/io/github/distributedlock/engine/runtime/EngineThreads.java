@@ -92,7 +92,11 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	@Override
 	public Alarm schedule(Runnable task, long delayNanos) {
 		Future<?> scheduled = this.timer.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
-		return () -> scheduled.cancel(false);
+		return () -> cancel(scheduled);
+	}
+
+	private static void cancel(Future<?> scheduled) {
+		scheduled.cancel(false);
 	}
 
 	@Override
