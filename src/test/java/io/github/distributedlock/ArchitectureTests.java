@@ -92,7 +92,8 @@ class ArchitectureTests {
 			"reactive.LockContext");
 
 	/**
-	 * Those that other packages of the library need, beside the rooms of a package.
+	 * Those that other packages of the library, or tools, need, beside the rooms of a
+	 * package.
 	 */
 	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "UndoableHandle", "aop.CommitGuard",
 			"observability.DistributedLocksEndpoint", "observability.DistributedLocksWebExtension",
@@ -145,7 +146,7 @@ class ArchitectureTests {
 			.resideOutsideOfPackage(ROOT + ".reactive")
 			.should()
 			.dependOnClassesThat()
-			.resideInAnyPackage("reactor..", "org.reactivestreams..", "kotlin..", "kotlinx..",
+			.resideInAnyPackage("reactor.core..", "reactor.util..", "org.reactivestreams..", "kotlin..", "kotlinx..",
 					"org.springframework.transaction.reactive..")
 			.check(LIBRARY);
 	}
@@ -157,6 +158,16 @@ class ArchitectureTests {
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("io.micrometer.context..")
+			.check(LIBRARY);
+	}
+
+	@Test
+	void onlyTheThreadsKnowBlockHound() {
+		noClasses().that()
+			.resideOutsideOfPackage(ROOT + ".engine.runtime")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("reactor.blockhound..")
 			.check(LIBRARY);
 	}
 
