@@ -237,7 +237,7 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 
 	@Override
 	public boolean downgrade(String key, String owner) {
-		return this.runner.run("share", key, (steps, connection) -> steps.downgrade(connection, key, owner));
+		return this.runner.run("downgrade", key, (steps, connection) -> steps.downgrade(connection, key, owner));
 	}
 
 	@Override
