@@ -69,15 +69,17 @@ class DowngradeTests extends EngineFixture {
 	}
 
 	@Test
-	void writerOfTheSameJvmWaitsForTheReadersInTheStore() {
+	void writerOfTheSameJvmWaitsForAllReaders() {
 		LockHandle writer = this.engine.acquire("k");
 		LockHandle reader = this.engine.acquire(shared("k"));
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
 		writer.close();
-		Awaitility.await("its place in the store").until(() -> this.store.inspect("k").waiters().size() == 1);
-		assertThat(this.third.tryAcquire(shared("k"))).as("past the writer").isEmpty();
-		assertThat(next).isNotDone();
+		LockHandle other = this.third.acquire(shared("k"));
 		reader.close();
+		Awaitility.await("its place in the store").until(() -> this.store.inspect("k").waiters().size() == 1);
+		assertThat(inThread(() -> this.third.tryAcquire(shared("k"))).join()).as("past the writer").isEmpty();
+		assertThat(next).isNotDone();
+		other.close();
 		assertThat(next).succeedsWithin(PATIENCE);
 		assertThat(this.third.tryAcquire(shared("k"))).as("read while it is written").isEmpty();
 	}
@@ -86,13 +88,9 @@ class DowngradeTests extends EngineFixture {
 	void readerIsNotHandedOnAsAWriter() {
 		LockHandle writer = this.engine.acquire("k");
 		LockHandle reader = this.engine.acquire(shared("k"));
-		// Else it would leave its place, and have nobody behind it.
-		this.backend.next("downgrade", (step) -> {
-			reader.close();
-			return step.get();
-		});
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
 		writer.close();
+		reader.close();
 		assertThat(next).succeedsWithin(PATIENCE);
 		assertThat(next.join().owner()).isNotEqualTo(writer.owner());
 	}
@@ -133,6 +131,18 @@ class DowngradeTests extends EngineFixture {
 		assertThat(writer.release()).isFalse();
 		assertThat(reader.isHeld()).isFalse();
 		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent.Lost::reason).containsExactly(Reason.TAKEN);
+	}
+
+	/** Else the others would stay exclusive in the store. */
+	@Test
+	void errorAtOneKeyLeavesOutNoOther() {
+		LockHandle writer = this.engine.acquire(LockRequest.of("a", "b"));
+		this.engine.acquire(LockRequest.of("a", "b").mode(LockMode.SHARED));
+		this.backend.next("downgrade", (step) -> {
+			throw new StackOverflowError("of the test");
+		});
+		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(writer::close);
+		assertThat(this.backend.steps()).contains("downgrade a", "downgrade b");
 	}
 
 	@Test

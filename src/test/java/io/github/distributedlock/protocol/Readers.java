@@ -32,10 +32,21 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 
 	enum Phase {
 
-		IDLE, QUEUED, ASKING, PARKED, HOLDING, ENDED;
+		IDLE, QUEUED, ASKING, PARKED, HOLDING,
+
+		/**
+		 * Holds as a reader what it has written.
+		 */
+		DOWNGRADED,
+
+		ENDED;
 
 		boolean waits() {
 			return this == QUEUED || this == ASKING || this == PARKED;
+		}
+
+		boolean holds() {
+			return this == HOLDING || this == DOWNGRADED;
 		}
 
 	}
@@ -206,7 +217,7 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	@Override
 	public boolean isSafe() {
 		for (int thread = 0; thread < this.threads.size(); thread++) {
-			if (phase(thread) == Phase.HOLDING && !isOwner(thread)) {
+			if (phase(thread).holds() && !isOwner(thread)) {
 				return false;
 			}
 		}
@@ -215,13 +226,13 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 
 	/**
 	 * Whether a thread that holds the lock has it as it believes: alone, if its turn
-	 * lasts.
+	 * lasts and it has not gone on as a reader.
 	 */
 	private boolean isOwner(int thread) {
 		int round = this.threads.get(thread).round();
 		Owner writer = this.value.writer();
 		return (writer != null) ? writer.thread() == thread && writer.request() == round
-				: !this.local.contains(thread) && this.value.readers()
+				: (!this.local.contains(thread) || phase(thread) == Phase.DOWNGRADED) && this.value.readers()
 					.stream()
 					.anyMatch((reader) -> reader.thread() == thread && reader.request() == round);
 	}
@@ -244,7 +255,7 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 
 	@Override
 	public boolean hasIdleWaiter() {
-		boolean held = this.threads.stream().anyMatch((client) -> client.phase() == Phase.HOLDING);
+		boolean held = this.threads.stream().anyMatch((client) -> client.phase().holds());
 		boolean together = this.value.writer() == null && !hasWriterWaiting();
 		return this.threads.stream()
 			.anyMatch((client) -> client.phase().waits() && (!held || (client.shared() && together)));

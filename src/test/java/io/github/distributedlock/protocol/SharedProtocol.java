@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which steps are possible for readers and writers, if a command and its answer are one
  * step. The turn of a reader ends as soon as it has the lock, that of a writer with its
- * hold, or when it goes on as a reader. Writers of one JVM pass the key on as after a
+ * hold, also if it goes on as a reader. Writers of one JVM pass the key on as after a
  * slice.
  *
  * @param jvms the JVM of each thread
@@ -96,7 +96,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 				case QUEUED -> giveUp(transitions, state, thread);
 				case ASKING -> ask(transitions, state, thread, false);
 				case PARKED -> ask(transitions, state, thread, true);
-				case HOLDING -> holding(transitions, state, thread);
+				case HOLDING, DOWNGRADED -> holding(transitions, state, thread);
 				case ENDED -> {
 				}
 			}
@@ -147,7 +147,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 
 	private void holding(Transitions<Readers> transitions, Readers state, int thread) {
 		Owner owner = owner(state, thread);
-		boolean alone = state.local().contains(thread);
+		boolean alone = !reads(thread) && state.phase(thread) == Phase.HOLDING;
 		if (alone && this.kinds.get(thread) == Kind.DOWNGRADES) {
 			goOnAsReader(transitions, state, thread);
 		}
@@ -168,7 +168,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 
 	private void goOnAsReader(Transitions<Readers> transitions, Readers state, int thread) {
 		Owner owner = owner(state, thread);
-		Readers reading = left(state, thread);
+		Readers reading = state.in(thread, Phase.DOWNGRADED);
 		Readers unheard = holds(SharedRule.DOWNGRADED_BEFORE_IT_IS_SENT) ? reading : state;
 		transitions.mayHappen(name(thread), "goes on as a reader", downgrade(reading, owner));
 		transitions.goesWrong(Fault.LOST_ANSWER, name(thread), "goes on as a reader, unheard",
@@ -260,7 +260,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 			transitions.goesWrong(Fault.LOST_LEASE, owner, "was granted the lock unheard, and its lease ends",
 					state.with(value));
 		}
-		else if (!current || state.phase(owner.thread()) != Phase.HOLDING) {
+		else if (!current || !state.phase(owner.thread()).holds()) {
 			transitions.happensInTime(owner, "has not released, and its lease ends", state.with(value));
 		}
 	}

@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
  * <p>
  * Invariants: a hold is shared here before the store is told. So it does not matter
  * whether the command is carried out, and when: it changes only a key that its owner has.
- * The hold leaves its place in the local queue after the store was told, since the next
- * one in line has to wait there like all others.
+ * The hold keeps its place in the local queue, where it is known who has the key: a grant
+ * to this owner that is heard of late is nothing new there, and takes nothing from it.
  */
 final class Downgrader {
 
@@ -33,8 +33,9 @@ final class Downgrader {
 
 	/**
 	 * Tells the store of a hold.
+	 * @return whether it is still held, as far as is known
 	 */
-	void downgrade(Hold hold) {
+	boolean downgrade(Hold hold) {
 		try {
 			if (hold.rest() == 0 && this.lossHandler.isStillHeld(hold) && !isOwned(hold)) {
 				this.lossHandler.declare(hold.ownership(), Reason.TAKEN);
@@ -44,9 +45,7 @@ final class Downgrader {
 			logger.warn("Lock '{}' of {} stays exclusive until it is given back, though it is only shared now: {}",
 					LockException.printable(hold.key()), hold.owner(), ex.toString());
 		}
-		finally {
-			hold.leavePlace();
-		}
+		return this.lossHandler.isStillHeld(hold);
 	}
 
 	private boolean isOwned(Hold hold) {

@@ -71,7 +71,7 @@ public final class Releaser {
 	 * Lets others in beside holds that have become shared.
 	 */
 	public void downgrade(List<Hold> holds) {
-		holds.forEach(this.downgrader::downgrade);
+		eachBackwards(holds, this.downgrader::downgrade);
 	}
 
 	/**

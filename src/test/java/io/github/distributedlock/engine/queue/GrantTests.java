@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockHandle;
@@ -253,6 +254,31 @@ class GrantTests extends EngineFixture {
 		assertThat(waiter.join().isHeld()).isTrue();
 		waiter.join().close();
 		assertThat(this.backend.steps()).containsExactly("release k");
+	}
+
+	/** The answer to a poll may be quicker than the message. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void theSameAgainWhileItIsReadIsNothing(boolean downgraded) {
+		loseGrants();
+		this.backend.next("downgrade", downgraded ? Supplier::get : ScriptedBackend.LOST_REQUEST);
+		CompletableFuture<LockHandle> reader = inThread(() -> {
+			try (LockHandle writer = this.engine.acquire(waiting("k", LONG))) {
+				return this.engine.acquire(LockRequest.of("k").mode(LockMode.SHARED));
+			}
+		});
+		untilWaiting(1);
+		releasedElsewhere("k");
+		this.time.advance(Duration.ofMillis(600));
+		assertThat(reader).succeedsWithin(PATIENCE);
+		assertThat(this.backend.steps()).contains("downgrade k");
+		this.backend.next("withdraw", ScriptedBackend.LOST_REQUEST);
+		this.backend.forgetSteps();
+		hears(this.grants.get(0));
+		this.time.advance(Duration.ZERO);
+		assertThat(this.backend.steps()).isEmpty();
+		assertThat(this.store.renew(List.of(this.registered.get(0)))).as("held in the store").containsExactly(true);
+		assertThat(reader.join().release()).isTrue();
 	}
 
 	@Test
