@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -17,11 +18,15 @@ import org.springframework.expression.EvaluationException;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.Elvis;
+import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
 import org.springframework.expression.spel.ast.MethodReference;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.support.StandardTypeLocator;
@@ -53,32 +58,42 @@ final class KeyHints {
 	 * Registers the types that an expression reads from.
 	 */
 	void register(SpelNode expression) {
-		resolve(expression, ResolvableType.forClass(KeyRoot.class));
+		ResolvableType root = ResolvableType.forClass(KeyRoot.class);
+		resolve(expression, root, root);
 	}
 
 	/**
 	 * The type of a node, as far as it is known.
 	 * @param on that of what a bare name is read from
+	 * @param scope the same for an argument: the element of the innermost projection or
+	 * selection, else the root
 	 */
-	private ResolvableType resolve(SpelNode node, ResolvableType on) {
+	private ResolvableType resolve(SpelNode node, ResolvableType on, ResolvableType scope) {
 		if (node instanceof CompoundExpression) {
 			ResolvableType type = on;
 			for (int child = 0; child < node.getChildCount(); child++) {
-				type = resolve(node.getChild(child), type);
+				type = resolve(node.getChild(child), type, scope);
 			}
 			return type;
 		}
-		if (node instanceof Projection) {
-			return ResolvableType.forClassWithGenerics(List.class, resolve(node.getChild(0), element(on)));
+		if (node instanceof Projection || node instanceof Selection) {
+			ResolvableType each = each(on);
+			ResolvableType result = resolve(node.getChild(0), each, each);
+			if (node instanceof Projection) {
+				return ResolvableType.forClassWithGenerics(List.class, result);
+			}
+			return (node.toStringAST().startsWith("?") || isMap(on)) ? on : each;
 		}
-		if (node instanceof Selection) {
-			resolve(node.getChild(0), element(on));
-			return node.toStringAST().startsWith("?") ? on : element(on);
-		}
-		ResolvableType root = ResolvableType.forClass(KeyRoot.class);
+		boolean takesArguments = node instanceof MethodReference || node instanceof Indexer
+				|| node instanceof FunctionReference || node instanceof ConstructorReference;
+		List<ResolvableType> children = new ArrayList<>();
 		for (int child = 0; child < node.getChildCount(); child++) {
-			resolve(node.getChild(child), root);
+			children.add(resolve(node.getChild(child), takesArguments ? scope : on, scope));
 		}
+		return type(node, on, children);
+	}
+
+	private ResolvableType type(SpelNode node, ResolvableType on, List<ResolvableType> children) {
 		if (node instanceof VariableReference) {
 			return variable(node.toStringAST().substring(1), on);
 		}
@@ -89,10 +104,15 @@ final class KeyHints {
 			return result(on, Set.of(method.getName()), method.getChildCount());
 		}
 		if (node instanceof Indexer) {
-			return element(on);
+			return isMap(on) ? on.asMap().getGeneric(1) : each(on);
 		}
 		if (node instanceof BeanReference) {
-			return bean(node.toStringAST().substring(1).replace("'", ""));
+			return bean(node.toStringAST().replaceAll("^@|'", ""));
+		}
+		if (node instanceof Elvis || node instanceof Ternary) {
+			ResolvableType otherwise = children.get(children.size() - 1);
+			ResolvableType first = children.get(children.size() - 2);
+			return (first != ResolvableType.NONE) ? first : otherwise;
 		}
 		return (node instanceof TypeReference) ? named(node.getChild(0).toStringAST()) : ResolvableType.NONE;
 	}
@@ -138,13 +158,18 @@ final class KeyHints {
 		return ResolvableType.NONE;
 	}
 
-	private static ResolvableType element(ResolvableType on) {
-		if (on.isArray()) {
-			return on.getComponentType();
+	private static boolean isMap(ResolvableType type) {
+		return Map.class.isAssignableFrom(type.toClass());
+	}
+
+	/**
+	 * The type of each element that a projection or a selection reads.
+	 */
+	private static ResolvableType each(ResolvableType on) {
+		if (isMap(on)) {
+			return ResolvableType.forClassWithGenerics(Map.Entry.class, on.asMap().getGenerics());
 		}
-		Class<?> type = on.resolve();
-		return (type != null && Map.class.isAssignableFrom(type)) ? on.asMap().getGeneric(1)
-				: on.as(Iterable.class).getGeneric(0);
+		return on.isArray() ? on.getComponentType() : on.as(Iterable.class).getGeneric(0);
 	}
 
 	private ResolvableType bean(String name) {

@@ -54,6 +54,16 @@ class AnnotationHintsTests {
 	}
 
 	@Test
+	void keepWhatOperandsAndArgumentsReadFromElements() {
+		RuntimeHints hints = hints(Depot.class);
+		assertThat(method(Parcel.class, "weight")).accepts(hints);
+		assertThat(method(Size.class, "height")).accepts(hints);
+		assertThat(method(Mark.class, "text")).accepts(hints);
+		assertThat(method(Bay.class, "row")).accepts(hints);
+		assertThat(method(Note.class, "title")).accepts(hints);
+	}
+
+	@Test
 	void keepBeansAndTypesThatKeysName() {
 		RuntimeHints hints = hints(Orders.class, Clock.class);
 		assertThat(method(Clock.class, "today")).accepts(hints);
@@ -122,6 +132,18 @@ class AnnotationHintsTests {
 
 		public String branch() {
 			return "north";
+		}
+
+	}
+
+	/**
+	 * A bean with keys of several operands.
+	 */
+	static class Depot {
+
+		@DistributedLock(key = { "#{#parcels.![weight + size.height]}", "#{#parcels.![stamped(mark.text)]}",
+				"#{#bays.![key.row]}", "#{(#one ?: #other).title}" })
+		void send(List<Parcel> parcels, Map<Bay, String> bays, Note one, Note other) {
 		}
 
 	}
@@ -218,6 +240,53 @@ class AnnotationHintsTests {
 
 		String getPlace();
 
+	}
+
+	/**
+	 * An element that is read by operands and arguments.
+	 *
+	 * @param weight an operand
+	 * @param size has one
+	 * @param mark has an argument
+	 */
+	public record Parcel(int weight, Size size, Mark mark) {
+
+		public String stamped(String text) {
+			return text;
+		}
+
+	}
+
+	/**
+	 * A property of an element.
+	 *
+	 * @param height its property
+	 */
+	public record Size(int height) {
+	}
+
+	/**
+	 * A property of an element.
+	 *
+	 * @param text its property
+	 */
+	public record Mark(String text) {
+	}
+
+	/**
+	 * A key of a map.
+	 *
+	 * @param row its property
+	 */
+	public record Bay(String row) {
+	}
+
+	/**
+	 * One of two parameters.
+	 *
+	 * @param title its property
+	 */
+	public record Note(String title) {
 	}
 
 }
