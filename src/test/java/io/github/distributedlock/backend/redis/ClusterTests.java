@@ -17,6 +17,7 @@ import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.NewConnections;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterAll;
@@ -132,19 +133,15 @@ class ClusterTests {
 			assertThat(locks.acquire(first).acquired()).isTrue();
 			assertThat(locks.acquire(other).acquired()).isTrue();
 			try (Jedis admin = master.admin(); Jedis elsewhere = own.masterOf(name(other.key())).admin()) {
-				int before = clients(elsewhere);
+				NewConnections connections = new NewConnections(elsewhere);
 				await("renewals have a connection of their own").until(() -> {
 					locks.renew(List.of(other));
-					return clients(elsewhere) > before;
+					return connections.count() > 0;
 				});
 				admin.configSet("maxclients", "1");
 				assertThat(locks.renew(List.of(first))).containsExactly(true);
 			}
 		}
-	}
-
-	private static int clients(Jedis admin) {
-		return admin.clientList().split("\n").length;
 	}
 
 	@ParameterizedTest

@@ -17,6 +17,7 @@ import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.NewConnections;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.Test;
@@ -277,16 +278,15 @@ class RedisLockBackendTests {
 	@EnumSource
 	void renewalsHaveAConnectionOfTheirOwn(Client client) {
 		RedisLockBackend backend = redis.backend(client);
-		long others = redis.admin().clientList().lines().count();
+		NewConnections connections = new NewConnections(redis.admin());
 		cycle(backend);
 		cycle(backend);
-		assertThat(redis.admin().clientList().lines().count()).as("after commands").isEqualTo(others + 1);
+		assertThat(connections.count()).as("after commands").isEqualTo(1);
 		backend.renew(List.of(claim("k", "a")));
-		await("a connection for renewals, which none waits for")
-			.until(() -> redis.admin().clientList().lines().count() == others + 2);
+		await("a connection for renewals, which none waits for").until(() -> connections.count() == 2);
 		backend.renew(List.of(claim("k", "a")));
 		cycle(backend);
-		assertThat(redis.admin().clientList().lines().count()).as("after another renewal").isEqualTo(others + 2);
+		assertThat(connections.count()).as("after another renewal").isEqualTo(2);
 	}
 
 	@ParameterizedTest
