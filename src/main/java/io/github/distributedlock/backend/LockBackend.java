@@ -150,7 +150,9 @@ public interface LockBackend extends AutoCloseable {
 	 * remembers the answer.
 	 * @param request the request
 	 * @throws LockBackendException if the store cannot serve the request; not retryable,
-	 * and the message says what can be done about that
+	 * and the message says what can be done about that. One that is retryable says that
+	 * the store could not be asked: a request that may wait goes on, and
+	 * {@link #acquire(Claim)} refuses what is not possible
 	 */
 	default void checkSupport(LockRequest request) {
 		Set<LockFeature> offered = features();

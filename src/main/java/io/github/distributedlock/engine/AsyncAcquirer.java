@@ -116,7 +116,7 @@ final class AsyncAcquirer {
 				this.requestAcquirer::undo);
 		List<Hold> reentered = reentrancy.reenter(keys, options);
 		if (reentered != null) {
-			future.complete(result.apply(reenter(request, reentered, keys, call)));
+			future.complete(result.apply(reenter(request, reentered, keys, wait, call)));
 			this.asking.decrement();
 			return future;
 		}
@@ -149,10 +149,10 @@ final class AsyncAcquirer {
 		}
 	}
 
-	private LockHandle reenter(LockRequest request, List<Hold> holds, List<String> keys, Call call) {
+	private LockHandle reenter(LockRequest request, List<Hold> holds, List<String> keys, Wait wait, Call call) {
 		try {
 			// A store that has the keys has been asked what it offers.
-			this.requests.requireSupported(request);
+			this.requests.requireSupported(request, wait);
 			return new EngineHandle(holds, keys, request.mode(), true, call, this.handleContext);
 		}
 		catch (RuntimeException | Error ex) {
@@ -256,7 +256,7 @@ final class AsyncAcquirer {
 
 		@Override
 		public void asks() {
-			AsyncAcquirer.this.requests.requireSupported(this.request);
+			AsyncAcquirer.this.requests.requireSupported(this.request, this.wait);
 		}
 
 		@Override

@@ -81,7 +81,8 @@ final class HandleAcquirer {
 		// Before the store is asked for anything, be it only what it can do.
 		boolean interrupted = Thread.interrupted();
 		try {
-			this.requests.requireSupported(request);
+			this.requests.requireSupported(request, wait);
+			interrupted |= Thread.interrupted();
 			HoldOptions options = this.requests.options(request);
 			List<Hold> holds = this.reentrancy.reenter(keys, options);
 			if (holds == null) {

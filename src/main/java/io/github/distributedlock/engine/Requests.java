@@ -5,11 +5,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.queue.Wait;
 
 /**
  * Checks requests before anything is sent for them, and fills in the defaults.
@@ -56,12 +58,22 @@ final class Requests {
 	}
 
 	/**
-	 * Refuses what the store cannot do, which may have to be asked.
+	 * Refuses what the store cannot do, which may have to be asked. A request that may
+	 * wait is not refused because the store could not be asked: it asks again, by
+	 * acquiring.
 	 */
-	void requireSupported(LockRequest request) {
+	void requireSupported(LockRequest request, Wait wait) {
 		boolean shared = request.mode() == LockMode.SHARED;
-		if (shared || request.fair() || request.fenced()) {
+		if (!shared && !request.fair() && !request.fenced()) {
+			return;
+		}
+		try {
 			this.backend.checkSupport(request);
+		}
+		catch (LockBackendException ex) {
+			if (!ex.isRetryable() || !wait.isAllowed()) {
+				throw ex;
+			}
 		}
 	}
 

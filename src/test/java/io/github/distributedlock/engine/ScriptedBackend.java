@@ -12,6 +12,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.DowngradableLocks;
@@ -190,6 +191,20 @@ public final class ScriptedBackend
 	@Override
 	public Set<LockFeature> features() {
 		return this.exclusiveOnly ? Set.of() : this.delegate.features();
+	}
+
+	/**
+	 * Goes wrong by {@link #next}. It is no step, since what a store can do is mostly
+	 * known.
+	 */
+	@Override
+	public void checkSupport(LockRequest request) {
+		Queue<Fault> queue = this.faults.get("check");
+		Fault fault = (queue != null) ? queue.poll() : null;
+		if (fault != null) {
+			fault.apply(() -> true);
+		}
+		LockBackend.super.checkSupport(request);
 	}
 
 	@Override
