@@ -12,17 +12,19 @@ import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
  * The Actuator endpoint, where it is accessible and exposed. An application that has a
- * {@link io.github.distributedlock.DistributedLock} of its own has none.
+ * {@link io.github.distributedlock.DistributedLock} of its own, or several engines, has
+ * none.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
-@ConditionalOnBean(LockEngine.class)
+@ConditionalOnSingleCandidate(LockEngine.class)
 @EnableConfigurationProperties(DistributedLocksEndpointProperties.class)
 class EndpointConfiguration {
 

@@ -45,7 +45,7 @@ class EngineConfiguration {
 			builder.application(application);
 		}
 		listeners.orderedStream().forEach(builder::listener);
-		waitObserver.ifUnique(builder::waitObserver);
+		waitObserver.ifAvailable(builder::waitObserver);
 		contextCapture.ifAvailable(builder::contextCapture);
 		return builder.listener(new LostEventPublisher(events)).build();
 	}

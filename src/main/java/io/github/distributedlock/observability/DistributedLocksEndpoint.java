@@ -7,6 +7,8 @@ import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockStatus;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -29,6 +31,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 @Endpoint(id = "distributedlocks")
 @RegisterReflectionForBinding({ LocksDescriptor.class, KeyDescriptor.class })
 public final class DistributedLocksEndpoint {
+
+	private static final Logger logger = LoggerFactory.getLogger(DistributedLocksEndpoint.class);
 
 	private final Function<String, LockStatus> inspect;
 
@@ -60,13 +64,19 @@ public final class DistributedLocksEndpoint {
 	 * @return the description
 	 * @throws InvalidEndpointRequestException if there cannot be such a key, or the store
 	 * cannot be asked about one
-	 * @throws LockBackendException if the store has failed
+	 * @throws IllegalStateException if the store has failed
 	 */
 	// Each line of Spring Boot knows one of these as the mark of an optional parameter.
 	@SuppressWarnings("deprecation")
 	@ReadOperation
 	public OperationResponseBody locks(@org.springframework.lang.Nullable @Nullable String key) {
-		return describe(key, this.showValues.isShown(true));
+		boolean showsValues = this.showValues.isShown(true);
+		try {
+			return describe(key, showsValues);
+		}
+		catch (LockBackendException ex) {
+			throw new IllegalStateException("The store has failed: " + error(ex, showsValues));
+		}
 	}
 
 	/**
@@ -79,10 +89,12 @@ public final class DistributedLocksEndpoint {
 	}
 
 	/**
-	 * What the store said.
+	 * What the store said, which is logged, too. It names the key and the server, so it
+	 * is a value.
 	 * @param showsValues whether values are shown
 	 */
 	String error(LockBackendException failure, boolean showsValues) {
+		logger.warn("The store could not be asked about a lock for the endpoint distributedlocks", failure);
 		return new Values(this.sanitizer, showsValues).show("error", String.valueOf(failure.getMessage()));
 	}
 

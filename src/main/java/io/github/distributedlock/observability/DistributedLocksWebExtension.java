@@ -5,8 +5,6 @@ import java.util.Set;
 
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -17,15 +15,12 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
 
 /**
  * What {@link DistributedLocksEndpoint} does over HTTP: it looks who asks before it shows
- * values, and a store that has failed is {@code 503}. What the store said names the key
- * and the server, so it is a value, too; the log has it. Safe for use by many threads.
+ * values, and a store that has failed is {@code 503}. Safe for use by many threads.
  * <p>
  * No API: public only for the auto-configuration, and for Actuator, which calls it.
  */
 @EndpointWebExtension(endpoint = DistributedLocksEndpoint.class)
 public final class DistributedLocksWebExtension {
-
-	private static final Logger logger = LoggerFactory.getLogger(DistributedLocksWebExtension.class);
 
 	private final DistributedLocksEndpoint endpoint;
 
@@ -63,7 +58,6 @@ public final class DistributedLocksWebExtension {
 			return new WebEndpointResponse<>(this.endpoint.describe(key, showsValues));
 		}
 		catch (LockBackendException ex) {
-			logger.warn("The store could not be asked about a lock for the endpoint distributedlocks", ex);
 			return new WebEndpointResponse<>(
 					OperationResponseBody.of(Map.of("error", this.endpoint.error(ex, showsValues))),
 					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);

@@ -56,7 +56,8 @@ public final class LockObservations implements WaitObserver {
 			observation.start();
 		}
 		catch (Throwable ex) {
-			observation.stop(); // Some handlers have begun, which would wait for ever.
+			// Some handlers have begun, which would wait for ever.
+			observation.lowCardinalityKeyValue("outcome", "failed").stop();
 			throw ex;
 		}
 		return new ObservedWait(observation);

@@ -50,6 +50,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link EndpointConfiguration} and its endpoint, over HTTP.
@@ -276,6 +277,14 @@ class DistributedLocksEndpointTests {
 		assertThat(response.getBody()).asString().doesNotContain("Redis is down").contains("******");
 	}
 
+	/** As over JMX, which tells the message of an exception. */
+	@Test
+	void hidesThatByItself() {
+		assertThatIllegalStateException().isThrownBy(() -> endpoint(Show.NEVER).locks("k"))
+			.withMessage("The store has failed: ******")
+			.withNoCause();
+	}
+
 	@Test
 	void isThereIfItIsExposed() {
 		Contexts.inMemory()
@@ -300,12 +309,14 @@ class DistributedLocksEndpointTests {
 	}
 
 	private static DistributedLocksWebExtension webExtension(Show show, String role) {
+		return new DistributedLocksWebExtension(endpoint(show), show, Set.of(role));
+	}
+
+	private static DistributedLocksEndpoint endpoint(Show show) {
 		EngineSnapshot snapshot = EngineSnapshot.of(List.of(),
 				Map.of("orders", new EngineSnapshot.Queue(1, Duration.ofSeconds(1))), 1, new Store(Map.of(), true),
 				new Incidents(Map.of(), 0));
-		DistributedLocksEndpoint endpoint = new DistributedLocksEndpoint(DistributedLocksEndpointTests::fail,
-				() -> snapshot, new Sanitizer(), show);
-		return new DistributedLocksWebExtension(endpoint, show, Set.of(role));
+		return new DistributedLocksEndpoint(DistributedLocksEndpointTests::fail, () -> snapshot, new Sanitizer(), show);
 	}
 
 	private static LockStatus fail(String key) {

@@ -6,6 +6,8 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.observability.LockMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -67,6 +69,19 @@ class MeterConfigurationTests {
 			}
 			assertThat(registry.get("distributed.lock.active").gauge().value()).isZero();
 		});
+	}
+
+	@Test
+	void gaugesNoneOfSeveralEngines() {
+		this.contextRunner.withBean(SimpleMeterRegistry.class)
+			.withBean("one", LockEngine.class, MeterConfigurationTests::engine)
+			.withBean("two", LockEngine.class, MeterConfigurationTests::engine)
+			.withPropertyValues("management.endpoints.web.exposure.include=*")
+			.run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean("distributedLocksEndpoint"));
+	}
+
+	private static LockEngine engine() {
+		return LockEngine.builder(new InMemoryLockBackend()).build();
 	}
 
 	@Test

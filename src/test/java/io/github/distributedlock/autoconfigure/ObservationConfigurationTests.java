@@ -20,6 +20,7 @@ import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -94,6 +95,16 @@ class ObservationConfigurationTests {
 		this.contextRunner.withBean(TestObservationRegistry.class, TestObservationRegistry::create)
 			.withBean(WaitObserver.class, () -> own)
 			.run((context) -> assertThat(context).doesNotHaveBean(LockObservations.class));
+	}
+
+	@Test
+	void refusesToChooseBetweenObservers() {
+		WaitObserver own = (request) -> null;
+		this.contextRunner.withBean("one", WaitObserver.class, () -> own)
+			.withBean("two", WaitObserver.class, () -> own)
+			.run((context) -> assertThat(context).hasFailed()
+				.getFailure()
+				.hasRootCauseInstanceOf(NoUniqueBeanDefinitionException.class));
 	}
 
 	@Test

@@ -263,6 +263,8 @@ class LockObservationsTests {
 			assertThat(meters.get(NAME + ".active").longTaskTimer().activeTasks()).isOne();
 			observed.failed(new IllegalStateException("of the store"));
 		}).hasMessage("of a handler");
+		assertThat(meters.get(NAME).timers())
+			.allSatisfy((timer) -> assertThat(timer.getId().getTag("outcome")).isEqualTo("failed"));
 		return meters.get(NAME + ".active").longTaskTimer().activeTasks();
 	}
 
