@@ -39,6 +39,8 @@ import io.github.distributedlock.LockUpgradeException;
  * {@link io.github.distributedlock.LockBackendException}, with a wait time when that is
  * over. {@code lock} and {@code lockInterruptibly} wait until the store works again, and
  * throw it only if the store refuses.
+ * <li>{@code tryLock} of a reader does not overtake a writer that waits, and nobody takes
+ * a lock that is reserved for a waiter: it returns {@code false}.
  * <li>A thread that has the read lock and asks for the write lock does not wait for
  * itself: {@code tryLock} returns {@code false} at once, and {@code lock} and
  * {@code lockInterruptibly} throw a {@link LockUpgradeException}.
