@@ -20,6 +20,7 @@ public enum RedisRefusal {
 			"ERR (?:AUTH <password> called without any password|Client sent AUTH, but no password is set)"),
 	NO_DATABASE(false, "set spring.data.redis.database to one that the server has, in a cluster to 0",
 			"ERR (?:DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode)"),
+	NO_NAME(false, "correct spring.data.redis.client-name", "ERR Client names cannot contain"),
 	NO_CLUSTER(false,
 			"the server is no node of a cluster: set spring.data.redis.host and spring.data.redis.port,"
 					+ " and remove spring.data.redis.cluster.nodes",

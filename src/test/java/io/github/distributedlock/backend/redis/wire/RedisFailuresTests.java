@@ -51,6 +51,7 @@ class RedisFailuresTests {
 					ERR DB index is out of range | false | spring.data.redis.database
 					ERR invalid DB index | false | spring.data.redis.database
 					ERR SELECT is not allowed in cluster mode | false | spring.data.redis.database
+					ERR Client names cannot contain spaces, newlines or special characters. | false | spring.data.redis.client-name
 					ERR This instance has cluster support disabled | false | spring.data.redis.cluster.nodes
 					ERR unknown command `SENTINEL`, with args beginning with: | false | spring.data.redis.sentinel.nodes
 					Can connect to sentinel, but other seems to be not monitored... | false | spring.data.redis.sentinel.master
