@@ -101,7 +101,6 @@ class StartUpCheckTests {
 					jedis          | password=secret                      | ERR AUTH <password> called without any password | remove spring.data.redis.password
 					jedis, lettuce | username=bob, password=secret        | WRONGPASS                                      | correct spring.data.redis.username
 					lettuce        | cluster.nodes=localhost:PORT         | ERR This instance has cluster support disabled | spring.data.redis.cluster.nodes
-					lettuce        | sentinel.nodes=localhost:PORT, sentinel.master=m | ERR unknown command                | spring.data.redis.sentinel.nodes
 					""")
 	void whatNoRetryCuresStopsTheStart(String clients, String properties, String said, String remedy) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
@@ -110,7 +109,6 @@ class StartUpCheckTests {
 					.map((property) -> "spring.data.redis." + property.replace("PORT", String.valueOf(server.port())))
 					.toArray(String[]::new);
 				application(client, server.port()).withPropertyValues(set)
-					.withPropertyValues("distributed-lock.redis.command-timeout=3s")
 					.run((context) -> assertThat(context).getFailure()
 						.as(client)
 						.hasStackTraceContaining(said)
