@@ -134,10 +134,10 @@ public final class EngineSnapshot {
 	 *
 	 * @param details what it tells of itself, by name: its {@code type}, and, of Redis,
 	 * its way of {@code atomicity}, once the server has been asked
-	 * @param notifies whether release notifications arrive, as far as it is known; else
-	 * the engine polls
+	 * @param notifies whether release notifications arrive; if not, the engine polls.
+	 * {@code null} as long as it is not known: of Redis until a request has had to wait
 	 */
-	public record Store(Map<String, String> details, boolean notifies) {
+	public record Store(Map<String, String> details, @Nullable Boolean notifies) {
 
 		/**
 		 * Creates one.

@@ -43,7 +43,7 @@ import io.github.distributedlock.LockRequest;
  * </tr>
  * <tr>
  * <td>{@link WaiterQueue}</td>
- * <td>instances take turns, and none is starved</td>
+ * <td>instances take turns, and none is starved that is notified</td>
  * </tr>
  * <tr>
  * <td>{@link GrantingQueue}</td>

@@ -47,6 +47,15 @@ public interface ReleaseNotifications {
 		}
 
 		/**
+		 * Whether it is known if notifications arrive. Does not block.
+		 * @return {@code false} until the first registration has found out, where it
+		 * takes one
+		 */
+		default boolean isKnown() {
+			return true;
+		}
+
+		/**
 		 * Stops listening.
 		 */
 		@Override

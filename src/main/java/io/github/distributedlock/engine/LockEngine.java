@@ -207,7 +207,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 */
 	public EngineSnapshot snapshot() {
 		return EngineSnapshot.of(this.watchdog.describe(), this.queue.describe(), requestsWaiting(),
-				new EngineSnapshot.Store(this.backend.details(), this.listening.hears()),
+				new EngineSnapshot.Store(this.backend.details(),
+						this.listening.isKnown() ? this.listening.hears() : null),
 				new EngineSnapshot.Incidents(this.lossHandler.losses(), this.renewals.late()));
 	}
 

@@ -79,9 +79,9 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 	 * The store.
 	 *
 	 * @param details what it tells of itself
-	 * @param notifies whether wake-ups arrive
+	 * @param notifies whether wake-ups arrive, {@code null} as long as it is not known
 	 */
-	record Store(Map<String, String> details, boolean notifies) {
+	record Store(Map<String, String> details, @Nullable Boolean notifies) {
 	}
 
 }

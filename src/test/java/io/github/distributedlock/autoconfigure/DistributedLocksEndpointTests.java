@@ -27,6 +27,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.NoDatabase;
+import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.observability.DistributedLocksEndpoint;
 import io.github.distributedlock.observability.DistributedLocksWebExtension;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.Jedis;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
@@ -143,6 +145,24 @@ class DistributedLocksEndpointTests {
 				.containsEntry("store", Map.of("details", Map.of("type", "memory"), "notifies", true));
 		}
 		assertThat(json(get("/distributedlocks"))).containsEntry("holds", List.of());
+	}
+
+	@Test
+	void tellsWhetherNotificationsArriveOnceThatIsKnown() throws Exception {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
+			start(EXPOSED, "distributed-lock.backend=redis", "spring.data.redis.port=" + server.port());
+			assertThat(engine().snapshot().store().notifies()).isNull();
+			assertThat(store()).containsEntry("details", Map.of("type", "redis", "atomicity", "lua"))
+				.doesNotContainKey("notifies");
+			admin.set("lock:{k}", "a:1");
+			assertThat(engine().tryAcquire(LockRequest.of("k").waitTime(Duration.ofSeconds(1)))).isEmpty();
+			assertThat(store()).containsEntry("notifies", true);
+		}
+	}
+
+	@SuppressWarnings("unchecked")
+	private Map<String, Object> store() throws Exception {
+		return (Map<String, Object>) json(get("/distributedlocks")).get("store");
 	}
 
 	@Test

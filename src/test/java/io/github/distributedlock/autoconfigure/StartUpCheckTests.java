@@ -1,6 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
@@ -13,6 +14,7 @@ import io.github.distributedlock.fixtures.SmallestBackend;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
@@ -79,13 +81,39 @@ class StartUpCheckTests {
 		}
 	}
 
-	@Test
-	void otherKeysThanThoseOfLocksStopTheStart(CapturedOutput output) {
+	@ParameterizedTest
+	@ValueSource(strings = { "~orders*", "~lock:*" })
+	void otherKeysThanThoseOfLocksStopTheStart(String keys, CapturedOutput output) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
-				"user default on nopass ~orders* &* +@all")) {
+				"user default on nopass " + keys + " &* +@all")) {
 			assertThat(FailedStart.report(output, OnRedis.class, PATIENT, "spring.data.redis.port=" + server.port()))
-				.containsSubsequence("Tried, and answered:", "get: NOPERM", "Action:", "ACL SETUSER <user> ",
-						"on the keys ~lock* and the channels &lock-wake:*");
+				.containsSubsequence("denies the user of the connection the keys of locks, such as 'lock",
+						"NOPERM this user has no permissions to access one of the keys", "Action:",
+						"ACL SETUSER <user> ~lock* &lock-wake:*", "distributed-lock.redis.prefix")
+				.doesNotContain("offers no atomic");
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					jedis, lettuce | database=99                          | ERR DB index is out of range                   | set spring.data.redis.database
+					jedis          | password=secret                      | ERR AUTH <password> called without any password | remove spring.data.redis.password
+					jedis, lettuce | username=bob, password=secret        | WRONGPASS                                      | correct spring.data.redis.username
+					lettuce        | cluster.nodes=localhost:PORT         | ERR This instance has cluster support disabled | spring.data.redis.cluster.nodes
+					""")
+	void whatNoRetryCuresStopsTheStart(String clients, String properties, String said, String remedy) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
+			for (String client : clients.split(", ")) {
+				String[] set = Stream.of(properties.split(", "))
+					.map((property) -> "spring.data.redis." + property.replace("PORT", String.valueOf(server.port())))
+					.toArray(String[]::new);
+				application(client, server.port()).withPropertyValues(set)
+					.run((context) -> assertThat(context).getFailure()
+						.as(client)
+						.hasStackTraceContaining(said)
+						.hasStackTraceContaining(remedy));
+			}
 		}
 	}
 
@@ -132,6 +160,7 @@ class StartUpCheckTests {
 				assertThat(output.getAll().lines().filter((line) -> line.contains(" WARN "))).singleElement()
 					.asString()
 					.contains("Redis could not keep locks: ")
+					.containsPattern("localhost(/127.0.0.1)?:" + server.port())
 					.contains("The application starts, and its first lock asks again. Until Redis answers, a request"
 							+ " fails after its wait time, 5s unless it says otherwise; one that may not wait fails at"
 							+ " once, or after the command timeout of ");

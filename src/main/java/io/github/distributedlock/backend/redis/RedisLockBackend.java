@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockRequest;
@@ -83,17 +84,21 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 	 * or is neither Jedis' nor Lettuce's
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory, RedisLockSettings settings) {
+		this(applicationFactory, settings, System::nanoTime);
+	}
+
+	RedisLockBackend(RedisConnectionFactory applicationFactory, RedisLockSettings settings, LongSupplier nanoTime) {
 		this.names = new KeyNames(settings.prefix());
 		this.settings = settings;
 		this.connections = OwnConnections.derive(applicationFactory, settings.commandTimeout());
 		Replicas replicas = replicas(applicationFactory);
 		this.selector = new AtomicitySelector(this.names, this.connections, settings.commandTimeout(),
 				settings.atomicity(), publishing(), replicas != null);
-		this.runner = new StepRunner(this.selector, this.names);
+		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(),
+				settings.signals(), settings.commandTimeout(), nanoTime);
+		this.runner = new StepRunner(this.selector, this.names, this.subscriptions::retry);
 		this.acquisitions = new Acquisitions(this.names, this.connections, this.selector, settings.commandTimeout(),
 				replicas);
-		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(),
-				settings.signals(), settings.commandTimeout());
 	}
 
 	private @Nullable Replicas replicas(RedisConnectionFactory applicationFactory) {

@@ -24,9 +24,19 @@ final class StepRunner {
 
 	private final KeyNames names;
 
-	StepRunner(AtomicitySelector selector, KeyNames names) {
+	private final Runnable onRecovery;
+
+	private volatile boolean failing;
+
+	/**
+	 * Creates it.
+	 * @param onRecovery what to do when a step is answered after one that failed; does no
+	 * I/O
+	 */
+	StepRunner(AtomicitySelector selector, KeyNames names, Runnable onRecovery) {
 		this.selector = selector;
 		this.names = names;
+		this.onRecovery = onRecovery;
 	}
 
 	/**
@@ -66,9 +76,14 @@ final class StepRunner {
 			if (answer == null) {
 				throw LockBackendException.of("Redis gave no answer").retryable(true).build();
 			}
+			if (this.failing) {
+				this.failing = false;
+				this.onRecovery.run();
+			}
 			return answer;
 		}
 		catch (RuntimeException ex) {
+			this.failing = true;
 			throw RedisFailures.translate(what, describe(key, ex) + ((others > 0) ? " and " + others + " more" : ""),
 					ex);
 		}

@@ -88,6 +88,17 @@ class ClusterTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void aClientOfOneServerIsRefused(Client client) {
+		try (RedisLockBackend plain = client.backend(cluster.masters().get(0).port())) {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(plain::atomicity)
+				.withMessageContainingAll("MOVED ", "spring.data.redis.cluster.nodes")
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse())
+				.satisfies((ex) -> assertThat(ex.isNotCarriedOut()).as("refused").isTrue());
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void manyLocksOfAllSlotsAreAcquiredAndGivenBack(Client client) {
 		open(client);
 		LockRequest request = LockRequest.of(Stream.generate(ClusterTests::claim).limit(1_000).map(Claim::key).toList())

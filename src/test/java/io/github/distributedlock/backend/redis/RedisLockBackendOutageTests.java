@@ -110,6 +110,19 @@ class RedisLockBackendOutageTests {
 		assertThat(failures).as("commands lost to dead connections").isLessThanOrEqualTo(1);
 	}
 
+	// Lettuce notices by itself.
+	@Test
+	void aConnectionThatTheServerClosedWhileItWasIdleCostsNothing() {
+		open(Client.JEDIS, Patience.COMMAND);
+		Jedis admin = this.redis.admin();
+		for (int i = 0; i < 3; i++) {
+			assertThat(this.backend.acquire(claim("k" + i)).acquired()).isTrue();
+			admin.configSet("timeout", "1");
+			await("all others are closed").until(() -> admin.clientList().lines().count() == 1);
+			admin.configSet("timeout", "0");
+		}
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void aServerThatNeverAnswersIsGivenUp(Client client) {

@@ -61,6 +61,16 @@ final class AccessRules {
 	}
 
 	/**
+	 * What to do where the user may use other keys.
+	 * @return the ways out
+	 */
+	String otherKeys() {
+		return "Either allow it the keys and channels of locks:" + NEW_LINE + "ACL SETUSER <user> ~"
+				+ this.names.pattern() + " &" + this.names.channels() + "*" + System.lineSeparator()
+				+ "Or set distributed-lock.redis.prefix to a prefix of keys that it may use.";
+	}
+
+	/**
 	 * What to do where a server allows nothing.
 	 * @param wanted the setting that nothing was found for
 	 * @param cluster whether there may be several masters

@@ -29,6 +29,9 @@ final class AtomicityProbe {
 
 	private static final Refused CLOSED = new Refused("no answer, but the connection was closed", false);
 
+	/** So many that no node of several has all of them. */
+	private static final int SLOTS = 16;
+
 	private final SignalLine connections;
 
 	private final KeyNames names;
@@ -111,8 +114,12 @@ final class AtomicityProbe {
 	}
 
 	private void requireAnswer() {
+		get(this.names.lock(this.key));
+	}
+
+	private void get(byte[] name) {
 		try (RedisConnection connection = this.connections.open()) {
-			this.connections.link(connection).call(Command.of(Verb.GET, this.names.lock(this.key)));
+			this.connections.link(connection).call(Command.of(Verb.GET, name));
 		}
 	}
 
@@ -126,18 +133,57 @@ final class AtomicityProbe {
 	}
 
 	/**
+	 * Finds a key of locks that the user may not access.
+	 * @return its name and what the server said, or {@code null} if there is none
+	 */
+	@Nullable String deniedKey() {
+		for (byte[] name : List.of(this.names.lock(this.key), this.names.waiters(this.key),
+				this.names.liveness(this.key), this.names.fence(this.key))) {
+			try {
+				get(name);
+			}
+			catch (RuntimeException ex) {
+				if (RedisRefusal.isKeyDenied(ex)) {
+					return "'" + KeyNames.text(name) + "': " + RedisFailures.lastWord(ex);
+				}
+			}
+		}
+		return null;
+	}
+
+	/**
+	 * Asks a node of a cluster for keys of many slots.
+	 * @throws org.springframework.dao.DataAccessException if it has not all of them
+	 */
+	void requireAllSlots() {
+		if (!"cluster".equals(valueOf("redis_mode", info()))) {
+			return;
+		}
+		for (int i = 0; i < SLOTS; i++) {
+			get(this.names.lock(this.key + i));
+		}
+	}
+
+	/**
 	 * Which server it is.
 	 * @return its name and version, where it says so
 	 */
 	String server() {
+		byte[] info = info();
+		if (info == null) {
+			return "Redis (of unknown version)";
+		}
+		String valkey = valueOf("valkey_version", info);
+		return (valkey != null) ? "Valkey " + valkey : "Redis " + valueOf("redis_version", info);
+	}
+
+	private byte @Nullable [] info() {
 		try (RedisConnection connection = this.connections.open()) {
-			byte[] info = this.connections.link(connection)
+			return this.connections.link(connection)
 				.bytes(Command.at(this.names.lock(this.key), Verb.INFO, KeyNames.bytes("server")));
-			String valkey = valueOf("valkey_version", info);
-			return (valkey != null) ? "Valkey " + valkey : "Redis " + valueOf("redis_version", info);
 		}
 		catch (RuntimeException ex) {
-			return "Redis (of unknown version)";
+			return null;
 		}
 	}
 

@@ -13,6 +13,7 @@ import io.github.distributedlock.backend.redis.wire.ConnectionProblem;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.Link;
 import io.github.distributedlock.backend.redis.wire.NothingAllowedException;
+import io.github.distributedlock.backend.redis.wire.RedisFailures;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import io.github.distributedlock.backend.redis.wire.SilentTlsException;
 import io.github.distributedlock.backend.redis.wire.UnfinishedException;
@@ -81,7 +82,7 @@ public final class AtomicitySelector {
 					+ " Lettuce's, distributed-lock.redis.atomicity=" + AtomicityCandidates.text(this.atomicity)
 					+ " is not possible: use auto, lua or native");
 		}
-		this.choosing = new Opening<>(this::choose, timeout);
+		this.choosing = new Opening<>(this::choose, timeout, Opening.FIRST);
 	}
 
 	/**
@@ -179,7 +180,7 @@ public final class AtomicitySelector {
 	private AtomicityCandidate choose() {
 		this.asked.incrementAndGet();
 		AtomicityProbe probe = new AtomicityProbe(this.connections.signals(), this.names);
-		AtomicityCandidate found = probe.firstOf(this.candidates);
+		AtomicityCandidate found = firstOf(probe);
 		if (found == null) {
 			throw nothing(probe);
 		}
@@ -188,16 +189,55 @@ public final class AtomicitySelector {
 		this.chosen = found;
 		if (found != before) {
 			tell(found, before, probe.server());
+			warmUp(found.lanes().commands());
 		}
 		return found;
 	}
 
+	// Loads what it takes while the first request still has time for that.
+	private static void warmUp(Lane lane) {
+		try {
+			lane.run((link) -> null);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The first step will open the connection", ex);
+		}
+	}
+
+	// A client of one server cannot follow to the others of a cluster.
+	private @Nullable AtomicityCandidate firstOf(AtomicityProbe probe) {
+		try {
+			AtomicityCandidate found = probe.firstOf(this.candidates);
+			if (found != null && this.chosen == null && !this.connections.cluster()) {
+				probe.requireAllSlots();
+			}
+			return found;
+		}
+		catch (RuntimeException ex) {
+			if (!RedisRefusal.MOVED.isIn(ex) || this.connections.cluster()) {
+				throw ex;
+			}
+			throw nothing("the server has only some of the slots of a cluster: " + RedisFailures.lastWord(ex),
+					"set spring.data.redis.cluster.nodes instead of spring.data.redis.host");
+		}
+	}
+
 	private NothingAllowedException nothing(AtomicityProbe probe) {
+		AccessRules rules = new AccessRules(this.names, this.rights);
+		String denied = probe.deniedKey();
+		if (denied != null) {
+			return nothing(probe.server() + " denies the user of the connection the keys of locks, such as " + denied,
+					rules.otherKeys());
+		}
 		String answers = probe.answers().collect(Collectors.joining(AccessRules.NEW_LINE));
-		NothingAllowedException nothing = new NothingAllowedException(
+		return nothing(
 				probe.server() + " offers no atomic compare-and-change operation, and without one no lock is safe."
 						+ " Tried, and answered:" + AccessRules.NEW_LINE + answers,
-				new AccessRules(this.names, this.rights).waysOut(this.atomicity, this.connections.exclusive() == null));
+				rules.waysOut(this.atomicity, this.connections.exclusive() == null));
+	}
+
+	private NothingAllowedException nothing(String problem, String remedy) {
+		NothingAllowedException nothing = new NothingAllowedException(problem, remedy);
 		this.nothing = nothing;
 		this.inVainAt = System.nanoTime();
 		return nothing;

@@ -30,9 +30,8 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  * was not taken when a quarter of the command timeout is left gives it up, and has
  * certainly sent nothing. One whose call was taken knows what became of it only by its
  * reply, for which it waits until the command timeout is over. No thread reads for others
- * for longer than that: a leader with less than a quarter left, since the very first
- * connection may take long to open, sends its own command alone, for which it has a
- * quarter all the same.
+ * for longer than that: a leader with less than a quarter left, since it has opened a
+ * connection, sends its own command alone, for which it has a quarter all the same.
  */
 final class Combiner {
 

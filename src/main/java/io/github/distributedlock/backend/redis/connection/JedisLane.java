@@ -134,7 +134,7 @@ final class JedisLane implements Lane {
 
 	/**
 	 * Borrows a connection.
-	 * @param nanos how long it may take, unless it is the very first
+	 * @param nanos how long it may take
 	 * @return it, to be given back
 	 * @throws UnsentException if there is none in that time
 	 */
@@ -143,10 +143,6 @@ final class JedisLane implements Lane {
 		Pool pool = pool(nanos);
 		while (!pool.factory.opensNone()) {
 			pool = this.connecting.await(end - System.nanoTime());
-			if (System.nanoTime() - end > 0) {
-				// The very first took so long. If others have it, the second will not.
-				end = System.nanoTime() + this.timeoutNanos / 4;
-			}
 		}
 		return lend(pool);
 	}

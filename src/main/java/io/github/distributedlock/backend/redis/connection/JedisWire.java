@@ -8,15 +8,21 @@ import io.github.distributedlock.backend.redis.wire.Command;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /**
  * A connection that is borrowed from a pool for a long time.
  * <p>
  * States: none; borrowed. It goes back when it fails, when the server says that it is no
- * master any more, when the pool was replaced or leads to another master now, and when it
- * was idle for so long that something on the way may have forgotten it.
+ * master any more, when the pool was replaced or leads to another master now, when it was
+ * idle for so long that something on the way may have forgotten it, and when it was idle
+ * and does not answer any more.
  */
 final class JedisWire implements Wire {
+
+	/** After that it is asked whether it is still there, which takes a round trip. */
+	private static final long RESTED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private final JedisLane pool;
 
@@ -33,10 +39,29 @@ final class JedisWire implements Wire {
 	@Override
 	public void open(long deadline) {
 		tidy();
+		if (this.loan != null && System.nanoTime() - this.usedAt > RESTED_NANOS && !answers(deadline)) {
+			abandon();
+		}
 		if (this.loan == null) {
 			this.loan = this.pool.borrow(deadline - System.nanoTime());
 			this.refused = false;
 			this.usedAt = System.nanoTime();
+		}
+	}
+
+	// What the server, or something on the way, closed meanwhile shows only when it is
+	// used, and a command must not be sent twice.
+	private boolean answers(long deadline) {
+		Connection connection = link().connection();
+		try {
+			limit(connection, deadline - System.nanoTime());
+			return connection.ping();
+		}
+		catch (JedisDataException ex) {
+			return true; // Also if the user may not ask.
+		}
+		catch (JedisException ex) {
+			return false;
 		}
 	}
 

@@ -18,24 +18,28 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 /**
  * Opens something in the background, for all that want it at the same time, so that none
  * waits for it longer than a command may take, less the quarter that the command itself
- * needs: behind Sentinels that do not answer it takes several times that. Only the very
- * first may take longer, since a JVM that has just started has the client to load.
+ * needs: behind Sentinels that do not answer it takes several times that. The very first
+ * may be given longer, since a JVM that has just started has the client to load.
  * <p>
  * Invariants: at most one opening is under way. What comes of it is kept by the opener,
  * even if no thread waits any more. No opening but the first is waited for longer, and
- * not even that one once its time is over, however it ends.
+ * not even that one once its time is over, however it ends. As a step waits for several
+ * openings in turn, only the one that all others wait for is given longer.
  *
  * @param <T> the type of what is opened
  */
 public final class Opening<T> {
 
-	private static final long FIRST_NANOS = TimeUnit.SECONDS.toNanos(5);
+	/** For the first opening of a backend. */
+	public static final Duration FIRST = Duration.ofSeconds(5);
 
 	private final SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("distributed-lock-open-");
 
 	private final Supplier<T> opener;
 
 	private final long patienceNanos;
+
+	private final long firstNanos;
 
 	private final LongSupplier nanoTime;
 
@@ -47,13 +51,24 @@ public final class Opening<T> {
 
 	private long firstEnd;
 
-	public Opening(Supplier<T> opener, Duration timeout) {
-		this(opener, timeout, System::nanoTime);
+	Opening(Supplier<T> opener, Duration timeout) {
+		this(opener, timeout, Duration.ZERO);
 	}
 
-	Opening(Supplier<T> opener, Duration timeout, LongSupplier nanoTime) {
+	/**
+	 * Creates it, with nothing opened.
+	 * @param opener opens
+	 * @param timeout the command timeout
+	 * @param first how long the very first may take, if that is longer
+	 */
+	public Opening(Supplier<T> opener, Duration timeout, Duration first) {
+		this(opener, timeout, first, System::nanoTime);
+	}
+
+	Opening(Supplier<T> opener, Duration timeout, Duration first, LongSupplier nanoTime) {
 		this.opener = opener;
 		this.patienceNanos = timeout.toNanos() / 4 * 3;
+		this.firstNanos = first.toNanos();
 		this.nanoTime = nanoTime;
 		this.threads.setDaemon(true);
 	}
@@ -105,7 +120,7 @@ public final class Opening<T> {
 			this.underWay = opening;
 			if (!this.firstHasBegun) {
 				this.firstHasBegun = true;
-				this.firstEnd = this.nanoTime.getAsLong() + FIRST_NANOS;
+				this.firstEnd = this.nanoTime.getAsLong() + this.firstNanos;
 			}
 		}
 		return opening;

@@ -11,8 +11,7 @@ interface Wire {
 
 	/**
 	 * Sees to it that there is a connection.
-	 * @param deadline until when, by {@link System#nanoTime()}; but the very first may
-	 * take longer
+	 * @param deadline until when, by {@link System#nanoTime()}
 	 * @throws io.github.distributedlock.backend.redis.wire.UnsentException if there is
 	 * none
 	 */

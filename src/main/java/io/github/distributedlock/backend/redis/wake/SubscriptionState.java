@@ -157,8 +157,8 @@ final class SubscriptionState {
 	// Once for each time that it is lost, however often it fails until it is back.
 	private void warn(String reason, @Nullable Throwable cause) {
 		if (this.warned.compareAndSet(false, true)) {
-			logger.warn("Wake-ups of locks do not arrive, so waiting requests {}: {}", this.required ? "fail" : "poll",
-					reason);
+			logger.warn("Wake-ups of locks do not arrive, so waiting requests {}: {}",
+					this.required ? "fail" : "poll, and get what other instances leave", reason);
 		}
 		logger.debug("Subscription failed", cause);
 	}

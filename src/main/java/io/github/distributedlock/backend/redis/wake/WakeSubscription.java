@@ -1,10 +1,9 @@
 package io.github.distributedlock.backend.redis.wake;
 
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.ReleaseListener;
@@ -40,13 +39,6 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 
 	private static final Logger logger = LoggerFactory.getLogger(WakeSubscription.class);
 
-	private static final long PAUSE_MILLIS = 100;
-
-	private static final long LONGEST_PAUSE_MILLIS = 1_000;
-
-	// Of a server that may well never acknowledge one.
-	private static final long REFUSED_PAUSE_MILLIS = 30_000;
-
 	private final SignalLine line;
 
 	private final byte[] channel;
@@ -63,14 +55,16 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 
 	private final Duration timeout;
 
-	private final CountDownLatch closed = new CountDownLatch(1);
+	private final SubscriptionRetries retries;
+
+	private volatile boolean closed;
 
 	private @Nullable Thread thread;
 
 	private volatile @Nullable RedisConnection connection;
 
 	WakeSubscription(SignalLine line, String channel, Duration timeout, boolean required, ReleaseListener listener,
-			Consumer<WakeSubscription> onClose) {
+			Consumer<WakeSubscription> onClose, LongSupplier nanoTime) {
 		this.line = line;
 		this.channel = KeyNames.bytes(channel);
 		this.probe = new PublishProbe(channel);
@@ -79,6 +73,7 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 		this.state = new SubscriptionState(timeout, required);
 		this.heartbeat = new SubscriptionHeartbeat(timeout.toNanos());
 		this.timeout = timeout;
+		this.retries = new SubscriptionRetries(nanoTime);
 	}
 
 	/**
@@ -87,7 +82,7 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 	 * was waited for them in vain
 	 */
 	void ensureBegun() {
-		if (this.state.isKnown()) {
+		if (isKnown()) {
 			checkHeartbeat();
 		}
 		else {
@@ -102,11 +97,24 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 		return this.state.hears();
 	}
 
+	@Override
+	public boolean isKnown() {
+		return this.state.isKnown();
+	}
+
 	/**
 	 * Whether it is certain that notifications do not arrive.
 	 */
 	boolean isDeaf() {
-		return this.state.isKnown() && !hears();
+		return isKnown() && !hears();
+	}
+
+	/**
+	 * Commands that failed are answered again: what kept it from subscribing may be over.
+	 */
+	void retry() {
+		this.retries.restart();
+		LockSupport.unpark(thread());
 	}
 
 	private void checkHeartbeat() {
@@ -137,8 +145,6 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 	}
 
 	private void listen() {
-		long pause = PAUSE_MILLIS;
-		long longest = REFUSED_PAUSE_MILLIS;
 		while (!isClosed()) {
 			RuntimeException cause = subscribeOnce();
 			if (isClosed()) {
@@ -146,11 +152,12 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 			}
 			LockBackendException failure = this.state.ended(cause);
 			if (failure == null) {
-				pause = PAUSE_MILLIS;
-				longest = LONGEST_PAUSE_MILLIS;
+				this.retries.lost();
 			}
-			pause((failure == null || failure.isRetryable()) ? pause : REFUSED_PAUSE_MILLIS);
-			pause = Math.min(2 * pause, longest);
+			else {
+				this.retries.failed(!failure.isRetryable());
+			}
+			pause();
 		}
 		this.state.over();
 	}
@@ -210,7 +217,7 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 
 	@Override
 	public void close() {
-		this.closed.countDown();
+		this.closed = true;
 		if (hears()) {
 			unsubscribe();
 		}
@@ -278,15 +285,16 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 	}
 
 	private boolean isClosed() {
-		return this.closed.getCount() == 0;
+		return this.closed;
 	}
 
-	private void pause(long millis) {
-		try {
-			this.closed.await(millis, TimeUnit.MILLISECONDS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+	// Ends early when it is closed, or told to retry.
+	private void pause() {
+		long left = this.retries.nanosLeft();
+		while (!isClosed() && left > 0) {
+			LockSupport.parkNanos(this, left);
+			Thread.interrupted(); // Only closing it interrupts.
+			left = this.retries.nanosLeft();
 		}
 	}
 

@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis.wake;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.ReleaseListener;
@@ -24,11 +25,15 @@ public final class WakeSubscriptions {
 
 	private final Duration timeout;
 
-	public WakeSubscriptions(SignalLine line, String channels, Signals signals, Duration timeout) {
+	private final LongSupplier nanoTime;
+
+	public WakeSubscriptions(SignalLine line, String channels, Signals signals, Duration timeout,
+			LongSupplier nanoTime) {
 		this.line = line;
 		this.channels = channels;
 		this.signals = signals;
 		this.timeout = timeout;
+		this.nanoTime = nanoTime;
 	}
 
 	public Listening listen(String instance, ReleaseListener listener) {
@@ -37,7 +42,7 @@ public final class WakeSubscriptions {
 		}
 		boolean required = this.signals == Signals.PUBSUB;
 		WakeSubscription subscription = new WakeSubscription(this.line, this.channels + instance, this.timeout,
-				required, listener, (closed) -> this.subscriptions.remove(instance, closed));
+				required, listener, (closed) -> this.subscriptions.remove(instance, closed), this.nanoTime);
 		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
 			throw new IllegalStateException("A listener for the instance '" + instance + "' exists already");
 		}
@@ -67,6 +72,13 @@ public final class WakeSubscriptions {
 	public boolean registers(String instance) {
 		WakeSubscription subscription = this.subscriptions.get(instance);
 		return this.signals != Signals.NONE && (subscription == null || !subscription.isDeaf());
+	}
+
+	/**
+	 * Commands that failed are answered again. Does no I/O.
+	 */
+	public void retry() {
+		this.subscriptions.values().forEach(WakeSubscription::retry);
 	}
 
 	public void close() {

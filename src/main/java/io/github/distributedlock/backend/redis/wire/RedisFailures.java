@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.wire;
 
+import java.net.SocketException;
 import java.net.UnknownHostException;
 
 import io.github.distributedlock.LockBackendException;
@@ -45,7 +46,7 @@ public final class RedisFailures {
 		}
 		RedisRefusal refusal = RedisRefusal.of(failure);
 		if (refusal != null) {
-			return LockBackendException.of(begin + lastWord(failure))
+			return LockBackendException.of(begin + answer(refusal, failure))
 				.remedy(refusal.remedy())
 				.retryable(refusal.passes())
 				.notCarriedOut(true)
@@ -62,6 +63,11 @@ public final class RedisFailures {
 			.notCarriedOut(failure instanceof UnsentException)
 			.cause(failure)
 			.build();
+	}
+
+	private static String answer(RedisRefusal refusal, RuntimeException failure) {
+		String words = refusal.wordsIn(failure);
+		return (words != null) ? LockException.printable(words.strip()) : lastWord(failure);
 	}
 
 	private static String remedy(RuntimeException failure, boolean retryable) {
@@ -93,7 +99,7 @@ public final class RedisFailures {
 			if (cause.getMessage() != null) {
 				word = cause.getMessage();
 			}
-			if (cause instanceof UnknownHostException) {
+			if (cause instanceof UnknownHostException || cause instanceof SocketException) {
 				break; // It names the host; what is behind it does not.
 			}
 		}

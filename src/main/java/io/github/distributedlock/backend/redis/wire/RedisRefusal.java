@@ -14,7 +14,24 @@ public enum RedisRefusal {
 			"the Redis key holds something else than what locks keep there: remove or rename it, or choose another key prefix"),
 	NOPERM(false, "allow the user of the connection the commands, keys and channels of the locks (ACL SETUSER)"),
 	NOAUTH(false, "set spring.data.redis.password, and spring.data.redis.username if the server has users"),
-	WRONGPASS(false, "correct spring.data.redis.username and spring.data.redis.password"),
+	WRONGPASS(false, "correct spring.data.redis.username and spring.data.redis.password",
+			"(?:WRONGPASS |ERR invalid password)"),
+	NO_PASSWORD(false, "remove spring.data.redis.password: the server's user has none",
+			"ERR (?:AUTH <password> called without any password|Client sent AUTH, but no password is set)"),
+	NO_DATABASE(false, "set spring.data.redis.database to one that the server has, in a cluster to 0",
+			"ERR (?:DB index is out of range|invalid DB index|SELECT is not allowed in cluster mode)"),
+	NO_NAME(false, "correct spring.data.redis.client-name", "ERR Client names cannot contain"),
+	NO_CLUSTER(false,
+			"the server is no node of a cluster: set spring.data.redis.host and spring.data.redis.port,"
+					+ " and remove spring.data.redis.cluster.nodes",
+			"ERR This instance has cluster support disabled"),
+	NO_SENTINEL(false,
+			"the server is no Sentinel: set spring.data.redis.sentinel.nodes to the Sentinels and their port,"
+					+ " or remove it, and set spring.data.redis.host",
+			"ERR unknown command ['`]SENTINEL"),
+	NO_MASTER(false, "set spring.data.redis.sentinel.master to the name that the Sentinels have for it",
+			"(?:Can connect to sentinel, but .* seems to be not monitored"
+					+ "|Cannot provide redisAddress using sentinel for masterId)"),
 	DENIED(false, "the server runs in protected mode: set a password or its bind address"),
 	CROSSSLOT(false, "the names of a lock have to be in one slot"),
 	LOADING(true, "the server is loading its data: wait for it"),
@@ -57,12 +74,17 @@ public enum RedisRefusal {
 	private static final Pattern DENIED_IN_SCRIPT = Pattern
 		.compile("[^'\"]*(?:can't run this command|ACL failure in script)");
 
+	private static final Pattern KEY_DENIED = Pattern
+		.compile(BEFORE_CODE + "NOPERM .*access (?:at least )?(?:one of the|a) key");
+
+	private static final Throwable[] NONE = {};
+
 	private static final Pattern TOO_MANY = Pattern.compile("ERR max number of clients");
 
 	// What DELEX says instead of the code.
 	private static final Pattern NO_STRING = Pattern.compile("-?ERR Key should be of string type");
 
-	private final Pattern code = Pattern.compile(BEFORE_CODE + name() + " ");
+	private final Pattern code;
 
 	private final boolean passing;
 
@@ -71,6 +93,13 @@ public enum RedisRefusal {
 	RedisRefusal(boolean passing, String remedy) {
 		this.passing = passing;
 		this.remedy = remedy;
+		this.code = Pattern.compile(BEFORE_CODE + name() + " ");
+	}
+
+	RedisRefusal(boolean passing, String remedy, String words) {
+		this.passing = passing;
+		this.remedy = remedy;
+		this.code = Pattern.compile(BEFORE_CODE + words);
 	}
 
 	/**
@@ -86,12 +115,30 @@ public enum RedisRefusal {
 	}
 
 	public boolean isIn(Throwable failure) {
+		return wordsIn(failure) != null;
+	}
+
+	/**
+	 * What the server said.
+	 * @param failure the client's exception
+	 * @return its words, or {@code null} if it did not refuse for this
+	 */
+	@Nullable String wordsIn(Throwable failure) {
 		return switch (this) {
-			case ERR -> matches(failure, REFUSED);
-			case NOPERM -> matches(failure, DENIED_IN_SCRIPT) || matches(failure, this.code);
-			case WRONGTYPE -> matches(failure, NO_STRING) || matches(failure, this.code);
-			default -> matches(failure, this.code);
+			case ERR -> find(failure, REFUSED);
+			case NOPERM -> find(failure, matches(failure, DENIED_IN_SCRIPT) ? DENIED_IN_SCRIPT : this.code);
+			case WRONGTYPE -> find(failure, matches(failure, NO_STRING) ? NO_STRING : this.code);
+			default -> find(failure, this.code);
 		};
+	}
+
+	/**
+	 * Whether the user may not access a key.
+	 * @param failure the client's exception
+	 * @return {@code false} also if it is a command or a channel
+	 */
+	public static boolean isKeyDenied(Throwable failure) {
+		return find(failure, KEY_DENIED) != null;
 	}
 
 	/**
@@ -133,12 +180,26 @@ public enum RedisRefusal {
 	}
 
 	private static boolean matches(Throwable failure, Pattern pattern) {
+		return find(failure, pattern) != null;
+	}
+
+	// The deepest. Where no connection could be opened, what one of several servers said
+	// is not a cause.
+	private static @Nullable String find(Throwable failure, Pattern pattern) {
+		String found = null;
+		boolean unsent = false;
 		for (Throwable cause : LockException.causes(failure)) {
-			if (cause.getMessage() != null && pattern.matcher(cause.getMessage()).lookingAt()) {
-				return true;
+			String message = cause.getMessage();
+			if (message != null && pattern.matcher(message).lookingAt()) {
+				found = message;
+			}
+			unsent |= cause instanceof UnsentException;
+			for (Throwable other : unsent ? cause.getSuppressed() : NONE) {
+				String said = find(other, pattern);
+				found = (said != null) ? said : found;
 			}
 		}
-		return false;
+		return found;
 	}
 
 }

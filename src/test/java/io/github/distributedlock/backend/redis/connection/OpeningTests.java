@@ -41,7 +41,7 @@ class OpeningTests {
 	private final Opening<String> opening = new Opening<>(() -> {
 		this.openings.incrementAndGet();
 		return this.opener.get();
-	}, TIMEOUT);
+	}, TIMEOUT, Opening.FIRST);
 
 	@AfterEach
 	void letGo() {
@@ -90,7 +90,7 @@ class OpeningTests {
 	void nobodyIsPatientWithTheVeryFirstForEver() {
 		AtomicLong now = new AtomicLong();
 		long timeout = TIMEOUT.toNanos();
-		Opening<String> stuck = new Opening<>(this::openedWhenLetGo, TIMEOUT, () -> now.get());
+		Opening<String> stuck = new Opening<>(this::openedWhenLetGo, TIMEOUT, Opening.FIRST, () -> now.get());
 		Thread waiting = new Thread(() -> stuck.await());
 		waiting.start();
 		await("the first is begun").until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
@@ -98,6 +98,14 @@ class OpeningTests {
 		now.addAndGet(Duration.ofSeconds(5).toNanos());
 		assertThat(stuck.patience(timeout)).isEqualTo(timeout / 4 * 3);
 		this.open.countDown();
+	}
+
+	@Test
+	void oneThatAnotherHasPrecededIsNotGivenLonger() {
+		long timeout = TIMEOUT.toNanos();
+		Opening<String> second = new Opening<>(this::openedWhenLetGo, TIMEOUT);
+		assertThatExceptionOfType(UnsentException.class).isThrownBy(second::await);
+		assertThat(second.patience(timeout)).as("while its first is under way").isEqualTo(timeout / 4 * 3);
 	}
 
 	@Test

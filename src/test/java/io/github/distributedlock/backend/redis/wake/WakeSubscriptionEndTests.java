@@ -48,7 +48,7 @@ class WakeSubscriptionEndTests {
 	private WakeSubscription begin(Duration timeout) {
 		WakeSubscription subscription = new WakeSubscription(new Connecting(), "lock-wake:b", timeout, false, new Ear(),
 				(closed) -> {
-				});
+				}, System::nanoTime);
 		new Thread(() -> {
 			try {
 				subscription.ensureBegun();

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.wire;
 
+import java.net.ConnectException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeoutException;
 
@@ -44,6 +45,17 @@ class RedisFailuresTests {
 					ERR Error running script: @user_script: 5: The user executing the script can't run this command | false | ACL SETUSER
 					NOAUTH Authentication required. | false | password
 					WRONGPASS invalid username-password pair or user is disabled. | false | password
+					ERR invalid password | false | password
+					ERR Client sent AUTH, but no password is set | false | remove spring.data.redis.password
+					ERR AUTH <password> called without any password configured for the default user. | false | remove spring.data.redis.password
+					ERR DB index is out of range | false | spring.data.redis.database
+					ERR invalid DB index | false | spring.data.redis.database
+					ERR SELECT is not allowed in cluster mode | false | spring.data.redis.database
+					ERR Client names cannot contain spaces, newlines or special characters. | false | spring.data.redis.client-name
+					ERR This instance has cluster support disabled | false | spring.data.redis.cluster.nodes
+					ERR unknown command `SENTINEL`, with args beginning with: | false | spring.data.redis.sentinel.nodes
+					Can connect to sentinel, but other seems to be not monitored... | false | spring.data.redis.sentinel.master
+					Cannot provide redisAddress using sentinel for masterId other | false | spring.data.redis.sentinel.master
 					ERR Error running script (call to f_1): @user_script:6: @user_script: 6: -OOM command not allowed when used memory > 'maxmemory'. | true | maxmemory
 					OOM command not allowed when used memory > 'maxmemory'. script: 1, on @user_script:6. | true | maxmemory
 					ERR max number of clients + cluster connections reached | true | reached
@@ -103,6 +115,23 @@ class RedisFailuresTests {
 		LockBackendException translated = assertTimeoutPreemptively(Patience.PATIENCE, () -> translate(failure));
 		assertThat(translated).hasMessageContaining("Redis could not").hasCause(failure);
 		assertThat(assertTimeoutPreemptively(Patience.PATIENCE, () -> ConnectionProblem.isTimeout(failure))).isFalse();
+	}
+
+	@Test
+	void whatOneOfSeveralServersSaysIsToldIfNothingWasSent() {
+		RuntimeException failure = new RedisConnectionFailureException("Could not initialize cluster slots cache.");
+		failure.addSuppressed(new IllegalStateException("ERR This instance has cluster support disabled"));
+		assertThat(translate(new UnsentException(failure)).getMessage())
+			.startsWith("Redis could not renew lock 'k': ERR This instance has cluster support disabled (");
+		assertThat(translate(failure).isNotCarriedOut()).as("what was sent before is not known").isFalse();
+	}
+
+	@Test
+	void aConnectionThatWasRefusedIsToldWithItsHostAndPort() {
+		ConnectException netty = new ConnectException("Connection refused: localhost/127.0.0.1:1");
+		netty.initCause(new ConnectException("Connection refused"));
+		assertThat(translate(new RedisConnectionFailureException("Unable to connect to Redis", netty)))
+			.hasMessageContaining("Connection refused: localhost/127.0.0.1:1 (");
 	}
 
 	@Test
