@@ -93,7 +93,7 @@ class RandomFaultsTests {
 	/** All that there were. */
 	private final List<Jvm> jvms = new ArrayList<>();
 
-	/** When a Sentinel named another master. */
+	/** When a Sentinel named another master, or a JVM went on that had missed it. */
 	private final Queue<Long> switches = new ConcurrentLinkedQueue<>();
 
 	private record Jvm(int number, JvmProcess process, Path directory) {
@@ -285,10 +285,14 @@ class RandomFaultsTests {
 		int millis = this.random.nextInt((int) LONGEST_FAULT.toMillis());
 		stopped.forEach((jvm) -> jvm.process().pause());
 		killed.forEach((jvm) -> jvm.process().kill());
+		int switched = this.switches.size();
 		Runnable over = disturbance.apply(millis);
 		// How long this lasts is the fault.
 		Thread.sleep(millis);
 		over.run();
+		if (!stopped.isEmpty() && this.switches.size() > switched) {
+			this.switches.add(System.nanoTime());
+		}
 		stopped.forEach((jvm) -> jvm.process().resume());
 		killed.forEach((jvm) -> start(jvm.number(), servers, "lock"));
 	}
