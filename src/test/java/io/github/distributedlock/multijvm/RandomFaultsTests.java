@@ -251,12 +251,13 @@ class RandomFaultsTests {
 			.flatMap((jvm) -> jvm.process().output().stream())
 			.filter((line) -> line.startsWith(Survivor.LOST_BEFORE))
 			.toList();
-		System.out.printf(
-				"Random faults (seed %d): %d rounds, %d JVMs, holds %s, %d overlaps right after one of %d switches;"
-						+ " not excused: %d overlaps, %d tokens that did not grow, %d lost before they were handed out%n",
-				this.seed, rounds, this.jvms.size(),
-				Arrays.stream(Kind.values()).map((kind) -> kind + "=" + holds(kind).size()).toList(),
-				all.size() - overlaps.size(), this.switches.size(), overlaps.size(), regressions.size(), lost.size());
+		System.out
+			.printf("Random faults (seed %d): %d rounds, %d JVMs, holds %s, %d overlaps right after one of %d switches;"
+					+ " not excused: %d overlaps, %d tokens that did not grow, %d lost before they were handed out%n",
+					this.seed, rounds, this.jvms.size(),
+					Arrays.stream(Kind.values()).map((kind) -> kind + "=" + holds(kind).size()).toList(),
+					all.size() - overlaps.size(), this.switches.size(), overlaps.size(), regressions.size(),
+					lost.size());
 		assertThat(overlaps).as("held twice").isEmpty();
 		assertThat(regressions).as("tokens that did not grow").isEmpty();
 		assertThat(lost).isEmpty();
