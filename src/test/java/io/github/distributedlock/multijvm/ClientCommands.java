@@ -21,16 +21,17 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * Shows the commands that clients send to a server, by {@code MONITOR}. Unlike
- * {@code INFO commandstats} it tells them from those that a script runs inside of the
- * server, which cost no round trip.
+ * {@code INFO commandstats} it tells them from those that a script or a module runs
+ * inside of the server, which cost no round trip.
  */
 final class ClientCommands implements AutoCloseable {
 
 	/**
 	 * {@code 1700000000.123456 [0 127.0.0.1:4711] "set" "k" "v"}; in place of the address
-	 * there is {@code lua} if a script does it.
+	 * there is {@code lua} if a script does it, and {@code ?:0} if a module does.
 	 */
-	private static final Pattern LINE = Pattern.compile("\\S+ \\[\\d+ (?!lua\\b)\\S+] \"(\\w+)\".*", Pattern.DOTALL);
+	private static final Pattern LINE = Pattern.compile("\\S+ \\[\\d+ (?!lua\\b|\\?:0)\\S+] \"(\\w+)\".*",
+			Pattern.DOTALL);
 
 	private static final Pattern RESERVATION = Pattern.compile("reserved:[^\"]+");
 

@@ -1,61 +1,200 @@
 package io.github.distributedlock.multijvm;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Driver;
+import io.github.distributedlock.fixtures.RedisSentinels;
 import io.github.distributedlock.tck.History;
 
+import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
 /**
- * A JVM with one thread that wants one lock again and again, whatever fails, and writes
- * down when it held it, until somebody ends it. Some holds are long enough for renewals.
- * Arguments: client, port, lease in milliseconds, history.
+ * A JVM with a thread for each {@link Kind} of request, which wants locks again and
+ * again, whatever fails, and writes down when it held them, in a file of that name, until
+ * somebody ends it. Arguments: client, port of the server or ports of the Sentinels,
+ * prefix of the locks, directory of the histories.
  */
 final class Survivor {
 
+	static final Duration LEASE = Duration.ofSeconds(2);
+
+	static final Duration COMMAND_TIMEOUT = LEASE.dividedBy(4);
+
+	/** What it prints when it was given a lock that had been lost before. */
+	static final String LOST_BEFORE = "lost before it was handed out: ";
+
+	private static final List<String> KEYS = List.of("a", "b", "c", "d");
+
+	private static final int MOST_KEYS = 3;
+
+	private static final Duration LONGEST_WAIT = Duration.ofMinutes(5);
+
 	private static final long LONGEST_HOLD = Duration.ofMillis(2).toNanos();
 
-	private static final int HOLDS_PER_LONG_ONE = 200;
+	private static final int HOLDS_PER_LONG_ONE = 500;
 
-	private Survivor() {
+	private static final int LEASES_PER_LONGEST = 10;
+
+	/** Less than the lease that there is at least when a lock is handed out. */
+	private static final long STANDSTILL = LEASE.toNanos() / 4;
+
+	private final LockEngine engine;
+
+	private final Path directory;
+
+	private volatile long runs = System.nanoTime();
+
+	private volatile long stoodStill = this.runs;
+
+	private Survivor(LockEngine engine, Path directory) {
+		this.engine = engine;
+		this.directory = directory;
 	}
 
-	public static void main(String[] arguments) throws InterruptedException {
-		RedisLockBackend backend = new RedisLockBackend(
-				Client.valueOf(arguments[0]).connectTo(Integer.parseInt(arguments[1])), RedisLockSettings.defaults());
-		Duration lease = Duration.ofMillis(Long.parseLong(arguments[2]));
-		LockEngine engine = LockEngine.builder(backend).leaseTime(lease).build();
-		History history = History.write(Path.of(arguments[3]));
-		Thread thread = new Thread(() -> surviveForEver(engine, history, lease), "survivor");
-		thread.setDaemon(true);
-		thread.start();
+	/** What its threads request. */
+	enum Kind {
+
+		EXCLUSIVE, SHARED, FAIR, FENCED, SEVERAL, ASYNC, LONG;
+
+		private LockRequest request(Random random) {
+			// The order must not matter.
+			List<String> keys = new ArrayList<>(KEYS);
+			Collections.shuffle(keys, random);
+			int count = (this == SEVERAL || this == ASYNC) ? 1 + random.nextInt(MOST_KEYS) : 1;
+			Duration wait = (random.nextInt(4) == 0) ? Duration.ofMillis(random.nextInt(20)) : LONGEST_WAIT;
+			return LockRequest.of((this == LONG) ? List.of("long") : keys.subList(0, count))
+				.waitTime(wait)
+				.mode((this == SHARED) ? LockMode.SHARED : LockMode.EXCLUSIVE)
+				.fair(this == FAIR)
+				.fenced(this == FENCED);
+		}
+
+		private long holdNanos(Random random) {
+			if (this == LONG) {
+				return (long) (random.nextDouble() * LEASES_PER_LONGEST * LEASE.toNanos());
+			}
+			boolean outlivesALease = random.nextInt(HOLDS_PER_LONG_ONE) == 0;
+			return outlivesALease ? LEASE.toNanos() : (long) (random.nextDouble() * LONGEST_HOLD);
+		}
+
+	}
+
+	public static void main(String[] arguments) throws InterruptedException, IOException {
+		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(COMMAND_TIMEOUT).prefix(arguments[2]);
+		LockEngine engine = LockEngine
+			.builder(Client.valueOf(arguments[0]).backend(servers(arguments[1].split(",")), settings))
+			.leaseTime(LEASE)
+			.build();
+		Survivor survivor = new Survivor(engine, Files.createDirectory(Path.of(arguments[3])));
+		for (Kind kind : Kind.values()) {
+			start(kind.name(), () -> survivor.surviveForEver(kind));
+		}
+		start("watch", survivor::watchForEver);
 		ChildJvm.awaitLine();
 	}
 
-	private static void surviveForEver(LockEngine engine, History history, Duration lease) {
-		ThreadLocalRandom random = ThreadLocalRandom.current();
+	private static RedisConfiguration servers(String[] ports) {
+		if (ports.length == 1) {
+			return new RedisStandaloneConfiguration("localhost", Integer.parseInt(ports[0]));
+		}
+		RedisSentinelConfiguration sentinels = new RedisSentinelConfiguration(RedisSentinels.MASTER, Set.of());
+		for (String port : ports) {
+			sentinels.sentinel("127.0.0.1", Integer.parseInt(port));
+		}
+		return sentinels;
+	}
+
+	private static void start(String name, Runnable action) {
+		Thread thread = new Thread(action, name);
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	private void watchForEver() {
 		while (true) {
-			try (LockHandle handle = Driver.of(engine)
-				.acquire(LockRequest.of("survived").waitTime(Duration.ofMinutes(5)))) {
-				History.Entry entry = history.acquired(handle);
-				boolean isLong = random.nextInt(HOLDS_PER_LONG_ONE) == 0;
-				LockSupport.parkNanos(isLong ? lease.toNanos() : random.nextLong(LONGEST_HOLD));
-				entry.end();
+			LockSupport.parkNanos(STANDSTILL / 50);
+			long now = System.nanoTime();
+			if (now - this.runs > STANDSTILL) {
+				this.stoodStill = now;
 			}
-			catch (LockException ex) {
+			this.runs = now;
+		}
+	}
+
+	private boolean stoodStillJustNow() {
+		long now = System.nanoTime();
+		return now - this.runs > STANDSTILL || now - this.stoodStill < STANDSTILL;
+	}
+
+	private void surviveForEver(Kind kind) {
+		Random random = ThreadLocalRandom.current();
+		History history = History.write(this.directory.resolve(kind.name()));
+		while (true) {
+			try {
+				acquire(kind, random).ifPresent((handle) -> {
+					hold(handle, kind.holdNanos(random), history);
+					if (kind == Kind.ASYNC) {
+						handle.closeAsync().join();
+					}
+					handle.close();
+				});
+			}
+			catch (LockException | CompletionException ex) {
 				System.out.println(ex);
 			}
 		}
+	}
+
+	private Optional<LockHandle> acquire(Kind kind, Random random) {
+		LockRequest request = kind.request(random);
+		if (kind != Kind.ASYNC) {
+			return Driver.of(this.engine).tryAcquire(request);
+		}
+		CompletableFuture<Optional<LockHandle>> asked = this.engine.tryAcquireAsync(request);
+		if (random.nextBoolean()) {
+			LockSupport.parkNanos((long) (random.nextDouble() * LONGEST_HOLD));
+			if (asked.cancel(false)) {
+				return Optional.empty();
+			}
+		}
+		return asked.join();
+	}
+
+	private void hold(LockHandle handle, long nanos, History history) {
+		History.Entry entry = history.acquired(handle);
+		if (!handle.isHeld() && !stoodStillJustNow()) {
+			System.out.println(LOST_BEFORE + handle);
+		}
+		handle.onLost(entry::lost);
+		long begin = System.nanoTime();
+		for (long left = nanos; left > 0 && handle.isHeld(); left = nanos - (System.nanoTime() - begin)) {
+			LockSupport.parkNanos(Math.min(left, STANDSTILL / 2));
+			entry.look();
+		}
+		entry.end();
 	}
 
 }

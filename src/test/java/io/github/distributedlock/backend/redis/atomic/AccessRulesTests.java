@@ -78,11 +78,12 @@ class AccessRulesTests {
 	}
 
 	private static String comparing(Jedis admin) {
-		return Stream.of("delex", "delifeq")
+		return Stream.of("delex", "delifeq", "cad")
 			.filter((command) -> ((List<?>) admin.sendCommand(redis.clients.jedis.Protocol.Command.COMMAND, "INFO",
 					command))
 				.get(0) != null)
 			.findFirst()
+			.map((command) -> command.equals("cad") ? "+cad +cas" : "+" + command)
 			.orElse("");
 	}
 
@@ -136,7 +137,7 @@ class AccessRulesTests {
 	}
 
 	private static List<String> commands(Atomicity way, String comparing) {
-		return List.of(AccessRules.commands(way).replace("+delex", "+" + comparing).split(" "));
+		return List.of(AccessRules.commands(way).replace("+delex", comparing).split(" "));
 	}
 
 	private static void takeAndGiveBack(LockEngine engine, Jedis admin) {

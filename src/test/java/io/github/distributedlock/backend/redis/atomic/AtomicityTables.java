@@ -21,7 +21,7 @@ import redis.clients.jedis.Jedis;
 public final class AtomicityTables {
 
 	static final String SELECTION_HEAD = """
-			| server | everything allowed | no scripts | also no `DELEX`, `DELIFEQ` | no scripts, no transactions | none of all these |
+			| server | everything allowed | no scripts | also no `DELEX`, `DELIFEQ`, `CAD`, `CAS` | no scripts, no transactions | none of all these |
 			|---|---|---|---|---|---|
 			""";
 
