@@ -98,6 +98,9 @@ end
 local function lookPastTheDead(queue, speaker)
 	local value = look(queue.lock)
 	local ticket = type(value) == 'string' and string.match(value, '^reserved:(.*)')
+	if ticket and redis.call('PTTL', queue.lock) > tonumber(queue.reservation) then
+		redis.call('PEXPIRE', queue.lock, queue.reservation) -- The clock was set back since.
+	end
 	if ticket and ticket ~= speaker and isTicket(speaker) and isTicket(ticket)
 			and bury(queue, speaker)[lineOf(ticket)] then
 		redis.call('DEL', queue.lock)
