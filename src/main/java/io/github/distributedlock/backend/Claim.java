@@ -15,6 +15,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Claim {
 
+	/**
+	 * Longer than any lease.
+	 */
+	private static final Duration ANY = Duration.ofSeconds(Long.MAX_VALUE);
+
 	private final String key;
 
 	private final String owner;
@@ -31,10 +36,12 @@ public final class Claim {
 
 	private final long number;
 
+	private final Duration grantLease;
+
 	private final Set<String> replaced;
 
 	private Claim(String key, String owner, String instance, Duration lease, LockMode mode, boolean fair,
-			boolean fenced, long number, Set<String> replaced) {
+			boolean fenced, long number, Duration grantLease, Set<String> replaced) {
 		this.key = Objects.requireNonNull(key, "key");
 		this.owner = Objects.requireNonNull(owner, "owner");
 		this.instance = Objects.requireNonNull(instance, "instance");
@@ -43,6 +50,7 @@ public final class Claim {
 		this.fair = fair;
 		this.fenced = fenced;
 		this.number = number;
+		this.grantLease = Objects.requireNonNull(grantLease, "grantLease");
 		this.replaced = replaced;
 	}
 
@@ -57,7 +65,7 @@ public final class Claim {
 	 * @return the claim
 	 */
 	public static Claim of(String key, String owner, String instance, Duration lease) {
-		return new Claim(key, owner, instance, lease, LockMode.EXCLUSIVE, false, false, 0, Set.of());
+		return new Claim(key, owner, instance, lease, LockMode.EXCLUSIVE, false, false, 0, ANY, Set.of());
 	}
 
 	/**
@@ -76,7 +84,7 @@ public final class Claim {
 	 */
 	public Claim lease(Duration lease) {
 		return new Claim(this.key, this.owner, this.instance, lease, this.mode, this.fair, this.fenced, this.number,
-				this.replaced);
+				this.grantLease, this.replaced);
 	}
 
 	/**
@@ -87,7 +95,7 @@ public final class Claim {
 	 */
 	public Claim mode(LockMode mode) {
 		return (mode == this.mode) ? this : new Claim(this.key, this.owner, this.instance, this.lease, mode, this.fair,
-				this.fenced, this.number, this.replaced);
+				this.fenced, this.number, this.grantLease, this.replaced);
 	}
 
 	/**
@@ -98,7 +106,7 @@ public final class Claim {
 	 */
 	public Claim fair(boolean fair) {
 		return (fair == this.fair) ? this : new Claim(this.key, this.owner, this.instance, this.lease, this.mode, fair,
-				this.fenced, this.number, this.replaced);
+				this.fenced, this.number, this.grantLease, this.replaced);
 	}
 
 	/**
@@ -109,7 +117,7 @@ public final class Claim {
 	 */
 	public Claim fenced(boolean fenced) {
 		return (fenced == this.fenced) ? this : new Claim(this.key, this.owner, this.instance, this.lease, this.mode,
-				this.fair, fenced, this.number, this.replaced);
+				this.fair, fenced, this.number, this.grantLease, this.replaced);
 	}
 
 	/**
@@ -122,7 +130,18 @@ public final class Claim {
 	 */
 	public Claim number(long number) {
 		return new Claim(this.key, this.owner, this.instance, this.lease, this.mode, this.fair, this.fenced, number,
-				this.replaced);
+				this.grantLease, this.replaced);
+	}
+
+	/**
+	 * Claims the key for a shorter time if it is granted than if it is taken: only of a
+	 * {@link GrantingQueue}, for a claim with a number.
+	 * @param lease for how long a grant lasts; whole milliseconds
+	 * @return the claim with that lease of a grant
+	 */
+	public Claim grantLease(Duration lease) {
+		return new Claim(this.key, this.owner, this.instance, this.lease, this.mode, this.fair, this.fenced,
+				this.number, lease, this.replaced);
 	}
 
 	/**
@@ -133,7 +152,7 @@ public final class Claim {
 	 */
 	public Claim replacing(Set<String> owners) {
 		return new Claim(this.key, this.owner, this.instance, this.lease, this.mode, this.fair, this.fenced,
-				this.number, Set.copyOf(owners));
+				this.number, this.grantLease, Set.copyOf(owners));
 	}
 
 	/**
@@ -201,6 +220,14 @@ public final class Claim {
 	}
 
 	/**
+	 * For how long the key is claimed if it is granted.
+	 * @return the time, in whole milliseconds, {@link #lease()} at most
+	 */
+	public Duration grantLease() {
+		return (this.grantLease.compareTo(this.lease) < 0) ? this.grantLease : this.lease;
+	}
+
+	/**
 	 * The owners that it takes the place of.
 	 * @return their tokens, mostly none; unmodifiable
 	 */
@@ -222,7 +249,7 @@ public final class Claim {
 		return other instanceof Claim claim && this.key.equals(claim.key) && this.owner.equals(claim.owner)
 				&& this.instance.equals(claim.instance) && this.lease.equals(claim.lease) && this.mode == claim.mode
 				&& this.fair == claim.fair && this.fenced == claim.fenced && this.number == claim.number
-				&& this.replaced.equals(claim.replaced);
+				&& grantLease().equals(claim.grantLease()) && this.replaced.equals(claim.replaced);
 	}
 
 	@Override

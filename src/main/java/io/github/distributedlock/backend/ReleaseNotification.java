@@ -65,7 +65,7 @@ public final class ReleaseNotification {
 	}
 
 	/**
-	 * The owner that the key was granted to, with the full lease of its claim, counted by
+	 * The owner that the key was granted to, for as long as its claim says, counted by
 	 * the store from then on.
 	 * @return the owner token, {@code null} if the key was not granted
 	 */

@@ -145,7 +145,7 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 			if (!this.context.lossHandler().isStillHeld(hold)) {
 				throw new LockLostException(
 						"Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost: "
-								+ LossHandler.why(hold.ownership().lossReason(), hold.options()),
+								+ LossHandler.why(hold.ownership().lossReason(), hold.ownership()),
 						LossHandler.remedy(hold.ownership().lossReason()), this.keys, hold.ownership().lossReason());
 			}
 		}

@@ -303,7 +303,7 @@ public final class ScriptedBackend
 		if (!this.granting || claim == null) {
 			this.listener.onRelease(notification);
 		}
-		else if (this.delegate.acquireOrRegister(claim).acquired()) {
+		else if (this.delegate.acquireOrRegister(claim.lease(claim.grantLease())).acquired()) {
 			this.grants.accept(ReleaseNotification.granted(notification.key(), notification.waiter(), claim.owner(),
 					claim.number()));
 		}

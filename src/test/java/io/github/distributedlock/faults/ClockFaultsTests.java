@@ -61,6 +61,29 @@ class ClockFaultsTests {
 		}
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void theServersClockJumpsBackAsAFairWaiterDies(Client client) throws Exception {
+		try (ServerClock clock = ServerClock.make()) {
+			FaultRow.of("JVM of a fair waiter killed, and the server's clock 1 h back", client)
+				.on(() -> Deployment.of(clock.start()))
+				.promising(Promise.NOTHING_LOST)
+				.run((trial) -> {
+					LockRequest fair = LockRequest.of(OWN).fair(true).waitTime(Workload.PATIENCE);
+					LockHandle held = trial.holder().engine().acquire(fair);
+					try (RecordedWaiter waiter = RecordedWaiter.of(OWN, client, trial.server().port(),
+							trial.recorder().another(), Trial.LEASE, true)) {
+						waiter.request();
+						trial.admin((redis) -> await("its ticket").until(() -> redis.zcard("lock-waiters:{own}") == 1));
+						waiter.process().kill();
+						clock.set(STEP.multipliedBy(60).negated());
+						held.close();
+						trial.rival().engine().acquire(fair).close();
+					}
+				});
+		}
+	}
+
 	@Test
 	void theMachineWasSuspended() throws Exception {
 		FaultRow.of("machine suspended until the lease was over", Client.JEDIS)

@@ -117,6 +117,41 @@ class GrantFaultsTests {
 	}
 
 	@EachClient
+	void itsJvmStandsStillAndOthersHaveALongerLease(Client client) throws Exception {
+		itsJvmStandsStill("JVM stopped before a grant that is shorter than the lease of 10 min", client, false);
+	}
+
+	@EachClient
+	void itsJvmStandsStillAndItWaitsFairly(Client client) throws Exception {
+		itsJvmStandsStill("JVM stopped before a fair grant that is shorter than the lease of 10 min", client, true);
+	}
+
+	private static void itsJvmStandsStill(String fault, Client client, boolean fair) throws Exception {
+		Duration lease = Duration.ofMinutes(10);
+		FaultRow.of(fault, client).run((trial) -> {
+			LockRequest patient = PATIENT.fair(fair);
+			try (RecordedWaiter waiter = RecordedWaiter.of(KEY, client, trial.server().port(),
+					trial.recorder().another(), lease, fair); Jedis admin = trial.server().admin()) {
+				String owner = stopUntilGranted(trial, waiter, admin);
+				long left = admin.pttl(LOCK);
+				assertThat(left).as("the lease of the grant").isBetween(1L, 3000L);
+				try (Held next = trial.recorder().acquire(trial.rival().engine(), patient).orElseThrow()) {
+					assertThat(admin.get(LOCK)).isEqualTo(next.handle().owner());
+					waiter.process().resume();
+					await("another question").until(() -> waits(admin, waiter, owner));
+					assertThat(next.handle().isHeld()).isTrue();
+				}
+				assertThat(waiter.awaitOwner()).as("of the same request").isEqualTo(owner);
+				waiter.release();
+			}
+		});
+	}
+
+	private static boolean waits(Jedis admin, RecordedWaiter waiter, String owner) {
+		return admin.hexists(CLAIMS, waiter.instance()) || admin.hexists(CLAIMS, owner);
+	}
+
+	@EachClient
 	void itsJvmIsKilled(Client client) throws Exception {
 		FaultRow.of("JVM killed between a grant and its message", client).run((trial) -> {
 			try (RecordedWaiter waiter = waiter(trial, client); Jedis admin = trial.server().admin()) {
@@ -241,7 +276,8 @@ class GrantFaultsTests {
 		while (true) {
 			Held given = acquire(trial, trial.holder().engine());
 			waiter.request();
-			await("a claim of the JVM").until(() -> admin.hexists(CLAIMS, waiter.instance()));
+			await("a claim of the JVM")
+				.until(() -> admin.hkeys(CLAIMS).stream().anyMatch((claim) -> claim.startsWith(waiter.instance())));
 			waiter.process().pause();
 			given.close();
 			String owner = admin.get(LOCK);

@@ -1,6 +1,9 @@
 package io.github.distributedlock.faults;
 
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 
 import io.github.distributedlock.backend.redis.RedisLockBackend;
@@ -26,16 +29,23 @@ record RecordedJvm(String key, LockEngine engine, Recorder recorder) {
 	 * Starts one.
 	 * @param main its main class, which {@linkplain #of opens} what it needs
 	 * @param file for its history
+	 * @param more arguments behind these
 	 */
-	static JvmProcess start(Class<?> main, String key, Client client, int port, Path file) {
-		return JvmProcess.start(main, Map.of(Variant.PROPERTY, Variant.ATOMICITY.name()), key, client.name(),
-				String.valueOf(port), file.toString());
+	static JvmProcess start(Class<?> main, String key, Client client, int port, Path file, String... more) {
+		List<String> arguments = new ArrayList<>(List.of(key, client.name(), String.valueOf(port), file.toString()));
+		arguments.addAll(List.of(more));
+		return JvmProcess.start(main, Map.of(Variant.PROPERTY, Variant.ATOMICITY.name()),
+				arguments.toArray(String[]::new));
 	}
 
 	static RecordedJvm of(String[] arguments) {
+		return of(arguments, Trial.LEASE);
+	}
+
+	static RecordedJvm of(String[] arguments, Duration lease) {
 		RedisConfiguration server = new RedisStandaloneConfiguration("localhost", Integer.parseInt(arguments[2]));
 		RedisLockBackend backend = Client.valueOf(arguments[1]).backend(server, Trial.SETTINGS);
-		return new RecordedJvm(arguments[0], LockEngine.builder(backend).leaseTime(Trial.LEASE).build(),
+		return new RecordedJvm(arguments[0], LockEngine.builder(backend).leaseTime(lease).build(),
 				new Recorder(Path.of(arguments[3])));
 	}
 

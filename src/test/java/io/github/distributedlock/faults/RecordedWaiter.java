@@ -1,6 +1,7 @@
 package io.github.distributedlock.faults;
 
 import java.nio.file.Path;
+import java.time.Duration;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -30,7 +31,12 @@ final class RecordedWaiter implements AutoCloseable {
 	 * @param file for its history
 	 */
 	static RecordedWaiter of(String key, Client client, int port, Path file) {
-		return new RecordedWaiter(RecordedJvm.start(RecordedWaiter.class, key, client, port, file));
+		return of(key, client, port, file, Trial.LEASE, false);
+	}
+
+	static RecordedWaiter of(String key, Client client, int port, Path file, Duration lease, boolean fair) {
+		return new RecordedWaiter(RecordedJvm.start(RecordedWaiter.class, key, client, port, file,
+				String.valueOf(lease.toMillis()), String.valueOf(fair)));
 	}
 
 	JvmProcess process() {
@@ -67,13 +73,14 @@ final class RecordedWaiter implements AutoCloseable {
 	}
 
 	public static void main(String[] arguments) throws InterruptedException {
-		RecordedJvm jvm = RecordedJvm.of(arguments);
-		try (LockHandle first = jvm.engine().acquire("warm-up")) {
+		RecordedJvm jvm = RecordedJvm.of(arguments, Duration.ofMillis(Long.parseLong(arguments[4])));
+		boolean fair = Boolean.parseBoolean(arguments[5]);
+		try (LockHandle first = jvm.engine().acquire(LockRequest.of("warm-up").waitTime(Workload.PATIENCE))) {
 			System.out.println("instance " + Claim.instanceOf(first.owner()));
 		}
 		while (true) {
 			ChildJvm.awaitLine();
-			LockRequest request = LockRequest.of(jvm.key()).waitTime(Workload.PATIENCE);
+			LockRequest request = LockRequest.of(jvm.key()).waitTime(Workload.PATIENCE).fair(fair);
 			try (Held held = jvm.recorder().acquire(jvm.engine(), request).orElseThrow()) {
 				System.out.println("owner " + held.handle().owner());
 				ChildJvm.awaitLine();

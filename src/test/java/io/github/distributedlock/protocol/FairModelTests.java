@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import static io.github.distributedlock.protocol.Fault.CLOCK_SET_BACK;
 import static io.github.distributedlock.protocol.Fault.CRASH;
 import static io.github.distributedlock.protocol.Fault.LATE_COMMAND;
 import static io.github.distributedlock.protocol.Fault.LOST_ANSWER;
@@ -31,8 +32,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 @Exploration
 class FairModelTests {
 
-	private static final Fault[] ANY = { CRASH, LOST_MESSAGE, TIME_OUT, LOST_LEASE, LOST_ANSWER, LATE_COMMAND,
-			SILENCE };
+	private static final Fault[] ANY = { CRASH, LOST_MESSAGE, TIME_OUT, LOST_LEASE, LOST_ANSWER, LATE_COMMAND, SILENCE,
+			CLOCK_SET_BACK };
 
 	private static final FairProtocol THREE = FairProtocol.jvms(0, 0, 1);
 
@@ -68,7 +69,7 @@ class FairModelTests {
 		Stream<FairProtocol> larger = Stream.of(FOUR.faults(2, faults), FOUR.faults(3, TIME_OUT, CRASH));
 		Stream<FairProtocol> small = Stream.of(THREE.faults(2, faults), THREE.deaf().faults(2, faults),
 				FairProtocol.jvms(0, 1, 2).faults(2, faults), MIXED.faults(2, faults),
-				THREE.faults(2, LOST_LEASE, TIME_OUT, LOST_MESSAGE));
+				THREE.faults(2, LOST_LEASE, TIME_OUT, LOST_MESSAGE), THREE.faults(2, CLOCK_SET_BACK, TIME_OUT));
 		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
@@ -102,6 +103,8 @@ class FairModelTests {
 				arguments(Rule.ORPHANS_ARE_WITHDRAWN, RECOVERY, THREE.faults(1, LATE_COMMAND)),
 				arguments(Rule.THE_SILENT_ARE_DEAD, RECOVERY, THREE.faults(1, CRASH)),
 				arguments(Rule.PARDONED_ONCE, RECOVERY, FairProtocol.jvms(0, 1, 2).briefly().faults(1, CRASH)),
+				arguments(Rule.TIME_BEGINS_ANEW, RECOVERY, THREE.faults(2, CLOCK_SET_BACK, CRASH)),
+				arguments(Rule.THE_FUTURE_IS_NO_SILENCE, ORDER, THREE.faults(1, CLOCK_SET_BACK)),
 				arguments(Rule.WHO_SPEAKS_LIVES, ORDER, FairProtocol.jvms(0, 0, 0, 0).faults(2, SILENCE)),
 				arguments(Rule.THE_NEXT_ONE_POLLS, ORDER, THREE.faults(1, LOST_LEASE)));
 	}

@@ -89,6 +89,17 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 		PARDONED_ONCE,
 
 		/**
+		 * If somebody was heard of at a time that is yet to come, the server's clock was
+		 * set back: all are pardoned from now on, instead of for as long as that.
+		 */
+		TIME_BEGINS_ANEW,
+
+		/**
+		 * They are pardoned then, and not taken to be dead.
+		 */
+		THE_FUTURE_IS_NO_SILENCE,
+
+		/**
 		 * Who asks, or gives the key back, lives.
 		 */
 		WHO_SPEAKS_LIVES,
@@ -155,7 +166,13 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 		this.jvms.stream().distinct().forEach((jvm) -> jvm(transitions, state, jvm));
 		if (this.brief && !state.requests().contains(Phase.WAITING)) {
 			transitions.happensInTime("server", "hears nobody for a second",
-					state.silent(this.jvms.stream().distinct().toList(), state.pardoned()));
+					state.silent(this.jvms.stream().distinct().filter((jvm) -> !state.ahead().contains(jvm)).toList(),
+							state.pardoned()));
+		}
+		if (!state.waiters().isEmpty()) {
+			transitions.goesWrong(Fault.CLOCK_SET_BACK, "server", "is set back",
+					state.silent(List.of(), state.pardoned())
+						.ahead(state.waiters().stream().map(this::jvm).distinct().toList()));
 		}
 		expiry(transitions, state);
 		return transitions.all();
@@ -229,7 +246,9 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 
 	private void jvm(Transitions<Tickets> transitions, Tickets state, int jvm) {
 		boolean dead = state.dead().contains(jvm);
-		Tickets silent = state.silent(Lists.with(state.silent(), jvm), state.pardoned());
+		Tickets silent = state.ahead().contains(jvm) ? state // As far as the server
+																// knows.
+				: state.silent(Lists.with(state.silent(), jvm), state.pardoned());
 		boolean polls = !dead && requests(jvm).anyMatch((request) -> polls(state, request));
 		if (polls) {
 			transitions.goesWrong(Fault.SILENCE, "J" + jvm, "stands still for a second", silent);
@@ -324,7 +343,8 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 
 	private Tickets alive(Tickets state, int request) {
 		int jvm = jvm(request);
-		return state.silent(Lists.without(state.silent(), jvm), Lists.without(state.pardoned(), jvm));
+		return state.silent(Lists.without(state.silent(), jvm), Lists.without(state.pardoned(), jvm))
+			.ahead(Lists.without(state.ahead(), jvm));
 	}
 
 	/**
@@ -334,6 +354,12 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	private Tickets judged(Tickets state, int speaker) {
 		if (!holds(Rule.THE_SILENT_ARE_DEAD) || state.waiters().isEmpty()) {
 			return state;
+		}
+		if (!state.ahead().isEmpty() && holds(Rule.TIME_BEGINS_ANEW)) {
+			List<Integer> unheard = state.waiters().stream().map(this::jvm).distinct().toList();
+			Tickets begun = state.ahead(List.of());
+			return alive(holds(Rule.THE_FUTURE_IS_NO_SILENCE) ? begun.silent(List.of(), unheard)
+					: without(begun, Lists.without(state.ahead(), jvm(speaker))), speaker);
 		}
 		boolean stoodStill = state.waiters().stream().allMatch((waiter) -> state.silent().contains(jvm(waiter)));
 		Tickets spoken = holds(Rule.WHO_SPEAKS_LIVES) ? alive(state, speaker) : state;

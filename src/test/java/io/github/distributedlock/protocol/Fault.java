@@ -63,6 +63,11 @@ enum Fault {
 	REPEATED_MESSAGE,
 
 	/**
+	 * The server's clock is set back, by longer than anybody waits.
+	 */
+	CLOCK_SET_BACK,
+
+	/**
 	 * The clock of a JVM stands still for a while.
 	 */
 	CLOCK_DRIFT

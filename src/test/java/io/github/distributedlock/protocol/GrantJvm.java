@@ -59,7 +59,7 @@ record GrantJvm(GrantSetup setup) {
 		if (!holds(GrantRule.CLEAN_UP_AFTER_REQUEST)) {
 			unanswered = unclean(unanswered, number, Set.of(owner));
 		}
-		return (front.heard() && front.left() > 0) ? hold(unanswered, number) : unanswered;
+		return (front.heard() && isAcceptable(front)) ? accepted(unanswered, number) : unanswered;
 	}
 
 	private static boolean isAnswerTo(Packet packet, Owner owner) {
@@ -71,7 +71,11 @@ record GrantJvm(GrantSetup setup) {
 		Front front = state.front(number);
 		Grants read = holds(GrantRule.DEADLINE_BEFORE_ANSWER) ? state
 				: state.front(number, (before) -> before.left(this.setup.believed()));
-		if (answer.acquired() || front.heard()) {
+		if (!answer.acquired() && front.heard()) {
+			return isAcceptable(read.front(number)) ? accepted(read, number)
+					: read.front(number, (before) -> wake(before.waitsUnanswered()));
+		}
+		if (answer.acquired()) {
 			return (read.front(number).left() > 0) ? hold(read, number)
 					: read.front(number, (before) -> wake(before.waitsUnanswered()));
 		}
@@ -79,7 +83,7 @@ record GrantJvm(GrantSetup setup) {
 	}
 
 	private Grants hold(Grants state, int number) {
-		return state.front(number, (front) -> front.holds(this.setup.timely() ? GrantSetup.POLL : 0));
+		return state.front(number, (front) -> front.holds(this.setup.timely() ? this.setup.holding() : 0));
 	}
 
 	/**
@@ -92,10 +96,10 @@ record GrantJvm(GrantSetup setup) {
 		boolean own = owner.request() == front.request();
 		boolean last = own && (registration.last() || !holds(GrantRule.LAST_NUMBER_ONLY));
 		return switch (front.phase()) {
-			case WAITING -> (last && front.left() > 0) ? accepted(state, number) : woken(state, owner);
+			case WAITING -> (last && isAcceptable(front)) ? accepted(state, number) : woken(state, owner);
 			case ASKING -> last ? early(state, number) : woken(state, owner);
 			case WITHDRAWING -> {
-				boolean accepts = last && front.left() > 0 && !holds(GrantRule.NOT_WHILE_WITHDRAWING);
+				boolean accepts = last && isAcceptable(front) && !holds(GrantRule.NOT_WHILE_WITHDRAWING);
 				yield accepts ? accepted(state, number) : own ? state : unclean(state, number, Set.of(owner));
 			}
 			case HOLDING -> own ? state : unclean(state, number, Set.of(owner));
@@ -104,9 +108,16 @@ record GrantJvm(GrantSetup setup) {
 		};
 	}
 
+	private boolean isAcceptable(Front front) {
+		return this.setup.leftOfGrant(front.left()) > 0;
+	}
+
 	private Grants accepted(Grants state, int number) {
-		return hold(holds(GrantRule.DEADLINE_BEFORE_MESSAGE) ? state
-				: state.front(number, (front) -> front.left(this.setup.believed())), number);
+		return hold(
+				state.front(number,
+						(front) -> front.left(this.setup.leftOfGrant(
+								holds(GrantRule.DEADLINE_BEFORE_MESSAGE) ? front.left() : this.setup.believed()))),
+				number);
 	}
 
 	private Grants early(Grants state, int number) {

@@ -9,6 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static io.github.distributedlock.protocol.Fault.CLOCK_DRIFT;
 import static io.github.distributedlock.protocol.Fault.CRASH;
@@ -23,6 +24,7 @@ import static io.github.distributedlock.protocol.GrantProperty.AT_MOST_A_POLL;
 import static io.github.distributedlock.protocol.GrantProperty.BOUNDED_BYPASS;
 import static io.github.distributedlock.protocol.GrantProperty.HOLDERS_OWN;
 import static io.github.distributedlock.protocol.GrantProperty.MUTUAL_EXCLUSION;
+import static io.github.distributedlock.protocol.GrantProperty.NO_LOST_HOLD;
 import static io.github.distributedlock.protocol.GrantProperty.NO_LOST_LEASE;
 import static io.github.distributedlock.protocol.GrantProperty.NO_LOST_WAKE_UP;
 import static io.github.distributedlock.protocol.GrantProperty.RECOVERY;
@@ -44,7 +46,14 @@ class GrantModelTests {
 
 	private static final GrantSetup TWO = GrantSetup.requests(1, 2);
 
+	private static final GrantSetup STANDS_STILL = GrantSetup.requests(1, 1, 1)
+		.inTime()
+		.granting(2, 1)
+		.faults(1, UNSEEN_CRASH);
+
 	private static final GrantSetup THREE = GrantSetup.requests(1, 1, 1);
+
+	private static final GrantSetup SHORT = TWO.lease(3, 0).granting(2, 1);
 
 	private static final GrantSetup FAIR = TWO.fair(0, 1);
 
@@ -57,8 +66,8 @@ class GrantModelTests {
 	static Stream<GrantSetup> isSafeAndRecoversWhateverGoesWrong() {
 		GrantSetup drift = GrantSetup.requests(1, 1).lease(3, 1);
 		Stream<GrantSetup> small = Stream.of(TWO.faults(1, ANY), FAIR, GrantSetup.requests(1, 1).faults(2, ANY),
-				GrantSetup.requests(1, 1).fair(0, 1).faults(2, ANY), drift.faults(1, CLOCK_DRIFT),
-				TWO.reserving(1).faults(1, ANY), TWO.fenced(1).faults(1, ANY), THREE);
+				GrantSetup.requests(1, 1).fair(0, 1).faults(2, ANY), drift.faults(1, CLOCK_DRIFT), SHORT.faults(1, ANY),
+				SHORT.fair(0, 1), TWO.reserving(1).faults(1, ANY), TWO.fenced(1).faults(1, ANY), THREE);
 		Stream<GrantSetup> larger = Stream.of(TWO.faults(2, ANY), FAIR.faults(1, ANY), THREE.faults(1, ANY));
 		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
@@ -71,7 +80,8 @@ class GrantModelTests {
 
 	static Stream<GrantSetup> whoWaitsIsWokenInTurn() {
 		GrantSetup three = GrantSetup.requests(2, 2, 2).inTime();
-		return Stream.of(three, three.fair(0, 1, 2), three.reserving(1), three.fenced(1), three.faults(1, TIME_OUT));
+		return Stream.of(three, three.fair(0, 1, 2), three.reserving(1), three.fenced(1), three.faults(1, TIME_OUT),
+				three.granting(2, 3), three.fair(0, 1, 2).granting(2, 3));
 	}
 
 	@ParameterizedTest
@@ -88,6 +98,17 @@ class GrantModelTests {
 		GrantSetup three = GrantSetup.requests(1, 1, 2).inTime();
 		Stream<GrantSetup> small = Stream.of(two, two.fair(0, 1), two.reserving(1), two.fenced(1), three);
 		return Model.LARGE ? Stream.concat(small, Stream.of(three.fair(0, 1, 2), three.reserving(1))) : small;
+	}
+
+	/**
+	 * Whose JVM stands still costs as much: nobody has seen that it does.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aGrantToTheDeadCostsTheShortLease(boolean fair) {
+		GrantSetup three = STANDS_STILL.fair(fair ? new Integer[] { 0, 1, 2 } : new Integer[0]);
+		Verdict.assertKept(new GrantProtocol(three),
+				EnumSet.of(MUTUAL_EXCLUSION, HOLDERS_OWN, NO_LOST_LEASE, RECOVERY));
 	}
 
 	/**
@@ -116,7 +137,9 @@ class GrantModelTests {
 				arguments(GrantRule.LAST_NUMBER_ONLY, MUTUAL_EXCLUSION, FAIR),
 				arguments(GrantRule.DEADLINE_BEFORE_MESSAGE, MUTUAL_EXCLUSION, TWO),
 				arguments(GrantRule.DEADLINE_BEFORE_ANSWER, MUTUAL_EXCLUSION, TWO),
-				arguments(GrantRule.FULL_LEASE, MUTUAL_EXCLUSION, TWO),
+				arguments(GrantRule.CLAIMED_LEASE, MUTUAL_EXCLUSION, TWO),
+				arguments(GrantRule.COUNTED_AS_GRANTED, MUTUAL_EXCLUSION, SHORT),
+				arguments(GrantRule.TAKEN_IN_FULL, MUTUAL_EXCLUSION, SHORT),
 				arguments(GrantRule.FULL_LEASE_AGAIN, MUTUAL_EXCLUSION, TWO),
 				arguments(GrantRule.MARGIN_COVERS_DRIFT, MUTUAL_EXCLUSION, TWO.lease(3, 1).faults(1, CLOCK_DRIFT)),
 				arguments(GrantRule.SET_BEFORE_PUBLISH, MUTUAL_EXCLUSION, TWO.faults(1, REFUSED_COMMAND)),
@@ -147,6 +170,8 @@ class GrantModelTests {
 						TWO.inTime().faults(3, LATE_COMMAND, TIME_OUT, LOST_MESSAGE)),
 				arguments(GrantRule.LATE_REGISTRATION_IS_REMOVED, NO_LOST_LEASE,
 						two.faults(2, LATE_COMMAND, LOST_MESSAGE)),
+				arguments(GrantRule.SHORT_AT_FIRST, NO_LOST_LEASE, STANDS_STILL),
+				arguments(GrantRule.RENEWED_AS_GRANTED, NO_LOST_HOLD, two.granting(2, 3)),
 				arguments(GrantRule.RECORD_IS_DROPPED, NO_LOST_LEASE, two.fenced(1).faults(2, TIME_OUT, LOST_MESSAGE)),
 				arguments(GrantRule.THE_DEAF_ARE_PASSED_OVER, NO_LOST_LEASE, three.faults(1, CRASH)),
 				arguments(GrantRule.PLACES_STAY, BOUNDED_BYPASS, GrantSetup.requests(1, 3, 3).inTime()),

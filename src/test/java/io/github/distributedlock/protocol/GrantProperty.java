@@ -76,6 +76,20 @@ enum GrantProperty implements Property<Grants> {
 	},
 
 	/**
+	 * If everything is in time, no holder sees its deadline pass.
+	 */
+	NO_LOST_HOLD {
+
+		@Override
+		public boolean isKept(Grants state, boolean quiet) {
+			return state.fronts()
+				.stream()
+				.noneMatch((front) -> front.phase() == Front.Phase.HOLDING && front.left() == 0);
+		}
+
+	},
+
+	/**
 	 * Each other front gets the key at most once before the one that is watched.
 	 */
 	BOUNDED_BYPASS {

@@ -102,6 +102,11 @@ final class GrantProtocol implements Model<Grants> {
 					this.jvm.end(steps.state, number, Set.of()));
 			return;
 		}
+		if (this.setup.isRenewalDue(front.left())) {
+			steps.carriesOut(Transition.Kind.PROTOCOL, name(number), "renews",
+					(scripts, state) -> scripts.renew(state, owner)
+						.front(number, (holder) -> holder.left(this.setup.believed())));
+		}
 		if (front.timer() > 0) {
 			return;
 		}

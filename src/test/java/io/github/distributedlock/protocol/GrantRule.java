@@ -23,9 +23,30 @@ enum GrantRule {
 	DEADLINE_BEFORE_ANSWER,
 
 	/**
-	 * A grant has the full lease, not the time to live of a reservation.
+	 * A grant has the lease of its claim, not the time to live of a reservation.
 	 */
-	FULL_LEASE,
+	CLAIMED_LEASE,
+
+	/**
+	 * A grant has a shorter lease than what was taken, so that one to a waiter that
+	 * stands still costs no more.
+	 */
+	SHORT_AT_FIRST,
+
+	/**
+	 * Who accepts a grant counts the lease that was granted.
+	 */
+	COUNTED_AS_GRANTED,
+
+	/**
+	 * Who takes the key has the full lease, whatever lease it claims for a grant.
+	 */
+	TAKEN_IN_FULL,
+
+	/**
+	 * The first renewal after a grant is planned from the lease that was granted.
+	 */
+	RENEWED_AS_GRANTED,
 
 	/**
 	 * An owner that asks again has the full lease again.

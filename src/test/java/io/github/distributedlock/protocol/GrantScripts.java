@@ -38,7 +38,7 @@ record GrantScripts(GrantSetup setup, @Nullable Fault fault) {
 		Grants registered = keepsPlace(asked, waiter).records(recorded(asked, command.registration()));
 		if (registered.key() == null) {
 			registered = wakeNext(registered, owner);
-			if (registered.key() == null || registered.isReservedFor(waiter)) {
+			if (registered.key() == null || registered.isReservedFor(waiter) || registered.isOwnedBy(owner)) {
 				return taken(registered, owner);
 			}
 		}
@@ -58,7 +58,8 @@ record GrantScripts(GrantSetup setup, @Nullable Fault fault) {
 		Grants taken = unregistered(state, this.setup.waiterOf(owner));
 		Key key = state.key();
 		boolean keepsTime = key != null && state.isOwnedBy(owner) && !this.setup.holds(GrantRule.FULL_LEASE_AGAIN);
-		return taken.owned(owner, keepsTime ? key.left() : this.setup.lease());
+		int lease = this.setup.holds(GrantRule.TAKEN_IN_FULL) ? this.setup.lease() : this.setup.granted();
+		return taken.owned(owner, keepsTime ? key.left() : lease);
 	}
 
 	private Grants keepsPlace(Grants state, Owner waiter) {
@@ -88,6 +89,13 @@ record GrantScripts(GrantSetup setup, @Nullable Fault fault) {
 		boolean may = key == null || state.isOwnedBy(owner)
 				|| (!key.reserved() && !this.setup.holds(GrantRule.OWNER_IS_COMPARED));
 		return may ? wakeNext(state, owner) : state;
+	}
+
+	/**
+	 * {@code renew.lua}.
+	 */
+	Grants renew(Grants state, Owner owner) {
+		return state.isOwnedBy(owner) ? state.key(new Key(owner, false, this.setup.lease())) : state;
 	}
 
 	/**
@@ -135,7 +143,7 @@ record GrantScripts(GrantSetup setup, @Nullable Fault fault) {
 				continue;
 			}
 			if (record != null && !deaf) {
-				int lease = this.setup.holds(GrantRule.FULL_LEASE) ? this.setup.lease() : GrantSetup.RESERVATION;
+				int lease = this.setup.holds(GrantRule.CLAIMED_LEASE) ? this.setup.granted() : GrantSetup.RESERVATION;
 				Grants granted = unregistered(free, waiter).owned(record.owner(), lease);
 				return told(granted, new Packet.Granted(record));
 			}

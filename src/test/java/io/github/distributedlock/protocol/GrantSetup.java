@@ -15,14 +15,16 @@ import java.util.stream.IntStream;
  * @param timely whether time passes only while nobody has anything to do; otherwise
  * everything may take as long as it likes
  * @param lease the lease of each hold
+ * @param grant the lease of a grant, until it is renewed
+ * @param holding for how long a lock is held, if everything is in time
  * @param margin by how much a holder's deadline is earlier
  * @param mostFaults how much can go wrong in a run
  * @param faults what can
  * @param broken the rules that are broken
  */
 record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair, Set<Integer> reserving,
-		Set<Integer> fenced, boolean timely, int lease, int margin, int mostFaults, Set<Fault> faults,
-		Set<GrantRule> broken) {
+		Set<Integer> fenced, boolean timely, int lease, int grant, int holding, int margin, int mostFaults,
+		Set<Fault> faults, Set<GrantRule> broken) {
 
 	/**
 	 * How long a key stays reserved.
@@ -45,28 +47,28 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	 */
 	static GrantSetup requests(Integer... requests) {
 		List<Integer> jvms = IntStream.range(0, requests.length).boxed().toList();
-		return new GrantSetup(List.of(requests), jvms, Set.of(), Set.of(), Set.of(), false, 2, 0, 0, Set.of(),
+		return new GrantSetup(List.of(requests), jvms, Set.of(), Set.of(), Set.of(), false, 2, 2, POLL, 0, 0, Set.of(),
 				Set.of());
 	}
 
 	GrantSetup inJvms(Integer... jvms) {
 		return new GrantSetup(this.requests, List.of(jvms), this.fair, this.reserving, this.fenced, this.timely,
-				this.lease, this.margin, this.mostFaults, this.faults, this.broken);
+				this.lease, this.grant, this.holding, this.margin, this.mostFaults, this.faults, this.broken);
 	}
 
 	GrantSetup fair(Integer... fair) {
 		return new GrantSetup(this.requests, this.jvms, Set.of(fair), this.reserving, this.fenced, this.timely,
-				this.lease, this.margin, this.mostFaults, this.faults, this.broken);
+				this.lease, this.grant, this.holding, this.margin, this.mostFaults, this.faults, this.broken);
 	}
 
 	GrantSetup reserving(Integer... reserving) {
 		return new GrantSetup(this.requests, this.jvms, this.fair, Set.of(reserving), this.fenced, this.timely,
-				this.lease, this.margin, this.mostFaults, this.faults, this.broken);
+				this.lease, this.grant, this.holding, this.margin, this.mostFaults, this.faults, this.broken);
 	}
 
 	GrantSetup fenced(Integer... fenced) {
 		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, Set.of(fenced), this.timely,
-				this.lease, this.margin, this.mostFaults, this.faults, this.broken);
+				this.lease, this.grant, this.holding, this.margin, this.mostFaults, this.faults, this.broken);
 	}
 
 	/**
@@ -74,22 +76,30 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	 */
 	GrantSetup inTime() {
 		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, this.fenced, true, LEASE_IN_TIME,
-				this.margin, this.mostFaults, this.faults, this.broken);
+				LEASE_IN_TIME, this.holding, this.margin, this.mostFaults, this.faults, this.broken);
 	}
 
 	GrantSetup lease(int lease, int margin) {
 		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, this.fenced, this.timely, lease,
-				margin, this.mostFaults, this.faults, this.broken);
+				lease, this.holding, margin, this.mostFaults, this.faults, this.broken);
+	}
+
+	/**
+	 * With a shorter lease of a grant.
+	 */
+	GrantSetup granting(int grant, int holding) {
+		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, this.fenced, this.timely, this.lease,
+				grant, holding, this.margin, this.mostFaults, this.faults, this.broken);
 	}
 
 	GrantSetup faults(int most, Fault... faults) {
 		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, this.fenced, this.timely, this.lease,
-				this.margin, most, Set.of(faults), this.broken);
+				this.grant, this.holding, this.margin, most, Set.of(faults), this.broken);
 	}
 
 	GrantSetup without(GrantRule rule) {
 		return new GrantSetup(this.requests, this.jvms, this.fair, this.reserving, this.fenced, this.timely, this.lease,
-				this.margin, this.mostFaults, this.faults, Sets.with(this.broken, rule));
+				this.grant, this.holding, this.margin, this.mostFaults, this.faults, Sets.with(this.broken, rule));
 	}
 
 	boolean holds(GrantRule rule) {
@@ -101,6 +111,29 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	 */
 	int believed() {
 		return this.lease - (holds(GrantRule.MARGIN_COVERS_DRIFT) ? this.margin : 0);
+	}
+
+	/**
+	 * The lease that a waiter claims for a grant.
+	 */
+	int granted() {
+		return holds(GrantRule.SHORT_AT_FIRST) ? this.grant : this.lease;
+	}
+
+	/**
+	 * What is left of a lease that was granted, if so much would be left of a full one.
+	 */
+	int leftOfGrant(int left) {
+		return holds(GrantRule.COUNTED_AS_GRANTED) ? left - this.lease + granted() : left;
+	}
+
+	/**
+	 * Whether a lease is to be renewed of which so much is left: a grant after a third of
+	 * it, and a full lease when no more is left of that.
+	 */
+	boolean isRenewalDue(int left) {
+		int planned = holds(GrantRule.RENEWED_AS_GRANTED) ? this.grant : this.lease;
+		return this.grant < this.lease && left > 0 && this.grant - left >= (planned + 2) / 3;
 	}
 
 	/**
@@ -123,7 +156,9 @@ record GrantSetup(List<Integer> requests, List<Integer> jvms, Set<Integer> fair,
 	public String toString() {
 		return "grants, requests " + this.requests + " in JVMs " + this.jvms + some(", fair ", this.fair)
 				+ some(", reserving ", this.reserving) + some(", fenced ", this.fenced)
-				+ (this.timely ? ", timely" : "") + ((this.margin > 0) ? ", margin " + this.margin : "")
+				+ (this.timely ? ", timely" : "")
+				+ ((this.grant < this.lease) ? ", grants of " + this.grant + " of " + this.lease : "")
+				+ ((this.margin > 0) ? ", margin " + this.margin : "")
 				+ ((this.mostFaults > 0) ? ", at most " + this.mostFaults + " of " + this.faults : "")
 				+ some(", without ", this.broken);
 	}

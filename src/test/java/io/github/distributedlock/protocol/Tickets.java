@@ -17,14 +17,16 @@ import org.jspecify.annotations.Nullable;
  * @param messages whose wake-ups are under way
  * @param late whose registrations are under way, and were given up for unanswered
  * @param silent the JVMs that were not heard of for a second
+ * @param ahead the JVMs that were heard of last at a time that is yet to come, since the
+ * server's clock was set back
  * @param pardoned the JVMs that have said nothing since all were silent
  * @param dead the JVMs that have crashed
  * @param faultsLeft how much more may go wrong
  * @param isInOrder whether nobody has got ahead of one that came before
  */
 record Tickets(List<Phase> requests, List<Integer> local, @Nullable Key key, List<Integer> waiters,
-		List<Integer> messages, List<Integer> late, List<Integer> silent, List<Integer> pardoned, List<Integer> dead,
-		int faultsLeft, boolean isInOrder) implements Situation {
+		List<Integer> messages, List<Integer> late, List<Integer> silent, List<Integer> ahead, List<Integer> pardoned,
+		List<Integer> dead, int faultsLeft, boolean isInOrder) implements Situation {
 
 	enum Phase {
 
@@ -43,7 +45,7 @@ record Tickets(List<Phase> requests, List<Integer> local, @Nullable Key key, Lis
 
 	static Tickets of(int requests, int mostFaults) {
 		return new Tickets(Collections.nCopies(requests, Phase.IDLE), List.of(), null, List.of(), List.of(), List.of(),
-				List.of(), List.of(), List.of(), mostFaults, true);
+				List.of(), List.of(), List.of(), List.of(), mostFaults, true);
 	}
 
 	Phase phase(int request) {
@@ -64,43 +66,48 @@ record Tickets(List<Phase> requests, List<Integer> local, @Nullable Key key, Lis
 	}
 
 	private Tickets with(List<Phase> requests, List<Integer> local) {
-		return new Tickets(requests, local, this.key, this.waiters, this.messages, this.late, this.silent,
+		return new Tickets(requests, local, this.key, this.waiters, this.messages, this.late, this.silent, this.ahead,
 				this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets with(@Nullable Key key, List<Integer> waiters) {
-		return new Tickets(this.requests, this.local, key, waiters, this.messages, this.late, this.silent,
+		return new Tickets(this.requests, this.local, key, waiters, this.messages, this.late, this.silent, this.ahead,
 				this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets messages(List<Integer> messages) {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, messages, this.late, this.silent,
-				this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
+				this.ahead, this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets late(List<Integer> late) {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, late, this.silent,
-				this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
+				this.ahead, this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets silent(List<Integer> silent, List<Integer> pardoned) {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, this.late, silent,
-				pardoned, this.dead, this.faultsLeft, this.isInOrder);
+				this.ahead, pardoned, this.dead, this.faultsLeft, this.isInOrder);
+	}
+
+	Tickets ahead(List<Integer> ahead) {
+		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, this.late, this.silent,
+				ahead, this.pardoned, this.dead, this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets dead(int jvm) {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, this.late, this.silent,
-				this.pardoned, Lists.with(this.dead, jvm), this.faultsLeft, this.isInOrder);
+				this.ahead, this.pardoned, Lists.with(this.dead, jvm), this.faultsLeft, this.isInOrder);
 	}
 
 	Tickets afterFault() {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, this.late, this.silent,
-				this.pardoned, this.dead, this.faultsLeft - 1, this.isInOrder);
+				this.ahead, this.pardoned, this.dead, this.faultsLeft - 1, this.isInOrder);
 	}
 
 	Tickets outOfOrder() {
 		return new Tickets(this.requests, this.local, this.key, this.waiters, this.messages, this.late, this.silent,
-				this.pardoned, this.dead, this.faultsLeft, false);
+				this.ahead, this.pardoned, this.dead, this.faultsLeft, false);
 	}
 
 	@Override

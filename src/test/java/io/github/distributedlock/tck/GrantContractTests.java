@@ -1,5 +1,6 @@
 package io.github.distributedlock.tck;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -37,6 +38,46 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		assertTrue(other.left() == null || other.left().compareTo(LONG.dividedBy(2)) > 0, "a full lease");
 		assertEquals(List.of(true), backend.renew(List.of(next)), "owned");
 		assertTrue(backend.release(key, next.owner()), "released by its owner");
+	}
+
+	@ContractTest
+	void aGrantLastsAsLongAsItsClaimSaysAndWhatIsTakenForTheFullLease(String store) {
+		Subject backend = granting(store);
+		String key = key();
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim next = busy(backend, claim(key, "b").number(1).grantLease(RENEWABLE));
+		assertTrue(backend.release(key, holder.owner()), "released");
+		assertGranted(next, b);
+		assertLasts(backend, key, false);
+		assertTrue(backend.acquireOrRegister(next.number(2)).acquired(), "its own");
+		assertLasts(backend, key, true);
+	}
+
+	@ContractTest
+	void whatIsPassedOnLastsForTheFullLeaseUnlessItIsGranted(String store) {
+		Subject backend = granting(store);
+		assumeTrue(backend.adds(OneStepHandOver.class), "Skipped: the store does not pass keys on");
+		String key = key();
+		Ear a = listen(backend, "a");
+		Ear b = listen(backend, "b");
+		Claim holder = held(backend, key, "a");
+		Claim own = claim(key, "a").number(1).grantLease(RENEWABLE);
+		assertTrue(backend.pass(holder.owner(), own, false).next().acquired(), "passed to its own");
+		assertLasts(backend, key, true);
+		Claim next = busy(backend, claim(key, "b").number(1));
+		Claim last = claim(key, "a").number(1).grantLease(RENEWABLE);
+		assertFalse(backend.pass(own.owner(), last, true).next().acquired(), "yields");
+		assertGranted(next, b);
+		backend.release(key, next.owner());
+		assertGranted(last, a);
+		assertLasts(backend, key, false);
+	}
+
+	private void assertLasts(Subject backend, String key, boolean full) {
+		Duration left = backend.acquire(claim(key, "probe")).left();
+		assertTrue(left == null || (left.compareTo(RENEWABLE) > 0) == full,
+				(full ? "a full lease: " : "short: ") + left);
 	}
 
 	@ContractTest

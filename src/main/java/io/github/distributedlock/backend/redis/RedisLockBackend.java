@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
@@ -214,6 +215,14 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 	public boolean grantsTo(String instance) {
 		AtomicityCandidate known = this.selector.known();
 		return known != null && known.steps().grants() && this.settings.replicasToAck() == 0 && keepsPlacesOf(instance);
+	}
+
+	// A renewal that is not answered is tried again before the lease is over.
+	@Override
+	public Duration grantLease() {
+		Duration slow = this.settings.commandTimeout().multipliedBy(5).truncatedTo(ChronoUnit.MILLIS);
+		Duration least = GrantingQueue.super.grantLease();
+		return (slow.compareTo(least) > 0) ? slow : least;
 	}
 
 	@Override

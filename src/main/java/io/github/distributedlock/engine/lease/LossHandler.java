@@ -74,7 +74,7 @@ public final class LossHandler {
 					this.sweeper.cleanUp(ownership);
 				}
 				this.log.warn("Lock '" + LockException.printable(ownership.key()) + "' of " + ownership.owner()
-						+ " was lost while it was handed on: " + told(reason, ownership.options()));
+						+ " was lost while it was handed on: " + told(reason, ownership));
 			}
 		}
 	}
@@ -109,23 +109,24 @@ public final class LossHandler {
 		this.losses.merge(reason, 1L, Long::sum);
 		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
 		this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost after "
-				+ Text.of(held) + ": " + told(reason, hold.options()));
+				+ Text.of(held) + ": " + told(reason, hold.ownership()));
 	}
 
-	private static String told(Reason reason, HoldOptions options) {
+	private static String told(Reason reason, Ownership ownership) {
 		String remedy = remedy(reason);
-		return why(reason, options) + ((remedy != null) ? " (" + remedy + ")" : "");
+		return why(reason, ownership) + ((remedy != null) ? " (" + remedy + ")" : "");
 	}
 
 	/**
 	 * What happened.
 	 */
-	public static String why(Reason reason, HoldOptions options) {
+	public static String why(Reason reason, Ownership ownership) {
+		HoldOptions options = ownership.options();
 		return switch (reason) {
 			case LEASE_EXPIRED ->
 				"its fixed lease of " + Text.of(options.lease()) + " ran out before it was given back";
 			case MAX_HOLD_TIME -> "its maxHoldTime of " + Text.of(options.maxHold()) + " was reached";
-			case NOT_RENEWED -> "its lease of " + Text.of(options.lease())
+			case NOT_RENEWED -> "its lease of " + Text.of(ownership.lease().nanos())
 					+ " was not renewed in time: the store could not be reached, or this JVM stood still";
 			case TAKEN -> "the store says that the key is no longer ours";
 			case SHUTDOWN -> "the lock engine was closed while it was held; its lease is left to run out";

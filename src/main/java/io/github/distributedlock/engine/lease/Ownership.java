@@ -100,14 +100,15 @@ public final class Ownership {
 	 */
 	public Ownership(String key, String owner, HoldOptions options, Moment sent, long sliceStart, boolean unsettled,
 			EngineTime time) {
-		this(key, owner, options, sent, sent.nanos(), sliceStart, unsettled, time);
+		this(key, owner, options, new Lease(sent, options.lease()), sent.nanos(), sliceStart, unsettled, time);
 	}
 
 	/**
 	 * Creates one that is vacant, and was granted some time after its command was sent.
+	 * @param lease what was granted, which may be shorter than what a renewal gives
 	 * @param begin when it was accepted
 	 */
-	public Ownership(String key, String owner, HoldOptions options, Moment sent, long begin, long sliceStart,
+	public Ownership(String key, String owner, HoldOptions options, Lease lease, long begin, long sliceStart,
 			boolean unsettled, EngineTime time) {
 		this.key = key;
 		this.owner = owner;
@@ -116,7 +117,7 @@ public final class Ownership {
 		this.state = unsettled ? NEW_UNSETTLED : NEW;
 		this.time = time;
 		this.begin = begin;
-		this.lease = new Lease(sent, options.lease());
+		this.lease = lease;
 	}
 
 	String key() {
@@ -347,6 +348,14 @@ public final class Ownership {
 		return this.lease;
 	}
 
+	/**
+	 * How long the lease was when it was granted or renewed last: that of a grant is
+	 * shorter than the request's. An extension does not count.
+	 */
+	public long wholeLease() {
+		return Math.min(this.lease.nanos(), this.options.lease());
+	}
+
 	synchronized Renewal renewal() {
 		if (this.renewal == null) {
 			this.renewal = new Renewal(this);
@@ -397,7 +406,8 @@ public final class Ownership {
 
 	/**
 	 * For how long at most the server keeps the key for us. It counts a lease that it has
-	 * granted from then on, and that was before it was accepted.
+	 * granted from then on, and that was before it was accepted. A grant counts as a full
+	 * lease, since its first renewal may be under way.
 	 */
 	long leftOnServer() {
 		Moment now = Moment.now(this.time);

@@ -38,20 +38,19 @@ final class Renewal {
 
 	Renewal(Ownership ownership) {
 		this.ownership = ownership;
-		Lease first = ownership.lease();
-		plan(first.sent(), first.nanos());
+		plan(ownership.lease().sent(), ownership.wholeLease());
 	}
 
 	/**
-	 * Plans the renewal after one that was sent then. The last one ended the lease
-	 * exactly where the longest hold ends, so that there is none after it.
+	 * Plans the renewal after one that was sent then. The last one ended the lease where
+	 * the longest hold ends, to the millisecond, so that there is none after it.
 	 */
 	void plan(Moment sent, long nanos) {
-		this.at = sent.nanos() + this.ownership.options().lease() / 3;
-		this.slack = this.ownership.options().lease() / 6;
+		this.at = sent.nanos() + nanos / 3;
+		this.slack = nanos / 6;
 		this.retrying = false;
-		this.planned = this.ownership.options().renewed() && nanos >= this.ownership.options().lease()
-				&& this.ownership.maxHoldLeft(sent.nanos()) > nanos;
+		this.planned = this.ownership.options().renewed()
+				&& this.ownership.maxHoldLeft(sent.nanos()) - nanos >= TimeUnit.MILLISECONDS.toNanos(1);
 		this.underWay = false;
 	}
 

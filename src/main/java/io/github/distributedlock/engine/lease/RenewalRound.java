@@ -98,9 +98,10 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 		}
 		else if (ownership.isOwned()) {
 			long left = ownership.lease().left(Moment.now(this.time));
+			long whole = ownership.wholeLease();
 			ownership.confirmed(sent, lease.toNanos());
 			renewal.renewed(sent, lease.toNanos());
-			if (left < ownership.options().lease() / 6) {
+			if (left < whole / 6) {
 				this.late.increment();
 				this.events.publish(new LockEvent.RenewedLate(ownership.name(), ownership.key(), ownership.owner(),
 						Duration.ofNanos(left)));

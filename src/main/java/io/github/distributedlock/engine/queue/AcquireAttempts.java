@@ -59,9 +59,10 @@ final class AcquireAttempts {
 	private long number;
 
 	/**
-	 * When the last attempt was sent, if the key may be granted to it; else {@code null}.
+	 * The lease of a grant to the last attempt, which counts from before that was sent;
+	 * {@code null} if the key may not be granted to it.
 	 */
-	private @Nullable Moment grantable;
+	private @Nullable Lease grantable;
 
 	private boolean mayBeGranted;
 
@@ -152,8 +153,8 @@ final class AcquireAttempts {
 		Claim claim = this.claim;
 		this.grantable = null;
 		if (isGranted()) {
-			claim = claim.number(this.number);
-			this.grantable = sent;
+			claim = this.context.store().grantable(claim, this.number);
+			this.grantable = new Lease(sent, claim.grantLease().toNanos());
 			this.mayBeGranted = true;
 			node.mayBeGranted();
 		}
@@ -212,7 +213,7 @@ final class AcquireAttempts {
 	 * @throws LockBackendException if the answer lacks the fencing token
 	 */
 	@Nullable Hold hold(QueueNode node, Moment sent, OptionalLong fencingToken) {
-		return hold(node, sent, sent.nanos(), fencingToken);
+		return hold(node, new Lease(sent, this.options.lease()), sent.nanos(), fencingToken);
 	}
 
 	/**
@@ -223,22 +224,22 @@ final class AcquireAttempts {
 	 */
 	@Nullable Hold accept(QueueNode node) {
 		ReleaseNotification grant = node.takeGrant();
-		Moment sent = this.grantable;
-		if (grant == null || sent == null || grant.number() != this.number
+		Lease lease = this.grantable;
+		if (grant == null || lease == null || grant.number() != this.number
 				|| !this.claim.owner().equals(grant.owner())) {
 			return null;
 		}
 		Moment now = Moment.now(this.context.time());
-		if (new Lease(sent, this.options.lease()).left(now) < this.options.lease() / 2) {
+		if (lease.left(now) < lease.nanos() / 2) {
 			return null; // Asking gives a full one.
 		}
 		this.wasBusy = true;
 		this.failure = null;
 		this.wait.heard(AcquireResult.ACQUIRED);
-		return hold(node, sent, now.nanos(), OptionalLong.empty());
+		return hold(node, lease, now.nanos(), OptionalLong.empty());
 	}
 
-	private @Nullable Hold hold(QueueNode node, Moment sent, long begin, OptionalLong fencingToken) {
+	private @Nullable Hold hold(QueueNode node, Lease lease, long begin, OptionalLong fencingToken) {
 		boolean unsettledBefore = this.unsettled;
 		this.unsettled = true; // Until it is guarded.
 		if (this.options.fenced() && fencingToken.isEmpty()) {
@@ -248,7 +249,7 @@ final class AcquireAttempts {
 				.remedy("request it without")
 				.build();
 		}
-		Ownership ownership = new Ownership(node.key(), this.claim.owner(), this.options, sent, begin,
+		Ownership ownership = new Ownership(node.key(), this.claim.owner(), this.options, lease, begin,
 				this.sliceStart.orElseGet(this.context.time()::nanoTime), unsettledBefore, this.context.time());
 		if (ownership.isOver()) {
 			this.failure = LockBackendException

@@ -77,8 +77,8 @@ public final class HandOver {
 		long left = ownership.lease().left(now);
 		// Passing it on renews a lease that was not renewed in time, and ends one
 		// that was extended for the hold before: if this JVM dies, others wait for it.
-		if (isSliceOver(ownership, now) || !options.sharesLeaseOf(ownership.options()) || left < options.lease() / 2
-				|| left > options.lease()) {
+		if (isSliceOver(ownership, now) || !options.sharesLeaseOf(ownership.options())
+				|| left < ownership.wholeLease() / 2 || left > options.lease()) {
 			return null;
 		}
 		Hold hold = new Hold(ownership, place, options, OptionalLong.empty(), this.time);

@@ -130,6 +130,13 @@ public final class Store {
 	}
 
 	/**
+	 * Lets a claim be granted, if the store does that.
+	 */
+	public Claim grantable(Claim claim, long number) {
+		return (this.granting != null) ? claim.number(number).grantLease(this.granting.grantLease()) : claim;
+	}
+
+	/**
 	 * For how long the store keeps a released key for a waiter, {@code otherwise} if it
 	 * has no queue.
 	 */

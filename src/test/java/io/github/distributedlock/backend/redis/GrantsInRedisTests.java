@@ -15,6 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.boot.test.system.CapturedOutput;
@@ -59,6 +61,23 @@ class GrantsInRedisTests {
 			assertThat(this.backend.acquireOrRegister(other).acquired()).isTrue();
 			this.backend.release("other", other.owner());
 		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "100, 3000", "600, 3000", "1000, 5000", "3000, 15000" })
+	void itsLeaseIsFiveCommandTimeoutsAndThreeSecondsAtLeast(long timeout, long lease) {
+		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(Duration.ofMillis(timeout));
+		assertThat(REDIS.backend(Client.LETTUCE, settings).grantLease()).isEqualTo(Duration.ofMillis(lease));
+	}
+
+	/**
+	 * Engines of the version whose grants had the full lease grant what this one claims.
+	 */
+	@Test
+	void isKeptInTheFormOfTheVersionBefore() {
+		held("a");
+		Claim next = waits(claim("b").grantLease(Duration.ofSeconds(5)));
+		assertThat(admin().hget(CLAIMS, "b")).matches("1 5000 \\d{13} " + next.owner());
 	}
 
 	@Test

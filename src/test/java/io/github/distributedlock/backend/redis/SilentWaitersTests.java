@@ -2,7 +2,6 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockMode;
@@ -12,9 +11,14 @@ import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.params.SetParams;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Who is dead of those that wait, where nobody asks often enough to hear a silence. Time
@@ -33,6 +37,8 @@ class SilentWaitersTests {
 
 	private static final String LIVENESS = "lock-alive:{k}";
 
+	private static final String CLAIMS = "lock-claims:{k}";
+
 	private static final long AHEAD = 60_000;
 
 	private final AtomicInteger tokens = new AtomicInteger();
@@ -48,20 +54,70 @@ class SilentWaitersTests {
 
 	@Test
 	void aDeadTicketDoesNotOutliveTheSecondRequestThatIsRarerThanASilence() {
-		reservedForADeadTicket();
-		assertThat(briefly()).as("the server may have stood still").isFalse();
-		pass(2_000);
-		assertThat(briefly()).isTrue();
+		withoutStandstill(() -> {
+			reservedForADeadTicket();
+			assertThat(briefly()).as("the server may have stood still").isFalse();
+			pass(2_000);
+			assertThat(briefly()).isTrue();
+		});
+	}
+
+	/** That it was silent for so long says nothing yet. */
+	@Test
+	void aRequestThatComesWithinASilenceAfterTheDeathDoesNotCount() {
+		withoutStandstill(() -> {
+			reservedForATicket();
+			assertThat(briefly()).isFalse();
+			pass(2_000);
+			assertThat(briefly()).as("the server may have stood still").isFalse();
+			pass(2_000);
+			assertThat(briefly()).isTrue();
+		});
 	}
 
 	@Test
 	void aDeadTicketDoesNotOutliveTheSecondRequestThatMayNotWait() {
-		reservedForADeadTicket();
-		assertThat(this.backend.acquire(fair("living")).acquired()).as("the server may have stood still").isFalse();
-		assertThat(withoutSilence(() -> this.backend.acquire(fair("living")).acquired())).as("no silence since then")
-			.isFalse();
-		pass(900);
-		assertThat(this.backend.acquire(fair("living")).acquired()).isTrue();
+		withoutStandstill(() -> {
+			reservedForADeadTicket();
+			assertThat(this.backend.acquire(fair("living")).acquired()).as("the server may have stood still").isFalse();
+			assertThat(this.backend.acquire(fair("living")).acquired()).as("no silence since then").isFalse();
+			pass(900);
+			assertThat(this.backend.acquire(fair("living")).acquired()).isTrue();
+		});
+	}
+
+	/** Or a replica took over whose clock is behind. */
+	@ParameterizedTest
+	@ValueSource(longs = { 0, 1 })
+	void aDeadTicketDoesNotOutliveASilenceAfterTheClockWasSetBack(long number) {
+		withoutStandstill(() -> {
+			Claim holder = claim("other", LockMode.EXCLUSIVE, false);
+			this.backend.acquire(holder);
+			Claim dead = fair("dead").number(number);
+			this.backend.acquireOrRegister(dead);
+			redis.admin().set(LOCK, "reserved:" + dead.owner(), SetParams.setParams().px(AHEAD));
+			setBack();
+			assertThat(briefly()).as("it may be alive").isFalse();
+			assertThat(redis.admin().pttl(LOCK)).isLessThanOrEqualTo(this.backend.reservation().toMillis());
+			pass(900);
+			assertThat(briefly()).isTrue();
+			assertThat(redis.admin().exists(WAITERS, LIVENESS, CLAIMS)).as("what was left, but the lock").isZero();
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 0, 1 })
+	void whoLivesKeepsItsPlaceAfterTheClockWasSetBack(long number) {
+		withoutStandstill(() -> {
+			this.backend.acquire(claim("other", LockMode.EXCLUSIVE, false));
+			Claim first = fair("living").number(number);
+			Claim second = fair("other").number(number);
+			Stream.of(first, fair("dead").number(number), second).forEach(this.backend::acquireOrRegister);
+			redis.admin().del(LOCK); // Its lease has run out.
+			setBack();
+			assertThat(this.backend.acquireOrRegister(second).acquired()).as("before the first").isFalse();
+			assertThat(this.backend.acquireOrRegister(first).acquired()).isTrue();
+		});
 	}
 
 	@Test
@@ -93,29 +149,41 @@ class SilentWaitersTests {
 	}
 
 	private void reservedForADeadTicket() {
+		reservedForATicket();
+		pass(2_000);
+	}
+
+	private void reservedForATicket() {
 		Claim holder = claim("other", LockMode.EXCLUSIVE, false);
 		this.backend.acquire(holder);
 		this.backend.acquireOrRegister(fair("dead"));
 		this.backend.release(KEY, holder.owner());
-		pass(2_000);
 	}
 
 	// As a request with a wait time of half a second.
 	private boolean briefly() {
 		Claim claim = fair("living");
 		boolean acquired = this.backend.acquireOrRegister(claim).acquired()
-				|| withoutSilence(() -> this.backend.acquireOrRegister(claim).acquired());
+				|| this.backend.acquireOrRegister(claim).acquired();
 		this.backend.withdraw(KEY, claim.waiter());
 		return acquired;
 	}
 
-	// All was heard later than now, so that no standstill of the test counts as a
-	// silence.
-	private boolean withoutSilence(BooleanSupplier request) {
+	// A standstill of the test counts as a silence: then once more.
+	private static void withoutStandstill(ThrowingRunnable scenario) {
+		await().untilAsserted(() -> {
+			redis.admin().flushAll();
+			scenario.run();
+		});
+	}
+
+	private void setBack() {
 		makeOlder(-AHEAD);
-		boolean acquired = request.getAsBoolean();
-		makeOlder(AHEAD);
-		return acquired;
+		redis.admin().hgetAll(CLAIMS).forEach((waiter, claim) -> {
+			String[] words = claim.split(" ");
+			words[2] = Long.toString(Long.parseLong(words[2]) + AHEAD);
+			redis.admin().hset(CLAIMS, waiter, String.join(" ", words));
+		});
 	}
 
 	private void makeOlder(long millis) {

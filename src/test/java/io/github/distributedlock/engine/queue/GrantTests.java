@@ -2,6 +2,7 @@ package io.github.distributedlock.engine.queue;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -9,7 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
@@ -27,6 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * A released key that comes with its notification.
@@ -35,7 +39,8 @@ class GrantTests extends EngineFixture {
 
 	private static final Duration LONG = Duration.ofSeconds(60);
 
-	private static final Duration MARGIN = LEASE.dividedBy(100);
+	/** The lease of a grant, until it is renewed. */
+	private static final Duration SHORT = Duration.ofSeconds(3);
 
 	private final List<Claim> registered = new CopyOnWriteArrayList<>();
 
@@ -84,19 +89,101 @@ class GrantTests extends EngineFixture {
 		releasedElsewhere("k");
 		assertThat(waiter).succeedsWithin(PATIENCE);
 		assertThat(this.backend.steps()).containsExactly("acquire k", "register k");
-		assertThat(this.engine.snapshot().holds().get(0).left()).isEqualTo(LEASE.minusMillis(400).minus(MARGIN));
+		assertThat(left()).as("as the store").isEqualTo(lessMargin(SHORT).minusMillis(400)).isLessThan(leftInStore());
 	}
 
 	@Test
-	void itsLeaseIsRenewed() {
+	void itsFirstRenewalComesAfterAThirdOfItAndGivesTheFullLease() {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		this.time.advance(Duration.ofMillis(400));
 		releasedElsewhere("k");
 		assertThat(waiter).succeedsWithin(PATIENCE);
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofMillis(599));
+		assertThat(this.backend.steps()).isEmpty();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(this.backend.steps()).containsExactly("renew k");
+		assertThat(left()).isEqualTo(lessMargin(LEASE));
+		assertThat(leftInStore()).isEqualTo(LEASE);
+		assertThat(events(LockEvent.RenewedLate.class)).isEmpty();
 		this.time.advance(LEASE.dividedBy(3));
-		assertThat(this.backend.steps()).endsWith("renew k");
+		assertThat(this.backend.steps()).containsExactly("renew k", "renew k");
 		this.time.advance(LEASE.multipliedBy(2));
 		assertThat(waiter.join().isHeld()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 3, 4 })
+	void noneIsLongerThanTheLease(int seconds) {
+		Duration lease = Duration.ofSeconds(seconds);
+		LockEngine engine = build(LockEngine.builder(this.backend).leaseTime(lease));
+		CompletableFuture<LockHandle> waiter = inThread(() -> engine.acquire(waiting("k", LONG)));
+		untilWaiting(1);
+		releasedElsewhere("k");
+		assertThat(waiter).succeedsWithin(PATIENCE);
+		assertThat(leftInStore()).isEqualTo((seconds < 3) ? lease : SHORT);
+		this.time.advance(lease.multipliedBy(3));
+		assertThat(waiter.join().isHeld()).isTrue();
+	}
+
+	@Test
+	void isLostAtItsOwnEnd() {
+		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
+		releasedElsewhere("k");
+		assertThat(waiter).succeedsWithin(PATIENCE);
+		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
+		this.time.advance(lessMargin(SHORT).minusMillis(1));
+		assertThat(waiter.join().isHeld()).isTrue();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(waiter.join().isHeld()).isFalse();
+		assertThat(leftInStore()).as("as the margin").isEqualTo(SHORT.dividedBy(100));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(waiter.join()::checkHeld)
+			.withMessageContaining("its lease of 3000 ms was not renewed in time");
+	}
+
+	@Test
+	void isHandedOverWithinTheJvmWithoutACommand() {
+		CompletableFuture<LockHandle> first = acquiring(waiting("k", LONG));
+		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG));
+		releasedElsewhere("k");
+		assertThat(first).succeedsWithin(PATIENCE);
+		this.backend.forgetSteps();
+		first.join().close();
+		assertThat(second).succeedsWithin(PATIENCE);
+		assertThat(this.backend.steps()).isEmpty();
+		this.time.advance(SHORT.dividedBy(3));
+		assertThat(this.backend.steps()).containsExactly("renew k");
+		assertThat(left()).isEqualTo(lessMargin(LEASE));
+	}
+
+	@Test
+	void isExtendedByMoreThanItself() {
+		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
+		releasedElsewhere("k");
+		assertThat(waiter).succeedsWithin(PATIENCE);
+		assertThat(waiter.join().extend(Duration.ofSeconds(10))).isTrue();
+		assertThat(leftInStore()).isGreaterThanOrEqualTo(LEASE);
+		this.time.advance(LEASE.multipliedBy(2));
+		assertThat(waiter.join().isHeld()).isTrue();
+	}
+
+	/** As one that was taken at that time. */
+	@Test
+	void isLeftToRunOutWithAFullLease() {
+		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG).expireOnClose(true));
+		releasedElsewhere("k");
+		assertThat(waiter).succeedsWithin(PATIENCE);
+		waiter.join().close();
+		assertThat(leftInStore()).isGreaterThanOrEqualTo(LEASE);
+	}
+
+	@Test
+	void isKeptForTheShortestHold() {
+		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG).minHoldTime(Duration.ofSeconds(20)));
+		releasedElsewhere("k");
+		assertThat(waiter).succeedsWithin(PATIENCE);
+		waiter.join().close();
+		assertThat(leftInStore()).isGreaterThanOrEqualTo(Duration.ofSeconds(20));
 	}
 
 	@Test
@@ -104,12 +191,13 @@ class GrantTests extends EngineFixture {
 		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
 		this.time.letThemOversleep();
 		releasedElsewhere("k");
-		this.time.advance(LEASE.dividedBy(2));
+		this.time.advance(SHORT.dividedBy(2));
 		this.backend.forgetSteps();
 		this.time.letThemWakeUp();
 		assertThat(waiter).succeedsWithin(PATIENCE);
 		assertThat(this.backend.steps()).containsExactly("register k");
-		assertThat(this.engine.snapshot().holds().get(0).left()).isEqualTo(LEASE.minus(MARGIN));
+		assertThat(left()).isEqualTo(lessMargin(LEASE));
+		assertThat(leftInStore()).isEqualTo(LEASE);
 	}
 
 	@Test
@@ -367,7 +455,7 @@ class GrantTests extends EngineFixture {
 		this.time.letThemOversleep();
 		this.time.advance(Duration.ofMillis(400));
 		releasedElsewhere("k");
-		this.time.advance(Duration.ofSeconds(5));
+		this.time.advance(Duration.ofSeconds(1));
 		this.time.letThemWakeUp();
 		assertThat(waiter).succeedsWithin(PATIENCE);
 		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
@@ -423,6 +511,19 @@ class GrantTests extends EngineFixture {
 		assertThat(waiter).failsWithin(PATIENCE);
 		hears(this.grants.get(0));
 		Awaitility.await().untilAsserted(() -> assertThat(holderOf("k")).isNull());
+	}
+
+	private Duration left() {
+		return this.engine.snapshot().holds().get(0).left();
+	}
+
+	private Duration leftInStore() {
+		return Objects.requireNonNull(this.store.acquire(claim("third#1:1")).left(), "left");
+	}
+
+	/** That of a holder. */
+	private static Duration lessMargin(Duration lease) {
+		return lease.minus(lease.dividedBy(100));
 	}
 
 	private void loseGrants() {

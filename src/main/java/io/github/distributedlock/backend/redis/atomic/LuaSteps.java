@@ -135,7 +135,7 @@ final class LuaSteps implements Steps {
 		arguments.addAll(waking(claim.key()));
 		arguments.addAll(List.of(KeyNames.bytes(claim.owner()), KeyNames.bytes(LockCodec.text(claim.waiter())),
 				KeyNames.number(claim.lease().toMillis()), waitersTtl, claim.fenced() ? FENCE_TTL : NOT_FENCED,
-				KeyNames.number(claim.number())));
+				KeyNames.number(claim.number()), KeyNames.number(claim.grantLease().toMillis())));
 		arguments.addAll(List.of(more));
 		claim.replaced().forEach((owner) -> arguments.add(KeyNames.bytes(owner)));
 		return script.run(link, keys, arguments.toArray(byte[][]::new));

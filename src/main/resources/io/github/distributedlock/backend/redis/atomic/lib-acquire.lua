@@ -4,10 +4,10 @@
 
 -- lease, waitersTtl, fenceTtl: in ms; waitersTtl is '0' for a claim that does not register. fence: the key of the
 -- last fencing token, nil unless the owner is to get the next. number: that of the registration, '0' if the lock must
--- not be granted to the owner. before: owners that the claim's owner takes the place of.
-local function claimOf(owner, waiter, lease, waitersTtl, fence, fenceTtl, number, before)
+-- not be granted to the owner. grantLease: for how long it is granted, in ms. before: owners that the claim's owner takes the place of.
+local function claimOf(owner, waiter, lease, waitersTtl, fence, fenceTtl, number, grantLease, before)
 	local claim = { owner = owner, waiter = waiter, lease = lease, waitersTtl = waitersTtl, fence = fence,
-		fenceTtl = fenceTtl, number = number, replaces = { [owner] = true } }
+		fenceTtl = fenceTtl, number = number, grantLease = grantLease, replaces = { [owner] = true } }
 	for _, name in ipairs(before) do
 		claim.replaces[name] = true
 	end
@@ -98,6 +98,9 @@ end
 local function lookPastTheDead(queue, speaker)
 	local value = look(queue.lock)
 	local ticket = type(value) == 'string' and string.match(value, '^reserved:(.*)')
+	if ticket and redis.call('PTTL', queue.lock) > tonumber(queue.reservation) then
+		redis.call('PEXPIRE', queue.lock, queue.reservation) -- The clock was set back since.
+	end
 	if ticket and ticket ~= speaker and isTicket(speaker) and isTicket(ticket)
 			and bury(queue, speaker)[lineOf(ticket)] then
 		redis.call('DEL', queue.lock)
@@ -113,7 +116,7 @@ local function acquire(queue, claim)
 		return take(queue, value, claim)
 	end
 	if claim.waitersTtl ~= '0' then
-		register(queue, claim.waiter, claim.waitersTtl, claim.number, claim.lease, claim.owner)
+		register(queue, claim.waiter, claim.waitersTtl, claim.number, claim.grantLease, claim.owner)
 	end
 	if not value then
 		-- Free, and others come first: the reservation for the first of them has run out.

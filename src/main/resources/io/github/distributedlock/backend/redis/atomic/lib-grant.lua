@@ -4,8 +4,8 @@
 -- and an instance, for its readers; or a ticket, which is an owner: an instance, ':' and more. The liveness is when
 -- each line of waiters asked last, in ms.
 --
--- The claim of a waiter is what may be granted to it: the number of its registration, the lease in ms, when it asked
--- last, in ms, and the owner. It counts only as long as the waiter has a place: who registers writes its claim anew,
+-- The claim of a waiter is what may be granted to it: the number of its registration, the lease of the grant in ms,
+-- when it asked last, in ms, and the owner. It counts only as long as the waiter has a place: who registers writes its claim anew,
 -- or removes it.
 
 -- A waiter asks every 600 ms at the latest, and every 100 ms once the lock is reserved for one that may be dead. So

@@ -54,7 +54,7 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 end
 
 -- Answers when each line asked last, in ms, as far as it is known: nothing is of an instance that does without
--- scripts.
+-- scripts. A claim of a time that is yet to come is told of once.
 local function heardLast(queue)
 	local heard = {}
 	local lines = redis.pcall('ZRANGE', queue.liveness, 0, -1, 'WITHSCORES')
@@ -66,14 +66,24 @@ local function heardLast(queue)
 		local line, claim = lineOf(claims[i]), claimed(claims[i + 1])
 		if claim and millis() - claim.heard < FORGOTTEN then
 			heard[line] = math.max(heard[line] or 0, claim.heard)
+			if claim.heard > millis() then
+				redis.pcall('HDEL', queue.claims, claims[i])
+			end
 		end
 	end
 	return heard
 end
 
+-- Pardons all lines that are not heard again from now on.
+local function pardon(queue, now)
+	redis.pcall('ZADD', queue.liveness, exact(now), PARDON)
+	redis.pcall('PEXPIRE', queue.liveness, redis.call('PTTL', queue.waiters))
+end
+
 -- Answers the lines that were silent for too long. The line of the speaker is not one of them. If no line was heard,
 -- the server stood still, and all are pardoned; but not those that have said nothing since the last pardon, or
--- requests that come too rarely to tell a silence would pardon the dead for ever.
+-- requests that come too rarely to tell a silence would pardon the dead for ever. All are pardoned, too, if one was
+-- heard at a time that is yet to come: the clock was set back, by a step or a failover.
 local function silentLines(queue, speaker)
 	local now, heard, newest = millis(), heardLast(queue), nil
 	for _, last in pairs(heard) do
@@ -83,9 +93,14 @@ local function silentLines(queue, speaker)
 		return {}
 	end
 	local limit, pardoned, line = now - SILENCE, heard[PARDON], lineOf(speaker)
-	if newest <= limit then
-		redis.pcall('ZADD', queue.liveness, exact(now), PARDON)
-		redis.pcall('PEXPIRE', queue.liveness, redis.call('PTTL', queue.waiters))
+	if newest > now then
+		for other in pairs(heard) do
+			redis.pcall('ZADD', queue.liveness, exact(now - 1), other)
+		end
+		pardon(queue, now)
+		limit = -1
+	elseif newest <= limit then
+		pardon(queue, now)
 		limit = (pardoned or 0) - 1
 	elseif pardoned and pardoned > limit then
 		return {}
