@@ -94,10 +94,8 @@ public final class LossHandler {
 		}
 		Ownership ownership = last.ownership();
 		if (ownership.isOver()) {
-			tell(last, ownership.overReason(),
-					"its release took longer than what was left of its lease of "
-							+ Text.of(ownership.lease().nanos()) + " (" + remedy(Reason.NOT_RENEWED)
-							+ ")");
+			tell(last, ownership.overReason(), "its release took longer than what was left of its lease of "
+					+ Text.of(ownership.lease().nanos()) + " (" + remedy(Reason.NOT_RENEWED) + ")");
 		}
 		else {
 			tell(last, Reason.TAKEN, told(Reason.TAKEN, last.options()));
