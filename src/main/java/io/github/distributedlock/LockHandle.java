@@ -19,8 +19,8 @@ import java.util.concurrent.Executor;
  * <p>
  * A hold can be <em>lost</em> while the handle is open: its lease ran out, because the
  * store could not be reached in time or because it was fixed. From then on
- * {@link #isHeld()} is false. The loss is noticed locally before the store can give the
- * lock to somebody else.
+ * {@link #isHeld()} is false. That a lease ends is noticed locally before the store can
+ * give the lock to somebody else; that the key was deleted, when the store is asked.
  */
 public interface LockHandle extends AutoCloseable {
 
@@ -63,8 +63,9 @@ public interface LockHandle extends AutoCloseable {
 	OptionalLong fencingToken();
 
 	/**
-	 * Whether the lock is certainly still held. Local and monotonic: no I/O, and once
-	 * false it stays so.
+	 * Whether the lock is still held, as its lease tells. Local and monotonic: no I/O,
+	 * and once false it stays so. A key that was deleted is noticed when the store is
+	 * asked, at the next renewal.
 	 * @return {@code false} after {@link #close()} and after a loss
 	 */
 	boolean isHeld();
