@@ -64,10 +64,28 @@ public enum DurationRange {
 	 */
 	public Duration check(String what, Duration duration) {
 		if (!contains(Objects.requireNonNull(duration, what))) {
-			throw new IllegalArgumentException(what + " " + duration + " is out of range: at least "
-					+ this.least.toMillis() + " ms, at most " + this.mostInWords);
+			throw new IllegalArgumentException(what + " " + text(duration) + " is out of range: at least "
+					+ this.least.toMillis() + " ms, at most " + this.mostInWords + hint(duration));
 		}
 		return duration;
+	}
+
+	private String hint(Duration duration) {
+		if (duration.isNegative()) {
+			return (this == WAIT) ? ", which is as good as for ever" : "";
+		}
+		boolean seconds = duration.compareTo(this.least) < 0 && duration.toMillis() > 0;
+		return seconds ? "; write " + duration.toMillis() + "s if seconds are meant" : "";
+	}
+
+	/**
+	 * A duration as people read it in messages, whatever its length.
+	 * @param duration the duration
+	 * @return whole seconds or milliseconds
+	 */
+	public static String text(Duration duration) {
+		boolean seconds = (duration.getNano() == 0 && !duration.isZero()) || Math.abs(duration.getSeconds()) > 100_000;
+		return seconds ? duration.getSeconds() + " s" : duration.toMillis() + " ms";
 	}
 
 }

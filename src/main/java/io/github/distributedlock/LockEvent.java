@@ -65,8 +65,9 @@ public sealed interface LockEvent {
 
 	/**
 	 * A lock is no longer held although nobody gave it back. If that is found out only
-	 * when the lock is given back, there is no {@link Released}; if it had been handed on
-	 * inside the JVM by then, there was one before.
+	 * when the lock is given back, there is no {@link Released}. If it had been handed on
+	 * inside the JVM by then, there was one before: this is about the last hold that had
+	 * the key, and those before it may have been without it, too.
 	 *
 	 * @param name the name of the request
 	 * @param key the key
@@ -82,7 +83,8 @@ public sealed interface LockEvent {
 		public enum Reason {
 
 			/**
-			 * A fixed lease ran out before the lock was given back.
+			 * A fixed lease ran out before the lock was given back, or before the store
+			 * answered that.
 			 */
 			LEASE_EXPIRED,
 
@@ -93,7 +95,8 @@ public sealed interface LockEvent {
 
 			/**
 			 * The lease was not renewed in time: the store could not be reached, or this
-			 * JVM or its machine stood still.
+			 * JVM or its machine stood still. Or the release took longer than what was
+			 * left of the lease.
 			 */
 			NOT_RENEWED,
 

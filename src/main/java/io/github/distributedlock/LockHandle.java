@@ -19,8 +19,8 @@ import java.util.concurrent.Executor;
  * <p>
  * A hold can be <em>lost</em> while the handle is open: its lease ran out, because the
  * store could not be reached in time or because it was fixed. From then on
- * {@link #isHeld()} is false. The loss is noticed locally before the store can give the
- * lock to somebody else.
+ * {@link #isHeld()} is false. That a lease ends is noticed locally before the store can
+ * give the lock to somebody else; that the key was deleted, when the store is asked.
  */
 public interface LockHandle extends AutoCloseable {
 
@@ -44,8 +44,10 @@ public interface LockHandle extends AutoCloseable {
 	List<String> keys();
 
 	/**
-	 * The owner token under which the store knows this hold, unique for each acquisition:
-	 * {@code app@host/pid#random:n}.
+	 * The owner token under which the store knows this hold:
+	 * {@code app@host/pid#random:n}. It is new each time that the key is acquired from
+	 * the store. A hold that another of this JVM has handed the key to, without asking
+	 * the store, has the token of that one, as does one that re-enters.
 	 * @return the owner token
 	 */
 	String owner();
@@ -61,8 +63,9 @@ public interface LockHandle extends AutoCloseable {
 	OptionalLong fencingToken();
 
 	/**
-	 * Whether the lock is certainly still held. Local and monotonic: no I/O, and once
-	 * false it stays so.
+	 * Whether the lock is still held, as its lease tells. Local and monotonic: no I/O,
+	 * and once false it stays so. A key that was deleted is noticed when the store is
+	 * asked, at the next renewal.
 	 * @return {@code false} after {@link #close()} and after a loss
 	 */
 	boolean isHeld();
@@ -124,8 +127,16 @@ public interface LockHandle extends AutoCloseable {
 
 	/**
 	 * Gives the lock back as {@link #close()} does, and says whether it was held until
-	 * now: whether everything that was done under it was done by its only holder. For one
-	 * that re-entered the lock, which stays held, that is said of the moment of the call.
+	 * now, as far as this JVM knows: whether everything that was done under it was done
+	 * by its only holder. For one that re-entered the lock, which stays held, that is
+	 * said of the moment of the call.
+	 * <p>
+	 * The store is asked, unless the key is handed to another request of this JVM that
+	 * waits for it. Then nothing is known of a key that was deleted since the last
+	 * renewal, and this returns {@code true}. The next command for the key notices it: a
+	 * renewal, a release that is not a hand-over, or the first hand-over after
+	 * {@code distributed-lock.local-slice}. {@link LockEvent.Lost} then names the hold
+	 * that has the key, or had it last.
 	 * <p>
 	 * Only the first call of this, {@link #close()} and {@link #closeAsync()} has an
 	 * effect. On a handle that is closed already nothing happens, and {@code false} says
@@ -134,8 +145,10 @@ public interface LockHandle extends AutoCloseable {
 	 * What is not of this library may inherit this method, which asks {@link #isHeld()}
 	 * and then calls {@link #close()}.
 	 * @return {@code false} if the lock, or that of one of several keys, was lost before,
-	 * or the handle was closed. {@code true} also if the store could not be told now: it
-	 * was held, and the release is retried in the background
+	 * or the handle was closed, or the release took longer than what was left of the
+	 * lease and the store answered that the key is not ours. {@code true} also if the
+	 * store could not be told now: it was held, and the release is retried in the
+	 * background
 	 */
 	default boolean release() {
 		boolean held = isHeld();

@@ -83,8 +83,9 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Holds the lock for at most this long: the lease then runs out, and is not renewed.
-	 * Without, the lease is renewed until the handle is closed.
+	 * Holds the lock for at most this long: the lease then runs out, and is not renewed,
+	 * unless it is {@linkplain LockHandle#extend(Duration) extended}. Without, the lease
+	 * is renewed until the handle is closed.
 	 * @param leaseTime the fixed lease
 	 * @return a request with that lease
 	 */
@@ -94,7 +95,10 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Renews the lease, but not beyond this long after it was acquired.
+	 * Renews the lease, but not beyond this long after it was acquired. Together with a
+	 * {@linkplain #leaseTime(Duration) fixed lease} nothing is renewed: the lease is the
+	 * shorter of the two, and {@link LockHandle#extend(Duration)} refuses to go beyond
+	 * this.
 	 * @param maxHoldTime the longest hold
 	 * @return a request with that limit
 	 */

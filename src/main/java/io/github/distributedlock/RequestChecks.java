@@ -28,7 +28,8 @@ final class RequestChecks {
 		String key : keys) {
 			if (key == null || key.isBlank()) {
 				throw new IllegalArgumentException("Lock key " + index + " of " + LockException.printable(keys) + " is "
-						+ ((key != null) ? "blank" : "null") + ": it would lock more, or less, than was meant");
+						+ ((key != null) ? "blank" : "null")
+						+ ": it would lock more, or less, than was meant. Check what it is made from");
 			}
 			index++;
 		}
@@ -69,9 +70,9 @@ final class RequestChecks {
 	static void requireNotLonger(List<String> keys, @Nullable Duration minHoldTime, String what,
 			@Nullable Duration limit) {
 		if (minHoldTime != null && limit != null && minHoldTime.compareTo(limit) > 0) {
-			throw new IllegalArgumentException(
-					"minHoldTime " + minHoldTime + " of lock " + LockException.printable(keys) + " is longer than its "
-							+ what + " " + limit + ": the lock would be free before");
+			throw new IllegalArgumentException("minHoldTime " + DurationRange.text(minHoldTime) + " of lock "
+					+ LockException.printable(keys) + " is longer than its " + what + " " + DurationRange.text(limit)
+					+ ": the lock would be free before");
 		}
 	}
 

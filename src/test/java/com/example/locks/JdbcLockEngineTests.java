@@ -1,10 +1,14 @@
 package com.example.locks;
 
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.sql.DataSource;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
@@ -87,6 +91,27 @@ class JdbcLockEngineTests {
 			.isThrownBy(() -> this.engine.acquire(LockRequest.of("k").fenced(true)))
 			.withMessageContainingAll("Lock [k] was requested as fenced", "does not offer", "request it without");
 		assertThat(this.attempts).hasValue(0);
+	}
+
+	/**
+	 * As with {@code spring.datasource.hikari.auto-commit=false}.
+	 */
+	@Test
+	void eachStepIsCommittedThoughTheApplicationCommitsByItself() {
+		DataSource pool = JdbcLocksTests.database();
+		DataSource application = (DataSource) Proxy.newProxyInstance(DataSource.class.getClassLoader(),
+				new Class<?>[] { DataSource.class }, (proxy, method, arguments) -> {
+					Connection connection = pool.getConnection();
+					connection.setAutoCommit(false);
+					return connection;
+				});
+		try (LockEngine here = LockEngine.builder(new JdbcLocks(application)).build();
+				LockEngine there = LockEngine.builder(new JdbcLocks(application)).build();
+				LockHandle held = here.acquire("k")) {
+			assertThat(there.tryAcquire("k")).as("a second holder").isEmpty();
+			assertThat(held.release()).isTrue();
+			assertThat(there.tryAcquire("k")).isPresent();
+		}
 	}
 
 	private CompletableFuture<Boolean> acquiring(LockEngine engine) {

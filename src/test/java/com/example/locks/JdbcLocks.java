@@ -69,6 +69,8 @@ public class JdbcLocks implements LockBackend {
 	private boolean update(String sql, Object... values) {
 		try (Connection connection = this.database.getConnection();
 				PreparedStatement statement = connection.prepareStatement(sql)) {
+			connection.setAutoCommit(true); // Each step counts at once, whatever the pool
+											// is told.
 			for (int i = 0; i < values.length; i++) {
 				statement.setObject(i + 1, values[i]);
 			}

@@ -1,5 +1,6 @@
 package io.github.distributedlock;
 
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -137,6 +138,16 @@ class ArchitectureTests {
 			.dependOnClassesThat()
 			.resideInAPackage("org.springframework..")
 			.allowEmptyShould(true)
+			.check(LIBRARY);
+	}
+
+	@Test
+	void storesListTheirFeaturesByName() {
+		noClasses().that()
+			.resideInAPackage(ROOT + ".backend..")
+			.should()
+			.callMethod(EnumSet.class, "allOf", Class.class)
+			.because("none offers what will be added")
 			.check(LIBRARY);
 	}
 

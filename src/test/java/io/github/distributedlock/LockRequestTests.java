@@ -37,7 +37,7 @@ class LockRequestTests {
 	void blankKeyIsRefused(String key) {
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("a", key))
 			.withMessageContaining("Lock key 1 of")
-			.withMessageContaining("is blank: it would lock more, or less, than was meant");
+			.withMessageContaining("is blank: it would lock more, or less, than was meant. Check what it is made from");
 	}
 
 	@Test
@@ -45,7 +45,8 @@ class LockRequestTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(Arrays.asList("a", null)))
 			.withMessageContaining("Lock key 1 of [a, null] is null");
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of((String) null))
-			.withMessageContaining("is null");
+			.withMessageContaining("Lock key 0 of [null] is null")
+			.withMessageEndingWith("was meant. Check what it is made from");
 	}
 
 	@Test
@@ -74,7 +75,7 @@ class LockRequestTests {
 	void negativeDurationsAreRefused() {
 		DURATIONS.forEach((what, wither) -> assertThatIllegalArgumentException().as(what)
 			.isThrownBy(() -> wither.apply(Duration.ofMillis(-1)))
-			.withMessageStartingWith(what + " PT-0.001S is out of range"));
+			.withMessageStartingWith(what + " -1 ms is out of range"));
 	}
 
 	@Test
@@ -88,7 +89,7 @@ class LockRequestTests {
 	void zeroIsAWaitButNoLease() {
 		assertThat(REQUEST.waitTime(Duration.ZERO).waitTime()).isZero();
 		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.leaseTime(Duration.ZERO))
-			.withMessage("leaseTime PT0S is out of range: at least 100 ms, at most 365 days");
+			.withMessage("leaseTime 0 ms is out of range: at least 100 ms, at most 365 days");
 		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.leaseTime(Duration.ofMillis(99)));
 	}
 
@@ -106,11 +107,10 @@ class LockRequestTests {
 		Duration longer = Duration.ofSeconds(2);
 		Duration shorter = Duration.ofSeconds(1);
 		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.minHoldTime(longer).leaseTime(shorter))
-			.withMessage(
-					"minHoldTime PT2S of lock [k] is longer than its leaseTime PT1S: the lock would be free before");
+			.withMessage("minHoldTime 2 s of lock [k] is longer than its leaseTime 1 s: the lock would be free before");
 		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.leaseTime(shorter).minHoldTime(longer));
 		assertThatIllegalArgumentException().isThrownBy(() -> REQUEST.maxHoldTime(shorter).minHoldTime(longer))
-			.withMessageContaining("maxHoldTime PT1S");
+			.withMessageContaining("maxHoldTime 1 s");
 		assertThat(REQUEST.leaseTime(longer).minHoldTime(longer).minHoldTime()).isEqualTo(longer);
 	}
 

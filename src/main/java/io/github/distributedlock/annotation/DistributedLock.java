@@ -121,15 +121,19 @@ public @interface DistributedLock {
 
 	/**
 	 * The longest time that the lease is renewed for; then the lock expires, even if the
-	 * method still runs. At least 100 ms. Default: no limit.
+	 * method still runs. At least 100 ms. Together with {@link #leaseTime()} nothing is
+	 * renewed: the lease is the shorter of the two, and the method cannot
+	 * {@linkplain io.github.distributedlock.LockHandle#extend extend} it beyond this.
+	 * Default: no limit.
 	 * @return the time
 	 */
 	String maxHoldTime() default "";
 
 	/**
 	 * The shortest time that the lock keeps others out, even if the method ends earlier;
-	 * for scheduled jobs choose more than the clocks of the machines differ. Not longer
-	 * than {@link #leaseTime()} or {@link #maxHoldTime()}. Default: none.
+	 * for scheduled jobs choose more than the clocks of the machines differ, and more
+	 * than a run may begin late. Not longer than {@link #leaseTime()} or
+	 * {@link #maxHoldTime()}. Default: none.
 	 * @return the time
 	 */
 	String minHoldTime() default "";
@@ -184,9 +188,9 @@ public @interface DistributedLock {
 	String fallback() default "";
 
 	/**
-	 * What to do when the lock is lost while the method runs: report it, interrupt the
-	 * method, or let the call and its transaction fail. {@link #fallback()} is not for
-	 * this.
+	 * What to do when the lock is known to be lost while the method runs: report it,
+	 * interrupt the method, or let the call and its transaction fail. {@link #fallback()}
+	 * is not for this.
 	 * @return what to do
 	 */
 	OnLost onLost() default OnLost.REPORT;

@@ -39,6 +39,9 @@ final class KeyExpression {
 
 	private static final Pattern REFERENCE = Pattern.compile("#\\w+(?:\\??\\.\\w+(?:\\(\\))?|\\[\\w+])*");
 
+	/** A parameter as other libraries have it in a template. */
+	private static final Pattern BRACES = Pattern.compile("\\{(\\w+)([\\w.()]*)}");
+
 	private static final Pattern TEXT = Pattern.compile("[^#'\"()\\[\\]!?+*=<>]+");
 
 	private final AnnotatedMethod annotated;
@@ -92,12 +95,12 @@ final class KeyExpression {
 		catch (ParseException | IllegalStateException ex) {
 			throw annotated.refuse("key", written,
 					"is not a valid SpEL " + (template ? "template" : "expression") + ": " + ex.getMessage(),
-					template ? closing(resolved) : remedy(written), ex);
+					template ? closing(resolved) : remedy(written, parameters), ex);
 		}
 		for (Expression part : parts) {
 			Fault fault = rules.findFault(part);
 			if (fault != null) {
-				String more = template ? null : remedy(written);
+				String more = template ? null : remedy(written, parameters);
 				throw annotated.refuse("key", written, fault.problem(),
 						fault.remedy() + ((more != null) ? "; " + more : ""));
 			}
@@ -109,9 +112,13 @@ final class KeyExpression {
 		return (resolved.indexOf('}', resolved.lastIndexOf("#{")) < 0) ? "close it with }" : null;
 	}
 
-	private static @Nullable String remedy(String written) {
+	private static @Nullable String remedy(String written, ParameterIndexes parameters) {
 		if (written.indexOf('\'') >= 0) {
 			return null;
+		}
+		Matcher braces = BRACES.matcher(written);
+		if (braces.find() && parameters.of(braces.group(1)) != null) {
+			return "for text with a value in it write \"" + braces.replaceAll("#{#$1$2}") + "\"";
 		}
 		return (written.indexOf('#') >= 0) ? textWithValues(written)
 				: "if it is a fixed key write \"'" + written + "'\" in quotes";
@@ -220,8 +227,12 @@ final class KeyExpression {
 	}
 
 	private IllegalArgumentException failed(String expression, String why, RuntimeException cause) {
-		return new IllegalArgumentException(this.annotated.told("key", this.written)
-				+ (expression.equals(this.written) ? "" : ", of which " + expression) + " " + why, cause);
+		String remedy = !why.equals("is null") ? ""
+				: ": check it before the call, or write what to lock instead, (" + expression + " ?: 'none')";
+		return new IllegalArgumentException(
+				this.annotated.told("key", this.written)
+						+ (expression.equals(this.written) ? "" : ", of which " + expression) + " " + why + remedy,
+				cause);
 	}
 
 	/**

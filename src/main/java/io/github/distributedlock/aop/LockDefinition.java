@@ -34,7 +34,6 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Null
 		@Nullable ReactiveType reactive, boolean scheduled) {
 
 	static LockDefinition of(AnnotatedMethod annotated, PropertyResolver properties, EvaluationContext shared) {
-		MethodRules.check(annotated);
 		ReactiveType reactive = ReactiveResults.typeOf(annotated);
 		ResultRules results = ResultRules.of(annotated, reactive != null);
 		RequestTemplate template = new RequestTemplate(annotated, properties,

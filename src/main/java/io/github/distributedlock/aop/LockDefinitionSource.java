@@ -12,8 +12,11 @@ import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
@@ -33,8 +36,11 @@ class LockDefinitionSource {
 
 	private final PropertyResolver properties;
 
+	private final BeanFactory beanFactory;
+
 	LockDefinitionSource(BeanFactory beanFactory, PropertyResolver properties) {
 		this.properties = properties;
+		this.beanFactory = beanFactory;
 		this.shared.setTypeConverter(new KeyTypeConverter());
 		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
 	}
@@ -138,6 +144,7 @@ class LockDefinitionSource {
 				resolved = new ConcurrentHashMap<>();
 			}
 			try {
+				MethodRules.check(annotated, makesSubclasses());
 				resolved.put(annotated.method(), LockDefinition.of(annotated, this.properties, this.shared));
 			}
 			catch (LockDefinitionException ex) {
@@ -146,6 +153,15 @@ class LockDefinitionSource {
 		}
 		refusals.throwIfAny(beanClass);
 		return resolved;
+	}
+
+	/**
+	 * Whether Spring makes each proxy as a subclass, as Spring Boot has it do.
+	 */
+	private boolean makesSubclasses() {
+		return this.beanFactory instanceof SingletonBeanRegistry singletons
+				&& singletons.getSingleton(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME) instanceof ProxyConfig creator
+				&& creator.isProxyTargetClass();
 	}
 
 }

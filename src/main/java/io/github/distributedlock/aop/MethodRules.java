@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.util.List;
 
 import org.springframework.beans.factory.Aware;
@@ -29,12 +30,16 @@ final class MethodRules {
 	private MethodRules() {
 	}
 
-	static void check(AnnotatedMethod annotated) {
-		checkReachable(annotated);
+	/**
+	 * Refuses a method without a lock.
+	 * @param subclasses whether each proxy is a subclass, also where there are interfaces
+	 */
+	static void check(AnnotatedMethod annotated, boolean subclasses) {
+		checkReachable(annotated, subclasses);
 		checkCalledOnTheProxy(annotated);
 	}
 
-	private static void checkReachable(AnnotatedMethod annotated) {
+	private static void checkReachable(AnnotatedMethod annotated, boolean subclasses) {
 		Method method = annotated.method();
 		int modifiers = method.getModifiers();
 		if (Modifier.isPrivate(modifiers)) {
@@ -47,8 +52,12 @@ final class MethodRules {
 			throw unlocked(annotated, "is final", FOR_FINAL);
 		}
 		Class<?> beanClass = annotated.beanClass();
-		if (Modifier.isFinal(beanClass.getModifiers()) && ClassUtils.getAllInterfacesForClass(beanClass).length == 0) {
-			throw unlocked(annotated, "is in a final class", FOR_FINAL);
+		boolean hasInterface = ClassUtils.getAllInterfacesForClass(beanClass).length > 0;
+		// Which are proxied by their interfaces, whatever is set.
+		boolean generated = Proxy.isProxyClass(beanClass) || ClassUtils.isLambdaClass(beanClass);
+		if (Modifier.isFinal(beanClass.getModifiers()) && !(hasInterface && (generated || !subclasses))) {
+			throw unlocked(annotated, "is in a final class", FOR_FINAL + (hasInterface
+					? ", or set spring.aop.proxy-target-class=false, for a proxy of its interfaces" : ""));
 		}
 		if ((modifiers & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
 				&& !method.getDeclaringClass().getPackageName().equals(beanClass.getPackageName())) {

@@ -86,7 +86,10 @@ final class RequestTemplate {
 			return wither.apply(request, duration);
 		}
 		catch (IllegalArgumentException ex) {
-			throw this.annotated.refuse(attribute, written, told + "cannot be: " + ex.getMessage(), null, ex);
+			throw this.annotated.refuse(attribute, written, told + "cannot be: " + ex.getMessage(),
+					(duration.isNegative() && !attribute.equals("waitTime"))
+							? "leave it empty: the lease is then renewed until the method ends" : null,
+					ex);
 		}
 	}
 

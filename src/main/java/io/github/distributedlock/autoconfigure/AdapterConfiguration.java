@@ -8,6 +8,7 @@ import io.github.distributedlock.integration.DistributedLockRegistry;
 import io.github.distributedlock.integration.RenewableDistributedLockRegistry;
 import io.github.distributedlock.shedlock.DistributedLockProvider;
 import net.javacrumbs.shedlock.core.LockProvider;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -25,6 +26,10 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class AdapterConfiguration {
 
+	private static final String SHEDLOCK = "net.javacrumbs.shedlock.core.ExtensibleLockProvider";
+
+	private static final String SPRING_INTEGRATION = "org.springframework.integration.support.locks.LockRegistry";
+
 	private static final String SINCE_7 = "org.springframework.integration.support.locks.DistributedLock";
 
 	@Configuration(proxyBeanMethods = false)
@@ -41,7 +46,7 @@ class AdapterConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
 	@Conditional(AdapterAsked.ShedLock.class)
-	@ConditionalOnClass(name = "net.javacrumbs.shedlock.core.ExtensibleLockProvider")
+	@ConditionalOnClass(name = SHEDLOCK)
 	static class ShedLock {
 
 		@Bean
@@ -53,8 +58,36 @@ class AdapterConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
+	@Conditional(AdapterAsked.ShedLock.class)
+	@ConditionalOnMissingClass(SHEDLOCK)
+	static class WithoutShedLock {
+
+		WithoutShedLock() {
+			tellOfMissing("shedlock", "net.javacrumbs.shedlock:shedlock-core");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
 	@Conditional(AdapterAsked.SpringIntegration.class)
-	@ConditionalOnClass(name = "org.springframework.integration.support.locks.LockRegistry")
+	@ConditionalOnMissingClass(SPRING_INTEGRATION)
+	static class WithoutSpringIntegration {
+
+		WithoutSpringIntegration() {
+			tellOfMissing("spring-integration", "org.springframework.integration:spring-integration-core");
+		}
+
+	}
+
+	private static void tellOfMissing(String adapter, String library) {
+		LoggerFactory.getLogger(AdapterConfiguration.class)
+			.info("distributed-lock.adapters.{}=true has no effect, since {} is not on the class path:"
+					+ " add it, or remove the property", adapter, library);
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@Conditional(AdapterAsked.SpringIntegration.class)
+	@ConditionalOnClass(name = SPRING_INTEGRATION)
 	@ConditionalOnMissingClass(SINCE_7)
 	static class SpringIntegration6 {
 

@@ -11,6 +11,8 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -22,6 +24,8 @@ import org.springframework.util.StringUtils;
  * configuration, since an application may do without Spring Data Redis.
  */
 final class RedisBackendFactory {
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisBackendFactory.class);
 
 	private static final String NAME_PROPERTY = "distributed-lock.redis.connection-factory";
 
@@ -63,10 +67,23 @@ final class RedisBackendFactory {
 	}
 
 	private static RedisLockSettings requireNotLonger(RedisLockSettings settings, Duration lease) {
+		Duration timeout = settings.commandTimeout();
 		// The engine refuses a lease that is out of range.
-		if (DurationRange.RENEWED_LEASE.contains(lease) && settings.commandTimeout().compareTo(lease) > 0) {
-			throw new IllegalArgumentException("it is longer than distributed-lock.lease-time (" + lease
-					+ "), so that one command without an answer costs a lock; choose at most a third of that");
+		if (!DurationRange.RENEWED_LEASE.contains(lease)) {
+			return settings;
+		}
+		if (timeout.compareTo(lease) > 0) {
+			throw new IllegalArgumentException("it is longer than distributed-lock.lease-time ("
+					+ DurationRange.text(lease)
+					+ "), so that one command without an answer costs a lock; choose less than a quarter of that");
+		}
+		if (timeout.multipliedBy(4).compareTo(lease) >= 0) {
+			logger.warn(
+					"distributed-lock.lease-time ({}) is not more than four times distributed-lock.redis.command-timeout"
+							+ " ({}), so that a few commands without an answer cost a lock: choose more than {}, or a"
+							+ " command timeout of less than {}",
+					DurationRange.text(lease), DurationRange.text(timeout), DurationRange.text(timeout.multipliedBy(4)),
+					DurationRange.text(lease.dividedBy(4)));
 		}
 		return settings;
 	}

@@ -107,7 +107,9 @@ public interface LockBackend extends AutoCloseable {
 
 	/**
 	 * Renews leases of keys that their owners still own, so that each lasts at least the
-	 * claim's lease from now. Never shortens one.
+	 * claim's lease from now. Never shortens one. A claim has the mode of the hold: an
+	 * exclusive owner that has become shared is renewed as shared, also if the store was
+	 * not told of that yet, or could not be.
 	 * @param claims the claims, all of the same {@linkplain #node(String) node}, at most
 	 * {@value #MAX_BATCH_SIZE}
 	 * @return for each claim, in order, whether its owner owns the key

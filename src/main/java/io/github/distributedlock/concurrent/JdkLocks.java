@@ -29,9 +29,10 @@ import io.github.distributedlock.LockUpgradeException;
  * {@link java.util.concurrent.locks.ReentrantReadWriteLock} do, with these differences:
  * <ul>
  * <li>A lock can be lost. Then {@code unlock} throws an
- * {@link IllegalMonitorStateException} with a {@link LockLostException} as its cause.
- * Before that, all that acquires the lock, for reading or writing, throws the
- * {@code LockLostException}.
+ * {@link IllegalMonitorStateException} with a {@link LockLostException} as its cause, if
+ * that is known: where another thread of the JVM waits, it asks the store nothing, as
+ * {@link io.github.distributedlock.LockHandle#release()} says. Before that, all that
+ * acquires the lock, for reading or writing, throws the {@code LockLostException}.
  * <li>A lock whose {@link io.github.distributedlock.LockHandle} was closed is not held:
  * {@code unlock} throws an {@code IllegalMonitorStateException}, and what acquires it
  * before that an {@link IllegalStateException}.

@@ -51,6 +51,16 @@ class KeyDefinitionTests {
 			.hasMessageEndingWith("for text with a value in it " + remedy + ")");
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "Braces, order:{sku}, order:#{#sku}", "BracesAlone, {sku.length()}, #{#sku.length()}" })
+	void bracesWithoutTheHash(String name, String written, String remedy) throws Exception {
+		AdvisorContext.refusal(Class.forName(KeyDefinitionTests.class.getName() + "$" + name))
+			.hasMessageContaining("key = \"" + written + "\"")
+			.hasMessageEndingWith("for text with a value in it write \"" + remedy + "\")")
+			.message()
+			.doesNotContain("fixed key");
+	}
+
 	@Test
 	void operationIsNotTakenForText() {
 		AdvisorContext.refusal(Operation.class)
@@ -176,6 +186,22 @@ class KeyDefinitionTests {
 	static class TextAndValue {
 
 		@DistributedLock(key = "stock:#sku")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class Braces {
+
+		@DistributedLock(key = "order:{sku}")
+		public void buy(String sku) {
+		}
+
+	}
+
+	static class BracesAlone {
+
+		@DistributedLock(key = "{sku.length()}")
 		public void buy(String sku) {
 		}
 

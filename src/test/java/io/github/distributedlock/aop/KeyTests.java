@@ -158,8 +158,11 @@ class KeyTests {
 
 	@Test
 	void nullIsRefused() {
-		assertFailsUnlocked(() -> this.keys.value(null), "key = \"#value\" is null");
-		assertFailsUnlocked(() -> this.keys.valueInTemplate(null), "key = \"v:#{#value}\", of which #value is null");
+		assertFailsUnlocked(() -> this.keys.value(null), "key = \"#value\" is null: check it before the call,"
+				+ " or write what to lock instead, (#value ?: 'none')");
+		assertFailsUnlocked(() -> this.keys.valueInTemplate(null),
+				"key = \"v:#{#value}\", of which #value is null: check it"
+						+ " before the call, or write what to lock instead, (#value ?: 'none')");
 		assertFailsUnlocked(() -> this.keys.value(Arrays.asList("a", null)), "has an element that is null");
 		assertFailsUnlocked(() -> this.keys.severalWithOneNull(null), "key = \"#value\" is null");
 	}

@@ -65,10 +65,11 @@ class RequestTests {
 	@Test
 	void durationOutOfRange() {
 		AdvisorContext.refusal(NegativeWait.class)
-			.hasMessageContaining("run(): waitTime = \"-1s\" cannot be: waitTime PT-1S");
+			.hasMessageContaining("run(): waitTime = \"-1s\" cannot be: waitTime -1 s is out of range")
+			.hasMessageEndingWith("at most 365 days, which is as good as for ever");
 		AdvisorContext.refusal(ZeroLease.class)
 			.hasMessageContaining("leaseTime = \"0\" cannot be")
-			.hasMessageContaining("100 ms");
+			.hasMessageContaining("at least 100 ms");
 		AdvisorContext.refusal(ZeroMinimum.class).hasMessageContaining("minHoldTime = \"0s\" cannot be");
 		AdvisorContext.refusal(LongMaximum.class)
 			.hasMessageContaining("maxHoldTime = \"366d\" cannot be")
@@ -78,11 +79,25 @@ class RequestTests {
 	}
 
 	@Test
+	void leaseForEver() {
+		AdvisorContext.refusal(EndlessLease.class)
+			.hasMessageContaining("leaseTime = \"-1\" cannot be: leaseTime -1 ms is out of range")
+			.hasMessageEndingWith(" (leave it empty: the lease is then renewed until the method ends)");
+	}
+
+	@Test
+	void numberWithoutAUnit() {
+		AdvisorContext.refusal(NoUnit.class)
+			.hasMessageContaining("leaseTime = \"30\" cannot be: leaseTime 30 ms is out of range: at least 100 ms")
+			.hasMessageEndingWith("write 30s if seconds are meant");
+	}
+
+	@Test
 	void minimumLongerThanTheLeaseOrTheMaximum() {
 		AdvisorContext.refusal(LongerThanLease.class)
 			.hasMessageContaining("run(): minHoldTime = \"10s\" cannot be")
-			.hasMessageContaining("is longer than its leaseTime PT5S");
-		AdvisorContext.refusal(LongerThanMaximum.class).hasMessageContaining("is longer than its maxHoldTime PT5S");
+			.hasMessageContaining("is longer than its leaseTime 5 s");
+		AdvisorContext.refusal(LongerThanMaximum.class).hasMessageContaining("is longer than its maxHoldTime 5 s");
 	}
 
 	static class Service {
@@ -121,6 +136,22 @@ class RequestTests {
 	static class NegativeWait {
 
 		@DistributedLock(waitTime = "-1s")
+		public void run() {
+		}
+
+	}
+
+	static class EndlessLease {
+
+		@DistributedLock(leaseTime = "-1")
+		public void run() {
+		}
+
+	}
+
+	static class NoUnit {
+
+		@DistributedLock(leaseTime = "30")
 		public void run() {
 		}
 

@@ -145,29 +145,32 @@ class DistributedLockPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			wait-time       | -1s       | PT-1S      | waitTime
-			wait-time       | 400d      | PT9600H    | 365 days
-			lease-time      | 0         | PT0S       | leaseTime
-			lease-time      | 999ms     | PT0.999S   | at least 1000 ms
-			lease-time      | PT9223372036854775807S | PT2562047788015215H30M7S | 365 days
-			poll-interval.min | 0       | PT0S       | at least 1 ms
-			poll-interval.min | 2m      | PT2M       | at most 1 minute
-			poll-interval.max | 40ms    | PT0.04S    | the shortest, which is PT0.05S: make it at least as long
-			poll-interval.max | 2m      | PT2M       | at most 1 minute
-			local-slice     | -1ms      | PT-0.001S  | at least 0 ms
-			local-slice     | 400d      | PT9600H    | 365 days
-			max-key-bytes   | 0         | 0          | must be at least 1
-			warn-held-after | 0         | PT0S       | at least 1 ms
-			warn-held-after | -1s       | PT-1S      | at least 1 ms
-			redis.prefix    | a{b       | a{b        | use a prefix without '{' and '}'
-			redis.prefix    | ''        | ''         | use a name such as 'lock'
-			redis.command-timeout | 0   | PT0S       | at least 1 ms, at most 1 minute
-			redis.command-timeout | -1s | PT-1S      | at least 1 ms, at most 1 minute
-			redis.command-timeout | 2m  | PT2M       | at least 1 ms, at most 1 minute
-			redis.command-timeout | 31s | PT31S      | longer than distributed-lock.lease-time (PT30S)
-			redis.replicas-to-ack | -1  | -1         | use 0 to wait for none
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					wait-time       | -1s       | PT-1S      | waitTime
+					wait-time       | 400d      | PT9600H    | 365 days
+					wait-time       | -1        | PT-0.001S  | at most 365 days, which is as good as for ever
+					lease-time      | 0         | PT0S       | leaseTime
+					lease-time      | 30        | PT0.03S    | leaseTime 30 ms is out of range: at least 1000 ms, at most 365 days; write 30s if
+					lease-time      | 999ms     | PT0.999S   | at least 1000 ms
+					lease-time      | PT9223372036854775807S | PT2562047788015215H30M7S | 365 days
+					poll-interval.min | 0       | PT0S       | at least 1 ms
+					poll-interval.min | 2m      | PT2M       | at most 1 minute
+					poll-interval.max | 40ms    | PT0.04S    | the shortest, which is 50 ms: make it at least as long
+					poll-interval.max | 2m      | PT2M       | at most 1 minute
+					local-slice     | -1ms      | PT-0.001S  | at least 0 ms
+					local-slice     | 400d      | PT9600H    | 365 days
+					max-key-bytes   | 0         | 0          | must be at least 1
+					warn-held-after | 0         | PT0S       | at least 1 ms
+					warn-held-after | -1s       | PT-1S      | at least 1 ms
+					redis.prefix    | a{b       | a{b        | use a prefix without '{' and '}'
+					redis.prefix    | ''        | ''         | use a name such as 'lock'
+					redis.command-timeout | 0   | PT0S       | at least 1 ms, at most 1 minute
+					redis.command-timeout | -1s | PT-1S      | at least 1 ms, at most 1 minute
+					redis.command-timeout | 2m  | PT2M       | at least 1 ms, at most 1 minute
+					redis.command-timeout | 31s | PT31S      | longer than distributed-lock.lease-time (30 s)
+					redis.replicas-to-ack | -1  | -1         | use 0 to wait for none
+					""")
 	void areRefusedWithNameValueAndRemedy(String name, String value, String bound, String remedy,
 			CapturedOutput output) {
 		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock." + name + "=" + value))
@@ -183,7 +186,7 @@ class DistributedLockPropertiesTests {
 				"distributed-lock.redis.replica-ack-timeout=" + timeout))
 			.contains("'distributed-lock.redis.replica-ack-timeout'")
 			.contains("Invalid value '" + timeout + "'")
-			.contains("at least 1 ms and shorter than the command timeout, which is PT1S");
+			.contains("at least 1 ms and shorter than the command timeout, which is 1 s");
 	}
 
 	@Test
@@ -191,6 +194,20 @@ class DistributedLockPropertiesTests {
 		Contexts.withRedis()
 			.withPropertyValues("distributed-lock.redis.command-timeout=300ms")
 			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "2s, 1s, true", "4s, 1s, true", "4001ms, 1s, false", "30s, 8s, true" })
+	void aLeaseOfAFewCommandTimeoutsIsWarnedOf(String lease, String timeout, boolean warned, CapturedOutput output) {
+		Contexts.withRedis()
+			.withPropertyValues("distributed-lock.lease-time=" + lease,
+					"distributed-lock.redis.command-timeout=" + timeout)
+			.run((context) -> assertThat(context).hasNotFailed());
+		String warning = "distributed-lock.lease-time (" + lease.replace("s", " s")
+				+ ") is not more than four times distributed-lock.redis.command-timeout (" + timeout.replace("s", " s")
+				+ "), so that a few commands without an answer cost a lock: choose more than ";
+		assertThat(output.getAll().contains("not more than four times")).isEqualTo(warned);
+		assertThat(output.getAll().contains(warning)).isEqualTo(warned);
 	}
 
 	@Test

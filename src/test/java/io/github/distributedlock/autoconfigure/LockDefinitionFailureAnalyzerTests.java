@@ -1,5 +1,6 @@
 package io.github.distributedlock.autoconfigure;
 
+import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.NoDatabase;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,50 @@ class LockDefinitionFailureAnalyzerTests {
 			.containsPattern("reads the word nightly as a property of nothing\\R")
 			.containsPattern("Action:\\R\\RWrite fixed text in quotes, .*'nightly-report'")
 			.contains("The application does not start");
+	}
+
+	/**
+	 * Spring Boot makes subclasses for proxies, also where there is an interface.
+	 */
+	@Test
+	void saysThatAFinalClassHasNoProxyThoughItHasAnInterface(CapturedOutput output) {
+		assertThat(FailedStart.report(output, OfAFinalClass.class))
+			.containsPattern("FinalReport.run\\(\\): the method is in a final class, so that no proxy can intercept it")
+			.containsPattern("Action:\\R\\RRemove final .*, or set spring.aop.proxy-target-class=false, for a proxy of"
+					+ " its interfaces");
+	}
+
+	@Test
+	void aFinalClassIsLockedByItsInterface() {
+		Contexts.inMemory()
+			.withUserConfiguration(OfAFinalClass.class)
+			.withPropertyValues("spring.aop.proxy-target-class=false")
+			.run((context) -> {
+				context.getBean(Runnable.class).run();
+				assertThat(context.getBean(Runnable.class)).isNotInstanceOf(OfAFinalClass.FinalReport.class);
+			});
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import(NoDatabase.class)
+	static class OfAFinalClass {
+
+		@Bean
+		FinalReport finalReport() {
+			return new FinalReport();
+		}
+
+		static final class FinalReport implements Runnable {
+
+			@DistributedLock
+			@Override
+			public void run() {
+				assertThat(LockHandle.current()).isPresent();
+			}
+
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)

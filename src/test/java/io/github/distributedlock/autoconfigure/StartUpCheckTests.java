@@ -284,7 +284,8 @@ class StartUpCheckTests {
 
 	private static ApplicationContextRunner application(String client, int port) {
 		return Contexts.withRedis()
-			.withPropertyValues(PATIENT, "spring.data.redis.client-type=" + client, "spring.data.redis.port=" + port);
+			.withPropertyValues(PATIENT, "distributed-lock.lease-time=2m", "spring.data.redis.client-type=" + client,
+					"spring.data.redis.port=" + port);
 	}
 
 	private static long connections(RedisServers.Server server) {

@@ -5,6 +5,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.EngineSnapshot;
@@ -54,6 +55,21 @@ class DowngradeTests extends EngineFixture {
 		other.join().close();
 		assertThat(this.backend.steps()).containsExactly("acquire k", "downgrade k", "release k");
 		assertThat(this.third.tryAcquire("k")).isPresent();
+	}
+
+	@Test
+	void renewalsAndExtensionsAreAskedForInTheModeOfTheHold() {
+		List<LockMode> asked = new CopyOnWriteArrayList<>();
+		this.backend.onRenew((claim) -> asked.add(claim.mode()));
+		LockHandle writer = this.engine.acquire("k");
+		this.engine.acquire(shared("k"));
+		this.time.advance(LEASE.dividedBy(2));
+		writer.close();
+		this.time.advance(LEASE.dividedBy(2));
+		assertThat(asked).startsWith(LockMode.EXCLUSIVE).endsWith(LockMode.SHARED);
+		asked.clear();
+		this.engine.acquire(shared("read")).extend(LEASE.multipliedBy(2));
+		assertThat(asked).containsExactly(LockMode.SHARED);
 	}
 
 	@Test

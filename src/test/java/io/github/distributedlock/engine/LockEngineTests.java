@@ -41,7 +41,8 @@ class LockEngineTests {
 	void settingsThatCannotWorkAreRefused() {
 		LockEngineBuilder builder = LockEngine.builder(new InMemoryLockBackend());
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.leaseTime(Duration.ofMillis(999)))
-			.withMessage("leaseTime PT0.999S is out of range: at least 1000 ms, at most 365 days");
+			.withMessage("leaseTime 999 ms is out of range: at least 1000 ms, at most 365 days;"
+					+ " write 999s if seconds are meant");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.waitTime(Duration.ofMillis(-1)));
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.warnHeldAfter(Duration.ZERO))
 			.withMessageContaining("at least 1 ms");
@@ -49,11 +50,11 @@ class LockEngineTests {
 			.withMessage("maxKeyBytes 0 must be at least 1");
 		Duration second = Duration.ofSeconds(1);
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.pollInterval(Duration.ZERO, second))
-			.withMessage("The poll interval PT0S is out of range: at least 1 ms, at most 1 minute");
+			.withMessage("The poll interval 0 ms is out of range: at least 1 ms, at most 1 minute");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.pollInterval(second, Duration.ofMillis(60_001)))
-			.withMessage("The poll interval PT1M0.001S is out of range: at least 1 ms, at most 1 minute");
+			.withMessage("The poll interval 60001 ms is out of range: at least 1 ms, at most 1 minute");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.pollInterval(second, Duration.ofMillis(999)))
-			.withMessage("The longest poll interval, PT0.999S, is shorter than the shortest, which is PT1S:"
+			.withMessage("The longest poll interval, 999 ms, is shorter than the shortest, which is 1 s:"
 					+ " make it at least as long");
 	}
 

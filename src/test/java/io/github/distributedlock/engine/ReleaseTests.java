@@ -3,12 +3,20 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.fixtures.StubHandle;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
@@ -16,6 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 /**
  * {@code release} says whether the lock was held until then.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class ReleaseTests extends EngineFixture {
 
 	@Test
@@ -54,6 +63,28 @@ class ReleaseTests extends EngineFixture {
 		assertThat(handle.isHeld()).as("as far as is known here").isTrue();
 		assertThat(handle.release()).isFalse();
 		assertThat(events(LockEvent.Lost.class)).hasSize(1);
+	}
+
+	static List<LockRequest> withALease() {
+		return List.of(request("k").leaseTime(LEASE), request("k"));
+	}
+
+	@ParameterizedTest
+	@MethodSource("withALease")
+	void lostSinceItsReleaseTookLongerThanItsLease(LockRequest request, CapturedOutput output) {
+		LockHandle handle = this.engine.acquire(request);
+		this.backend.next("release", this::afterTheLease);
+		assertThat(handle.release()).isFalse();
+		assertThat(events(LockEvent.Lost.class)).singleElement()
+			.extracting(LockEvent.Lost::reason)
+			.isEqualTo((request.leaseTime() != null) ? Reason.LEASE_EXPIRED : Reason.NOT_RENEWED);
+		assertThat(output).contains("its release took longer than what was left of its lease of 30 s")
+			.doesNotContain("deleted");
+	}
+
+	private Object afterTheLease(Supplier<?> step) {
+		this.time.pass(LEASE);
+		return step.get();
 	}
 
 	@Test

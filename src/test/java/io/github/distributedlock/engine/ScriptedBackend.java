@@ -92,6 +92,9 @@ public final class ScriptedBackend
 	private volatile Consumer<Claim> claims = (claim) -> {
 	};
 
+	private volatile Consumer<Claim> renewals = (claim) -> {
+	};
+
 	public ScriptedBackend(InMemoryLockBackend delegate) {
 		this.delegate = delegate;
 	}
@@ -166,6 +169,10 @@ public final class ScriptedBackend
 
 	public void onAcquire(Consumer<Claim> claims) {
 		this.claims = claims;
+	}
+
+	public void onRenew(Consumer<Claim> renewals) {
+		this.renewals = renewals;
 	}
 
 	/**
@@ -314,6 +321,7 @@ public final class ScriptedBackend
 
 	@Override
 	public List<Boolean> renew(List<Claim> claims) {
+		claims.forEach(this.renewals);
 		String keys = (claims.size() == 1) ? claims.get(0).key() : String.valueOf(claims.size());
 		return step("renew", keys, () -> this.delegate.renew(claims));
 	}

@@ -92,7 +92,8 @@ class RenewableDistributedLockRegistryTests extends EngineFixture {
 	void refusesATimeToLiveThatIsOutOfRange() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new RenewableDistributedLockRegistry(this.engine, Duration.ofMillis(99)))
-			.withMessage("timeToLive PT0.099S is out of range: at least 100 ms, at most 365 days");
+			.withMessage("timeToLive 99 ms is out of range: at least 100 ms, at most 365 days;"
+					+ " write 99s if seconds are meant");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.lock.lock(Duration.ZERO));
 		assertThat(this.backend.steps()).isEmpty();
 	}

@@ -302,8 +302,10 @@ public abstract class SharedContractTests extends FairContractTests {
 		Subject backend = open(store, LockFeature.SHARED);
 		String key = key();
 		Claim lasting = held(backend, key, "a");
+		assertEquals(List.of(true), backend.renew(List.of(lasting.mode(LockMode.SHARED))), "before the downgrade");
 		assertTrue(backend.downgrade(key, lasting.owner()), "owned");
 		assertEquals(List.of(true), backend.renew(List.of(lasting.lease(RENEWABLE))));
+		assertEquals(List.of(true), backend.renew(List.of(lasting.mode(LockMode.SHARED))));
 		staysOwned(backend, lasting);
 		String other = key();
 		Claim shortly = claim(other, "a", SHORT);

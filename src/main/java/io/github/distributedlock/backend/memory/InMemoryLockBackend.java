@@ -80,7 +80,7 @@ public final class InMemoryLockBackend
 
 	@Override
 	public Set<LockFeature> features() {
-		return EnumSet.allOf(LockFeature.class);
+		return EnumSet.of(LockFeature.SHARED, LockFeature.FAIR, LockFeature.FENCING);
 	}
 
 	@Override

@@ -146,7 +146,7 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 
 	@Override
 	public Set<LockFeature> features() {
-		return EnumSet.allOf(LockFeature.class);
+		return EnumSet.of(LockFeature.SHARED, LockFeature.FAIR, LockFeature.FENCING);
 	}
 
 	@Override

@@ -43,8 +43,10 @@ public final class RedisLockSettings {
 		}
 		if (replicasToAck > 0 && (!DurationRange.EXCHANGE.contains(replicaAckTimeout)
 				|| replicaAckTimeout.compareTo(commandTimeout) >= 0)) {
-			throw new IllegalArgumentException("The time for replicas to acknowledge, " + replicaAckTimeout
-					+ ", has to be at least 1 ms and shorter than the command timeout, which is " + commandTimeout);
+			throw new IllegalArgumentException(
+					"The time for replicas to acknowledge, " + DurationRange.text(replicaAckTimeout)
+							+ ", has to be at least 1 ms and shorter than the command timeout, which is "
+							+ DurationRange.text(commandTimeout));
 		}
 		this.prefix = prefix;
 		this.commandTimeout = commandTimeout;

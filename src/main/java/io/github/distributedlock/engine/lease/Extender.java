@@ -71,7 +71,7 @@ public final class Extender {
 			return hold.isHeld();
 		}
 		Duration asked = atLeastAsRenewed(hold, lease, sent);
-		Claim claim = Claim.of(hold.key(), hold.owner(), this.instance.id(), asked);
+		Claim claim = Claim.of(hold.key(), hold.owner(), this.instance.id(), asked).mode(hold.ownership().mode());
 		// The key may stay ours for so long without our hearing of it.
 		if (!hold.ownership().beginExtension(hold)) {
 			return false;

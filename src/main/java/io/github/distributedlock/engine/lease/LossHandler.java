@@ -64,15 +64,19 @@ public final class LossHandler {
 	 */
 	public void declare(Ownership ownership, Reason reason) {
 		if (ownership.lose(reason)) {
-			Hold loser = ownership.hold();
-			if (loser != null) {
-				loser.leavePlace();
-				tell(loser, reason);
+			Hold last = ownership.hold();
+			if (last != null && last.isLost()) {
+				last.leavePlace();
+				tell(last, reason, told(reason, ownership));
+				return;
+			}
+			if (ownership.isUnsettled()) {
+				this.sweeper.cleanUp(ownership);
+			}
+			if (reason == Reason.TAKEN && last != null) {
+				tell(last, reason, told(reason, ownership));
 			}
 			else {
-				if (ownership.isUnsettled()) {
-					this.sweeper.cleanUp(ownership);
-				}
 				this.log.warn("Lock '" + LockException.printable(ownership.key()) + "' of " + ownership.owner()
 						+ " was lost while it was handed on: " + told(reason, ownership));
 			}
@@ -81,11 +85,20 @@ public final class LossHandler {
 
 	/**
 	 * Tells the last one to hold a key, if there was one, that it was not ours any more
-	 * when it was to be released.
+	 * when it was to be released. If its lease was over when the store answered, that is
+	 * all that is known: it need not have been taken before.
 	 */
 	public void discoveredAtRelease(@Nullable Hold last) {
-		if (last != null) {
-			tell(last, Reason.TAKEN);
+		if (last == null) {
+			return;
+		}
+		Ownership ownership = last.ownership();
+		if (ownership.isOver()) {
+			tell(last, ownership.overReason(), "its release took longer than what was left of its lease of "
+					+ Text.of(ownership.lease().nanos()) + " (" + remedy(Reason.NOT_RENEWED) + ")");
+		}
+		else {
+			tell(last, Reason.TAKEN, told(Reason.TAKEN, ownership));
 		}
 	}
 
@@ -103,13 +116,13 @@ public final class LossHandler {
 		this.log.tellCounted();
 	}
 
-	private void tell(Hold hold, Reason reason) {
+	private void tell(Hold hold, Reason reason, String why) {
 		Duration held = hold.held();
 		hold.handles().forEach(AttachedHandle::lost); // Before anything that may fail.
 		this.losses.merge(reason, 1L, Long::sum);
 		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
 		this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost after "
-				+ Text.of(held) + ": " + told(reason, hold.ownership()));
+				+ Text.of(held) + ": " + why);
 	}
 
 	private static String told(Reason reason, Ownership ownership) {

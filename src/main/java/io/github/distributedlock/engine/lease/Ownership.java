@@ -40,7 +40,12 @@ public final class Ownership {
 
 	private enum Stage {
 
-		VACANT, HELD, RELEASING, LOST
+		VACANT, HELD, RELEASING, LOST,
+
+		/**
+		 * Lost while no hold had it.
+		 */
+		LOST_VACANT
 
 	}
 
@@ -171,7 +176,8 @@ public final class Ownership {
 	}
 
 	boolean isLost() {
-		return stage(this.state) == Stage.LOST;
+		Stage stage = stage(this.state);
+		return stage == Stage.LOST || stage == Stage.LOST_VACANT;
 	}
 
 	/**
@@ -274,11 +280,13 @@ public final class Ownership {
 			if (!isOwned(state)) {
 				return false;
 			}
-			Hold loser = (stage(state) == Stage.HELD) ? hold(state) : null;
-			if (reason == Reason.SHUTDOWN && (loser == null || loser.isLeft())) {
+			Hold last = hold(state);
+			boolean vacant = stage(state) == Stage.VACANT;
+			if (reason == Reason.SHUTDOWN && (vacant || last == null || last.isLeft())) {
 				return false;
 			}
-			if (STATE.compareAndSet(this, state, new Other(Stage.LOST, loser, reason, unanswered(state)))) {
+			Stage lost = vacant ? Stage.LOST_VACANT : Stage.LOST;
+			if (STATE.compareAndSet(this, state, new Other(lost, last, reason, unanswered(state)))) {
 				return true;
 			}
 		}
@@ -299,7 +307,7 @@ public final class Ownership {
 		return (hold != null) ? hold.options().name() : this.options.name();
 	}
 
-	private LockMode mode() {
+	LockMode mode() {
 		Hold hold = hold();
 		return (hold != null && hold.isShared()) ? LockMode.SHARED : this.options.mode();
 	}

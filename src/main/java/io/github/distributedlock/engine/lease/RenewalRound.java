@@ -73,7 +73,8 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 			Ownership ownership = renewal.ownership;
 			if (ownership.isOwned()) {
 				renewals.add(renewal);
-				claims.add(Claim.of(ownership.key(), ownership.owner(), this.instance.id(), renewal.lease(sent)));
+				claims.add(Claim.of(ownership.key(), ownership.owner(), this.instance.id(), renewal.lease(sent))
+					.mode(ownership.mode()));
 			}
 		}
 		if (claims.isEmpty()) {

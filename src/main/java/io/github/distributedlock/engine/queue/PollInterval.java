@@ -19,8 +19,9 @@ public record PollInterval(Duration min, Duration max) {
 		DurationRange.EXCHANGE.check("The poll interval", min);
 		DurationRange.EXCHANGE.check("The poll interval", max);
 		if (max.compareTo(min) < 0) {
-			throw new IllegalArgumentException("The longest poll interval, " + max
-					+ ", is shorter than the shortest, which is " + min + ": make it at least as long");
+			throw new IllegalArgumentException("The longest poll interval, " + DurationRange.text(max)
+					+ ", is shorter than the shortest, which is " + DurationRange.text(min)
+					+ ": make it at least as long");
 		}
 	}
 

@@ -379,6 +379,42 @@ class HandOverTests extends EngineFixture {
 	}
 
 	@Test
+	void releaseKnowsNothingOfAKeyThatIsGoneAndTheNextToAskNamesTheLastHold() {
+		this.held.close();
+		LockHandle first = this.engine.acquire(request("k").name("first"));
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG).name("second"));
+		this.store.release("k", first.owner());
+		this.time.pass(SLICE);
+		assertThat(first.release()).as("no command").isTrue();
+		assertThat(succeeded(next).owner()).as("asked after the slice").isNotEqualTo(first.owner());
+		assertLost("first", first);
+		assertThat(next.join().isHeld()).isTrue();
+	}
+
+	@Test
+	void renewalThatFindsTheKeyGoneWhileNobodyHasItNamesTheLastHold() {
+		this.held.close();
+		LockHandle first = this.engine.acquire(request("k").name("first"));
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", Duration.ofMinutes(2)).name("second"));
+		this.time.letThemOversleep();
+		this.store.release("k", first.owner());
+		assertThat(first.release()).isTrue();
+		this.time.advance(LEASE.dividedBy(2));
+		this.time.letThemWakeUp();
+		assertThat(succeeded(next).isHeld()).isTrue();
+		assertLost("first", first);
+	}
+
+	private void assertLost(String name, LockHandle handle) {
+		assertThat(events(LockEvent.Lost.class)).singleElement().satisfies((lost) -> {
+			assertThat(lost.name()).isEqualTo(name);
+			assertThat(lost.key()).isEqualTo("k");
+			assertThat(lost.owner()).isEqualTo(handle.owner());
+			assertThat(lost.reason()).isEqualTo(LockEvent.Lost.Reason.TAKEN);
+		});
+	}
+
+	@Test
 	void isCleanedUpIfItIsLostWhileNobodyHasIt() {
 		this.held.close();
 		this.backend.next("acquire", ScriptedBackend.LOST_REPLY);
