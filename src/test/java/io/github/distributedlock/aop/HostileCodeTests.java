@@ -1,6 +1,8 @@
 package io.github.distributedlock.aop;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeoutException;
@@ -25,6 +27,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 import reactor.core.publisher.Mono;
 import reactor.test.publisher.TestPublisher;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -111,6 +117,66 @@ class HostileCodeTests {
 		Downstream downstream = new Downstream();
 		subscribe(true, Cancelled.RAW.stream(null, () -> sneak(new AssertionError("theirs"))), null, downstream);
 		catchThrowable(downstream.subscription::cancel);
+		assertThat(this.lock.events).containsExactly("acquire", "release");
+	}
+
+	/**
+	 * The handle is there, and nobody would give it back.
+	 */
+	@Test
+	void lockAndSubscriberThatThrow() {
+		Error thrown = new StackOverflowError("theirs");
+		this.lock.thrownAfterTelling = thrown;
+		Downstream downstream = new Downstream("onError", thrown);
+		try {
+			assertThat(catchThrowable(() -> subscribe(true, Mono.never(), null, downstream))).isSameAs(thrown);
+		}
+		finally {
+			this.lock.thrownAfterTelling = null;
+		}
+		assertThat(downstream.failure).isSameAs(thrown);
+		assertThat(this.lock.events).containsExactly("acquire", "undone");
+	}
+
+	@ParameterizedTest
+	@MethodSource("throwables")
+	void fallbackThatThrows(Throwable thrown) {
+		Downstream downstream = new Downstream();
+		this.lock.busy = true;
+		try {
+			this.service.orElse(thrown).subscribe(downstream);
+		}
+		finally {
+			this.lock.busy = false;
+		}
+		assertThat(downstream.signals).containsExactly("onSubscribe", "onError");
+		assertThat(downstream.failure).isSameAs(thrown);
+	}
+
+	static Stream<Arguments> callbacks() {
+		return Stream.of("beforeCommit", "beforeCompletion", "afterCommit", "afterCompletion")
+			.flatMap((callback) -> throwables().map((thrown) -> Arguments.of(callback, thrown)))
+			// Spring neither commits nor rolls back then, and tells nobody of an end.
+			.filter((call) -> !(call.get()[0].equals("beforeCommit") && call.get()[1] instanceof IOException));
+	}
+
+	@ParameterizedTest
+	@MethodSource("callbacks")
+	void callbackOfATransactionThatThrows(String callback, Throwable thrown) {
+		TransactionSynchronization hostile = (TransactionSynchronization) Proxy.newProxyInstance(
+				getClass().getClassLoader(), new Class<?>[] { TransactionSynchronization.class },
+				(proxy, method, args) -> {
+					if (method.getName().equals(callback)) {
+						sneak(thrown);
+					}
+					return method.getReturnType().equals(int.class) ? 0 : null;
+				});
+		TransactionTemplate transaction = new TransactionTemplate(new RecordingTransactionManager(new ArrayList<>()));
+		catchThrowable(() -> transaction.executeWithoutResult((status) -> {
+			TransactionSynchronizationManager.registerSynchronization(hostile);
+			this.service.run();
+			assertThat(this.lock.events).containsExactly("acquire");
+		}));
 		assertThat(this.lock.events).containsExactly("acquire", "release");
 	}
 
@@ -410,6 +476,20 @@ class HostileCodeTests {
 	}
 
 	static class Service {
+
+		@DistributedLock(key = "'k'")
+		public void run() {
+		}
+
+		@DistributedLock(key = "'k'", fallback = "instead")
+		public Mono<Object> orElse(Throwable thrown) {
+			return Mono.empty();
+		}
+
+		Mono<Object> instead(Throwable thrown) {
+			sneak(thrown);
+			return Mono.empty();
+		}
 
 		@DistributedLock(key = "'k'", onLost = OnLost.INTERRUPT)
 		public Mono<Object> mono(Publisher<?> stream) {
