@@ -157,8 +157,8 @@ class WaitObserverTests extends EngineFixture {
 		LockEngine withContext = build(LockEngine.builder(this.store).contextCapture(() -> (task) -> () -> {
 			throw new AssertionError("while it sets");
 		}));
-		assertThat(ended(withContext.acquireAsync(LockRequest.of("k")).thenAcceptAsync(LockHandle::close)))
-			.isCompleted();
+		CompletableFuture<LockHandle> acquired = withContext.acquireAsync(LockRequest.of("k"));
+		assertThat(ended(acquired.thenAcceptAsync(LockHandle::close, acquired.defaultExecutor()))).isCompleted();
 		assertThat(withContext.snapshot().holds()).isEmpty();
 	}
 
