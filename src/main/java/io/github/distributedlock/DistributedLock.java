@@ -144,6 +144,16 @@ public interface DistributedLock {
 	}
 
 	/**
+	 * Whether a handle was given by this: a thread may have those of several. A decorator
+	 * asks what it decorates.
+	 * @param handle the handle
+	 * @return whether it was, {@code true} if that is not known
+	 */
+	default boolean owns(LockHandle handle) {
+		return true;
+	}
+
+	/**
 	 * Returns the value of code that runs while a lock is held. A stop of the application
 	 * waits for its end.
 	 * @param <T> the type of the value

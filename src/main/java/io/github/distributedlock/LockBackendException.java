@@ -14,10 +14,13 @@ public final class LockBackendException extends LockException {
 
 	private final boolean notCarriedOut;
 
+	private final boolean stopped;
+
 	private LockBackendException(Builder builder) {
 		super(builder.problem, builder.remedy, builder.cause);
 		this.retryable = builder.retryable;
 		this.notCarriedOut = builder.notCarriedOut;
+		this.stopped = builder.stopped;
 	}
 
 	/**
@@ -48,6 +51,15 @@ public final class LockBackendException extends LockException {
 	}
 
 	/**
+	 * Whether the store was not asked, or not any more, since this instance is stopped,
+	 * as when its application shuts down.
+	 * @return whether it is
+	 */
+	public boolean isStopped() {
+		return this.stopped;
+	}
+
+	/**
 	 * Makes an exception. Not safe for use by many threads.
 	 */
 	public static final class Builder {
@@ -59,6 +71,8 @@ public final class LockBackendException extends LockException {
 		private boolean retryable;
 
 		private boolean notCarriedOut;
+
+		private boolean stopped;
 
 		private @Nullable Throwable cause;
 
@@ -96,6 +110,16 @@ public final class LockBackendException extends LockException {
 		 */
 		public Builder notCarriedOut(boolean notCarriedOut) {
 			this.notCarriedOut = notCarriedOut;
+			return this;
+		}
+
+		/**
+		 * Says whether this instance is stopped; not by default.
+		 * @param stopped whether it is
+		 * @return this builder
+		 */
+		public Builder stopped(boolean stopped) {
+			this.stopped = stopped;
 			return this;
 		}
 

@@ -81,7 +81,7 @@ final class LockedStage<T extends @Nullable Object> {
 		try {
 			this.executor.execute(() -> call(handle));
 		}
-		catch (RuntimeException | Error noThread) {
+		catch (Throwable noThread) {
 			// Perhaps it has the code all the same, and will run it.
 			if (this.decided.compareAndSet(false, true)) {
 				UndoableHandle.undo(handle);
@@ -115,21 +115,27 @@ final class LockedStage<T extends @Nullable Object> {
 	}
 
 	private void ended(LockHandle handle, @Nullable T value, @Nullable Throwable failure) {
-		handle.closeAsync().whenComplete((released, ignored) -> execute(() -> {
+		Runnable completion = () -> {
 			if (failure != null) {
 				this.result.completeExceptionally(failure);
 			}
 			else {
 				this.result.complete(value);
 			}
-		}));
+		};
+		try {
+			handle.closeAsync().whenComplete((released, ignored) -> execute(completion));
+		}
+		catch (Throwable ex) {
+			execute(completion); // It is for the engine to tell of.
+		}
 	}
 
 	private void execute(Runnable task) {
 		try {
 			this.executor.execute(task);
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			task.run(); // Better here than never.
 		}
 	}

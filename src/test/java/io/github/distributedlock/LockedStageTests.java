@@ -21,6 +21,8 @@ class LockedStageTests {
 
 	private final List<String> events = new ArrayList<>();
 
+	private Error failureOnClose;
+
 	@Test
 	void withoutAThreadTheLockIsUndone() {
 		OutOfMemoryError noThread = new OutOfMemoryError("unable to create native thread (test)");
@@ -45,6 +47,13 @@ class LockedStageTests {
 		CompletableFuture<String> result = LockedStage.run(acquired(Runnable::run), this::code);
 		assertThat(result).isCompletedWithValue("value");
 		assertThat(this.events).containsExactly("code", "closed");
+	}
+
+	@Test
+	void handleThatCannotBeClosedDoesNotChangeTheResult() {
+		this.failureOnClose = new AssertionError("theirs");
+		CompletableFuture<String> result = LockedStage.run(acquired(Runnable::run), this::code);
+		assertThat(result).isCompletedWithValue("value");
 	}
 
 	private CompletionStage<String> code() {
@@ -79,6 +88,9 @@ class LockedStageTests {
 		@Override
 		public void close() {
 			LockedStageTests.this.events.add("closed");
+			if (LockedStageTests.this.failureOnClose != null) {
+				throw LockedStageTests.this.failureOnClose;
+			}
 		}
 
 	}

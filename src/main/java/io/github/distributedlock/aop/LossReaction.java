@@ -60,7 +60,8 @@ record LossReaction(OnLost onLost) {
 	}
 
 	/**
-	 * Tells of a loss where the method has gone on elsewhere.
+	 * Tells of a loss where the method has gone on elsewhere. Throws nothing, whatever
+	 * the handle does: the lock is yet to be given back.
 	 * @param failure what it failed with, {@code null} if it did not
 	 * @return what the call fails with, {@code null} if it does not
 	 */
@@ -68,11 +69,16 @@ record LossReaction(OnLost onLost) {
 		if (this.onLost == OnLost.REPORT) {
 			return failure;
 		}
-		if (failure == null) {
-			return LossCheck.of(handle);
+		try {
+			if (failure == null) {
+				return LossCheck.of(handle);
+			}
+			LossCheck.addTo(failure, handle);
+			return failure;
 		}
-		LossCheck.addTo(failure, handle);
-		return failure;
+		catch (Throwable ex) {
+			return (failure != null) ? failure : ex;
+		}
 	}
 
 	@Nullable Object proceed(MethodInvocation invocation, LockHandle handle) throws Throwable {

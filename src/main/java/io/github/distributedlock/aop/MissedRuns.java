@@ -35,13 +35,13 @@ final class MissedRuns {
 	private final Map<Method, Integer> missed = new ConcurrentHashMap<>();
 
 	/**
-	 * Takes note of a run that fails for a store that may be back later. To be asked only
-	 * if the {@linkplain #isScheduled scheduler} itself has called the method, and no
-	 * caller would hear of it.
+	 * Takes note of a run that fails for a store that may be back later, or for a stop.
+	 * To be asked only if the {@linkplain #isScheduled scheduler} itself has called the
+	 * method, and no caller would hear of it.
 	 * @return whether to end the run without an exception
 	 */
 	boolean add(LockDefinition definition, LockBackendException failure) {
-		if (!failure.isRetryable() || !mayHaveNoValue(definition)) {
+		if (!(failure.isRetryable() || failure.isStopped()) || !mayHaveNoValue(definition)) {
 			return false;
 		}
 		this.missed.merge(definition.annotated().method(), 1, Integer::sum);

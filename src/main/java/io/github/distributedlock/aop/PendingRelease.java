@@ -55,7 +55,7 @@ final class PendingRelease {
 		try {
 			return Objects.requireNonNull(this.handle.closeAsync(), "closeAsync of a mock");
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
 	}

@@ -111,7 +111,7 @@ final class AsyncAcquirer {
 		HoldOptions options = this.requests.options(request);
 		UnaryOperator<Runnable> inContext = captureContext();
 		CallbackFuture<T> future = new CallbackFuture<>(
-				(task) -> this.handleContext.workers().callback(inContext.apply(task)));
+				(task) -> this.handleContext.workers().callback(() -> run(task, inContext)));
 		Reentrancy reentrancy = Reentrancy.ofChain(CurrentLock.chain(), this.handleContext.lossHandler(),
 				this.requestAcquirer::undo);
 		List<Hold> reentered = reentrancy.reenter(keys, options);
@@ -144,9 +144,27 @@ final class AsyncAcquirer {
 			return this.contextCapture.get();
 		}
 		catch (Throwable ex) {
-			UserCode.caught(ex, () -> "What captures the context of a request for a lock");
+			UserCode.caught(ex, AsyncAcquirer::contextOfRequest);
 			return UnaryOperator.identity();
 		}
+	}
+
+	/**
+	 * Runs a task once: in a context, or without it if that cannot be set.
+	 */
+	private static void run(Runnable task, UnaryOperator<Runnable> inContext) {
+		AtomicBoolean begun = new AtomicBoolean();
+		Runnable once = () -> {
+			if (!begun.getAndSet(true)) {
+				task.run();
+			}
+		};
+		UserCode.run(() -> inContext.apply(once).run(), AsyncAcquirer::contextOfRequest);
+		once.run();
+	}
+
+	private static String contextOfRequest() {
+		return "The context of a request for a lock";
 	}
 
 	private LockHandle reenter(LockRequest request, List<Hold> holds, List<String> keys, Wait wait, Call call) {
@@ -283,19 +301,10 @@ final class AsyncAcquirer {
 				return; // It was withdrawn, and nobody is to be told.
 			}
 			try {
-				AsyncAcquirer.this.handleContext.workers().callback(this::completeInContext);
+				AsyncAcquirer.this.handleContext.workers().callback(() -> run(this::complete, this.inContext));
 			}
 			catch (Throwable noThread) {
 				complete(); // Better here than never.
-			}
-		}
-
-		private void completeInContext() {
-			try {
-				this.inContext.apply(this::complete).run();
-			}
-			finally {
-				complete(); // If that has failed.
 			}
 		}
 

@@ -61,10 +61,11 @@ final class EventLoops {
 	}
 
 	private static void warn(Thread thread, String name, List<String> keys) {
-		logger
-			.warn("{} asks for lock {} on thread {}, which serves many and must not block: what else it serves waits as"
-					+ " well. Let the annotated method return what is reactive, or use acquireAsync. This is logged"
-					+ " once for {}", name, LockException.printable(keys), thread.getName(), name);
+		logger.warn(
+				"Lock {} is asked for on thread {}, which serves many and must not block: what else it serves waits as"
+						+ " well. Let the annotated method return what is reactive, or use acquireAsync. This is logged"
+						+ " once for requests of name '{}'",
+				LockException.printable(keys), thread.getName(), name);
 	}
 
 }

@@ -188,6 +188,11 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	@Override
+	public boolean owns(LockHandle handle) {
+		return handle instanceof EngineHandle own && own.isOf(this.lossHandler);
+	}
+
+	@Override
 	public LockStatus inspect(String key) {
 		return this.inspector.inspect(this.requests.keysInOrder(LockRequest.of(key)).get(0));
 	}
@@ -283,8 +288,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	}
 
 	private boolean isInsideLock() {
-		return Stream.concat(CurrentLock.all().stream(), CurrentLock.chain().stream())
-			.anyMatch((handle) -> handle instanceof EngineHandle own && own.isOf(this.lossHandler));
+		return Stream.concat(CurrentLock.all().stream(), CurrentLock.chain().stream()).anyMatch(this::owns);
 	}
 
 }

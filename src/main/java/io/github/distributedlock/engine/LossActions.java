@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.engine.runtime.UserCode;
@@ -13,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is to be done when the lock of one handle is lost. Safe for use by many threads.
  * <p>
- * Invariants: an action is taken from the queue before it is given to its executor, so
- * that it runs at most once. None waits for another.
+ * Invariants: an action runs at most once, whatever its executor does, and is taken from
+ * the queue before it is given to that. None waits for another.
  */
 final class LossActions {
 
@@ -47,7 +48,12 @@ final class LossActions {
 	 * unless it has been started before
 	 */
 	Runnable add(Runnable action, @Nullable Executor executor) {
-		Runnable code = () -> this.userCode.runWatched(action, this::name);
+		AtomicBoolean begun = new AtomicBoolean();
+		Runnable code = () -> {
+			if (!begun.getAndSet(true)) {
+				this.userCode.runWatched(action, this::name);
+			}
+		};
 		LossAction added = new LossAction(code, executor);
 		this.queue.add(added);
 		return () -> {

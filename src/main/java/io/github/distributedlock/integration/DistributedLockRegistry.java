@@ -17,25 +17,25 @@ import org.springframework.integration.support.locks.LockRegistry;
 @SuppressWarnings("rawtypes")
 public final class DistributedLockRegistry implements LockRegistry {
 
-	private final JdkLocks locks;
+	private final RegistryLocks<Lock> locks;
 
 	/**
 	 * Creates it.
 	 * @param distributedLock what acquires and releases
 	 */
 	public DistributedLockRegistry(DistributedLock distributedLock) {
-		this.locks = new JdkLocks(distributedLock);
+		this.locks = new RegistryLocks<>(new JdkLocks(distributedLock)::lock);
 	}
 
 	/**
-	 * The lock of a key, the same for equal keys.
+	 * The lock of a key, the same for equal keys as long as anybody refers to it.
 	 * @param lockKey the key, a string
 	 * @return the lock
 	 * @throws IllegalArgumentException if the key is no string, or a blank one
 	 */
 	@Override
 	public Lock obtain(Object lockKey) {
-		return this.locks.lock(RegistryKeys.request(lockKey));
+		return this.locks.obtain(lockKey);
 	}
 
 }

@@ -22,7 +22,9 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  */
 public final class RenewableDistributedLockRegistry implements RenewableLockRegistry<DistributedLock> {
 
-	private final JdkLocks locks;
+	private final io.github.distributedlock.DistributedLock distributedLock;
+
+	private final RegistryLocks<DistributedLock> locks;
 
 	private final Duration timeToLive;
 
@@ -35,19 +37,21 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	 */
 	public RenewableDistributedLockRegistry(io.github.distributedlock.DistributedLock distributedLock,
 			Duration timeToLive) {
-		this.locks = new JdkLocks(distributedLock);
+		JdkLocks jdkLocks = new JdkLocks(distributedLock);
+		this.distributedLock = distributedLock;
+		this.locks = new RegistryLocks<>((request) -> new LeasedLock(jdkLocks, request));
 		this.timeToLive = DurationRange.LEASE.check("timeToLive", timeToLive);
 	}
 
 	/**
-	 * The lock of a key, the same for equal keys.
+	 * The lock of a key, the same for equal keys as long as anybody refers to it.
 	 * @param lockKey the key, a string
 	 * @return the lock
 	 * @throws IllegalArgumentException if the key is no string, or a blank one
 	 */
 	@Override
 	public DistributedLock obtain(Object lockKey) {
-		return new LeasedLock(this.locks, RegistryKeys.request(lockKey));
+		return this.locks.obtain(lockKey);
 	}
 
 	/**
@@ -72,8 +76,8 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	 */
 	@Override
 	public void renewLock(Object lockKey, Duration ttl) {
-		String key = RegistryKeys.key(lockKey);
-		LockHandle handle = CurrentLock.find(key, (any) -> true)
+		String key = RegistryLocks.key(lockKey);
+		LockHandle handle = CurrentLock.find(key, this.distributedLock::owns)
 			.orElseThrow(() -> new IllegalStateException(
 					"Lock '" + LockException.printable(key) + "' is not held by this thread"));
 		if (!handle.extend(ttl)) {

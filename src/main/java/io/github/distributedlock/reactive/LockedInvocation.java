@@ -63,7 +63,8 @@ public interface LockedInvocation {
 	void joinsTransaction();
 
 	/**
-	 * Tells of a loss as the annotation says.
+	 * Tells of a loss as the annotation says. Throws nothing, whatever the handle does:
+	 * the lock is yet to be given back.
 	 * @param failure what the method failed with, {@code null} if it did not
 	 * @param handle the handle, still open
 	 * @return what the call fails with, {@code null} if it does not

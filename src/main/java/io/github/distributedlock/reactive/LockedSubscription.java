@@ -99,8 +99,28 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	 * An Error, too, is a signal: what Reactor lets through would keep the lock for ever.
 	 */
 	private void fallOut(Throwable failure) {
-		this.upstream.cancel();
-		onError(failure);
+		if (this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
+			cancelUpstream(() -> end(failure));
+		}
+		else {
+			SerialSubscriber.drop(failure, this.context);
+		}
+	}
+
+	/**
+	 * Cancels what runs in the lock, and goes on whatever that throws. Not the other way
+	 * round, since it would run without the lock.
+	 */
+	private void cancelUpstream(Runnable then) {
+		try {
+			this.upstream.cancel();
+		}
+		catch (Throwable ex) {
+			SerialSubscriber.drop(ex, this.context);
+		}
+		finally {
+			then.run();
+		}
 	}
 
 	private void fail(Throwable failure) {
@@ -144,12 +164,24 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	@Override
 	public void onSubscribe(Subscription subscription) {
-		this.upstream.set(subscription);
+		guard(() -> this.upstream.set(subscription));
 	}
 
 	@Override
 	public void request(long n) {
-		this.upstream.request(n);
+		guard(() -> this.upstream.request(n));
+	}
+
+	/**
+	 * Runs what asks the source, which may throw instead of telling an error.
+	 */
+	private void guard(Runnable asking) {
+		try {
+			asking.run();
+		}
+		catch (Throwable ex) {
+			fallOut(ex);
+		}
 	}
 
 	@Override
@@ -206,7 +238,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			signal(failure);
 			return;
 		}
-		Throwable outcome = outcome(failure, held);
+		Throwable outcome = this.invocation.outcome(failure, held);
 		CompletableFuture<@Nullable Void> released = this.release.leaveStream();
 		if (this.inTransaction) {
 			signal(outcome); // The transaction may wait for it.
@@ -217,26 +249,15 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
-	 * Throws nothing, whatever the handle does: the lock is yet to be given back.
-	 */
-	private @Nullable Throwable outcome(@Nullable Throwable failure, LockHandle handle) {
-		try {
-			return this.invocation.outcome(failure, handle);
-		}
-		catch (Throwable ex) {
-			return (failure != null) ? failure : ex;
-		}
-	}
-
-	/**
 	 * There is no lock to wait for.
 	 */
 	private void lost(LockHandle handle) {
-		Throwable loss = outcome(null, handle);
+		Throwable loss = this.invocation.outcome(null, handle);
 		if (loss != null && this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
-			this.upstream.cancel();
-			this.release.leaveStream();
-			signal(loss);
+			cancelUpstream(() -> {
+				this.release.leaveStream();
+				signal(loss);
+			});
 		}
 	}
 
@@ -259,9 +280,10 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			this.lockRequest.withdraw();
 		}
 		else if (before == State.RUNNING) {
-			this.upstream.cancel();
-			this.downstream.discard();
-			this.release.leaveStream();
+			cancelUpstream(() -> {
+				this.release.leaveStream();
+				this.downstream.discard();
+			});
 		}
 	}
 

@@ -26,7 +26,7 @@ final class ParallelScheduler {
 		try {
 			Schedulers.parallel().schedule(once);
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			once.run(); // Better here than never. It may have been queued.
 		}
 	}

@@ -97,7 +97,7 @@ final class PendingClose {
 				}
 			}
 		}
-		catch (RuntimeException | Error ex) {
+		catch (Throwable ex) {
 			// It is for the engine to tell of.
 		}
 		this.closed.complete(null);

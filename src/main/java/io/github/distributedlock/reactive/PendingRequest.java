@@ -50,18 +50,19 @@ final class PendingRequest {
 		this.asking = Thread.currentThread();
 		try {
 			this.request = LockContext.ask(context, () -> invocation.acquire(this::told));
+			this.asking = null;
+			if (this.withdrawn) {
+				cancel();
+			}
 		}
 		catch (Throwable ex) {
+			this.asking = null;
 			this.answer.accept(null, ex);
 		}
 		finally {
-			this.asking = null;
-		}
-		if (this.withdrawn) {
-			cancel();
-		}
-		if (this.toldAtOnce != null) {
-			this.toldAtOnce.run();
+			if (this.toldAtOnce != null) {
+				this.toldAtOnce.run();
+			}
 		}
 	}
 

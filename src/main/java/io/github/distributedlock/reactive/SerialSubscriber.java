@@ -5,7 +5,9 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 import reactor.core.CoreSubscriber;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
 
 /**
  * Tells a subscriber of elements by one thread, and of the end by any; of an only value
@@ -14,7 +16,9 @@ import reactor.core.publisher.Operators;
  * Invariants: the number has {@link #LAST} in it from the moment on at which the end is
  * known, and counts the elements that are being passed on: several where passing one on
  * asks for the next. No element is passed on after the end, and the end not while one is:
- * then the thread that passes the last one on tells it. The end is told once.
+ * then the thread that passes the last one on tells it. The end is told once. What the
+ * subscriber throws at an element is for the caller, at the only value an end, and at the
+ * end dropped.
  */
 final class SerialSubscriber {
 
@@ -80,24 +84,51 @@ final class SerialSubscriber {
 	}
 
 	private void tell() {
-		Throwable why = this.failure;
-		if (why != null) {
-			this.actual.onError(why);
-			discard();
-			return;
+		try {
+			Throwable why = (this.failure != null) ? this.failure : passOnly();
+			if (why != null) {
+				this.actual.onError(why);
+			}
+			else {
+				this.actual.onComplete();
+			}
 		}
+		catch (Throwable ex) {
+			drop(ex, this.actual.currentContext());
+		}
+		finally {
+			discard();
+		}
+	}
+
+	/**
+	 * Passes the only value on, if there is one.
+	 * @return what that has thrown: what Reactor lets through, nobody here would hear of
+	 */
+	private @Nullable Throwable passOnly() {
 		try {
 			Object value = this.only.getAndSet(null);
 			if (value != null) {
 				this.actual.onNext(value);
 			}
+			return null;
 		}
 		catch (Throwable ex) {
-			// What Reactor lets through, nobody here would hear of.
-			this.actual.onError(ex);
-			return;
+			return ex;
 		}
-		this.actual.onComplete();
+	}
+
+	/**
+	 * Drops what code of others has thrown where nobody can be told any more, as Reactor
+	 * does: what it regards as fatal for the JVM is thrown on.
+	 */
+	static void drop(Throwable thrown, Context context) {
+		try {
+			Operators.onErrorDropped(thrown, context);
+		}
+		finally {
+			Exceptions.throwIfJvmFatal(thrown);
+		}
 	}
 
 }

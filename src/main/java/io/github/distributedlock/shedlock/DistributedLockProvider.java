@@ -10,6 +10,8 @@ import java.util.function.Function;
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.DurationRange;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.UndoableHandle;
@@ -17,6 +19,8 @@ import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * ShedLock's {@link net.javacrumbs.shedlock.core.LockProvider}, whose locks can be
@@ -29,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * {@code lockAtMostFor} is. A lock is never reentrant. Safe for use by many threads.
  */
 public final class DistributedLockProvider implements ExtensibleLockProvider {
+
+	private static final Logger logger = LoggerFactory.getLogger(DistributedLockProvider.class);
 
 	private static final String NAME = "shedlock";
 
@@ -58,7 +64,8 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	/**
 	 * Tries to acquire a lock, without waiting.
 	 * @param configuration its name, and how long to hold it
-	 * @return the lock, or empty if it is busy, be it that the calling thread has it
+	 * @return the lock, or empty if it is busy, be it that the calling thread has it, or
+	 * if the application is stopping
 	 * @throws IllegalArgumentException if {@code lockAtMostFor} is longer than 365 days
 	 * @throws io.github.distributedlock.LockBackendException if the store failed or
 	 * refused
@@ -66,10 +73,23 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	@Override
 	public Optional<SimpleLock> lock(LockConfiguration configuration) {
 		LockRequest request = request(configuration);
-		if (CurrentLock.find(configuration.getName(), LockHandle::isHeld).isPresent()) {
+		if (CurrentLock.find(configuration.getName(), this::isHeldHere).isPresent()) {
 			return Optional.empty();
 		}
-		return this.distributedLock.tryAcquire(request).map((handle) -> held(handle, configuration));
+		try {
+			return this.distributedLock.tryAcquire(request).map((handle) -> held(handle, configuration));
+		}
+		catch (LockBackendException ex) {
+			if (!ex.isStopped()) {
+				throw ex;
+			}
+			logger.info("Job '{}' is not run: {}", LockException.printable(configuration.getName()), ex.getMessage());
+			return Optional.empty();
+		}
+	}
+
+	private boolean isHeldHere(LockHandle handle) {
+		return this.distributedLock.owns(handle) && handle.isHeld();
 	}
 
 	/**

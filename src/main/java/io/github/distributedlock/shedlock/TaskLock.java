@@ -49,14 +49,15 @@ final class TaskLock extends AbstractSimpleLock {
 	 * Runs on the JDK's thread for delays, which serves the whole JVM: it must not wait.
 	 */
 	private void end() {
-		if (this.handle.isHeld()) {
+		boolean held = this.handle.isHeld();
+		this.handle.closeAsync();
+		if (held) {
 			logger.warn(
 					"Lock '{}' is released though its task has not ended, since its lockAtMostFor of {} is over:"
 							+ " another JVM may run the task now",
 					LockException.printable(this.lockConfiguration.getName()),
 					this.lockConfiguration.getLockAtMostFor());
 		}
-		this.handle.closeAsync();
 	}
 
 	@Override

@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.CurrentLock;
@@ -38,6 +39,11 @@ class RecordingLock implements DistributedLock {
 	volatile RuntimeException failureOnCheck;
 
 	volatile Error errorOnRequest;
+
+	/**
+	 * What a future throws when it has told of its handle.
+	 */
+	volatile Error thrownAfterTelling;
 
 	/**
 	 * When it is not null, a release in the background ends with it.
@@ -99,7 +105,8 @@ class RecordingLock implements DistributedLock {
 		CompletableFuture<Void> turn = this.turn;
 		if (turn == null) {
 			try {
-				return CompletableFuture.completedFuture(acquire.get());
+				return (this.thrownAfterTelling != null) ? throwing(acquire.get())
+						: CompletableFuture.completedFuture(acquire.get());
 			}
 			catch (RuntimeException ex) {
 				return CompletableFuture.failedFuture(ex);
@@ -117,6 +124,20 @@ class RecordingLock implements DistributedLock {
 				future.complete(acquire.get());
 			}
 		});
+		return future;
+	}
+
+	private <T> CompletableFuture<T> throwing(T value) {
+		CompletableFuture<T> future = new CompletableFuture<>() {
+
+			@Override
+			public CompletableFuture<T> whenComplete(BiConsumer<? super T, ? super Throwable> action) {
+				super.whenComplete(action);
+				throw RecordingLock.this.thrownAfterTelling;
+			}
+
+		};
+		future.complete(value);
 		return future;
 	}
 

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -89,6 +90,15 @@ class StageTests {
 		CompletableFuture<String> result = this.service.future(() -> this.source);
 		this.source.complete("done");
 		assertThat(result).isCompletedWithValue("done");
+	}
+
+	@Test
+	void handleThatCannotBeAskedForALossIsReleased() {
+		this.context.lock().failureOnCheck = new UnsupportedOperationException("theirs");
+		CompletableFuture<String> result = this.service.checked(() -> this.source);
+		this.source.complete("done");
+		assertThat(result).isCompletedExceptionally();
+		assertThat(this.events).containsExactly("acquire", "release");
 	}
 
 	@Test
@@ -188,6 +198,11 @@ class StageTests {
 
 		@DistributedLock
 		public CompletableFuture<String> future(Supplier<CompletableFuture<String>> action) {
+			return action.get();
+		}
+
+		@DistributedLock(onLost = OnLost.THROW)
+		public CompletableFuture<String> checked(Supplier<CompletableFuture<String>> action) {
 			return action.get();
 		}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
+import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.reactivex.rxjava3.core.Single;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
 import org.springframework.boot.test.system.CapturedOutput;
@@ -56,6 +58,18 @@ class ScheduledOutageTests {
 		}
 		assertThat(output).doesNotContain("\tat ").doesNotContain("Unexpected error occurred in scheduled");
 		assertThat(output.getAll()).containsOnlyOnce("Job.run can be asked for again, after ");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { BlockingJob.class, ReactiveJob.class })
+	void eachRunDuringAStopIsALine(Class<? extends Job> type, CapturedOutput output) {
+		Contexts.inMemory().withUserConfiguration(SchedulingConfiguration.class).withBean(type).run((context) -> {
+			context.getBean(LockEngine.class).stop();
+			String line = "Scheduled method " + type.getSimpleName()
+					+ ".run did not run: Lock 'job' cannot be acquired: the lock engine is stopped";
+			await("two runs", () -> output.getAll().split(line, -1).length > 2);
+		});
+		assertThat(output).doesNotContain("\tat ");
 	}
 
 	/**

@@ -38,9 +38,10 @@ class EventLoopsTests {
 	@Test
 	void reactorsThread(CapturedOutput output) {
 		onLoop(() -> acquire("Orders.pay"));
-		assertThat(output).contains("Orders.pay asks for lock [k] on thread loop-")
+		assertThat(output).contains("Lock [k] is asked for on thread loop-")
 			.contains("which serves many and must not block")
-			.contains("acquireAsync");
+			.contains("acquireAsync")
+			.contains("once for requests of name 'Orders.pay'");
 	}
 
 	@Test

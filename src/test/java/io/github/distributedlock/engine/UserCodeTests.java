@@ -150,6 +150,22 @@ class UserCodeTests extends EngineFixture {
 		assertThat(Thread.interrupted()).isTrue();
 	}
 
+	/**
+	 * As for one that throws when it has run a task.
+	 */
+	@Test
+	void actionRunsOnceWhateverItsExecutorDoes() {
+		List<String> told = new ArrayList<>();
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		handle.onLost(() -> told.add("k"), (task) -> {
+			task.run();
+			task.run();
+		});
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(told).containsExactly("k");
+		handle.close();
+	}
+
 	@Test
 	void actionThatTakesLongIsLoggedWithWhereItIs(CapturedOutput output) {
 		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));

@@ -152,6 +152,16 @@ class WaitObserverTests extends EngineFixture {
 			.satisfies((acquired) -> acquired.join().close());
 	}
 
+	@Test
+	void aContextThatCannotBeSetHarmsNoRequestAndNothingThatDependsOnIt() {
+		LockEngine withContext = build(LockEngine.builder(this.store).contextCapture(() -> (task) -> () -> {
+			throw new AssertionError("while it sets");
+		}));
+		CompletableFuture<LockHandle> acquired = withContext.acquireAsync(LockRequest.of("k"));
+		assertThat(ended(acquired.thenAcceptAsync(LockHandle::close, acquired.defaultExecutor()))).isCompleted();
+		assertThat(withContext.snapshot().holds()).isEmpty();
+	}
+
 	private <T> CompletableFuture<T> ended(CompletableFuture<T> future) {
 		this.time.advance(Duration.ZERO);
 		return future;

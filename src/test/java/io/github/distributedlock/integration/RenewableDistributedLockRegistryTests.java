@@ -3,7 +3,9 @@ package io.github.distributedlock.integration;
 import java.time.Duration;
 
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.EngineFixture;
+import io.github.distributedlock.engine.LockEngine;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.integration.support.locks.DistributedLock;
@@ -86,6 +88,22 @@ class RenewableDistributedLockRegistryTests extends EngineFixture {
 		assertThatIllegalStateException().isThrownBy(() -> this.registry.renewLock("k"))
 			.withMessage("Lock 'k' was lost");
 		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(this.lock::unlock);
+	}
+
+	@Test
+	void renewsOnlyWhatItsEngineHolds() {
+		LockEngine other = engine(new InMemoryLockBackend(this.time::nanoTime), "other store");
+		LockHandle notAsked = other.acquire(request("k").leaseTime(SECOND));
+		assertThatIllegalStateException().isThrownBy(() -> this.registry.renewLock("k"))
+			.withMessage("Lock 'k' is not held by this thread");
+		notAsked.close();
+		this.lock.lock(SECOND);
+		notAsked = other.acquire(request("k").leaseTime(SECOND));
+		this.registry.renewLock("k", MINUTE);
+		this.time.advance(SECOND);
+		assertThat(holderOf("k")).isNotNull();
+		assertThat(notAsked.isHeld()).isFalse();
+		this.lock.unlock();
 	}
 
 	@Test

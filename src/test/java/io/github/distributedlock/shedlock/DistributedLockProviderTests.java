@@ -8,19 +8,27 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.turbo.TurboFilter;
+import ch.qos.logback.core.spi.FilterReply;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.engine.LockEngine;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
+import org.slf4j.Marker;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -75,6 +83,15 @@ class DistributedLockProviderTests extends EngineFixture {
 		try (LockHandle handle = this.engine.acquire("job")) {
 			assertThat(this.provider.lock(configuration(HOUR, Duration.ZERO))).isEmpty();
 			assertThat(handle.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	void isNotBusyForAThreadThatHoldsTheKeyInAnotherStore() {
+		try (LockHandle elsewhere = engine(new InMemoryLockBackend(this.time::nanoTime), "other store")
+			.acquire("job")) {
+			lock(HOUR, Duration.ZERO).unlock();
+			assertThat(elsewhere.isHeld()).isTrue();
 		}
 	}
 
@@ -251,6 +268,42 @@ class DistributedLockProviderTests extends EngineFixture {
 		assertThat(stop).isNotDone();
 		lock.unlock();
 		assertThat(stop).succeedsWithin(PATIENCE);
+	}
+
+	@Test
+	void taskIsNotRunDuringAStopAndOneLineSaysSo(CapturedOutput output) {
+		this.engine.stop();
+		assertThat(this.provider.lock(configuration(HOUR, Duration.ZERO))).isEmpty();
+		assertThat(output.toString().lines().filter((line) -> line.contains("job")))
+			.singleElement(InstanceOfAssertFactories.STRING)
+			.contains("Job 'job' is not run: Lock 'job' cannot be acquired: the lock engine is stopped");
+		assertThat(output).doesNotContain("\tat ");
+	}
+
+	@Test
+	void logThatThrowsDoesNotKeepTheLock() {
+		lock(HOUR, Duration.ZERO);
+		Logger logger = (Logger) LoggerFactory.getLogger(TaskLock.class);
+		TurboFilter broken = new TurboFilter() {
+
+			@Override
+			public FilterReply decide(Marker marker, Logger of, Level level, String format, Object[] params,
+					Throwable thrown) {
+				if (of == logger) {
+					throw new AssertionError("the log");
+				}
+				return FilterReply.NEUTRAL;
+			}
+
+		};
+		logger.getLoggerContext().addTurboFilter(broken);
+		try {
+			timer().end().complete(null);
+		}
+		finally {
+			logger.getLoggerContext().getTurboFilterList().remove(broken);
+		}
+		Awaitility.await("the lock is given back").until(this::isFree);
 	}
 
 	@Test

@@ -38,6 +38,7 @@ import kotlinx.coroutines.flow.toList
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.reactor.ReactorContext
 import kotlinx.coroutines.runBlocking
+import kotlinx.coroutines.suspendCancellableCoroutine
 import kotlinx.coroutines.withContext
 import kotlinx.coroutines.withTimeout
 import kotlinx.coroutines.yield
@@ -187,6 +188,22 @@ class SuspendTests {
 		}
 		begun.await()
 		assertThat(redis.admin().exists(LOCK)).isTrue()
+		job.cancelAndJoin()
+		await().untilAsserted { assertThat(redis.admin().exists(LOCK)).isFalse() }
+	}
+
+	@Test
+	fun `handler of a cancellation that throws keeps no lock`() = with { orders ->
+		val begun = CompletableDeferred<Unit>()
+		val job = launch {
+			orders.pay("1") {
+				suspendCancellableCoroutine<Unit> {
+					it.invokeOnCancellation { throw AssertionError("theirs") }
+					begun.complete(Unit)
+				}
+			}
+		}
+		begun.await()
 		job.cancelAndJoin()
 		await().untilAsserted { assertThat(redis.admin().exists(LOCK)).isFalse() }
 	}

@@ -92,6 +92,7 @@ public final class Lifecycle {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(key) + "' cannot be acquired: the lock engine is stopped"
 						+ " (the application is shutting down, or was stopped)")
+				.stopped(true)
 				.build();
 		}
 	}
