@@ -1,5 +1,7 @@
 package io.github.distributedlock.engine;
 
+import java.util.List;
+import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -8,6 +10,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.engine.runtime.Workers;
 import org.jspecify.annotations.Nullable;
 
@@ -16,14 +19,28 @@ import org.jspecify.annotations.Nullable;
  * its handle is closed.
  * <p>
  * Invariants: a call is counted before it asks whether the engine is open, so that a stop
- * either finds it here or refuses it. A stop completes as soon as no call is left that it
- * has found, or that began after it inside of another.
+ * either finds it here or refuses it. A call has the number of the last stop before it,
+ * or of the call that it began inside of if that is smaller. A stop completes as soon as
+ * no call with a smaller number than its own is left: so it waits for those that it has
+ * found and what began inside of them, but neither for one that is refused after it nor
+ * for one of the time after the next start. Safe for use by many threads.
  */
 final class RunningCalls {
 
+	private record Stop(int number, CompletableFuture<Void> end) {
+	}
+
 	private final Set<Call> calls = ConcurrentHashMap.newKeySet();
 
-	private final Queue<CompletableFuture<Void>> stops = new ConcurrentLinkedQueue<>();
+	/**
+	 * Those that have not completed. A stop is here before its number can be seen.
+	 */
+	private final Queue<Stop> stops = new ConcurrentLinkedQueue<>();
+
+	/**
+	 * The number of the last stop. Changed only by this monitor.
+	 */
+	private volatile int number;
 
 	private final Workers workers;
 
@@ -38,17 +55,42 @@ final class RunningCalls {
 	Call begin(boolean awaited) {
 		Call call = new Call();
 		if (awaited) {
+			int last = this.number;
+			call.number = last;
 			this.calls.add(call);
+			if (!this.stops.isEmpty()) { // One of them may have begun just now.
+				call.number = outermost().orElse(this.number);
+				if (call.number != last) {
+					completeStops();
+				}
+			}
 		}
 		return call;
+	}
+
+	/**
+	 * The smallest number of the calls that the calling thread, or the chain that it asks
+	 * for, is inside of.
+	 */
+	private OptionalInt outermost() {
+		return Stream.concat(counted(CurrentLock.all()), counted(CurrentLock.chain()))
+			.mapToInt((outer) -> outer.number)
+			.min();
+	}
+
+	private Stream<Call> counted(List<LockHandle> handles) {
+		return handles.stream()
+			.filter(EngineHandle.class::isInstance)
+			.map((handle) -> ((EngineHandle) handle).call())
+			.filter(this.calls::contains);
 	}
 
 	/**
 	 * Ends a call.
 	 */
 	void end(Call call) {
-		if (this.calls.remove(call)) {
-			completeIfNoneIsLeft();
+		if (this.calls.remove(call) && call.number < this.number) {
+			completeStops();
 		}
 	}
 
@@ -59,15 +101,14 @@ final class RunningCalls {
 		Thread stopping = Thread.currentThread();
 		this.calls.removeIf((call) -> call.isHeldUpBy(stopping));
 		// Those, too, that somebody has bound to it.
-		CurrentLock.all().forEach((handle) -> {
-			if (handle instanceof EngineHandle own) {
-				this.calls.remove(own.call());
-			}
-		});
-		CompletableFuture<Void> stop = new CompletableFuture<>();
-		this.stops.add(stop);
-		completeIfNoneIsLeft();
-		return stop;
+		counted(CurrentLock.all()).forEach(this.calls::remove);
+		CompletableFuture<Void> end = new CompletableFuture<>();
+		synchronized (this) {
+			this.stops.add(new Stop(this.number + 1, end));
+			this.number++;
+		}
+		completeStops();
+		return end;
 	}
 
 	/**
@@ -75,16 +116,14 @@ final class RunningCalls {
 	 */
 	void forget() {
 		this.calls.clear();
-		completeIfNoneIsLeft();
+		completeStops();
 	}
 
-	private void completeIfNoneIsLeft() {
-		while (this.calls.isEmpty()) {
-			CompletableFuture<Void> stop = this.stops.poll();
-			if (stop == null) {
-				return;
+	private void completeStops() {
+		for (Stop stop : this.stops) {
+			if (this.calls.stream().noneMatch((call) -> call.number < stop.number()) && this.stops.remove(stop)) {
+				this.workers.action(() -> stop.end().complete(null));
 			}
-			this.workers.action(() -> stop.complete(null));
 		}
 	}
 
@@ -92,6 +131,11 @@ final class RunningCalls {
 	 * One call.
 	 */
 	static final class Call {
+
+		/**
+		 * Written before it is counted, or by the thread that has begun it.
+		 */
+		private volatile int number;
 
 		private volatile @Nullable CurrentLock binding;
 

@@ -108,7 +108,7 @@ class StopTests extends EngineFixture {
 	 */
 	@Test
 	void threadThatALockIsOnlyShownToIsNotInsideIt() {
-		LockHandle detached = this.engine.acquire(request("k").detached(true).awaitedOnStop(true));
+		LockHandle detached = awaited("k");
 		try (CurrentLock shown = CurrentLock.show(detached)) {
 			assertThat(this.engine.stop()).isNotDone();
 			assertRefused();
@@ -233,9 +233,67 @@ class StopTests extends EngineFixture {
 		assertThat(stopped.get()).isDone();
 	}
 
+	/**
+	 * It has begun, and is not refused yet, when the last one ends that the stop waits
+	 * for.
+	 */
+	@Test
+	void requestThatIsRefusedIsNotAwaited() {
+		LockHandle awaited = awaited("k");
+		CompletableFuture<Void> stopped = this.engine.stop();
+		this.backend.next("check", (step) -> {
+			assertThat(stopped).isNotDone();
+			awaited.close();
+			assertThat(stopped).isDone();
+			return step.get();
+		});
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.engine.acquire(request("refused").fenced(true).awaitedOnStop(true)));
+	}
+
+	@Test
+	void callOfTheTimeAfterTheNextStartIsNotAwaited() {
+		LockHandle before = awaited("before");
+		CompletableFuture<Void> stopped = this.engine.stop();
+		this.engine.start();
+		LockHandle after = awaited("after");
+		CompletableFuture<Void> stoppedAgain = this.engine.stop();
+		before.close();
+		assertThat(stopped).isDone();
+		assertThat(stoppedAgain).isNotDone();
+		after.close();
+		assertThat(stoppedAgain).isDone();
+	}
+
+	/**
+	 * Whenever it began, and by a thread or without one.
+	 */
+	@Test
+	void whatBeganInsideOfAnAwaitedCallIsAwaited() {
+		LockHandle outer = awaited("k");
+		CompletableFuture<Void> stopped = this.engine.stop();
+		LockHandle middle;
+		try (CurrentLock binding = CurrentLock.bind(outer)) {
+			middle = awaited("middle");
+		}
+		this.engine.start();
+		LockHandle inner = CurrentLock.inChain(List.of(middle),
+				() -> this.engine.acquireAsync(request("middle").awaitedOnStop(true)).join());
+		for (LockHandle handle : List.of(outer, middle)) {
+			handle.close();
+			assertThat(stopped).isNotDone();
+		}
+		inner.close();
+		assertThat(stopped).isDone();
+	}
+
+	private LockHandle awaited(String key) {
+		return this.engine.acquire(request(key).awaitedOnStop(true).detached(true));
+	}
+
 	@Test
 	void lockThatIsGivenBackInTheBackgroundIsAwaited() {
-		LockHandle awaited = this.engine.acquire(request("k").awaitedOnStop(true).detached(true));
+		LockHandle awaited = awaited("k");
 		CompletableFuture<Void> stopped = this.engine.stop();
 		this.backend.next("release", (step) -> {
 			awaited.close();
@@ -248,7 +306,7 @@ class StopTests extends EngineFixture {
 
 	@Test
 	void stopCompletesAtTheLatestWhenTheEngineIsClosed() {
-		LockHandle awaited = this.engine.acquire(request("k").awaitedOnStop(true).detached(true));
+		LockHandle awaited = awaited("k");
 		CompletableFuture<Void> first = this.engine.stop();
 		CompletableFuture<Void> second = this.engine.stop();
 		assertThat(first).isNotDone();
