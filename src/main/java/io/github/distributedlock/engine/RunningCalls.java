@@ -1,7 +1,6 @@
 package io.github.distributedlock.engine;
 
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -59,7 +58,7 @@ final class RunningCalls {
 			call.number = last;
 			this.calls.add(call);
 			if (!this.stops.isEmpty()) { // One of them may have begun just now.
-				call.number = outermost().orElse(this.number);
+				call.number = outermost();
 				if (call.number != last) {
 					completeStops();
 				}
@@ -69,20 +68,19 @@ final class RunningCalls {
 	}
 
 	/**
-	 * The smallest number of the calls that the calling thread, or the chain that it asks
-	 * for, is inside of.
+	 * The smallest number of the counted calls that the calling thread, or the chain that
+	 * it asks for, is inside of; else that of the last stop.
 	 */
-	private OptionalInt outermost() {
-		return Stream.concat(counted(CurrentLock.all()), counted(CurrentLock.chain()))
-			.mapToInt((outer) -> outer.number)
-			.min();
-	}
-
-	private Stream<Call> counted(List<LockHandle> handles) {
-		return handles.stream()
-			.filter(EngineHandle.class::isInstance)
-			.map((handle) -> ((EngineHandle) handle).call())
-			.filter(this.calls::contains);
+	private int outermost() {
+		int number = this.number;
+		for (List<LockHandle> handles : List.of(CurrentLock.all(), CurrentLock.chain())) {
+			for (LockHandle handle : handles) {
+				if (handle instanceof EngineHandle own && this.calls.contains(own.call())) {
+					number = Math.min(number, own.call().number);
+				}
+			}
+		}
+		return number;
 	}
 
 	/**
@@ -99,9 +97,14 @@ final class RunningCalls {
 	 */
 	CompletableFuture<Void> end() {
 		Thread stopping = Thread.currentThread();
-		this.calls.removeIf((call) -> call.isHeldUpBy(stopping));
+		boolean exits = isJvmEnding();
+		this.calls.removeIf((call) -> call.isHeldUpBy(stopping, exits));
 		// Those, too, that somebody has bound to it.
-		counted(CurrentLock.all()).forEach(this.calls::remove);
+		CurrentLock.all().forEach((handle) -> {
+			if (handle instanceof EngineHandle own) {
+				this.calls.remove(own.call());
+			}
+		});
 		CompletableFuture<Void> end = new CompletableFuture<>();
 		synchronized (this) {
 			this.stops.add(new Stop(this.number + 1, end));
@@ -109,6 +112,23 @@ final class RunningCalls {
 		}
 		completeStops();
 		return end;
+	}
+
+	/**
+	 * Whether a thread may have called {@link System#exit}: else no stack has to be
+	 * looked at, which takes long if there are many.
+	 */
+	private static boolean isJvmEnding() {
+		Thread nothing = new Thread(() -> {
+		});
+		try {
+			Runtime.getRuntime().addShutdownHook(nothing);
+			Runtime.getRuntime().removeShutdownHook(nothing);
+			return false;
+		}
+		catch (IllegalStateException ex) {
+			return true;
+		}
 	}
 
 	/**
@@ -158,10 +178,10 @@ final class RunningCalls {
 		 * A thread does not come back from {@link System#exit}, which waits for the
 		 * application to stop.
 		 */
-		private boolean isHeldUpBy(Thread stopping) {
+		private boolean isHeldUpBy(Thread stopping, boolean exits) {
 			CurrentLock binding = this.binding;
 			Thread thread = (binding != null) ? binding.thread() : null;
-			return thread != null && (thread == stopping || Stream.of(thread.getStackTrace())
+			return thread != null && (thread == stopping || exits && Stream.of(thread.getStackTrace())
 				.anyMatch((frame) -> frame.getClassName().equals(Runtime.class.getName())
 						&& frame.getMethodName().equals("exit")));
 		}
