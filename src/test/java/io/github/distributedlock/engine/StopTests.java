@@ -14,6 +14,7 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class StopTests extends EngineFixture {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	// What goes on
 
@@ -190,11 +191,11 @@ class StopTests extends EngineFixture {
 		CompletableFuture<List<String>> stopped = this.engine.stop()
 			.thenApply((end) -> List.copyOf(this.backend.steps()));
 		first.countDown();
-		execute.get(30, TimeUnit.SECONDS);
+		execute.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 		assertThat(stopped).isNotDone();
 		second.countDown();
-		run.get(30, TimeUnit.SECONDS);
-		assertThat(stopped.get(30, TimeUnit.SECONDS)).contains("release a", "release b");
+		run.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+		assertThat(stopped.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).contains("release a", "release b");
 		assertThat(byHand.isHeld()).isTrue();
 		byHand.close();
 	}
@@ -331,7 +332,7 @@ class StopTests extends EngineFixture {
 
 	private static Void await(CountDownLatch latch) {
 		try {
-			assertThat(latch.await(30, TimeUnit.SECONDS)).as("told to go on").isTrue();
+			assertThat(latch.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).as("told to go on").isTrue();
 			return null;
 		}
 		catch (InterruptedException ex) {
