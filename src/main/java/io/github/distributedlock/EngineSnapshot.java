@@ -1,6 +1,7 @@
 package io.github.distributedlock;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -108,6 +109,8 @@ public final class EngineSnapshot {
 	 * it
 	 * @param mode who may hold the key together with it
 	 * @param left for how long it is certainly held if nothing renews it
+	 * @param since since when the request has had it, by the clock of this JVM when it
+	 * got it; the same at each snapshot
 	 * @param held for how long the request has had it
 	 * @param renewals how often the lease was renewed for this owner
 	 * @param thread the name of the thread that the handle is bound to, {@code null} for
@@ -115,8 +118,8 @@ public final class EngineSnapshot {
 	 * while the key is handed on
 	 * @param fencingToken the fencing token, {@code null} if the request has none
 	 */
-	public record Hold(String key, String owner, String name, LockMode mode, Duration left, Duration held, int renewals,
-			@Nullable String thread, @Nullable Long fencingToken) {
+	public record Hold(String key, String owner, String name, LockMode mode, Duration left, Instant since,
+			Duration held, int renewals, @Nullable String thread, @Nullable Long fencingToken) {
 	}
 
 	/**

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -93,7 +94,7 @@ class CurrentLockTests {
 	}
 
 	private <T> T elsewhere(Callable<T> action) throws Exception {
-		return this.thread.submit(action).get(30, TimeUnit.SECONDS);
+		return this.thread.submit(action).get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 	}
 
 }

@@ -35,7 +35,7 @@ class MeterConfiguration {
 			ObjectProvider<DistributedLockAdvisor> advisors, ObjectProvider<LockEngine> engines) {
 		return () -> {
 			advisors.forEach((advisor) -> advisor.lockNames().forEach(meters::expect));
-			engines.ifUnique((engine) -> meters.observe(engine::keysHeld, engine::requestsWaiting));
+			engines.ifUnique((engine) -> meters.observe(engine, LockEngine::keysHeld, LockEngine::requestsWaiting));
 		};
 	}
 

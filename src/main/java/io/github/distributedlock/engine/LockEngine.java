@@ -256,11 +256,12 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * Fails waiting requests with a {@link LockBackendException}, and refuses new ones.
 	 * What is held stays so: it is renewed, and given back when it ends. A thread that is
 	 * inside a lock is served until {@link #close()}.
-	 * @return completes when the last request that is
-	 * {@linkplain LockRequest#awaitedOnStop(boolean) awaited} has failed, or its handle
-	 * is closed; but those on the calling thread, and on one that has called
-	 * {@link System#exit}, are not waited for, since they may wait for this. At the
-	 * latest when the engine is closed
+	 * @return completes when each request that had begun, and is
+	 * {@linkplain LockRequest#awaitedOnStop(boolean) awaited}, has failed, or its handle
+	 * is closed; and so has each that began inside of one of these. Those that are
+	 * refused later are not waited for, nor those after the next {@link #start()}. Nor
+	 * are those on the calling thread, and on one that has called {@link System#exit},
+	 * since they may wait for this. At the latest when the engine is closed
 	 */
 	public CompletableFuture<Void> stop() {
 		if (this.lifecycle.stop()) {

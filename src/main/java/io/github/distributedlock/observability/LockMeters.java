@@ -1,7 +1,9 @@
 package io.github.distributedlock.observability;
 
+import java.util.List;
 import java.util.Locale;
-import java.util.function.Supplier;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.ToDoubleFunction;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
@@ -18,23 +20,28 @@ import io.micrometer.core.instrument.Timer;
  * <ul>
  * <li>{@code distributed.lock.acquire}: how long requests waited; {@code outcome} is
  * {@code acquired} or {@code busy}. A request that fails is neither.</li>
- * <li>{@code distributed.lock.held}: from having a key to giving it back.</li>
+ * <li>{@code distributed.lock.held}: from having a key to giving it back or losing it. It
+ * counts twice if it was handed on inside the JVM before it was found to be lost.</li>
  * <li>{@code distributed.lock.lost}: keys no longer held although nobody gave them back,
  * by {@code reason}.</li>
  * <li>{@code distributed.lock.renewed.late}: leases nearly lost.</li>
  * <li>{@code distributed.lock.release.deferred}: keys that could not be given back at
  * once.</li>
  * <li>{@code distributed.lock.active} and {@code distributed.lock.waiting}: gauges of the
- * locks that are held and of the requests that wait.</li>
+ * locks that are held and of the requests that wait, until the engine is closed.</li>
  * </ul>
  * No API: public only for the auto-configuration, which registers it where there is a
  * {@link MeterRegistry}.
  */
-public final class LockMeters implements LockListener {
+public final class LockMeters implements LockListener, AutoCloseable {
+
+	private static final String ACTIVE = "distributed.lock.active";
 
 	private static final String NAME = "name";
 
 	private final MeterRegistry registry;
+
+	private final List<Gauge> gauges = new CopyOnWriteArrayList<>();
 
 	private final MeterProvider<Timer> acquire;
 
@@ -88,17 +95,31 @@ public final class LockMeters implements LockListener {
 
 	/**
 	 * Adds gauges of an engine, which have no name of a request. They are read at each
-	 * scrape, so what gives their values should not depend on how many there are.
+	 * scrape, so what gives their values should not depend on how many there are. They
+	 * refer to the engine weakly, since a registry may outlive it. If the registry has
+	 * gauges of another engine already, these stay.
+	 * @param <T> the type of the engine
+	 * @param engine the engine
 	 * @param held gives how many locks it holds
 	 * @param waiting gives how many requests wait
 	 */
-	public void observe(Supplier<Number> held, Supplier<Number> waiting) {
-		Gauge.builder("distributed.lock.active", held)
-			.description("Locks that are held by this JVM")
-			.register(this.registry);
-		Gauge.builder("distributed.lock.waiting", waiting)
-			.description("Requests of this JVM that wait for a lock")
-			.register(this.registry);
+	public <T> void observe(T engine, ToDoubleFunction<T> held, ToDoubleFunction<T> waiting) {
+		if (this.registry.find(ACTIVE).gauge() == null) {
+			this.gauges.add(Gauge.builder(ACTIVE, engine, held)
+				.description("Locks that are held by this JVM")
+				.register(this.registry));
+			this.gauges.add(Gauge.builder("distributed.lock.waiting", engine, waiting)
+				.description("Requests of this JVM that wait for a lock")
+				.register(this.registry));
+		}
+	}
+
+	/**
+	 * Removes the gauges. What was counted and timed stays where it was.
+	 */
+	@Override
+	public void close() {
+		this.gauges.forEach(this.registry::remove);
 	}
 
 	@Override
@@ -115,6 +136,7 @@ public final class LockMeters implements LockListener {
 		}
 		else if (event instanceof LockEvent.Lost lost) {
 			this.lost.withTags(NAME, name, "reason", text(lost.reason())).increment();
+			this.held.withTag(NAME, name).record(lost.held());
 		}
 		else if (event instanceof LockEvent.RenewedLate) {
 			this.renewedLate.withTag(NAME, name).increment();

@@ -29,12 +29,11 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 		long lateRenewals) implements OperationResponseBody {
 
 	static LocksDescriptor of(EngineSnapshot snapshot, Values values) {
-		Instant now = Instant.now();
 		return new LocksDescriptor(
 				snapshot.holds()
 					.stream()
 					.sorted(Comparator.comparing(EngineSnapshot.Hold::held).reversed())
-					.map((hold) -> Hold.of(hold, now, values))
+					.map((hold) -> Hold.of(hold, values))
 					.toList(),
 				snapshot.queues()
 					.entrySet()
@@ -60,9 +59,9 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 	record Hold(String key, String name, LockMode mode, String owner, Instant since, Duration left, int renewals,
 			@Nullable String thread, @Nullable Long fencingToken) {
 
-		static Hold of(EngineSnapshot.Hold hold, Instant now, Values values) {
+		static Hold of(EngineSnapshot.Hold hold, Values values) {
 			return new Hold(values.show("lock", hold.key()), hold.name(), hold.mode(),
-					values.show("owner", hold.owner()), now.minus(hold.held()).truncatedTo(ChronoUnit.MILLIS),
+					values.show("owner", hold.owner()), hold.since().truncatedTo(ChronoUnit.MILLIS),
 					millis(hold.left()), hold.renewals(), values.showIfPresent("thread", hold.thread()),
 					hold.fencingToken());
 		}

@@ -113,7 +113,7 @@ class BoundHandOverTests {
 		Thread completing = new Thread(() -> result.complete("done"));
 		this.threads.add(completing);
 		completing.start();
-		assertThat(returned).succeedsWithin(Duration.ofSeconds(60));
+		assertThat(returned).succeedsWithin(Patience.PATIENCE);
 		assertThat(engine.tryAcquire("k")).hasValueSatisfying(LockHandle::close);
 		assertThat(output).doesNotContain("detached");
 	}

@@ -67,7 +67,7 @@ class InterruptTests {
 		}, this.threads);
 		assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> this.service.run(() -> {
 			running.countDown();
-			new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+			new CountDownLatch(1).await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 			return null;
 		}))
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement()
@@ -89,7 +89,7 @@ class InterruptTests {
 			WallClock clock = withEngine.get(WallClock.class);
 			assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> locked.fixed(() -> {
 				clock.advance(Duration.ofSeconds(30));
-				new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+				new CountDownLatch(1).await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 				return null;
 			}));
 		}
@@ -281,8 +281,8 @@ class InterruptTests {
 		SynchronousQueue<Integer> ends = new SynchronousQueue<>();
 		Thread thief = new Thread(() -> {
 			try {
-				for (int round = rounds.poll(60, TimeUnit.SECONDS); round > 0; round = rounds.poll(60,
-						TimeUnit.SECONDS)) {
+				for (int round = rounds.poll(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS); round > 0; round = rounds
+					.poll(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
 					spin();
 					this.lock.lose();
 					ends.put(round);
@@ -306,7 +306,9 @@ class InterruptTests {
 				return null;
 			});
 			assertThat(Thread.currentThread().isInterrupted()).as("after the method").isFalse();
-			assertThat(ends.poll(60, TimeUnit.SECONDS)).as("what blocks next is not interrupted").isEqualTo(round);
+			assertThat(ends.poll(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+				.as("what blocks next is not interrupted")
+				.isEqualTo(round);
 			assertThat(Thread.currentThread().isInterrupted()).as("after the loss").isFalse();
 			new Semaphore(0).tryAcquire(1, TimeUnit.NANOSECONDS);
 		}

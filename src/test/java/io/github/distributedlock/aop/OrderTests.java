@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -53,7 +54,7 @@ class OrderTests {
 	@ValueSource(booleans = { true, false })
 	void insideAsync(boolean classProxy) throws Exception {
 		try (AdvisorContext context = start(classProxy)) {
-			String thread = context.get(Work.class).async().get(60, TimeUnit.SECONDS);
+			String thread = context.get(Work.class).async().get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 			assertThat(thread).isEqualTo("locked on async-1");
 			assertThat(context.lock().events).containsExactly("acquire", "run", "release");
 		}

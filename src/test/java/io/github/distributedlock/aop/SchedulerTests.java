@@ -13,6 +13,7 @@ import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.autoconfigure.DistributedLockAutoConfiguration;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -91,7 +92,7 @@ class SchedulerTests {
 			try {
 				// Of this run, not of one before.
 				this.skipped.drainPermits();
-				if (!this.skipped.tryAcquire(10, TimeUnit.SECONDS)) {
+				if (!this.skipped.tryAcquire(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
 					this.faults.add("nobody skipped the job while it ran");
 				}
 				this.runs.incrementAndGet();

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.Principal;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -136,7 +137,8 @@ class DistributedLocksEndpointTests {
 				.containsEntry("thread", Thread.currentThread().getName());
 			assertThat(number(hold, "renewals")).isZero();
 			assertThat(number(hold, "fencingToken")).isEqualTo(handle.fencingToken().getAsLong());
-			assertThat(Instant.parse(hold.get("since").toString())).isBetween(before, Instant.now());
+			assertThat(Instant.parse(hold.get("since").toString())).isBetween(before, Instant.now())
+				.isEqualTo(engine().snapshot().holds().get(0).since().truncatedTo(ChronoUnit.MILLIS));
 			assertThat(Duration.parse(hold.get("left").toString())).isBetween(Duration.ZERO, Duration.ofSeconds(30));
 			assertThat(number(locks, "requestsWaiting")).isZero();
 			assertThat(number(locks, "lateRenewals")).isZero();

@@ -54,7 +54,7 @@ class LeaseTooShortTests {
 		this.runner.run((context) -> {
 			assertThatExceptionOfType(InterruptedException.class)
 				.isThrownBy(() -> context.getBean(Service.class).interrupt(() -> {
-					new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+					new CountDownLatch(1).await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 					return "done";
 				}))
 				.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement().satisfies(this::isLoss));
@@ -74,7 +74,7 @@ class LeaseTooShortTests {
 			for (int call = 0; call < 2; call++) {
 				assertThatExceptionOfType(InterruptedException.class)
 					.isThrownBy(() -> context.getBean(Service.class).interrupt(() -> {
-						new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+						new CountDownLatch(1).await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 						return "done";
 					}));
 			}

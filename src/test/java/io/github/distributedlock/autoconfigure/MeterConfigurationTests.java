@@ -1,5 +1,8 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 
 import io.github.distributedlock.DistributedLock;
@@ -8,9 +11,11 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.observability.LockMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -69,6 +74,50 @@ class MeterConfigurationTests {
 			}
 			assertThat(registry.get("distributed.lock.active").gauge().value()).isZero();
 		});
+	}
+
+	/**
+	 * As the static registry of Micrometer does, which refers to those of all contexts.
+	 */
+	@Test
+	void registryThatOutlivesTheEngineHasGaugesOfTheNextOne() {
+		SimpleMeterRegistry registry = new SimpleMeterRegistry();
+		ApplicationContextRunner runner = this.contextRunner.withBean(MeterRegistry.class, () -> registry,
+				(bean) -> bean.setDestroyMethodName(null));
+		runner.run((context) -> {
+			context.getBean(DistributedLock.class).acquire("a");
+			assertThat(registry.get("distributed.lock.active").gauge().value()).isOne();
+			runner.run((other) -> assertThat(other).hasNotFailed());
+			assertThat(registry.get("distributed.lock.active").gauge().value()).as("of the first one").isOne();
+		});
+		assertThat(registry.find("distributed.lock.active").gauge()).isNull();
+		assertThat(registry.find("distributed.lock.waiting").gauge()).isNull();
+		assertThat(registry.get("distributed.lock.held").timer().count()).as("lost when it was closed").isOne();
+		runner.run((context) -> assertThat(registry.get("distributed.lock.active").gauge().value()).isZero());
+	}
+
+	/**
+	 * Nothing does that lives as long as the JVM: a registry, a hook, a thread, or what a
+	 * thread of the application has used.
+	 */
+	@Test
+	void nothingKeepsAnEngineWhoseContextIsClosed() {
+		List<WeakReference<LockEngine>> engines = new ArrayList<>();
+		List<MeterRegistry> registries = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			SimpleMeterRegistry registry = new SimpleMeterRegistry();
+			registries.add(registry);
+			this.contextRunner.withBean(MeterRegistry.class, () -> registry).withBean(Greeter.class).run((context) -> {
+				engines.add(new WeakReference<>(context.getBean(LockEngine.class)));
+				context.getBean(Greeter.class).heldKeys();
+				Patience.get(context.getBean(DistributedLock.class).acquireAsync(LockRequest.of("k")), "k").close();
+			});
+		}
+		Awaitility.await("all engines are garbage").untilAsserted(() -> {
+			System.gc();
+			assertThat(engines).extracting(WeakReference::get).containsOnlyNulls();
+		});
+		assertThat(registries).hasSameSizeAs(engines);
 	}
 
 	@Test

@@ -1,6 +1,5 @@
 package io.github.distributedlock.autoconfigure;
 
-import java.time.Duration;
 import java.util.NoSuchElementException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -53,7 +52,9 @@ class ScheduledOutageTests {
 					// Whoever else calls the method is thrown the exception.
 					await("the caller's exception", () -> context.getBean(Schedule.class).failures.get() > 0);
 					server.start();
-					assertThat(context.getBean(Job.class).ran().await(1, TimeUnit.MINUTES)).as("the job ran").isTrue();
+					assertThat(context.getBean(Job.class).ran().await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+						.as("the job ran")
+						.isTrue();
 				});
 		}
 		assertThat(output).doesNotContain("\tat ").doesNotContain("Unexpected error occurred in scheduled");
@@ -92,7 +93,7 @@ class ScheduledOutageTests {
 	}
 
 	private static void await(String what, java.util.concurrent.Callable<Boolean> condition) {
-		Awaitility.await(what).atMost(Duration.ofMinutes(1)).until(condition);
+		Awaitility.await(what).atMost(Patience.PATIENCE).until(condition);
 	}
 
 	private static long missedRuns(String job, CapturedOutput output) {

@@ -20,6 +20,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.fixtures.JvmProcess;
+import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Named;
@@ -77,13 +78,13 @@ class ShutdownTests {
 				.submit(() -> call.begin(context.getBean(Service.class), lock, this::work, this.threads));
 			await(this.started);
 			this.threads.submit(() -> {
-				Awaitility.await("the engine is stopped").atMost(Duration.ofSeconds(60)).until(() -> isStopped(lock));
+				Awaitility.await("the engine is stopped").atMost(Patience.PATIENCE).until(() -> isStopped(lock));
 				this.end.countDown();
 			});
 			context.close();
 			assertThat(this.heldAtItsEnd).isCompletedWithValue(true);
 			assertThat(isFree("k")).isTrue();
-			running.get(60, TimeUnit.SECONDS);
+			running.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 		});
 	}
 
@@ -146,7 +147,7 @@ class ShutdownTests {
 
 	private static void await(CountDownLatch latch) {
 		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+			assertThat(latch.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);

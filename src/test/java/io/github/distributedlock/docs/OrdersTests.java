@@ -1,6 +1,5 @@
 package io.github.distributedlock.docs;
 
-import java.time.Duration;
 import java.util.List;
 
 // tag::testing[]
@@ -88,7 +87,8 @@ class OrdersTests {
 		try (LockEngine otherJvm = anotherJvm(); LockHandle held = otherJvm.acquire("export")) {
 			assertThatExceptionOfType(LockNotAcquiredException.class).isThrownBy(this.orders::export);
 		}
-		assertThat(this.orders.export()).succeedsWithin(Duration.ofSeconds(30)).isEqualTo("exported");
+		assertThat(this.orders.export()).succeedsWithin(io.github.distributedlock.fixtures.Patience.PATIENCE)
+			.isEqualTo("exported");
 	}
 
 	// tag::testing[]

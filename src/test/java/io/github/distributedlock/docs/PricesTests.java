@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Test;
 
@@ -32,7 +33,7 @@ class PricesTests {
 
 	private static final int READERS = 16;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private final Set<Thread> lookers = ConcurrentHashMap.newKeySet();
 

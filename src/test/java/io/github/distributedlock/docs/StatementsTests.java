@@ -43,13 +43,13 @@ class StatementsTests {
 			assertThat(contentIn(database)).isEqualTo("first");
 			CompletableFuture<Void> late = CompletableFuture
 				.runAsync(() -> statements.write("7", this::contentAfterAPause), this.threads);
-			assertThat(this.paused.await(60, TimeUnit.SECONDS)).isTrue();
+			assertThat(this.paused.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 			try (Jedis admin = redis.admin()) {
 				assertThat(admin.del("lock:{statement:7}")).as("as if the lease had run out").isEqualTo(1);
 			}
 			two.getBean(Statements.class).write("7", () -> "second");
 			this.resumed.countDown();
-			assertThat(late).failsWithin(60, TimeUnit.SECONDS)
+			assertThat(late).failsWithin(Patience.PATIENCE)
 				.withThrowableOfType(ExecutionException.class)
 				.withCauseInstanceOf(OptimisticLockingFailureException.class);
 			assertThat(contentIn(database)).isEqualTo("second");

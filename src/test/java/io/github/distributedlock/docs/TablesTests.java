@@ -98,7 +98,7 @@ class TablesTests {
 	void meters() {
 		MeterRegistry registry = new SimpleMeterRegistry();
 		LockMeters meters = new LockMeters(registry);
-		meters.observe(() -> 0, () -> 0);
+		meters.observe(this, (none) -> 0, (none) -> 0);
 		Duration time = Duration.ofSeconds(1);
 		meters.onEvent(new LockEvent.Acquired("n", List.of("k"), "o", time));
 		meters.onEvent(new LockEvent.Released("n", "k", "o", time));

@@ -10,6 +10,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -47,8 +48,8 @@ class WarehouseTests {
 			untilWaiting(admin, "shelves", 2);
 			assertThat(admin.get("shelf:A1")).isEqualTo("left");
 			finding.close();
-			assertThat(later.get(60, TimeUnit.SECONDS)).isEqualTo("right");
-			swap.get(60, TimeUnit.SECONDS);
+			assertThat(later.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isEqualTo("right");
+			swap.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 
 			LockHandle serving = lock.acquire(LockRequest.of("counter").fair(true));
 			List<CompletableFuture<Void>> customers = new ArrayList<>();
@@ -60,7 +61,7 @@ class WarehouseTests {
 			}
 			serving.close();
 			for (CompletableFuture<Void> customer : customers) {
-				customer.get(60, TimeUnit.SECONDS);
+				customer.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 			}
 			assertThat(admin.lrange("served", 0, -1)).containsExactly("0", "1", "2", "3", "4", "5");
 		}

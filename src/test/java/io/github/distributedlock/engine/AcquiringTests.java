@@ -13,6 +13,7 @@ import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -253,7 +254,7 @@ class AcquiringTests extends EngineFixture {
 
 	private static void await(CountDownLatch latch) {
 		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+			assertThat(latch.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);

@@ -234,7 +234,7 @@ class AsyncEdgesTests extends EngineFixture {
 			Patience.await(stalled, "the node stalls");
 			waits.cancel(false);
 			Awaitility.await("it has left")
-				.atMost(Duration.ofSeconds(10))
+				.atMost(Patience.PATIENCE)
 				.until(() -> !real.snapshot().queues().containsKey("own"));
 			own.close();
 		}

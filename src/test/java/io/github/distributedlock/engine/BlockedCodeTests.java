@@ -15,6 +15,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -186,7 +187,8 @@ class BlockedCodeTests {
 
 	private static void await(CountDownLatch latch, String what) {
 		try {
-			assertThat(latch.await(60, TimeUnit.SECONDS)).as("waited 60 s for: " + what).isTrue();
+			assertThat(latch.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).as("waited in vain for: " + what)
+				.isTrue();
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException("interrupted while waiting for: " + what, ex);

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -130,7 +131,7 @@ class DetachedTests extends EngineFixture {
 	}
 
 	private <T> T onPooledThread(Callable<T> task) throws Exception {
-		return this.pooledThread.submit(task).get(30, TimeUnit.SECONDS);
+		return this.pooledThread.submit(task).get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 	}
 
 }

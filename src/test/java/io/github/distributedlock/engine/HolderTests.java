@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -116,9 +117,10 @@ class HolderTests extends EngineFixture {
 		assertThat(this.engine.requestsWaiting()).isZero();
 	}
 
-	private static EngineSnapshot.Hold hold(String key, LockHandle handle) {
+	private EngineSnapshot.Hold hold(String key, LockHandle handle) {
 		return new EngineSnapshot.Hold(key, handle.owner(), "unnamed", LockMode.EXCLUSIVE, handle.remaining(),
-				Duration.ZERO, 0, Thread.currentThread().getName(), null);
+				Instant.ofEpochSecond(0, this.time.wallNanos()), Duration.ZERO, 0, Thread.currentThread().getName(),
+				null);
 	}
 
 	private String holderOfBusy(String key) {

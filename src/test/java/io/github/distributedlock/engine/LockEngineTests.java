@@ -74,7 +74,7 @@ class LockEngineTests {
 				}, this.threads));
 			}
 			for (Future<?> worker : workers) {
-				worker.get(60, TimeUnit.SECONDS);
+				worker.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 			}
 			Awaitility.await().until(() -> !first.hasQueues() && !second.hasQueues());
 		}
@@ -110,7 +110,7 @@ class LockEngineTests {
 			LockHandle handle = engine.acquire(LockRequest.of("short").leaseTime(LEASE));
 			handle.onLost(lost::countDown);
 			clock.advance(LEASE);
-			assertThat(lost.await(60, TimeUnit.SECONDS)).isTrue();
+			assertThat(lost.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 			Awaitility.await("the log")
 				.untilAsserted(() -> assertThat(output)
 					.containsOnlyOnce("Lock 'short' of " + handle.owner() + " was lost after")
@@ -137,11 +137,13 @@ class LockEngineTests {
 				Patience.await(end, "the end of the test");
 			});
 			clock.advance(LEASE);
-			assertThat(slow.await(60, TimeUnit.SECONDS)).as("the listener and the action are busy").isTrue();
+			assertThat(slow.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+				.as("the listener and the action are busy")
+				.isTrue();
 			LockHandle handle = engine.acquire(LockRequest.of("k").leaseTime(LEASE));
 			handle.onLost(lost::countDown);
 			clock.advance(LEASE);
-			assertThat(lost.await(60, TimeUnit.SECONDS)).isTrue();
+			assertThat(lost.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 			handle.close();
 			other.close();
 			end.countDown();

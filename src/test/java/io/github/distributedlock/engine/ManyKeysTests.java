@@ -16,6 +16,7 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -173,7 +174,7 @@ class ManyKeysTests extends EngineFixture {
 				closed.completeExceptionally(ex);
 			}
 		}, "closing", SMALL_STACK).start();
-		closed.get(1, TimeUnit.MINUTES);
+		closed.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 	}
 
 }

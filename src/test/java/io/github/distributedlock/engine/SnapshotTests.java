@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
@@ -28,6 +29,20 @@ class SnapshotTests extends EngineFixture {
 		this.time.advance(LEASE.dividedBy(3));
 		assertThat(hold().renewals()).isEqualTo(2);
 		assertThat(hold().held()).isEqualTo(LEASE.dividedBy(3).multipliedBy(2));
+		handle.close();
+	}
+
+	/**
+	 * Also if the clocks go on by a different time, as they do between any two readings.
+	 */
+	@Test
+	void saysSinceWhenAKeyIsHeldAlwaysTheSame() {
+		Instant now = Instant.ofEpochSecond(0, this.time.wallNanos());
+		LockHandle handle = this.engine.acquire("k");
+		assertThat(hold().since()).isEqualTo(now);
+		this.time.advance(Duration.ofSeconds(1));
+		this.time.suspend(Duration.ofMillis(21));
+		assertThat(hold().since()).isEqualTo(now);
 		handle.close();
 	}
 

@@ -14,6 +14,7 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -26,7 +27,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class StopTests extends EngineFixture {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	// What goes on
 
@@ -108,7 +109,7 @@ class StopTests extends EngineFixture {
 	 */
 	@Test
 	void threadThatALockIsOnlyShownToIsNotInsideIt() {
-		LockHandle detached = this.engine.acquire(request("k").detached(true).awaitedOnStop(true));
+		LockHandle detached = awaited("k");
 		try (CurrentLock shown = CurrentLock.show(detached)) {
 			assertThat(this.engine.stop()).isNotDone();
 			assertRefused();
@@ -190,11 +191,11 @@ class StopTests extends EngineFixture {
 		CompletableFuture<List<String>> stopped = this.engine.stop()
 			.thenApply((end) -> List.copyOf(this.backend.steps()));
 		first.countDown();
-		execute.get(30, TimeUnit.SECONDS);
+		execute.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 		assertThat(stopped).isNotDone();
 		second.countDown();
-		run.get(30, TimeUnit.SECONDS);
-		assertThat(stopped.get(30, TimeUnit.SECONDS)).contains("release a", "release b");
+		run.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+		assertThat(stopped.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).contains("release a", "release b");
 		assertThat(byHand.isHeld()).isTrue();
 		byHand.close();
 	}
@@ -233,9 +234,67 @@ class StopTests extends EngineFixture {
 		assertThat(stopped.get()).isDone();
 	}
 
+	/**
+	 * It has begun, and is not refused yet, when the last one ends that the stop waits
+	 * for.
+	 */
+	@Test
+	void requestThatIsRefusedIsNotAwaited() {
+		LockHandle awaited = awaited("k");
+		CompletableFuture<Void> stopped = this.engine.stop();
+		this.backend.next("check", (step) -> {
+			assertThat(stopped).isNotDone();
+			awaited.close();
+			assertThat(stopped).isDone();
+			return step.get();
+		});
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> this.engine.acquire(request("refused").fenced(true).awaitedOnStop(true)));
+	}
+
+	@Test
+	void callOfTheTimeAfterTheNextStartIsNotAwaited() {
+		LockHandle before = awaited("before");
+		CompletableFuture<Void> stopped = this.engine.stop();
+		this.engine.start();
+		LockHandle after = awaited("after");
+		CompletableFuture<Void> stoppedAgain = this.engine.stop();
+		before.close();
+		assertThat(stopped).isDone();
+		assertThat(stoppedAgain).isNotDone();
+		after.close();
+		assertThat(stoppedAgain).isDone();
+	}
+
+	/**
+	 * Whenever it began, and by a thread or without one.
+	 */
+	@Test
+	void whatBeganInsideOfAnAwaitedCallIsAwaited() {
+		LockHandle outer = awaited("k");
+		CompletableFuture<Void> stopped = this.engine.stop();
+		LockHandle middle;
+		try (CurrentLock binding = CurrentLock.bind(outer)) {
+			middle = awaited("middle");
+		}
+		this.engine.start();
+		LockHandle inner = CurrentLock.inChain(List.of(middle),
+				() -> this.engine.acquireAsync(request("middle").awaitedOnStop(true)).join());
+		for (LockHandle handle : List.of(outer, middle)) {
+			handle.close();
+			assertThat(stopped).isNotDone();
+		}
+		inner.close();
+		assertThat(stopped).isDone();
+	}
+
+	private LockHandle awaited(String key) {
+		return this.engine.acquire(request(key).awaitedOnStop(true).detached(true));
+	}
+
 	@Test
 	void lockThatIsGivenBackInTheBackgroundIsAwaited() {
-		LockHandle awaited = this.engine.acquire(request("k").awaitedOnStop(true).detached(true));
+		LockHandle awaited = awaited("k");
 		CompletableFuture<Void> stopped = this.engine.stop();
 		this.backend.next("release", (step) -> {
 			awaited.close();
@@ -248,7 +307,7 @@ class StopTests extends EngineFixture {
 
 	@Test
 	void stopCompletesAtTheLatestWhenTheEngineIsClosed() {
-		LockHandle awaited = this.engine.acquire(request("k").awaitedOnStop(true).detached(true));
+		LockHandle awaited = awaited("k");
 		CompletableFuture<Void> first = this.engine.stop();
 		CompletableFuture<Void> second = this.engine.stop();
 		assertThat(first).isNotDone();
@@ -273,7 +332,7 @@ class StopTests extends EngineFixture {
 
 	private static Void await(CountDownLatch latch) {
 		try {
-			assertThat(latch.await(30, TimeUnit.SECONDS)).as("told to go on").isTrue();
+			assertThat(latch.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).as("told to go on").isTrue();
 			return null;
 		}
 		catch (InterruptedException ex) {

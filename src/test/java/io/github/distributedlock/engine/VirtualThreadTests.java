@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
@@ -40,7 +41,7 @@ class VirtualThreadTests {
 				})));
 			}
 			for (Future<?> node : nodes) {
-				node.get(60, TimeUnit.SECONDS);
+				node.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 			}
 		}
 		finally {

@@ -3,6 +3,7 @@ package io.github.distributedlock.faults;
 import java.time.Duration;
 
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -19,7 +20,7 @@ class FailoverFaultsTests {
 
 	private static final int REPLICAS = 2;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private static final Promise PROMISE = Promise.SERVER_FORGETS
 		.withRemark("what the replica had not heard of is forgotten: overlap possible until the next renewal");

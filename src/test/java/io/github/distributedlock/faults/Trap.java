@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.Relay;
 import io.github.distributedlock.fixtures.RelayedConnection;
 import io.github.distributedlock.fixtures.RespMessage;
@@ -18,8 +19,6 @@ import io.github.distributedlock.fixtures.RespMessage;
  * one of several relays that it is set at.
  */
 final class Trap implements Relay.Rule {
-
-	private static final long PATIENCE_SECONDS = 10;
 
 	private static final byte[] PROXY_ERROR = "-ERR Connection timed out\r\n".getBytes(StandardCharsets.US_ASCII);
 
@@ -128,7 +127,7 @@ final class Trap implements Relay.Rule {
 	 * @throws AssertionError if there was no such request
 	 */
 	void awaitDone() throws InterruptedException {
-		if (!this.done.await(PATIENCE_SECONDS + this.delay.toSeconds(), TimeUnit.SECONDS)) {
+		if (!this.done.await(Patience.PATIENCE.toSeconds() + this.delay.toSeconds(), TimeUnit.SECONDS)) {
 			throw new AssertionError("No " + this.step + " of " + this.key + " has passed");
 		}
 	}

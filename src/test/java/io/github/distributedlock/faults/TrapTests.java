@@ -72,7 +72,7 @@ class TrapTests {
 		Thread subscriber = new Thread(() -> this.client.subscribe(subscription, "channel"));
 		subscriber.start();
 		await().until(() -> this.admin.publish("channel", "news") == 1);
-		assertThat(heard).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("news");
+		assertThat(heard).succeedsWithin(Patience.PATIENCE).isEqualTo("news");
 		Patience.join(subscriber);
 	}
 

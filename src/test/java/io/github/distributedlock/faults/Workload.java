@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.faults.Recorder.Held;
+import io.github.distributedlock.fixtures.Patience;
 
 import static org.awaitility.Awaitility.await;
 
@@ -35,7 +36,7 @@ final class Workload {
 
 	private static final Duration WAIT = Duration.ofMillis(400);
 
-	static final Duration PATIENCE = Duration.ofSeconds(60);
+	static final Duration PATIENCE = Patience.PATIENCE;
 
 	private static final Duration COLD_START = Duration.ofSeconds(60);
 

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -15,6 +14,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -99,7 +99,7 @@ class CommandStatisticsTests {
 				assertThat((double) all).isLessThanOrEqualTo(1 + MOST_PER_SECOND * seconds);
 			}
 			for (Thread waiter : waiters) {
-				waiter.join(TimeUnit.MINUTES.toMillis(1));
+				waiter.join(Patience.PATIENCE.toMillis());
 			}
 			assertThat(served).hasValue(WAITERS);
 		}

@@ -42,7 +42,7 @@ class HandOverOnServerTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(6);
 
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private static final int CYCLES = 1_000;
 

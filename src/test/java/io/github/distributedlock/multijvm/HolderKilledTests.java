@@ -10,6 +10,7 @@ import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,7 +62,7 @@ class HolderKilledTests {
 			long left = TimeUnit.MILLISECONDS.toNanos(admin.pttl(LOCK));
 			long killed = System.nanoTime();
 			holder.kill();
-			long taken = acquired.get(1, TimeUnit.MINUTES);
+			long taken = acquired.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 
 			System.out.printf("Holder killed (%s): taken over %d ms after the kill, %d ms after the lease%n", client,
 					TimeUnit.NANOSECONDS.toMillis(taken - killed), TimeUnit.NANOSECONDS.toMillis(taken - asked - left));

@@ -17,6 +17,7 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,7 +45,7 @@ class ManyWaitersTests {
 
 	private static final int JDK_WITHOUT_PINNING = 24;
 
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	static Stream<Arguments> cases() {
 		List<String> kinds = (Runtime.version().feature() < JDK_WITHOUT_PINNING) ? List.of("platform")

@@ -38,7 +38,7 @@ final class ReaderWriter {
 	 */
 	static final int LEAST = 25;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	// So long that those of several threads overlap nearly always.
 	private static final long READING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);

@@ -21,7 +21,7 @@ final class Sharer {
 
 	static final String KEY = "shared-by-all";
 
-	private static final Duration PATIENCE = Duration.ofMinutes(1);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private Sharer() {
 	}

@@ -41,7 +41,7 @@ class WithoutSignalsTests {
 
 	private static final int CYCLES = 50;
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	static Stream<Arguments> ways() {
 		return Stream.of(Client.values())

@@ -66,6 +66,8 @@ class LockMetersTests {
 		this.meters.onEvent(new LockEvent.ReleaseDeferred("sale", "a", "owner",
 				LockBackendException.of("down").retryable(true).build()));
 		assertThat(count("distributed.lock.lost", "reason", "not_renewed")).isEqualTo(2);
+		assertThat(timer("distributed.lock.held").count()).isEqualTo(2);
+		assertThat(millis("distributed.lock.held")).isEqualTo(60_000);
 		assertThat(count("distributed.lock.renewed.late")).isOne();
 		assertThat(count("distributed.lock.release.deferred")).isOne();
 	}

@@ -36,6 +36,8 @@ public final class Hold implements Ownership.State {
 
 	private final long acquired;
 
+	private final long since;
+
 	/**
 	 * Changed only by this hold's monitor.
 	 */
@@ -78,6 +80,7 @@ public final class Hold implements Ownership.State {
 		this.fencingToken = fencingToken;
 		this.time = time;
 		this.acquired = time.nanoTime();
+		this.since = time.wallNanos();
 		this.exclusive = options.isShared() ? 0 : 1;
 		this.minHold = options.minHold();
 		this.expireOnClose = options.expireOnClose();
@@ -128,6 +131,14 @@ public final class Hold implements Ownership.State {
 
 	public Lease lease() {
 		return this.ownership.lease();
+	}
+
+	/**
+	 * When it began, in nanoseconds of wall time: fixed, while the difference between the
+	 * clocks is not.
+	 */
+	long since() {
+		return this.since;
 	}
 
 	Duration held() {

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -320,8 +321,10 @@ public final class Ownership {
 		Thread thread = (hold != null) ? hold.thread() : null;
 		OptionalLong token = (hold != null) ? hold.fencingToken() : OptionalLong.empty();
 		return new EngineSnapshot.Hold(this.key, this.owner, name(), mode(),
-				Duration.ofNanos(Math.max(0, lease().left(now))), (hold != null) ? hold.held() : Duration.ZERO,
-				renewals(), (thread != null) ? thread.getName() : null, token.isPresent() ? token.getAsLong() : null);
+				Duration.ofNanos(Math.max(0, lease().left(now))),
+				Instant.ofEpochSecond(0, (hold != null) ? hold.since() : now.wall()),
+				(hold != null) ? hold.held() : Duration.ZERO, renewals(), (thread != null) ? thread.getName() : null,
+				token.isPresent() ? token.getAsLong() : null);
 	}
 
 	private synchronized int renewals() {

@@ -16,6 +16,7 @@ import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Access;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.RedisServers.Server;
@@ -43,7 +44,7 @@ class ClusterFailoverTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(12);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private static RedisCluster cluster;
 

@@ -130,7 +130,7 @@ class ClusterIsolationTests {
 				threads.execute(() -> this.engine.tryAcquire(stalled));
 			}
 			threads.shutdown();
-			assertThat(threads.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
+			assertThat(threads.awaitTermination(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
 			// Its subscription may have to leave the stalled master first.
 			await().ignoreException(LockBackendException.class)
 				.until(() -> this.engine.tryAcquire(LockRequest.of(key).waitTime(Duration.ofMillis(100))).isEmpty());

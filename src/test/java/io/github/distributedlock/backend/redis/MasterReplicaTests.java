@@ -9,6 +9,7 @@ import java.util.UUID;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisReplicas;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 import io.github.distributedlock.fixtures.Relay;
@@ -35,7 +36,7 @@ import static org.awaitility.Awaitility.await;
  */
 class MasterReplicaTests {
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private RedisReplicas servers;
 

@@ -23,6 +23,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.AfterAll;
@@ -50,7 +51,7 @@ class ReshardingTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(9);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private static final int LOCKS = 10;
 

@@ -12,6 +12,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Access;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisSentinels;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.Variant;
@@ -37,7 +38,7 @@ class SentinelFailoverTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(30);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private final List<LockEvent.Lost> lost = new CopyOnWriteArrayList<>();
 

@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 import io.github.distributedlock.backend.redis.connection.Lazy;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 import io.github.distributedlock.fixtures.SelfSigned;
 import io.github.distributedlock.fixtures.Variant;
@@ -22,7 +23,7 @@ import redis.clients.jedis.Jedis;
 final class TopologyCase {
 
 	/** On a busy machine no command is to fail that would have been answered. */
-	private static final Duration PATIENCE = Duration.ofSeconds(10);
+	private static final Duration PATIENCE = Patience.COMMAND;
 
 	private final Topology topology;
 

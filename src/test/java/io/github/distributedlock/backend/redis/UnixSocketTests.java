@@ -15,6 +15,7 @@ import io.github.distributedlock.fixtures.ChildJvm;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.JvmProcess;
 import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.Variant;
 import io.netty.channel.epoll.Epoll;
@@ -39,7 +40,7 @@ class UnixSocketTests {
 	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private static final Access LOGIN = Access.of("shop", "s3cret");
 

@@ -10,6 +10,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.RedisServers.Server;
@@ -35,7 +36,7 @@ class WaitersExpireTests {
 
 	private static final Duration LEASE = Duration.ofMinutes(2);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	static Stream<Arguments> ways() {
 		return Arrays.stream(Client.values())
@@ -72,7 +73,7 @@ class WaitersExpireTests {
 	}
 
 	private static RedisLockSettings settings(Atomicity way) {
-		return RedisLockSettings.defaults().commandTimeout(PATIENCE).atomicity(way);
+		return RedisLockSettings.defaults().commandTimeout(Patience.COMMAND).atomicity(way);
 	}
 
 	private static void registerWithoutAnAnswer(Server server, Relay relay, RedisLockBackend opened) throws Exception {

@@ -17,6 +17,7 @@ import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.engine.ScriptedBackend;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -328,7 +329,7 @@ class LeaseTests extends EngineFixture {
 		});
 		assertThat(handle.extend(Duration.ofSeconds(5))).isTrue();
 		firstIsOver.countDown();
-		assertThat(second.get()).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(true);
+		assertThat(second.get()).succeedsWithin(Patience.PATIENCE).isEqualTo(true);
 		handle.close();
 		this.time.advance(Duration.ofMinutes(1));
 		assertThat(this.backend.steps()).filteredOn("release k"::equals).hasSize(1);
@@ -336,7 +337,8 @@ class LeaseTests extends EngineFixture {
 
 	private static void await(CountDownLatch latch) {
 		try {
-			assertThat(latch.await(30, TimeUnit.SECONDS)).as("the other extension goes on").isTrue();
+			assertThat(latch.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS)).as("the other extension goes on")
+				.isTrue();
 		}
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);

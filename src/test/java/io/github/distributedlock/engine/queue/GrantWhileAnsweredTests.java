@@ -1,9 +1,8 @@
 package io.github.distributedlock.engine.queue;
 
-import java.time.Duration;
-
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -31,7 +30,7 @@ class GrantWhileAnsweredTests {
 		synchronized (this.requests) {
 			requesting.start();
 			Awaitility.await("the request to begin to hold")
-				.atMost(Duration.ofSeconds(60))
+				.atMost(Patience.PATIENCE)
 				.until(() -> requesting.getState() == Thread.State.BLOCKED);
 			known = this.requests.granted(ReleaseNotification.granted("k", US, "us:1", 1), "us:1");
 		}

@@ -1,16 +1,18 @@
 package io.github.distributedlock.engine.runtime;
 
 import java.lang.reflect.Proxy;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
@@ -46,7 +48,12 @@ class CallbackThreadsTests {
 
 	private final AtomicInteger begun = new AtomicInteger();
 
-	private final Semaphore ends = new Semaphore(0);
+	/**
+	 * Those that have begun, in that order, each until a test ends it.
+	 */
+	private final List<CountDownLatch> running = new CopyOnWriteArrayList<>();
+
+	private volatile boolean over;
 
 	CallbackThreadsTests() {
 		this.pool.allowCoreThreadTimeOut(true);
@@ -54,14 +61,15 @@ class CallbackThreadsTests {
 
 	@AfterEach
 	void end() {
-		this.ends.release(1_000);
+		this.over = true;
+		endAll();
 		this.pool.shutdown();
 	}
 
 	@Test
 	void noneWaitsForOthersThatBlock() {
 		blockAll(10 * FEW);
-		this.ends.release(10 * FEW);
+		endAll();
 		Awaitility.await("all have ended").until(() -> this.pool.getActiveCount() == 0);
 		look();
 		assertThat(this.pool.getCorePoolSize()).as("only a few again").isEqualTo(FEW);
@@ -82,15 +90,53 @@ class CallbackThreadsTests {
 		untilBegun(10 * FEW + 1);
 	}
 
+	/**
+	 * Tasks are queued at each look, but no thread is inside the same one at two.
+	 */
+	@Test
+	void fewAreEnoughForTasksThatEnd() {
+		block(10 * FEW);
+		untilBegun(FEW);
+		for (int i = 1; i < 10; i++) {
+			look();
+			endAll();
+			untilBegun((i + 1) * FEW);
+			block(FEW);
+		}
+		assertThat(this.pool.getLargestPoolSize()).isEqualTo(FEW);
+	}
+
+	/**
+	 * All threads but one are inside the same tasks, but all that is queued has begun
+	 * before the next look. A machine that has no time for them looks like that.
+	 */
 	@Test
 	void fewAreEnoughWhileTheQueueDoesNotStand() {
 		block(FEW + 1);
 		untilBegun(FEW);
-		look();
-		this.ends.release();
-		untilBegun(FEW + 1);
-		look();
+		for (int i = 1; i < 10; i++) {
+			look();
+			this.running.remove(FEW - 1).countDown();
+			untilBegun(FEW + i);
+			block(1);
+		}
 		assertThat(this.pool.getLargestPoolSize()).isEqualTo(FEW);
+	}
+
+	@Test
+	void thereIsOneLessAtEachLookAtWhichTheQueueDoesNotStand() {
+		blockAll(2 * FEW);
+		block(2 * FEW);
+		look();
+		endAll();
+		untilBegun(4 * FEW);
+		for (int left = 2 * FEW - 1; left >= FEW; left--) {
+			block(left);
+			look();
+			endAll();
+			Awaitility.await("one ends").until(this.pool::getPoolSize, Predicate.isEqual(left));
+			untilAllHaveBegun();
+		}
 	}
 
 	@Test
@@ -104,14 +150,14 @@ class CallbackThreadsTests {
 	}
 
 	/**
-	 * One task ends before each look, and another begins.
+	 * One task ends before each look, and another begins; the others block.
 	 */
 	@Test
 	void thereAreMoreIfTheQueueStandsAlthoughItMoves() {
 		block(10 * FEW);
 		untilBegun(FEW);
 		for (int i = 1; i <= 2; i++) {
-			this.ends.release();
+			this.running.remove(FEW - 1).countDown();
 			untilBegun(FEW + i);
 			look();
 		}
@@ -149,10 +195,20 @@ class CallbackThreadsTests {
 	private void block(int tasks) {
 		for (int i = 0; i < tasks; i++) {
 			this.threads.execute(() -> {
+				CountDownLatch end = new CountDownLatch(1);
+				this.running.add(end);
 				this.begun.incrementAndGet();
-				this.ends.acquireUninterruptibly();
+				if (!this.over) {
+					Patience.await(end, "the end of a task");
+				}
 			});
 		}
+	}
+
+	private void endAll() {
+		List<CountDownLatch> ended = List.copyOf(this.running);
+		this.running.removeAll(ended);
+		ended.forEach(CountDownLatch::countDown);
 	}
 
 	/**
@@ -164,7 +220,7 @@ class CallbackThreadsTests {
 		for (int threads = FEW; threads < tasks; threads = this.begun.get()) {
 			look();
 			look();
-			untilBegun(Math.min(2 * threads, tasks));
+			untilBegun(Math.min(threads + Math.max(FEW, threads / 2), tasks));
 		}
 	}
 
@@ -172,6 +228,11 @@ class CallbackThreadsTests {
 		Runnable look = this.looks.poll();
 		assertThat(look).as("a look that is scheduled").isNotNull();
 		look.run();
+	}
+
+	private void untilAllHaveBegun() {
+		Awaitility.await("all have begun")
+			.until(() -> this.pool.getQueue().isEmpty() && this.running.size() == this.pool.getPoolSize());
 	}
 
 	private void untilBegun(int tasks) {

@@ -14,6 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.github.distributedlock.fixtures.Patience;
+
 /**
  * Time that stands still until a test moves it. What is due runs on the test's thread, in
  * order; so do the workers' tasks, at once, unless a test holds them back.
@@ -23,7 +25,7 @@ public final class FakeTime implements EngineTime, Workers {
 	/**
 	 * How long one who is to act may stand still on a busy machine.
 	 */
-	private static final Duration PATIENCE = Duration.ofSeconds(60);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private record Task(long at, int number, Runnable action) {
 	}

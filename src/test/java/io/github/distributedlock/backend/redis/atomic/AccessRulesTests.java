@@ -53,7 +53,7 @@ class AccessRulesTests {
 
 	private static final Duration LEASE = Duration.ofSeconds(6);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private static final Pattern CALLED = Pattern.compile("cmdstat_(\\w+):calls=");
 

@@ -77,7 +77,7 @@ class AtomicitySelectionTests {
 			awaitRenewal(admin);
 			assertThat(held.isHeld()).isTrue();
 			held.close();
-			LockHandle next = waiting.get(60, TimeUnit.SECONDS);
+			LockHandle next = waiting.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 			assertThat(next.isHeld()).isTrue();
 			next.close();
 			// Steps without scripts do not know of them, and they run out by themselves.

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,7 +45,7 @@ class UnansweredRenewalsTests {
 		renew("b", 30, true);
 		assertThat(second).isNotDone();
 		this.unanswered.end(claim("a", 30), true);
-		second.get(10, TimeUnit.SECONDS);
+		second.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 	}
 
 	private void renew(String owner, long seconds, boolean answered) {

@@ -39,7 +39,7 @@ class LettuceExclusiveLaneTests {
 	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
 
-	private static final Duration PATIENCE = Duration.ofSeconds(30);
+	private static final Duration PATIENCE = Patience.PATIENCE;
 
 	private LettuceExclusiveLane lane;
 

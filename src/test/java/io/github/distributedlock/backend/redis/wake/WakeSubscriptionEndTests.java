@@ -9,6 +9,7 @@ import java.util.function.BooleanSupplier;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.connection.SignalLine;
 import io.github.distributedlock.backend.redis.wire.Link;
+import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.Test;
 
@@ -68,7 +69,7 @@ class WakeSubscriptionEndTests {
 		public RedisConnection open() {
 			WakeSubscriptionEndTests.this.connecting.set(Thread.currentThread());
 			try {
-				WakeSubscriptionEndTests.this.answer.await(1, TimeUnit.MINUTES);
+				WakeSubscriptionEndTests.this.answer.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
