@@ -31,7 +31,6 @@ import io.github.distributedlock.backend.redis.atomic.LuaOnly;
 import io.github.distributedlock.backend.redis.atomic.Publishing;
 import io.github.distributedlock.backend.redis.atomic.Replicas;
 import io.github.distributedlock.backend.redis.atomic.WaitingList;
-import io.github.distributedlock.backend.redis.connection.Masters;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.wake.Signals;
 import io.github.distributedlock.backend.redis.wake.WakeSubscriptions;
@@ -94,6 +93,7 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 				replicas);
 		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(),
 				settings.signals(), settings.commandTimeout());
+		this.connections.masters().onSwitch(this.subscriptions::move);
 	}
 
 	private @Nullable Replicas replicas(RedisConnectionFactory applicationFactory) {
@@ -280,12 +280,9 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 
 	@Override
 	public Object node(String key) {
-		Masters masters = this.connections.masters();
-		if (masters == Masters.ONE) {
-			return Masters.ONE; // Asked for each lock again and again: no slot is needed.
-		}
-		int slot = this.names.slot(key);
-		Object master = masters.of(slot);
+		// Asked for each lock again and again, so it is not taken where none is needed.
+		int slot = this.connections.cluster() ? this.names.slot(key) : 0;
+		Object master = this.connections.masters().of(slot);
 		return (master != null) ? master : slot;
 	}
 

@@ -97,10 +97,11 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 			this.lossHandler.declare(ownership, Reason.TAKEN);
 		}
 		else if (ownership.isOwned()) {
+			boolean planned = renewal.isPlanned();
 			long left = ownership.lease().left(Moment.now(this.time));
 			ownership.confirmed(sent, lease.toNanos());
 			renewal.renewed(sent, lease.toNanos());
-			if (left < ownership.options().lease() / 6) {
+			if (planned && left < ownership.options().lease() / 6) {
 				this.late.increment();
 				this.events.publish(new LockEvent.RenewedLate(ownership.name(), ownership.key(), ownership.owner(),
 						Duration.ofNanos(left)));
