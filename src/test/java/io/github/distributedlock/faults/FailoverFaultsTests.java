@@ -1,6 +1,7 @@
 package io.github.distributedlock.faults;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 
@@ -48,12 +49,13 @@ class FailoverFaultsTests {
 
 	private static void awaitQuiet(Jedis master) {
 		AtomicLong last = new AtomicLong(-1);
+		AtomicInteger quiet = new AtomicInteger();
 		await("nobody takes locks at the old one").pollInterval(Duration.ofSeconds(1)).atMost(PATIENCE).until(() -> {
 			long steps = STEP.matcher(master.info("commandstats"))
 				.results()
 				.mapToLong((step) -> Long.parseLong(step.group(1)))
 				.sum();
-			return last.getAndSet(steps) == steps;
+			return ((last.getAndSet(steps) == steps) ? quiet.incrementAndGet() : quiet.getAndSet(0)) >= 3;
 		});
 	}
 
