@@ -13,7 +13,9 @@ public interface ReleaseListener {
 	void onRelease(ReleaseNotification notification);
 
 	/**
-	 * Notifications may have been missed, since they did not arrive for a while.
+	 * Notifications may have been missed, since they did not arrive for a while, or the
+	 * server is another one now. What it was told before, it may have forgotten, so the
+	 * engine renews everything that is held.
 	 */
 	void onResubscribed();
 

@@ -110,7 +110,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere, time);
 		this.renewals = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
 		this.watchdog = new Watchdog(backend, this.renewals, this.lossHandler, time, workers);
-		WakeUps wakeUps = new WakeUps(this.queue, this.sweeper, instance);
+		WakeUps wakeUps = new WakeUps(this.queue, this.sweeper, this.watchdog, instance);
 		this.listening = store.listen(instance.id(), wakeUps);
 		boolean handsOn = !settings.localSlice.isZero();
 		Releaser releaser = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, events, handsOn);

@@ -2,6 +2,7 @@ package io.github.distributedlock.docs;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,6 +12,10 @@ import java.util.Locale;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.io.ByteArrayResource;
 
 /**
  * The README and all pages of {@code src/docs}, taken apart.
@@ -56,6 +61,23 @@ final class Documents {
 
 	static Path page(String name) {
 		return PAGES.resolve(name);
+	}
+
+	/**
+	 * The properties in the blocks of YAML that have a word.
+	 * @return them, each as {@code name=value}
+	 */
+	static String[] properties(String word) throws IOException {
+		List<String> properties = new ArrayList<>();
+		for (String block : blocks("yaml").stream().filter((each) -> each.contains(word)).toList()) {
+			EnumerablePropertySource<?> source = (EnumerablePropertySource<?>) new YamlPropertySourceLoader()
+				.load("documents", new ByteArrayResource(block.getBytes(StandardCharsets.UTF_8)))
+				.get(0);
+			for (String name : source.getPropertyNames()) {
+				properties.add(name + "=" + source.getProperty(name));
+			}
+		}
+		return properties.toArray(String[]::new);
 	}
 
 	/**

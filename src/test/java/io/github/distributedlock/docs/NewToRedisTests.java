@@ -1,8 +1,6 @@
 package io.github.distributedlock.docs;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -12,15 +10,12 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.cache.CacheManager;
 import org.springframework.cache.annotation.EnableCaching;
 import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.core.env.EnumerablePropertySource;
-import org.springframework.core.io.ByteArrayResource;
 import org.springframework.data.redis.cache.RedisCacheManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -41,17 +36,7 @@ class NewToRedisTests {
 
 	@Test
 	void threePropertiesStopIt() throws IOException {
-		List<String> properties = new ArrayList<>();
-		for (String block : Documents.blocks("yaml")) {
-			if (block.contains("repositories")) {
-				EnumerablePropertySource<?> source = (EnumerablePropertySource<?>) new YamlPropertySourceLoader()
-					.load("documents", new ByteArrayResource(block.getBytes(StandardCharsets.UTF_8)))
-					.get(0);
-				for (String name : source.getPropertyNames()) {
-					properties.add(name + "=" + source.getProperty(name));
-				}
-			}
-		}
+		List<String> properties = List.of(Documents.properties("repositories"));
 		assertThat(properties).hasSize(3);
 		try (ConfigurableApplicationContext context = start(properties)) {
 			assertThat(context.getBean(CacheManager.class)).isInstanceOf(ConcurrentMapCacheManager.class);

@@ -3,11 +3,15 @@ package io.github.distributedlock.faults;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.backend.redis.RedisLockSettings;
+import io.github.distributedlock.fixtures.Access;
+import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisSentinels;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 import io.github.distributedlock.fixtures.Variant;
+import redis.clients.jedis.Jedis;
 
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -18,9 +22,15 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
  * @param configuration how an application reaches it
  * @param settings how its locks are kept there
  * @param master the server that has the locks, which may become another one
+ * @param failOver asks for another master
  * @param end ends it
  */
-record Deployment(RedisConfiguration configuration, RedisLockSettings settings, Supplier<Server> master, Runnable end) {
+record Deployment(RedisConfiguration configuration, RedisLockSettings settings, Supplier<Server> master,
+		Runnable failOver, Runnable end) {
+
+	private static final Runnable IMPOSSIBLE = () -> {
+		throw new UnsupportedOperationException("there is but one server");
+	};
 
 	/**
 	 * One server.
@@ -36,7 +46,7 @@ record Deployment(RedisConfiguration configuration, RedisLockSettings settings, 
 	 */
 	static Deployment of(Server server) {
 		return new Deployment(new RedisStandaloneConfiguration(server.host(), server.port()), Trial.SETTINGS,
-				() -> server, server::close);
+				() -> server, IMPOSSIBLE, server::close);
 	}
 
 	/**
@@ -45,7 +55,8 @@ record Deployment(RedisConfiguration configuration, RedisLockSettings settings, 
 	 */
 	Deployment acknowledgedBy(int replicas) {
 		return new Deployment(this.configuration,
-				this.settings.replicasToAck(replicas, Trial.COMMAND_TIMEOUT.dividedBy(2)), this.master, this.end);
+				this.settings.replicasToAck(replicas, Trial.COMMAND_TIMEOUT.dividedBy(2)), this.master, this.failOver,
+				this.end);
 	}
 
 	/**
@@ -57,7 +68,30 @@ record Deployment(RedisConfiguration configuration, RedisLockSettings settings, 
 		RedisSentinels sentinels = RedisSentinels.start(Variant.SERVER, replicas, settings);
 		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master(RedisSentinels.MASTER);
 		sentinels.sentinels().forEach((sentinel) -> configuration.sentinel("localhost", sentinel.port()));
-		return new Deployment(configuration, Trial.SETTINGS, sentinels::master, sentinels::close);
+		return new Deployment(configuration, Trial.SETTINGS, sentinels::master, sentinels::failOver, sentinels::close);
+	}
+
+	/**
+	 * A cluster of one master, which has a replica.
+	 */
+	static Deployment cluster() {
+		RedisCluster cluster = RedisCluster.start(Variant.SERVER, Access.OPEN, 1, 1);
+		RedisClusterConfiguration configuration = new RedisClusterConfiguration(
+				cluster.nodes().stream().map(Object::toString).toList());
+		return new Deployment(configuration, Trial.SETTINGS, () -> masterOf(cluster), () -> {
+			Server replica = cluster.replicaOf(masterOf(cluster));
+			try (Jedis admin = replica.admin()) {
+				admin.clusterFailover();
+			}
+		}, cluster::close);
+	}
+
+	private static Server masterOf(RedisCluster cluster) {
+		return cluster.nodes().stream().filter((node) -> {
+			try (Jedis admin = node.admin()) {
+				return admin.role().get(0).equals("master");
+			}
+		}).findFirst().orElseThrow();
 	}
 
 }

@@ -27,6 +27,8 @@ final class FaultRow {
 
 	private final Client client;
 
+	private Client rival;
+
 	private Promise promise = Promise.WHOLE;
 
 	private Route route = Route.DIRECT;
@@ -36,6 +38,7 @@ final class FaultRow {
 	private FaultRow(String fault, Client client) {
 		this.fault = fault;
 		this.client = client;
+		this.rival = client;
 	}
 
 	static FaultRow of(String fault, Client client) {
@@ -45,6 +48,12 @@ final class FaultRow {
 	/** Promises something else than {@link Promise#WHOLE}. */
 	FaultRow promising(Promise promise) {
 		this.promise = promise;
+		return this;
+	}
+
+	/** Has the second member use the other client. */
+	FaultRow mixed() {
+		this.rival = (this.client == Client.JEDIS) ? Client.LETTUCE : Client.JEDIS;
 		return this;
 	}
 
@@ -89,7 +98,7 @@ final class FaultRow {
 	private Outcome tryOut(FaultInjection fault) throws Exception {
 		LoggingSystem logging = LoggingSystem.get(FaultRow.class.getClassLoader());
 		logging.setLogLevel(LIBRARY, LOG_LEVEL);
-		try (Trial trial = Trial.begin(this.client, this.redis.get(), this.route)) {
+		try (Trial trial = Trial.begin(List.of(this.client, this.rival), this.redis.get(), this.route)) {
 			return trial.run(fault);
 		}
 		finally {

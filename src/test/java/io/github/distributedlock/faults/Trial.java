@@ -38,8 +38,6 @@ final class Trial implements AutoCloseable {
 	/** How locks are kept. */
 	static final RedisLockSettings SETTINGS = Variant.settings().commandTimeout(COMMAND_TIMEOUT);
 
-	private static final int MEMBERS = 2;
-
 	/** A key that runs out by itself before this is not left over. */
 	private static final Duration LONGEST_LIFE = Duration.ofSeconds(15);
 
@@ -79,15 +77,15 @@ final class Trial implements AutoCloseable {
 
 	/**
 	 * Begins the workload.
-	 * @param client the members' client
+	 * @param clients the client of each member
 	 * @param redis what they share
 	 * @param route how they reach it
 	 * @return the trial, running
 	 */
-	static Trial begin(Client client, Deployment redis, Route route) {
+	static Trial begin(List<Client> clients, Deployment redis, Route route) {
 		Trial trial = new Trial(redis);
 		try {
-			for (int i = 0; i < MEMBERS; i++) {
+			for (Client client : clients) {
 				trial.members.add(Member.join(client, redis, route));
 			}
 			trial.workload.begin(trial.members);
@@ -105,6 +103,11 @@ final class Trial implements AutoCloseable {
 		try (Jedis admin = server().admin()) {
 			action.accept(admin);
 		}
+	}
+
+	/** Has another server take the place of that which has the locks. */
+	void failOver() {
+		this.redis.failOver().run();
 	}
 
 	/** The server that has the locks. */

@@ -33,7 +33,6 @@ import io.github.distributedlock.backend.redis.atomic.LuaOnly;
 import io.github.distributedlock.backend.redis.atomic.Publishing;
 import io.github.distributedlock.backend.redis.atomic.Replicas;
 import io.github.distributedlock.backend.redis.atomic.WaitingList;
-import io.github.distributedlock.backend.redis.connection.Masters;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.wake.Signals;
 import io.github.distributedlock.backend.redis.wake.WakeSubscriptions;
@@ -100,6 +99,7 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 		this.runner = new StepRunner(this.selector, this.names, this.subscriptions::retry);
 		this.acquisitions = new Acquisitions(this.names, this.connections, this.selector, settings.commandTimeout(),
 				replicas);
+		this.connections.masters().onSwitch(this.subscriptions::move);
 	}
 
 	private @Nullable Replicas replicas(RedisConnectionFactory applicationFactory) {
@@ -294,12 +294,9 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 
 	@Override
 	public Object node(String key) {
-		Masters masters = this.connections.masters();
-		if (masters == Masters.ONE) {
-			return Masters.ONE; // Asked for each lock again and again: no slot is needed.
-		}
-		int slot = this.names.slot(key);
-		Object master = masters.of(slot);
+		// Asked for each lock again and again, so it is not taken where none is needed.
+		int slot = this.connections.cluster() ? this.names.slot(key) : 0;
+		Object master = this.connections.masters().of(slot);
 		return (master != null) ? master : slot;
 	}
 

@@ -25,6 +25,11 @@ final class Renewal {
 	private volatile long at;
 
 	/**
+	 * When the last command was sent that the store has answered with yes.
+	 */
+	private volatile long confirmedAt;
+
+	/**
 	 * How much earlier it may be, to share a command with others. Half of the time
 	 * between two renewals: then all locks of a node come to be renewed at the same time,
 	 * and stay so, however far apart they were acquired.
@@ -46,6 +51,7 @@ final class Renewal {
 	 * the longest hold ends, to the millisecond, so that there is none after it.
 	 */
 	void plan(Moment sent, long nanos) {
+		this.confirmedAt = sent.nanos();
 		this.at = sent.nanos() + nanos / 3;
 		this.slack = nanos / 6;
 		this.retrying = false;
@@ -97,9 +103,14 @@ final class Renewal {
 	}
 
 	/**
-	 * Whether to renew now: it is time, or the machine may have been suspended.
+	 * Whether to renew now: it is time, the machine may have been suspended, or the store
+	 * may have forgotten it.
+	 * @param doubted what was sent before that, the store may have forgotten
 	 */
-	boolean isDue(Moment now) {
+	boolean isDue(Moment now, long doubted) {
+		if (this.confirmedAt - doubted < 0) {
+			return !this.underWay && (!this.retrying || this.at - now.nanos() <= 0);
+		}
 		return isPossible()
 				&& (this.at - now.nanos() <= 0 || (!this.retrying && this.ownership.lease().isSuspect(now)));
 	}
@@ -124,10 +135,12 @@ final class Renewal {
 	}
 
 	/**
-	 * The lease to ask for: trimmed to end where the longest hold ends.
+	 * The lease to ask for: trimmed to end where the longest hold ends. What is left of
+	 * it, if it is not to be longer.
 	 */
 	Duration lease(Moment now) {
-		long nanos = Math.min(this.ownership.options().lease(), this.ownership.maxHoldLeft(now.nanos()));
+		long nanos = this.planned ? Math.min(this.ownership.options().lease(), this.ownership.maxHoldLeft(now.nanos()))
+				: this.ownership.lease().leftOnServer(now);
 		return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
 	}
 

@@ -98,11 +98,12 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 			this.lossHandler.declare(ownership, Reason.TAKEN);
 		}
 		else if (ownership.isOwned()) {
+			boolean planned = renewal.isPlanned();
 			long left = ownership.lease().left(Moment.now(this.time));
 			long whole = ownership.wholeLease();
 			ownership.confirmed(sent, lease.toNanos());
 			renewal.renewed(sent, lease.toNanos());
-			if (left < whole / 6) {
+			if (planned && left < whole / 6) {
 				this.late.increment();
 				this.events.publish(new LockEvent.RenewedLate(ownership.name(), ownership.key(), ownership.owner(),
 						Duration.ofNanos(left)));

@@ -53,6 +53,9 @@ public final class Watchdog {
 
 	private final ReentrantLock mutex = new ReentrantLock();
 
+	/** What was sent before that, the store may have forgotten. */
+	private volatile long doubtedAt;
+
 	private EngineTime.@Nullable Alarm alarm;
 
 	private long alarmAt;
@@ -66,6 +69,7 @@ public final class Watchdog {
 		this.lossHandler = lossHandler;
 		this.time = time;
 		this.workers = workers;
+		this.doubtedAt = time.nanoTime();
 	}
 
 	public void guard(Ownership ownership) {
@@ -84,6 +88,16 @@ public final class Watchdog {
 
 	public void unguard(Ownership ownership) {
 		this.guarded.remove(ownership);
+	}
+
+	/**
+	 * Renews all of them at once, also fixed leases for as long as they still are, since
+	 * the store may have forgotten them: what it does not have is lost. An answer that is
+	 * under way does not count.
+	 */
+	public void renewAll() {
+		this.doubtedAt = this.time.nanoTime();
+		setAlarm(0);
 	}
 
 	/**
@@ -179,7 +193,7 @@ public final class Watchdog {
 				this.guarded.remove(ownership);
 			}
 			else {
-				boolean isDue = renewal.isDue(now);
+				boolean isDue = renewal.isDue(now, this.doubtedAt);
 				if (isDue || renewal.isNearlyDue(now)) {
 					Object node = this.nodes.of(ownership.key());
 					due.computeIfAbsent(node, (first) -> new ArrayList<>()).add(renewal);

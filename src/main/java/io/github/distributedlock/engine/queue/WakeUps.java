@@ -6,6 +6,7 @@ import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.lease.Sweeper;
+import io.github.distributedlock.engine.lease.Watchdog;
 import io.github.distributedlock.engine.runtime.Instance;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,11 +25,14 @@ public final class WakeUps implements ReleaseListener {
 
 	private final Sweeper sweeper;
 
+	private final Watchdog watchdog;
+
 	private final Instance instance;
 
-	public WakeUps(LocalQueue queue, Sweeper sweeper, Instance instance) {
+	public WakeUps(LocalQueue queue, Sweeper sweeper, Watchdog watchdog, Instance instance) {
 		this.queue = queue;
 		this.sweeper = sweeper;
+		this.watchdog = watchdog;
 		this.instance = instance;
 	}
 
@@ -75,6 +79,7 @@ public final class WakeUps implements ReleaseListener {
 
 	@Override
 	public void onResubscribed() {
+		this.watchdog.renewAll();
 		this.queue.wakeAll();
 	}
 

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.distributedlock.LockEvent;
@@ -19,7 +20,6 @@ import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -111,27 +111,85 @@ class SentinelFailoverTests {
 	}
 
 	/** One that the Sentinels cannot reach, but we can, knows nothing of its end. */
-	@Test
-	void aMasterThatTheSentinelsHaveReplacedIsLeftThoughItAnswers() {
-		open(Client.JEDIS, Variant.settings());
-		await().atMost(PATIENCE).ignoreExceptions().until(() -> !this.backend.release("any", "nobody"));
-		try (Jedis old = this.master.admin()) {
-			// Theirs, and the replica's, but not ours.
-			old.aclSetUser("default", "off");
-			old.clientKill(ClientKillParams.clientKillParams().user("default").skipMe(SkipMe.YES));
-			await("a lock at the new master").atMost(PATIENCE).ignoreExceptions().until(() -> {
-				this.backend.acquire(Claim.of("k", "a:1", "a", LEASE));
-				return isAtTheReplica();
-			});
+	@ParameterizedTest
+	@EnumSource
+	void aMasterThatTheSentinelsHaveReplacedIsLeftThoughItAnswers(Client client) {
+		// Whose next renewal nobody waits for here.
+		open(client, Variant.settings(), Duration.ofHours(1));
+		LockHandle held = acquire("k", null);
+		LockHandle fixed = acquire("fixed", LEASE.multipliedBy(100));
+		LockHandle gone = acquire("gone", null);
+		LockHandle goneFixed = acquire("gone-fixed", LEASE.multipliedBy(100));
+		RedisLockBackend elsewhere = client.backend(Topology.SENTINEL.of(this.servers), Variant.settings());
+		try (LockEngine there = LockEngine.builder(elsewhere).build(); Jedis old = this.master.admin()) {
+			CompletableFuture<LockHandle> waiter = there
+				.acquireAsync(LockRequest.of("k").waitTime(PATIENCE.multipliedBy(10)));
+			await("somebody listens").atMost(PATIENCE).until(() -> isListenedTo(old));
+			try (Jedis admin = admin(this.replica)) {
+				await().atMost(PATIENCE).until(() -> admin.exists("lock:{gone-fixed}", "lock-waiters:{k}") == 2);
+				admin.configSet("replica-read-only", "no");
+				admin.del("lock:{gone}", "lock:{gone-fixed}");
+				admin.pexpire("lock:{k}", LEASE.toMillis());
+			}
+			failOverBehind(old);
+			await("what is not there is told lost").atMost(PATIENCE)
+				.untilAsserted(() -> assertThat(this.lost).extracting(LockEvent.Lost::key)
+					.containsExactlyInAnyOrder("gone", "gone-fixed"));
+			assertThat(this.lost).extracting(LockEvent.Lost::reason).containsOnly(Reason.TAKEN);
+			await("a renewal at the new master").atMost(PATIENCE)
+				.until(() -> leftAt(this.replica, "k") > LEASE.multipliedBy(2).toMillis());
+			assertThat(held.isHeld()).isTrue();
+			assertThat(fixed.isHeld()).isTrue();
+			assertThat(leftAt(this.replica, "fixed")).as("not longer than it was to be")
+				.isLessThan(fixed.remaining().plus(LEASE.multipliedBy(2)).toMillis());
+			await("who waits listens to the new master, and not to the old one").atMost(PATIENCE)
+				.until(() -> !isListenedTo(old) && isListenedTo(this.replica));
+			held.close();
+			LockHandle next = Patience.get(waiter, "the lock at the new master");
+			assertThat(leftAt(this.replica, "k")).isPositive();
+			next.close();
 			assertThat(old.role().get(0)).as("the old one still is one").isEqualTo("master");
+		}
+		finally {
+			elsewhere.close();
+		}
+		fixed.close();
+		gone.close();
+		goneFixed.close();
+	}
+
+	// Lets the Sentinels and the replica lose the old one, but not us.
+	private void failOverBehind(Jedis old) {
+		old.aclSetUser("default", "off");
+		old.clientKill(ClientKillParams.clientKillParams().user("default").skipMe(SkipMe.YES));
+		await("another master").atMost(PATIENCE).until(() -> this.sentinels.master() == this.replica);
+	}
+
+	private LockHandle acquire(String key, Duration lease) {
+		LockRequest request = LockRequest.of(key).waitTime(PATIENCE);
+		return this.engine.acquire((lease != null) ? request.leaseTime(lease) : request);
+	}
+
+	// On connections of its own: those before are closed when it becomes the master.
+	private static Jedis admin(RedisServers.Server server) {
+		Jedis admin = server.admin();
+		admin.select(Topology.SENTINEL.database());
+		return admin;
+	}
+
+	private static boolean isListenedTo(RedisServers.Server server) {
+		try (Jedis admin = server.admin()) {
+			return isListenedTo(admin);
 		}
 	}
 
-	// On a connection of its own: those before are closed when it becomes the master.
-	private boolean isAtTheReplica() {
-		try (Jedis admin = this.replica.admin()) {
-			admin.select(Topology.SENTINEL.database());
-			return admin.exists("lock:{k}");
+	private static boolean isListenedTo(Jedis admin) {
+		return !admin.pubsubChannels("lock-wake:*").isEmpty();
+	}
+
+	private static long leftAt(RedisServers.Server server, String key) {
+		try (Jedis admin = admin(server)) {
+			return admin.pttl("lock:{" + key + "}");
 		}
 	}
 
@@ -146,8 +204,12 @@ class SentinelFailoverTests {
 	}
 
 	private void open(Client client, RedisLockSettings settings) {
+		open(client, settings, LEASE);
+	}
+
+	private void open(Client client, RedisLockSettings settings, Duration lease) {
 		this.backend = client.backend(Topology.SENTINEL.of(this.servers), settings);
-		this.engine = LockEngine.builder(this.backend).leaseTime(LEASE).listener((event) -> {
+		this.engine = LockEngine.builder(this.backend).leaseTime(lease).listener((event) -> {
 			if (event instanceof LockEvent.Lost loss) {
 				this.lost.add(loss);
 			}

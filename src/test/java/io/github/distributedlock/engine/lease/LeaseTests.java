@@ -24,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * Contracts 5 (deadline), 6 (watchdog) and 7 (states of a hold).
@@ -115,6 +116,47 @@ class LeaseTests extends EngineFixture {
 		this.backend.works();
 		this.time.advance(Duration.ofMillis(300));
 		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void storeThatMayHaveForgottenIsAskedAtOnceForAllThatIsHeldAndOnlyOnce() {
+		LockHandle held = this.engine.acquire("held");
+		LockHandle fixed = this.engine.acquire(request("fixed").leaseTime(Duration.ofSeconds(20)));
+		LockHandle gone = this.engine.acquire("gone");
+		LockHandle goneFixed = this.engine.acquire(request("gone-fixed").leaseTime(Duration.ofSeconds(20)));
+		this.time.advance(Duration.ofSeconds(5));
+		this.store.release("gone", gone.owner());
+		this.store.release("gone-fixed", goneFixed.owner());
+		this.backend.forgetSteps();
+		this.backend.listener().onResubscribed();
+		this.time.advance(Duration.ZERO);
+		assertThat(this.backend.steps()).containsExactly("renew 4");
+		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent.Lost::key, LockEvent.Lost::reason)
+			.containsExactlyInAnyOrder(tuple("gone", Reason.TAKEN), tuple("gone-fixed", Reason.TAKEN));
+		assertThat(held.remaining()).isEqualTo(Duration.ofMillis(29_700));
+		assertThat(fixed.remaining()).as("no longer than it was to be").isEqualTo(Duration.ofMillis(14_850));
+		this.time.advance(Duration.ofSeconds(3));
+		assertThat(this.backend.steps()).containsExactly("renew 4");
+		this.time.advance(Duration.ofSeconds(12));
+		assertThat(fixed.isHeld()).isFalse();
+		assertThat(held.isHeld()).isTrue();
+		assertThat(events(LockEvent.RenewedLate.class)).isEmpty();
+	}
+
+	@Test
+	void answerThatWasUnderWayWhenTheStoreMayHaveForgottenDoesNotCount() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.next("renew", (step) -> {
+			Object answer = step.get();
+			this.store.release("k", handle.owner());
+			this.time.pass(Duration.ofMillis(1));
+			this.backend.listener().onResubscribed();
+			return answer;
+		});
+		this.time.advance(Duration.ofSeconds(10));
+		this.time.advance(Duration.ZERO);
+		assertThat(this.backend.steps()).containsExactly("acquire k", "renew k", "renew k");
+		assertThat(handle.isHeld()).isFalse();
 	}
 
 	@Test

@@ -18,6 +18,9 @@ import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfigBuilderCustomizer;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
@@ -38,6 +41,9 @@ final class JedisClient {
 	/** None of them idle, so that none is dead when it is needed. */
 	private static final int SUBSCRIPTIONS = 8;
 
+	/** One to ask a Sentinel, and one to listen to it. */
+	private static final int SENTINEL = 2;
+
 	/** For so long a connection may be idle. */
 	static final Duration IDLE = Duration.ofMinutes(1);
 
@@ -45,9 +51,13 @@ final class JedisClient {
 
 	private final Duration timeout;
 
+	private final @Nullable SentinelMaster sentinels;
+
 	private JedisClient(JedisConnectionFactory application, Duration timeout) {
 		this.application = application;
 		this.timeout = timeout;
+		RedisSentinelConfiguration servers = application.getSentinelConfiguration();
+		this.sentinels = (servers != null) ? new SentinelMaster(servers, this::sentinel, timeout) : null;
 	}
 
 	static boolean isOf(RedisConnectionFactory application) {
@@ -66,9 +76,13 @@ final class JedisClient {
 		}
 		JedisLane commands = client.lane(COMMANDS);
 		JedisLane renewals = client.lane(RENEWALS);
+		SentinelMaster sentinels = client.sentinels;
+		if (sentinels != null) {
+			sentinels.beforeSwitch(signals::leave);
+		}
 		return new OwnConnections(new Lanes(new CombiningLane(commands, timeout), renewals),
-				new Lanes(commands, renewals), signals, false, Masters.ONE, client.isTls(),
-				(client.application.getDatabase() != 0) ? "+select" : "");
+				new Lanes(commands, renewals), signals, false, (sentinels != null) ? sentinels : Masters.ONE,
+				client.isTls(), (client.application.getDatabase() != 0) ? "+select" : "");
 	}
 
 	private boolean isTls() {
@@ -98,19 +112,26 @@ final class JedisClient {
 		return new JedisLane(() -> factory(connections, connections), this.timeout);
 	}
 
+	private JedisSignalLine sentinel(RedisSentinelConfiguration sentinels, RedisStandaloneConfiguration server) {
+		JedisClientConfiguration settings = settings(SENTINEL, 0, (builder) -> {
+		});
+		return new JedisSignalLine(
+				new Lazy<>(() -> started(new JedisPooledFactory(server, settings)), JedisConnectionFactory::destroy));
+	}
+
 	// The standalone configuration answers localhost:6379 for every other kind.
 	private JedisPooledFactory factory(int connections, int idle) {
 		JedisClientConfiguration settings = settings(connections, idle, (builder) -> {
 		});
 		var cluster = this.application.getClusterConfiguration();
-		var sentinel = this.application.getSentinelConfiguration();
+		var sentinels = this.application.getSentinelConfiguration();
 		var standalone = this.application.getStandaloneConfiguration();
 		JedisPooledFactory factory;
 		if (cluster != null) {
 			factory = new JedisPooledFactory(cluster, settings);
 		}
-		else if (sentinel != null) {
-			factory = new JedisPooledFactory(sentinel, settings);
+		else if (sentinels != null && this.sentinels != null) {
+			factory = toMaster(this.sentinels, sentinels, settings);
 		}
 		else if (standalone != null) {
 			factory = new JedisPooledFactory(standalone, settings);
@@ -118,7 +139,21 @@ final class JedisClient {
 		else {
 			throw new IllegalStateException("The Jedis factory has no configuration");
 		}
-		if (cluster == null) {
+		return started(factory);
+	}
+
+	private static JedisPooledFactory toMaster(SentinelMaster sentinels, RedisSentinelConfiguration servers,
+			JedisClientConfiguration settings) {
+		RedisNode master = sentinels.get();
+		RedisStandaloneConfiguration server = SentinelMaster.standalone(master);
+		server.setDatabase(servers.getDatabase());
+		server.setUsername(servers.getUsername());
+		server.setPassword(servers.getPassword());
+		return new JedisPooledFactory(server, settings, () -> sentinels.of(0) == master);
+	}
+
+	private static JedisPooledFactory started(JedisPooledFactory factory) {
+		if (factory.getClusterConfiguration() == null) {
 			keepOneConnectionForAStep(factory);
 		}
 		factory.afterPropertiesSet();

@@ -1,7 +1,8 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
-import java.util.Objects;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -27,7 +28,8 @@ import org.springframework.dao.DataAccessException;
  * fail one command, since testing them would cost a command each time. So the first that
  * fails makes a new, empty pool. The old one is closed only when the next takes its
  * place, at least one command timeout later: closing a pool interrupts the threads that
- * wait for it. Until then its idle connections end by themselves.
+ * wait for it. Until then its idle connections end by themselves. One that leads to no
+ * master any more is left at once.
  * <p>
  * A broken connection is given back in the background: the pool makes another in its
  * place at once, on the thread that gives it back, and a server that does not answer
@@ -35,8 +37,8 @@ import org.springframework.dao.DataAccessException;
  * opened in the background, and is idle first, for the thread that is quickest.
  * <p>
  * States: no pool; a pool that has not answered yet; a pool that has (proven), with or
- * without one that is retired; closed. Only a proven pool is replaced, so an unreachable
- * server makes no new ones.
+ * without some that are retired; closed. A pool that failed is replaced only if it is
+ * proven, so an unreachable server makes no new ones.
  */
 final class JedisLane implements Lane {
 
@@ -54,9 +56,8 @@ final class JedisLane implements Lane {
 
 	private volatile @Nullable Pool current;
 
-	private @Nullable Pool retired;
-
-	private long retiredAt;
+	/** The last one at the end. */
+	private final Deque<Pool> retired = new ArrayDeque<>();
 
 	private boolean closed;
 
@@ -116,7 +117,12 @@ final class JedisLane implements Lane {
 	}
 
 	boolean isOpen() {
-		return this.current != null;
+		return usable() != null;
+	}
+
+	private @Nullable Pool usable() {
+		Pool pool = this.current;
+		return (pool != null && pool.factory.leadsToMaster()) ? pool : null;
 	}
 
 	/**
@@ -128,7 +134,7 @@ final class JedisLane implements Lane {
 	}
 
 	private Pool pool(long nanos) {
-		Pool pool = this.current;
+		Pool pool = usable();
 		return (pool != null) ? pool : this.opening.await(nanos);
 	}
 
@@ -155,8 +161,7 @@ final class JedisLane implements Lane {
 
 	private Loan lend(Pool pool) {
 		try {
-			// The master of before it is lent: if that changes meanwhile, it is replaced.
-			return new Loan(pool, pool.factory.master(), pool.factory.borrow());
+			return new Loan(pool, pool.factory.borrow());
 		}
 		catch (DataAccessException ex) {
 			if (ex.contains(JedisConnectionException.class)) {
@@ -170,7 +175,7 @@ final class JedisLane implements Lane {
 	 * Whether a connection still leads to the master, as far as is known without I/O.
 	 */
 	boolean isCurrent(Loan loan) {
-		return loan.pool == this.current && Objects.equals(loan.master, loan.pool.factory.master());
+		return loan.pool == usable();
 	}
 
 	/**
@@ -222,7 +227,7 @@ final class JedisLane implements Lane {
 	}
 
 	private Pool make() {
-		Pool pool = this.current;
+		Pool pool = usable();
 		if (pool != null) {
 			return pool;
 		}
@@ -242,21 +247,34 @@ final class JedisLane implements Lane {
 
 	private synchronized boolean keep(Pool pool) {
 		if (!this.closed) {
+			retire();
 			this.current = pool;
 		}
 		return !this.closed;
 	}
 
 	private synchronized void replace(Pool failed) {
-		boolean free = this.retired == null || System.nanoTime() - this.retiredAt > this.timeoutNanos;
-		if (this.current == failed && failed.proven && free && !this.closed) {
-			if (this.retired != null) {
-				this.retired.factory.destroy();
-			}
-			this.retired = failed;
-			this.retiredAt = System.nanoTime();
-			this.current = null;
+		Pool last = this.retired.peekLast();
+		if (this.current == failed && failed.proven && !this.closed && (last == null || isOver(last))) {
+			retire();
 		}
+	}
+
+	private void retire() {
+		Pool pool = this.current;
+		if (pool == null) {
+			return;
+		}
+		while (!this.retired.isEmpty() && isOver(this.retired.element())) {
+			this.retired.remove().factory.destroy();
+		}
+		pool.retiredAt = System.nanoTime();
+		this.retired.add(pool);
+		this.current = null;
+	}
+
+	private boolean isOver(Pool retired) {
+		return System.nanoTime() - retired.retiredAt > this.timeoutNanos;
 	}
 
 	@Override
@@ -265,11 +283,9 @@ final class JedisLane implements Lane {
 		if (this.current != null) {
 			this.current.factory.destroy();
 		}
-		if (this.retired != null) {
-			this.retired.factory.destroy();
-		}
+		this.retired.forEach((pool) -> pool.factory.destroy());
 		this.current = null;
-		this.retired = null;
+		this.retired.clear();
 	}
 
 	/**
@@ -280,6 +296,8 @@ final class JedisLane implements Lane {
 		private final JedisPooledFactory factory;
 
 		private volatile boolean proven;
+
+		private long retiredAt;
 
 		private Pool(JedisPooledFactory factory) {
 			this.factory = factory;
@@ -294,15 +312,12 @@ final class JedisLane implements Lane {
 
 		private final Pool pool;
 
-		private final @Nullable Object master;
-
 		private final Jedis jedis;
 
 		private final JedisLink link;
 
-		private Loan(Pool pool, @Nullable Object master, Jedis jedis) {
+		private Loan(Pool pool, Jedis jedis) {
 			this.pool = pool;
-			this.master = master;
 			this.jedis = jedis;
 			this.link = new JedisLink(jedis.getConnection());
 		}

@@ -1,36 +1,47 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.util.function.BooleanSupplier;
+
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Jedis;
-import redis.clients.jedis.JedisSentinelPool;
 import redis.clients.jedis.util.Pool;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
-import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 /**
- * Lends Jedis' own connections, with Spring Data's settings, and knows whether those lent
- * before still lead to the master.
+ * Lends Jedis' own connections, with Spring Data's settings, and knows whether they still
+ * lead to the master.
  */
 // What replaces its pools in newer versions lends nothing.
 @SuppressWarnings("deprecation")
 final class JedisPooledFactory extends JedisConnectionFactory {
 
+	private final BooleanSupplier master;
+
 	private volatile @Nullable Pool<Jedis> pool;
 
 	JedisPooledFactory(RedisClusterConfiguration cluster, JedisClientConfiguration settings) {
 		super(cluster, settings);
-	}
-
-	JedisPooledFactory(RedisSentinelConfiguration sentinel, JedisClientConfiguration settings) {
-		super(sentinel, settings);
+		this.master = () -> true;
 	}
 
 	JedisPooledFactory(RedisStandaloneConfiguration standalone, JedisClientConfiguration settings) {
-		super(standalone, settings);
+		this(standalone, settings, () -> true);
+	}
+
+	/**
+	 * Creates the factory.
+	 * @param master a server that is the master now
+	 * @param settings the settings
+	 * @param isMaster whether it still is
+	 */
+	JedisPooledFactory(RedisStandaloneConfiguration master, JedisClientConfiguration settings,
+			BooleanSupplier isMaster) {
+		super(master, settings);
+		this.master = isMaster;
 	}
 
 	/**
@@ -62,19 +73,11 @@ final class JedisPooledFactory extends JedisConnectionFactory {
 		return pool;
 	}
 
-	@Override
-	protected Pool<Jedis> createRedisSentinelPool(RedisSentinelConfiguration servers) {
-		Pool<Jedis> pool = super.createRedisSentinelPool(servers);
-		this.pool = pool;
-		return pool;
-	}
-
 	/**
-	 * The master, if Sentinels say which it is.
-	 * @return what connections lead to from now on; {@code null} if that never changes
+	 * Whether its server is still the master, as far as is known without I/O.
 	 */
-	@Nullable Object master() {
-		return (this.pool instanceof JedisSentinelPool sentinels) ? sentinels.getCurrentHostMaster() : null;
+	boolean leadsToMaster() {
+		return this.master.getAsBoolean();
 	}
 
 }

@@ -55,6 +55,13 @@ final class JedisSignalLine implements SignalLine {
 		}
 	}
 
+	/**
+	 * Has the next connections lead to another master.
+	 */
+	void leave() {
+		this.factory.renew();
+	}
+
 	@Override
 	public void close() {
 		this.factory.end();

@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that is made at first use and ended once.
+ * Something that is made at first use and ended once, or now and then replaced.
  * <p>
  * States: not made, made, ended. Nothing is made after the end.
  *
@@ -52,13 +52,20 @@ public final class Lazy<T> {
 		return made;
 	}
 
-	public synchronized void end() {
-		this.ended = true;
+	/**
+	 * Ends what is made, so that the next to ask for it gets another.
+	 */
+	synchronized void renew() {
 		T made = this.made;
 		this.made = null;
 		if (made != null) {
 			this.ender.accept(made);
 		}
+	}
+
+	public synchronized void end() {
+		this.ended = true;
+		renew();
 	}
 
 }

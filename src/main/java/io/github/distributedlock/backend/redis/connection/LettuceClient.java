@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
 import org.jspecify.annotations.Nullable;
@@ -14,10 +15,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 
 /**
  * Derives connections from the application's Lettuce factory. They share its threads, if
@@ -31,10 +34,14 @@ final class LettuceClient {
 
 	private final Duration timeout;
 
+	private final @Nullable SentinelMaster sentinels;
+
 	private LettuceClient(LettuceConnectionFactory application, Duration timeout) {
 		this.application = application;
 		this.server = Objects.requireNonNull(serverOf(application));
 		this.timeout = timeout;
+		this.sentinels = (this.server instanceof RedisSentinelConfiguration servers)
+				? new SentinelMaster(servers, this::sentinel, timeout) : null;
 	}
 
 	static boolean isOf(RedisConnectionFactory application) {
@@ -51,8 +58,8 @@ final class LettuceClient {
 					client.isTls(), "+cluster");
 		}
 		Lanes exclusive = new Lanes(client.exclusiveLane(), client.exclusiveLane());
-		return new OwnConnections(new Lanes(client.lane(), client.lane()), exclusive, signals, false, Masters.ONE,
-				client.isTls(), client.rights());
+		return new OwnConnections(new Lanes(client.lane(), client.lane()), exclusive, signals, false,
+				(client.sentinels != null) ? client.sentinels : Masters.ONE, client.isTls(), client.rights());
 	}
 
 	private boolean isTls() {
@@ -81,8 +88,37 @@ final class LettuceClient {
 	}
 
 	private LettuceConnectionFactory factory(boolean shared) {
-		LettuceConnectionFactory factory = looksForMaster() ? new LettuceMasterFactory(this.server, settings())
-				: new LettuceConnectionFactory(this.server, settings());
+		if (this.sentinels != null) {
+			LettuceMasterFactory factory = new LettuceMasterFactory(this.server, settings(), this.sentinels);
+			this.sentinels.beforeSwitch(factory::leave);
+			return started(factory, shared);
+		}
+		return started(looksForMaster() ? new LettuceMasterFactory(this.server, settings(), null)
+				: new LettuceConnectionFactory(this.server, settings()), shared);
+	}
+
+	private LettuceSignalLine sentinel(RedisSentinelConfiguration sentinels, RedisStandaloneConfiguration server) {
+		UnaryOperator<Object> credentials = (application) -> ((Optional<?>) application)
+			.map((given) -> credentials((RedisCredentialsProviderFactory) given, sentinels));
+		LettuceClientConfiguration settings = ClientSettings.override(LettuceClientConfiguration.class, settings(),
+				Map.of("getRedisCredentialsProviderFactory", credentials));
+		return new LettuceSignalLine(new Lazy<>(() -> started(new LettuceConnectionFactory(server, settings), false),
+				LettuceConnectionFactory::destroy), this.timeout);
+	}
+
+	private static RedisCredentialsProviderFactory credentials(RedisCredentialsProviderFactory application,
+			RedisSentinelConfiguration sentinels) {
+		return new RedisCredentialsProviderFactory() {
+
+			@Override
+			public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration server) {
+				return application.createSentinelCredentialsProvider(sentinels);
+			}
+
+		};
+	}
+
+	private static LettuceConnectionFactory started(LettuceConnectionFactory factory, boolean shared) {
 		factory.setShareNativeConnection(shared);
 		factory.afterPropertiesSet();
 		factory.start();

@@ -1,8 +1,10 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.distributedlock.backend.redis.atomic.Replicas;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
@@ -19,6 +21,7 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.RedisConfiguration;
+import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisPassword;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
@@ -27,11 +30,13 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionProvider;
 
 /**
- * Connects to that one of a list of servers which is the master at that moment, or to the
- * master of a single one.
+ * Connects to that one of a list of servers which is the master at that moment, to the
+ * master of a single one, or to that which Sentinels name.
  * <p>
  * Lettuce's own connection to such a list cannot subscribe, asks for the roles but once,
  * and looks open when the one to the master is closed, so that no other would be opened.
+ * Its connection to a master that Sentinels have replaced stays. Ours are closed then, so
+ * that others are opened.
  */
 final class LettuceMasterFactory extends LettuceConnectionFactory {
 
@@ -40,18 +45,65 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 
 	private final RedisConfiguration servers;
 
+	private final @Nullable SentinelMaster sentinels;
+
+	/** Those to the master that Sentinels name. */
+	private final Set<StatefulConnection<?, ?>> opened = ConcurrentHashMap.newKeySet();
+
 	/**
 	 * Creates the factory.
-	 * @param servers a list of servers, or one that is the master or a replica
+	 * @param servers Sentinels, a list of servers, or one that is the master or a replica
 	 * @param settings the settings
+	 * @param sentinels tells the master, if they are Sentinels
 	 */
-	LettuceMasterFactory(RedisConfiguration servers, LettuceClientConfiguration settings) {
+	LettuceMasterFactory(RedisConfiguration servers, LettuceClientConfiguration settings,
+			@Nullable SentinelMaster sentinels) {
 		super(servers, settings);
 		this.servers = servers;
+		this.sentinels = sentinels;
+	}
+
+	/**
+	 * Leaves a master that Sentinels have replaced. Does not block.
+	 */
+	void leave() {
+		this.opened.forEach(LettuceSignalLine::disconnect);
+		this.opened.clear();
+	}
+
+	private <T extends StatefulConnection<?, ?>> T connectToNamed(SentinelMaster sentinels, Provider provider,
+			Class<T> type) {
+		RedisNode master = sentinels.get();
+		StatefulRedisConnection<?, ?> connection = provider.connect(type,
+				address(master.getRequiredHost(), master.getRequiredPort()));
+		this.opened.removeIf((other) -> !other.isOpen());
+		this.opened.add(connection);
+		if (sentinels.of(0) != master) {
+			connection.closeAsync();
+			throw new RedisConnectionException("Sentinels have replaced " + master + " meanwhile");
+		}
+		return type.cast(connection);
 	}
 
 	@Override
 	protected LettuceConnectionProvider doCreateConnectionProvider(AbstractRedisClient client, RedisCodec<?, ?> codec) {
+		SentinelMaster sentinels = this.sentinels;
+		if (sentinels != null) {
+			Provider provider = new Provider((RedisClient) client, codec, List.of(), 0);
+			return new LettuceConnectionProvider() {
+
+				@Override
+				public <T extends StatefulConnection<?, ?>> T getConnection(Class<T> type) {
+					return connectToNamed(sentinels, provider, type);
+				}
+
+				@Override
+				public <T extends StatefulConnection<?, ?>> CompletionStage<T> getConnectionAsync(Class<T> type) {
+					return CompletableFuture.supplyAsync(() -> getConnection(type), Runnable::run);
+				}
+
+			};
+		}
 		if (this.servers instanceof RedisStaticMasterReplicaConfiguration list) {
 			List<RedisURI> all = list.getNodes()
 				.stream()

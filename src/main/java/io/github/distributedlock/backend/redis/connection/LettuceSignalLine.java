@@ -9,6 +9,8 @@ import io.github.distributedlock.backend.redis.wire.Link;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
+import io.lettuce.core.protocol.DefaultEndpoint;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
@@ -80,7 +82,22 @@ final class LettuceSignalLine implements SignalLine {
 	public void drop(RedisConnection connection) {
 		RedisPubSubAsyncCommands<byte[], byte[]> commands = commands(connection);
 		if (commands != null) {
-			commands.getStatefulConnection().closeAsync();
+			disconnect(commands.getStatefulConnection());
+		}
+	}
+
+	/**
+	 * Ends a connection as the other side would, which is no reason for a warning when it
+	 * is closed after that. One to a cluster would come back. Does not block.
+	 */
+	static void disconnect(StatefulConnection<?, ?> connection) {
+		if (connection instanceof RedisChannelHandler<?, ?> handler
+				&& !(connection instanceof StatefulRedisClusterPubSubConnection)
+				&& handler.getChannelWriter() instanceof DefaultEndpoint endpoint) {
+			endpoint.disconnect();
+		}
+		else {
+			connection.closeAsync();
 		}
 	}
 

@@ -19,4 +19,18 @@ public interface Masters {
 	 */
 	@Nullable Object of(int slot);
 
+	/**
+	 * Adds what is to be done when another master has taken the place of one that may
+	 * still answer, once no connection leads to that one any more. It must not block.
+	 * @param listener is told, where masters are watched
+	 */
+	default void onSwitch(Runnable listener) {
+	}
+
+	/**
+	 * Ends the watching of masters.
+	 */
+	default void end() {
+	}
+
 }

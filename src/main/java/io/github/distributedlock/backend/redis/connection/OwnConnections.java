@@ -50,6 +50,7 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine
 	}
 
 	public void close() {
+		this.masters.end();
 		this.signals.close();
 		this.shared.close();
 		if (this.exclusive != null) {

@@ -63,6 +63,9 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 
 	private volatile @Nullable RedisConnection connection;
 
+	/** Whether another master took the place of that which it was begun on. */
+	private volatile boolean moved;
+
 	WakeSubscription(SignalLine line, String channel, Duration timeout, boolean required, ReleaseListener listener,
 			Consumer<WakeSubscription> onClose, LongSupplier nanoTime) {
 		this.line = line;
@@ -173,6 +176,7 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 	}
 
 	private void subscribe() {
+		this.moved = false;
 		try (RedisConnection connection = this.line.open()) {
 			this.probe.require(this.line.link(connection));
 			this.heartbeat.restart();
@@ -184,8 +188,25 @@ final class WakeSubscription implements Listening, MessageListener, Subscription
 		}
 	}
 
+	/**
+	 * Leaves the server for another one, which may know less than what was told here.
+	 */
+	void move() {
+		this.moved = true;
+		RedisConnection connection = this.connection;
+		if (connection != null) {
+			drop(connection);
+		}
+		tell(this.listener::onResubscribed);
+	}
+
 	@Override
 	public void onChannelSubscribed(byte[] channel, long count) {
+		RedisConnection connection = this.connection;
+		if (this.moved && connection != null) {
+			drop(connection);
+			return;
+		}
 		boolean askedFor = this.heartbeat.acknowledged();
 		boolean waitedFor = this.state.acknowledged();
 		if (isClosed()) {

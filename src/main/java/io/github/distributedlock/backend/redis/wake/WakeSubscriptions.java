@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis.wake;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
@@ -16,6 +17,9 @@ import io.github.distributedlock.backend.redis.connection.SignalLine;
 public final class WakeSubscriptions {
 
 	private final Map<String, WakeSubscription> subscriptions = new ConcurrentHashMap<>();
+
+	/** Those without a subscription. */
+	private final Set<ReleaseListener> polling = ConcurrentHashMap.newKeySet();
 
 	private final SignalLine line;
 
@@ -38,7 +42,20 @@ public final class WakeSubscriptions {
 
 	public Listening listen(String instance, ReleaseListener listener) {
 		if (this.signals == Signals.NONE) {
-			return Listening.DEAF;
+			this.polling.add(listener);
+			return new Listening() {
+
+				@Override
+				public boolean hears() {
+					return false;
+				}
+
+				@Override
+				public void close() {
+					WakeSubscriptions.this.polling.remove(listener);
+				}
+
+			};
 		}
 		boolean required = this.signals == Signals.PUBSUB;
 		WakeSubscription subscription = new WakeSubscription(this.line, this.channels + instance, this.timeout,
@@ -79,6 +96,14 @@ public final class WakeSubscriptions {
 	 */
 	public void retry() {
 		this.subscriptions.values().forEach(WakeSubscription::retry);
+	}
+
+	/**
+	 * Leaves the server for another one that took its place.
+	 */
+	public void move() {
+		this.subscriptions.values().forEach(WakeSubscription::move);
+		this.polling.forEach(ReleaseListener::onResubscribed);
 	}
 
 	public void close() {

@@ -91,8 +91,8 @@ public final class Command {
 	 */
 	public enum Verb {
 
-		CAD, CAS, DEL, DELEX, DELIFEQ, EVAL, EVALSHA, EXEC, GET, INFO, MULTI, PEXPIRE, PTTL, PUBLISH, SET, TIME,
-		UNWATCH, WAIT, WATCH, ZADD, ZRANGE, ZREM;
+		CAD, CAS, DEL, DELEX, DELIFEQ, EVAL, EVALSHA, EXEC, GET, INFO, MULTI, PEXPIRE, PTTL, PUBLISH, SENTINEL, SET,
+		TIME, UNWATCH, WAIT, WATCH, ZADD, ZRANGE, ZREM;
 
 		private final byte[] bytes = KeyNames.bytes(name());
 

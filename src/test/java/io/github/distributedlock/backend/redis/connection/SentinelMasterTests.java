@@ -1,0 +1,104 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisSentinels;
+import io.github.distributedlock.fixtures.RedisServers.Server;
+import io.github.distributedlock.fixtures.Variant;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.args.ClientType;
+import redis.clients.jedis.params.ClientKillParams;
+import redis.clients.jedis.params.ClientKillParams.SkipMe;
+
+import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Which of several Sentinels is believed, and what becomes of locks when none is there.
+ */
+@Tag("failover")
+class SentinelMasterTests {
+
+	private static final Duration PATIENCE = Patience.PATIENCE.multipliedBy(2);
+
+	private int keys;
+
+	@ParameterizedTest
+	@EnumSource
+	void oneThatIsCutOffIsNotBelieved(Client client) {
+		try (RedisSentinels cutOff = RedisSentinels.start(Variant.SERVER, 0);
+				RedisSentinels others = RedisSentinels.start(Variant.SERVER, 1);
+				RedisLockBackend backend = backend(client, cutOff, others)) {
+			Server first = others.master();
+			await("a lock where most say").atMost(PATIENCE).ignoreExceptions().until(() -> locksAt(first, backend));
+			others.failOver();
+			await("another master").atMost(PATIENCE).until(() -> others.master() != first);
+			Server second = others.master();
+			await("a lock where the others say").atMost(PATIENCE)
+				.ignoreExceptions()
+				.until(() -> locksAt(second, backend));
+			others.sentinels().forEach(Server::close);
+			Server left = cutOff.sentinels().get(0);
+			long asked = commandsAt(left) + 50;
+			await("it alone was asked").atMost(PATIENCE).until(() -> commandsAt(left) > asked);
+			assertThat(locksAt(second, backend)).as("a lock where the others said").isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void noneIsNeededOnceTheMasterIsKnown(Client client) {
+		try (RedisSentinels all = RedisSentinels.start(Variant.SERVER, 1);
+				RedisLockBackend backend = backend(client, all)) {
+			Server master = all.master();
+			await("a lock").atMost(PATIENCE).ignoreExceptions().until(() -> locksAt(master, backend));
+			all.sentinels().forEach(Server::close);
+			try (Jedis admin = master.admin()) {
+				admin.clientKill(ClientKillParams.clientKillParams().type(ClientType.NORMAL).skipMe(SkipMe.YES));
+			}
+			await("a lock on another connection").atMost(PATIENCE)
+				.ignoreExceptions()
+				.until(() -> locksAt(master, backend));
+		}
+	}
+
+	private static RedisLockBackend backend(Client client, RedisSentinels... worlds) {
+		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master(RedisSentinels.MASTER);
+		// Of the first, one is known here.
+		configuration.sentinel("127.0.0.1", worlds[0].sentinels().get(0).port());
+		for (RedisSentinels world : worlds) {
+			if (world != worlds[0] || worlds.length == 1) {
+				world.sentinels().forEach((sentinel) -> configuration.sentinel("127.0.0.1", sentinel.port()));
+			}
+		}
+		return client.backend(configuration, Variant.settings());
+	}
+
+	private boolean locksAt(Server server, RedisLockBackend backend) {
+		String key = "k" + this.keys++;
+		backend.acquire(Claim.of(key, "a:" + this.keys, "a", Duration.ofMinutes(10)));
+		try (Jedis admin = server.admin()) {
+			return admin.exists("lock:{" + key + "}");
+		}
+	}
+
+	private static long commandsAt(Server sentinel) {
+		try (Jedis admin = sentinel.admin()) {
+			return admin.info("stats")
+				.lines()
+				.filter((line) -> line.startsWith("total_commands_processed:"))
+				.mapToLong((line) -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
+				.sum();
+		}
+	}
+
+}
