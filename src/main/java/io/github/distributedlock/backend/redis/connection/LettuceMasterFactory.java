@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -75,7 +76,7 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 			Class<T> type) {
 		RedisNode master = sentinels.get();
 		StatefulRedisConnection<?, ?> connection = provider.connect(type,
-				address(master.getRequiredHost(), master.getRequiredPort()));
+				address(String.valueOf(master.getHost()), Objects.requireNonNull(master.getPort())));
 		this.opened.removeIf((other) -> !other.isOpen());
 		this.opened.add(connection);
 		if (sentinels.of(0) != master) {
