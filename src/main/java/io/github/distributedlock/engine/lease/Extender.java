@@ -11,6 +11,7 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.runtime.Batches;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Instance;
@@ -58,6 +59,39 @@ public final class Extender {
 			}
 		}
 		return true;
+	}
+
+	/**
+	 * Renews the leases of keys before they are handed out, many with each command.
+	 * Those that are not ours any more are declared lost.
+	 * @throws LockBackendException if the store has failed
+	 */
+	public void renew(List<Hold> holds) {
+		for (List<Hold> batch : Batches.of(holds)) {
+			Moment sent = Moment.now(this.time);
+			List<Claim> claims = batch.stream()
+				.map((hold) -> Claim.of(hold.key(), hold.owner(), this.instance.id(), hold.options().leaseTime()))
+				.toList();
+			List<Boolean> owned = Interrupts.deferredDuring(() -> renewAll(claims));
+			for (int i = 0; i < claims.size(); i++) {
+				Ownership ownership = batch.get(i).ownership();
+				if (owned.get(i)) {
+					ownership.confirmed(sent, ownership.options().lease());
+				}
+				else {
+					this.lossHandler.declare(ownership, Reason.TAKEN);
+				}
+			}
+		}
+	}
+
+	private List<Boolean> renewAll(List<Claim> claims) {
+		try {
+			return this.backend.renew(claims);
+		}
+		catch (RuntimeException ex) {
+			throw Failures.asBackendException("renew", claims.get(0).key(), ex);
+		}
 	}
 
 	private boolean extend(Hold hold, Duration lease) {

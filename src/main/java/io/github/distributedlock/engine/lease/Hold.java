@@ -34,7 +34,15 @@ public final class Hold implements Ownership.State {
 
 	private final EngineTime time;
 
-	private final long acquired;
+	/**
+	 * Since when its request has all its keys, or, until it has, this one.
+	 */
+	private volatile long since;
+
+	/**
+	 * Whether its request collects other keys yet. Guarded by this hold.
+	 */
+	private boolean collecting;
 
 	/**
 	 * Changed only by this hold's monitor.
@@ -77,7 +85,8 @@ public final class Hold implements Ownership.State {
 		this.place = place;
 		this.fencingToken = fencingToken;
 		this.time = time;
-		this.acquired = time.nanoTime();
+		this.since = time.nanoTime();
+		this.collecting = options.collects();
 		this.exclusive = options.isShared() ? 0 : 1;
 		this.minHold = options.minHold();
 		this.expireOnClose = options.expireOnClose();
@@ -131,14 +140,43 @@ public final class Hold implements Ownership.State {
 	}
 
 	Duration held() {
-		return Duration.ofNanos(this.time.nanoTime() - this.acquired);
+		return Duration.ofNanos(this.time.nanoTime() - this.since);
+	}
+
+	/**
+	 * Its request has all its keys, so that a loss is one of the user's lock from now on.
+	 * @param since from when all that is limited in time counts
+	 * @return {@code false} if it is lost already
+	 */
+	public synchronized boolean collected(long since) {
+		if (isHeld()) {
+			this.since = since;
+			this.ownership.collected(since);
+			this.collecting = false;
+		}
+		return !this.collecting;
+	}
+
+	/**
+	 * Its request has lost another key, and collects again.
+	 */
+	public synchronized void collect() {
+		this.collecting = true;
+		this.ownership.collect();
+	}
+
+	/**
+	 * Whether a loss concerns its request only, which then collects the key again.
+	 */
+	synchronized boolean isCollecting() {
+		return this.collecting;
 	}
 
 	/**
 	 * For how long the key is to block others when it is given back now; 0 to free it.
 	 */
 	long rest() {
-		long minimum = this.minHold - (this.time.nanoTime() - this.acquired);
+		long minimum = this.minHold - (this.time.nanoTime() - this.since);
 		long expiry = this.expireOnClose ? this.ownership.leftOnServer() : 0;
 		return Math.max(0, Math.max(minimum, expiry));
 	}
@@ -177,7 +215,7 @@ public final class Hold implements Ownership.State {
 	 * ending of all requests that it serves.
 	 */
 	public synchronized void keep(HoldOptions asked) {
-		this.minHold = Math.max(this.minHold, this.time.nanoTime() - this.acquired + asked.minHold());
+		this.minHold = Math.max(this.minHold, this.time.nanoTime() - this.since + asked.minHold());
 		this.expireOnClose |= asked.expireOnClose();
 	}
 

@@ -1,12 +1,14 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Text;
@@ -106,10 +108,26 @@ public final class LossHandler {
 	private void tell(Hold hold, Reason reason) {
 		Duration held = hold.held();
 		hold.handles().forEach(AttachedHandle::lost); // Before anything that may fail.
+		if (hold.isCollecting()) {
+			this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner()
+					+ " was lost while its request waited for its other keys, and has to be acquired anew: "
+					+ told(reason, hold.options()));
+			return;
+		}
 		this.losses.merge(reason, 1L, Long::sum);
 		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
 		this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost after "
 				+ Text.of(held) + ": " + told(reason, hold.options()));
+	}
+
+	/**
+	 * The exception for a hold that is lost.
+	 * @param keys those of its handle
+	 */
+	public static LockLostException lost(Hold hold, List<String> keys) {
+		Reason reason = hold.ownership().lossReason();
+		return new LockLostException("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner()
+				+ " was lost: " + why(reason, hold.options()), remedy(reason), keys, reason);
 	}
 
 	private static String told(Reason reason, HoldOptions options) {
@@ -120,7 +138,7 @@ public final class LossHandler {
 	/**
 	 * What happened.
 	 */
-	public static String why(Reason reason, HoldOptions options) {
+	private static String why(Reason reason, HoldOptions options) {
 		return switch (reason) {
 			case LEASE_EXPIRED ->
 				"its fixed lease of " + Text.of(options.lease()) + " ran out before it was given back";
@@ -135,7 +153,7 @@ public final class LossHandler {
 	/**
 	 * What to do about it.
 	 */
-	public static @Nullable String remedy(Reason reason) {
+	private static @Nullable String remedy(Reason reason) {
 		return switch (reason) {
 			case LEASE_EXPIRED -> "leave the leaseTime empty to have the lease renewed for as long as it takes";
 			case NOT_RENEWED -> "look at the store, the network and long pauses, or choose a longer lease";
