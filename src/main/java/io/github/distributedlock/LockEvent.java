@@ -66,7 +66,8 @@ public sealed interface LockEvent {
 	/**
 	 * A lock is no longer held although nobody gave it back. If that is found out only
 	 * when the lock is given back, there is no {@link Released}; if it had been handed on
-	 * inside the JVM by then, there was one before.
+	 * inside the JVM by then, there was one before. A key that is lost while its request
+	 * waits for its other keys is acquired anew, and there is no event.
 	 *
 	 * @param name the name of the request
 	 * @param key the key

@@ -110,8 +110,8 @@ final class RequestAcquirer {
 	}
 
 	/**
-	 * Gives back holds of a request that collects its keys. A key whose lease is over here
-	 * may be ours in the store yet.
+	 * Gives back holds of a request that collects its keys. A key whose lease is over
+	 * here may be ours in the store yet.
 	 */
 	void giveBack(List<Hold> holds, HoldOptions options) {
 		for (Hold hold : holds) {

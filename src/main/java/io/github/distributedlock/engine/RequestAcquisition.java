@@ -205,22 +205,25 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 	/**
 	 * Gives up what it waits for, and what comes after the first key that was lost, if
 	 * any was. Asks nothing.
-	 * @throws LockLostException if that key was re-entered
+	 * @throws LockLostException if one was lost that had been re-entered
 	 */
 	private boolean hasGoneBack() {
 		if (!this.lossHeard) {
 			return false;
 		}
 		this.lossHeard = false;
-		int first = 0;
-		while (first < this.holds.size() && this.acquirer.lossHandler.isStillHeld(this.holds.get(first))) {
-			first++;
+		int first = this.holds.size();
+		for (int i = first - 1; i >= 0; i--) {
+			Hold hold = this.holds.get(i);
+			if (!this.acquirer.lossHandler.isStillHeld(hold)) {
+				if (!isOwn(hold)) {
+					throw LossHandler.lost(hold, this.keys);
+				}
+				first = i;
+			}
 		}
 		if (first == this.holds.size()) {
 			return false;
-		}
-		if (!isOwn(this.holds.get(first))) {
-			throw LossHandler.lost(this.holds.get(first), this.keys);
 		}
 		List<Hold> after = this.holds.subList(first, this.holds.size());
 		List<Hold> given = List.copyOf(after);
@@ -317,6 +320,7 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 	 */
 	private long renew() {
 		LockBackendException failure = this.failure;
+		this.acquirer.lifecycle.requireServed(this.era, this.keys.get(0));
 		if (failure != null && this.wait.left() <= 0) {
 			throw Failures.inAllThatTime(this.keys.get(0), this.wait.waited(), failure);
 		}
@@ -338,6 +342,7 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 			this.failure = ex;
 			return await(new Semaphore(0), Math.max(0, Math.min(retryPause(), this.wait.left())));
 		}
+		this.acquirer.lifecycle.requireServed(this.era, this.keys.get(0));
 		if (handOut(since)) {
 			return ENDED;
 		}

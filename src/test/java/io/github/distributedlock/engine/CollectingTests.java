@@ -244,6 +244,12 @@ class CollectingTests extends EngineFixture {
 		assertThat(this.backend.steps()).noneMatch((step) -> step.startsWith("renew"));
 	}
 
+	@Test
+	void theLastRenewalIsSentToEachNode() {
+		this.engine.acquire(LockRequest.of("node-1:x", "node-1:y", "node-2:z").leaseTime(LEASE)).close();
+		assertThat(this.backend.steps()).containsSubsequence("acquire node-2:z", "renew 2", "renew node-2:z");
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void isNotHandedOutWithLessThanHalfOfItsLeaseLeft(Way way) {
@@ -289,11 +295,10 @@ class CollectingTests extends EngineFixture {
 	void aReenteredKeyThatIsLostFailsTheRequest(Way way) {
 		CompletableFuture<LockHandle> outer = new CompletableFuture<>();
 		own("z");
-		CompletableFuture<LockHandle> all = (way == Way.ASYNC) ? acquiringInChain(outer)
-				: waitingFor(inThread(() -> {
-					outer.complete(this.engine.acquire(request("y")));
-					return this.engine.acquire(ALL.detached(false));
-				}));
+		CompletableFuture<LockHandle> all = (way == Way.ASYNC) ? acquiringInChain(outer) : waitingFor(inThread(() -> {
+			outer.complete(this.engine.acquire(request("y")));
+			return this.engine.acquire(ALL.detached(false));
+		}));
 		assertThat(isOurs("x")).isTrue();
 		lose("y");
 		this.time.advance(TO_RENEWAL);
@@ -347,9 +352,10 @@ class CollectingTests extends EngineFixture {
 	@ParameterizedTest
 	@EnumSource
 	void aListenerThatThrowsKeepsNothing(Way way) {
-		LockEngine engine = build(LockEngine.builder(this.backend).application("us").leaseTime(LEASE).listener((event) -> {
-			throw new IllegalStateException("test");
-		}));
+		LockEngine engine = build(
+				LockEngine.builder(this.backend).application("us").leaseTime(LEASE).listener((event) -> {
+					throw new IllegalStateException("test");
+				}));
 		own("y");
 		CompletableFuture<LockHandle> all = (way == Way.ASYNC) ? engine.acquireAsync(ALL)
 				: waitingFor(inThread(() -> engine.acquire(ALL)));
@@ -365,6 +371,24 @@ class CollectingTests extends EngineFixture {
 		assertThat(KEYS).extracting(this::owner).containsOnly("");
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void aStopBetweenTwoLastRenewalsFailsTheRequest(Way way) {
+		own("z");
+		CompletableFuture<LockHandle> all = acquiring(way, ALL.leaseTime(LEASE));
+		this.backend.next("renew", (step) -> {
+			this.engine.stop();
+			return step.get();
+		});
+		releasedElsewhere("z");
+		this.time.advance(SECOND);
+		assertThat(all).failsWithin(PATIENCE)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBackendException.class);
+		assertThat(KEYS).extracting(this::owner).containsOnly("");
+	}
+
 	@Test
 	void aStopFailsTheRequestThatGoesOn() {
 		own("y");
@@ -372,7 +396,10 @@ class CollectingTests extends EngineFixture {
 		lose("x");
 		this.engine.stop();
 		this.time.advance(TO_RENEWAL);
-		assertThat(all).failsWithin(PATIENCE).withThrowableThat().havingCause().isInstanceOf(LockBackendException.class);
+		assertThat(all).failsWithin(PATIENCE)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBackendException.class);
 		assertThat(owner("x")).isEmpty();
 	}
 

@@ -160,7 +160,8 @@ record Collected(List<Held> keys, List<Request> requests, List<Undone> undone, i
 			given = (owner(key) == held.get(key).owner()) ? given.deleted(key) : given;
 		}
 		return new Collected(given.keys,
-				Lists.replaced(given.requests, number, new Request(Phase.DONE, this.requests.get(number).owner(), NONE)),
+				Lists.replaced(given.requests, number,
+						new Request(Phase.DONE, this.requests.get(number).owner(), NONE)),
 				this.undone, this.faults, this.isInOrder);
 	}
 

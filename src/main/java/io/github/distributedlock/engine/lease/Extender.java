@@ -1,8 +1,10 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
@@ -16,6 +18,7 @@ import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Instance;
 import io.github.distributedlock.engine.runtime.Interrupts;
+import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.Text;
 
 /**
@@ -34,6 +37,8 @@ public final class Extender {
 
 	private final LockBackend backend;
 
+	private final Nodes nodes;
+
 	private final Instance instance;
 
 	private final LossHandler lossHandler;
@@ -42,6 +47,7 @@ public final class Extender {
 
 	public Extender(LockBackend backend, Instance instance, LossHandler lossHandler, EngineTime time) {
 		this.backend = backend;
+		this.nodes = new Nodes(backend);
 		this.instance = instance;
 		this.lossHandler = lossHandler;
 		this.time = time;
@@ -62,11 +68,19 @@ public final class Extender {
 	}
 
 	/**
-	 * Renews the leases of keys before they are handed out, many with each command.
-	 * Those that are not ours any more are declared lost.
+	 * Renews the leases of keys before they are handed out, many with each command. Those
+	 * that are not ours any more are declared lost.
 	 * @throws LockBackendException if the store has failed
 	 */
 	public void renew(List<Hold> holds) {
+		holds.stream()
+			.collect(
+					Collectors.groupingBy((hold) -> this.nodes.of(hold.key()), LinkedHashMap::new, Collectors.toList()))
+			.values()
+			.forEach(this::renewOfOneNode);
+	}
+
+	private void renewOfOneNode(List<Hold> holds) {
 		for (List<Hold> batch : Batches.of(holds)) {
 			Moment sent = Moment.now(this.time);
 			List<Claim> claims = batch.stream()
