@@ -110,12 +110,12 @@ final class RequestAcquirer {
 	}
 
 	/**
-	 * Gives back holds of a request that collects its keys. A key whose lease is over
-	 * here may be ours in the store yet.
+	 * Gives back holds of a request that collects its keys. A key that is lost may be
+	 * ours in the store yet, and nobody has used it.
 	 */
 	void giveBack(List<Hold> holds, HoldOptions options) {
 		for (Hold hold : holds) {
-			if (hold.options() == options && hold.isLost() && hold.ownership().lossReason() == Reason.NOT_RENEWED) {
+			if (hold.options() == options && hold.isLost() && hold.ownership().lossReason() != Reason.TAKEN) {
 				this.sweeper.cleanUp(hold.ownership());
 			}
 		}

@@ -389,6 +389,19 @@ class CollectingTests extends EngineFixture {
 		assertThat(KEYS).extracting(this::owner).containsOnly("");
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void aCloseLeavesNoKeyToRunOut(Way way) {
+		own("y");
+		CompletableFuture<LockHandle> all = acquiring(way, ALL);
+		this.engine.close();
+		this.time.advance(SECOND);
+		assertThat(all).failsWithin(PATIENCE).withThrowableThat().havingCause().isInstanceOf(LockBackendException.class);
+		this.time.advance(SECOND);
+		assertThat(owner("x")).isEmpty();
+		assertThat(events(LockEvent.Lost.class)).isEmpty();
+	}
+
 	@Test
 	void aStopFailsTheRequestThatGoesOn() {
 		own("y");
