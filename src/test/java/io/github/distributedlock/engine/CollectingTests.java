@@ -17,6 +17,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Claim;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -327,7 +328,7 @@ class CollectingTests extends EngineFixture {
 	}
 
 	private <T> CompletableFuture<T> waitingFor(CompletableFuture<T> acquiring) {
-		untilWaiting(1);
+		Awaitility.await().until(() -> acquiring.isDone() || this.time.waiting() == 1);
 		return acquiring;
 	}
 
@@ -400,7 +401,10 @@ class CollectingTests extends EngineFixture {
 		CompletableFuture<LockHandle> all = acquiring(way, ALL);
 		this.engine.close();
 		this.time.advance(SECOND);
-		assertThat(all).failsWithin(PATIENCE).withThrowableThat().havingCause().isInstanceOf(LockBackendException.class);
+		assertThat(all).failsWithin(PATIENCE)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(LockBackendException.class);
 		this.time.advance(SECOND);
 		assertThat(owner("x")).isEmpty();
 		assertThat(events(LockEvent.Lost.class)).isEmpty();
