@@ -40,6 +40,7 @@ public interface DistributedLock {
 	 * @return a handle that must be closed
 	 * @throws LockNotAcquiredException if a key was busy all that time
 	 * @throws LockBackendException if the store failed or refused
+	 * @throws LockLostException if one of several keys was re-entered, and lost meanwhile
 	 * @throws LockInterruptedException if the thread was interrupted while waiting, and
 	 * the request is {@linkplain LockRequest#interruptible(boolean) interruptible}, as it
 	 * is by default; its interrupt flag is set
@@ -54,6 +55,7 @@ public interface DistributedLock {
 	 * @return a handle that must be closed, or empty if a key is busy, and for no other
 	 * reason
 	 * @throws LockBackendException if the store failed or refused
+	 * @throws LockLostException if one of several keys was re-entered, and lost meanwhile
 	 * @throws LockInterruptedException if the thread was interrupted while waiting; its
 	 * interrupt flag is set
 	 * @throws IllegalArgumentException if the request is not valid here

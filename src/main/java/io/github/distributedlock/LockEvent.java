@@ -67,7 +67,8 @@ public sealed interface LockEvent {
 	 * A lock is no longer held although nobody gave it back. If that is found out only
 	 * when the lock is given back, there is no {@link Released}. If it had been handed on
 	 * inside the JVM by then, there was one before: this is about the last hold that had
-	 * the key, and those before it may have been without it, too.
+	 * the key, and those before it may have been without it, too. A key that is lost
+	 * while its request waits for its other keys is acquired anew, and there is no event.
 	 *
 	 * @param name the name of the request
 	 * @param key the key

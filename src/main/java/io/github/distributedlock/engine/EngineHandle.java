@@ -13,7 +13,6 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.UndoableHandle;
 import io.github.distributedlock.engine.RunningCalls.Call;
@@ -143,10 +142,7 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 		requireOpen();
 		for (Hold hold : this.holds) {
 			if (!this.context.lossHandler().isStillHeld(hold)) {
-				throw new LockLostException(
-						"Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost: "
-								+ LossHandler.why(hold.ownership().lossReason(), hold.ownership()),
-						LossHandler.remedy(hold.ownership().lossReason()), this.keys, hold.ownership().lossReason());
+				throw LossHandler.lost(hold, this.keys);
 			}
 		}
 	}

@@ -124,16 +124,19 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				new FairPollers(), handOver, this.watchdog, this.sweeper, instance, this.lifecycle, new Contention(),
 				time);
 		Reentrancy reentrancy = Reentrancy.ofThreads(this.lossHandler, releaser);
+		Extender extender = new Extender(backend, instance, this.lossHandler, time);
 		HandleContext handleContext = new HandleContext(this.calls, this.lossHandler, releaser, this.backgroundReleaser,
-				new Extender(backend, instance, this.lossHandler, time), new HeldTooLong(settings.warnHeldAfter, time),
-				new ClosedElsewhere(), userCode, workers, time);
+				extender, new HeldTooLong(settings.warnHeldAfter, time), new ClosedElsewhere(), userCode, workers,
+				time);
 		ObservedWaits observedWaits = new ObservedWaits(settings.waitObserver);
 		this.handleAcquirer = new HandleAcquirer(this.requests, this.calls, reentrancy,
-				new RequestAcquirer(context, reentrancy, reentrancy::undo, events), events, handleContext,
-				observedWaits);
+				new RequestAcquirer(context, reentrancy, this.lossHandler, extender, reentrancy::undo, events), events,
+				handleContext, observedWaits);
 		this.asyncAcquirer = new AsyncAcquirer(this.requests,
-				new RequestAcquirer(context, reentrancy, this.backgroundReleaser::undo, events), events,
-				new NodeTasks(workers::request, time), nodes, handleContext, settings.contextCapture, observedWaits);
+				new RequestAcquirer(context, reentrancy, this.lossHandler, extender, this.backgroundReleaser::undo,
+						events),
+				events, new NodeTasks(workers::request, time), nodes, handleContext, settings.contextCapture,
+				observedWaits);
 		this.inspector = new Inspector(backend, instance);
 	}
 

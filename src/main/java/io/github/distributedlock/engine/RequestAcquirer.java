@@ -4,13 +4,18 @@ import java.util.List;
 import java.util.function.Consumer;
 
 import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.engine.lease.Extender;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.queue.AcquireContext;
 import io.github.distributedlock.engine.queue.KeyAcquirer;
 import io.github.distributedlock.engine.queue.MultiKeyAcquirer;
 import io.github.distributedlock.engine.queue.Wait;
 import io.github.distributedlock.engine.queue.Waker;
+import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Instance;
 import io.github.distributedlock.engine.runtime.Lifecycle;
@@ -32,6 +37,14 @@ final class RequestAcquirer {
 
 	private final Reentrancy reentrancy;
 
+	final LossHandler lossHandler;
+
+	final Extender extender;
+
+	private final Sweeper sweeper;
+
+	final EngineTime time;
+
 	final Lifecycle lifecycle;
 
 	private final Consumer<List<Hold>> undo;
@@ -42,12 +55,17 @@ final class RequestAcquirer {
 	 * Creates it.
 	 * @param undo gives back holds that no handle was opened for
 	 */
-	RequestAcquirer(AcquireContext context, Reentrancy reentrancy, Consumer<List<Hold>> undo, Events events) {
+	RequestAcquirer(AcquireContext context, Reentrancy reentrancy, LossHandler lossHandler, Extender extender,
+			Consumer<List<Hold>> undo, Events events) {
 		this.instance = context.instance();
 		this.lifecycle = context.lifecycle();
 		this.keyAcquirer = new KeyAcquirer(context);
 		this.multiKeyAcquirer = new MultiKeyAcquirer(context);
 		this.reentrancy = reentrancy;
+		this.lossHandler = lossHandler;
+		this.extender = extender;
+		this.sweeper = context.sweeper();
+		this.time = context.time();
 		this.undo = undo;
 		this.events = events;
 	}
@@ -89,6 +107,19 @@ final class RequestAcquirer {
 	RequestAcquisition begin(Reentrancy reentrancy, List<String> keys, HoldOptions options, Wait wait, Waker waker) {
 		return new RequestAcquisition(this, reentrancy, keys, options, wait,
 				this.lifecycle.requireServedElsewhere(keys.get(0)), waker);
+	}
+
+	/**
+	 * Gives back holds of a request that collects its keys. A key that is lost may be
+	 * ours in the store yet, and nobody has used it.
+	 */
+	void giveBack(List<Hold> holds, HoldOptions options) {
+		for (Hold hold : holds) {
+			if (hold.options() == options && hold.isLost() && hold.ownership().lossReason() != Reason.TAKEN) {
+				this.sweeper.cleanUp(hold.ownership());
+			}
+		}
+		undo(holds);
 	}
 
 	/**

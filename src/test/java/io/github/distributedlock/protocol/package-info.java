@@ -23,14 +23,15 @@
  * whatever that has become by then. Neither is late, so the key does not run out in
  * between.</li>
  * </ul>
- * Two small models are about more than one exclusive lock can show, with Lua, and with
- * each command and its answer in one step: {@code FairProtocol} is about tickets, and
- * {@code SharedProtocol} about readers and writers. {@code GrantProtocol} is about locks
- * that arrive with a message, with commands, answers and messages that are late, and with
- * time. Three more show what needs numbers: {@code SilenceProtocol} what of the waiters
- * need not be written each time, {@code RenewalProtocol} why a renewal never takes time
- * from a lease that its holder believes in, and {@code Places} why nobody is passed by
- * more often than there are others, though places may be stale or equal.
+ * Three small models are about more than one exclusive lock can show, with Lua, and with
+ * each command and its answer in one step: {@code FairProtocol} is about tickets,
+ * {@code SharedProtocol} about readers and writers, and {@code CollectProtocol} about
+ * requests for two keys. {@code GrantProtocol} is about locks that arrive with a message,
+ * with commands, answers and messages that are late, and with time. Three more show what
+ * needs numbers: {@code SilenceProtocol} what of the waiters need not be written each
+ * time, {@code RenewalProtocol} why a renewal never takes time from a lease that its
+ * holder believes in, and {@code Places} why nobody is passed by more often than there
+ * are others, though places may be stale or equal.
  */
 @NullMarked
 package io.github.distributedlock.protocol;

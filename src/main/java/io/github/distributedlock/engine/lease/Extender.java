@@ -1,8 +1,10 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
@@ -11,10 +13,12 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.runtime.Batches;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Instance;
 import io.github.distributedlock.engine.runtime.Interrupts;
+import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.Text;
 
 /**
@@ -33,6 +37,8 @@ public final class Extender {
 
 	private final LockBackend backend;
 
+	private final Nodes nodes;
+
 	private final Instance instance;
 
 	private final LossHandler lossHandler;
@@ -41,6 +47,7 @@ public final class Extender {
 
 	public Extender(LockBackend backend, Instance instance, LossHandler lossHandler, EngineTime time) {
 		this.backend = backend;
+		this.nodes = new Nodes(backend);
 		this.instance = instance;
 		this.lossHandler = lossHandler;
 		this.time = time;
@@ -58,6 +65,47 @@ public final class Extender {
 			}
 		}
 		return true;
+	}
+
+	/**
+	 * Renews the leases of keys before they are handed out, many with each command. Those
+	 * that are not ours any more are declared lost.
+	 * @throws LockBackendException if the store has failed
+	 */
+	public void renew(List<Hold> holds) {
+		holds.stream()
+			.collect(
+					Collectors.groupingBy((hold) -> this.nodes.of(hold.key()), LinkedHashMap::new, Collectors.toList()))
+			.values()
+			.forEach(this::renewOfOneNode);
+	}
+
+	private void renewOfOneNode(List<Hold> holds) {
+		for (List<Hold> batch : Batches.of(holds)) {
+			Moment sent = Moment.now(this.time);
+			List<Claim> claims = batch.stream()
+				.map((hold) -> Claim.of(hold.key(), hold.owner(), this.instance.id(), hold.options().leaseTime()))
+				.toList();
+			List<Boolean> owned = Interrupts.deferredDuring(() -> renewAll(claims));
+			for (int i = 0; i < claims.size(); i++) {
+				Ownership ownership = batch.get(i).ownership();
+				if (owned.get(i)) {
+					ownership.confirmed(sent, ownership.options().lease());
+				}
+				else {
+					this.lossHandler.declare(ownership, Reason.TAKEN);
+				}
+			}
+		}
+	}
+
+	private List<Boolean> renewAll(List<Claim> claims) {
+		try {
+			return this.backend.renew(claims);
+		}
+		catch (RuntimeException ex) {
+			throw Failures.asBackendException("renew", claims.get(0).key(), ex);
+		}
 	}
 
 	private boolean extend(Hold hold, Duration lease) {

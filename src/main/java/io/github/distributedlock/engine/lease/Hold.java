@@ -9,6 +9,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
 
@@ -34,9 +35,15 @@ public final class Hold implements Ownership.State {
 
 	private final EngineTime time;
 
-	private final long acquired;
+	/**
+	 * Since when its request has all its keys, or, until it has, this one.
+	 */
+	private volatile Moment since;
 
-	private final long since;
+	/**
+	 * Whether its request collects other keys yet. Guarded by this hold.
+	 */
+	private boolean collecting;
 
 	/**
 	 * Changed only by this hold's monitor.
@@ -79,8 +86,8 @@ public final class Hold implements Ownership.State {
 		this.place = place;
 		this.fencingToken = fencingToken;
 		this.time = time;
-		this.acquired = time.nanoTime();
-		this.since = time.wallNanos();
+		this.since = Moment.now(time);
+		this.collecting = options.collects();
 		this.exclusive = options.isShared() ? 0 : 1;
 		this.minHold = options.minHold();
 		this.expireOnClose = options.expireOnClose();
@@ -134,22 +141,50 @@ public final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * When it began, in nanoseconds of wall time: fixed, while the difference between the
-	 * clocks is not.
+	 * When it began, on both clocks: fixed, while the difference between them is not.
 	 */
-	long since() {
+	Moment since() {
 		return this.since;
 	}
 
 	Duration held() {
-		return Duration.ofNanos(this.time.nanoTime() - this.acquired);
+		return Duration.ofNanos(this.time.nanoTime() - this.since.nanos());
+	}
+
+	/**
+	 * Its request has all its keys, so that a loss is one of the user's lock from now on.
+	 * @param since from when all that is limited in time counts
+	 * @return {@code false} if it is lost already
+	 */
+	public synchronized boolean collected(Moment since) {
+		if (isHeld()) {
+			this.since = since;
+			this.ownership.collected(since.nanos());
+			this.collecting = false;
+		}
+		return !this.collecting;
+	}
+
+	/**
+	 * Its request has lost another key, and collects again.
+	 */
+	public synchronized void collect() {
+		this.collecting = true;
+		this.ownership.collect();
+	}
+
+	/**
+	 * Whether a loss concerns its request only, which then collects the key again.
+	 */
+	synchronized boolean isCollecting() {
+		return this.collecting;
 	}
 
 	/**
 	 * For how long the key is to block others when it is given back now; 0 to free it.
 	 */
 	long rest() {
-		long minimum = this.minHold - (this.time.nanoTime() - this.acquired);
+		long minimum = this.minHold - (this.time.nanoTime() - this.since.nanos());
 		long expiry = this.expireOnClose ? this.ownership.leftOnServer() : 0;
 		return Math.max(0, Math.max(minimum, expiry));
 	}
@@ -188,7 +223,7 @@ public final class Hold implements Ownership.State {
 	 * ending of all requests that it serves.
 	 */
 	public synchronized void keep(HoldOptions asked) {
-		this.minHold = Math.max(this.minHold, this.time.nanoTime() - this.acquired + asked.minHold());
+		this.minHold = Math.max(this.minHold, this.time.nanoTime() - this.since.nanos() + asked.minHold());
 		this.expireOnClose |= asked.expireOnClose();
 	}
 

@@ -96,6 +96,14 @@ public record HoldOptions(LockRequest request, Duration leaseTime) {
 	}
 
 	/**
+	 * Whether it has to collect several keys, so that it holds some of them earlier than
+	 * others.
+	 */
+	boolean collects() {
+		return this.request.keys().size() > 1;
+	}
+
+	/**
 	 * Whether its hold may be handed on inside this JVM, from another request and to
 	 * another, without the store's knowing.
 	 */

@@ -1,12 +1,14 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Events;
 import io.github.distributedlock.engine.runtime.Text;
@@ -119,10 +121,26 @@ public final class LossHandler {
 	private void tell(Hold hold, Reason reason, String why) {
 		Duration held = hold.held();
 		hold.handles().forEach(AttachedHandle::lost); // Before anything that may fail.
+		if (hold.isCollecting()) {
+			this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner()
+					+ " was lost while its request waited for its other keys, and has to be acquired anew: "
+					+ why);
+			return;
+		}
 		this.losses.merge(reason, 1L, Long::sum);
 		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
 		this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost after "
 				+ Text.of(held) + ": " + why);
+	}
+
+	/**
+	 * The exception for a hold that is lost.
+	 * @param keys those of its handle
+	 */
+	public static LockLostException lost(Hold hold, List<String> keys) {
+		Reason reason = hold.ownership().lossReason();
+		return new LockLostException("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner()
+				+ " was lost: " + why(reason, hold.ownership()), remedy(reason), keys, reason);
 	}
 
 	private static String told(Reason reason, Ownership ownership) {
@@ -133,7 +151,7 @@ public final class LossHandler {
 	/**
 	 * What happened.
 	 */
-	public static String why(Reason reason, Ownership ownership) {
+	private static String why(Reason reason, Ownership ownership) {
 		HoldOptions options = ownership.options();
 		return switch (reason) {
 			case LEASE_EXPIRED ->
@@ -149,7 +167,7 @@ public final class LossHandler {
 	/**
 	 * What to do about it.
 	 */
-	public static @Nullable String remedy(Reason reason) {
+	private static @Nullable String remedy(Reason reason) {
 		return switch (reason) {
 			case LEASE_EXPIRED -> "leave the leaseTime empty to have the lease renewed for as long as it takes";
 			case NOT_RENEWED -> "look at the store, the network and long pauses, or choose a longer lease";

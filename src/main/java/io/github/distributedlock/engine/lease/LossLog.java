@@ -74,7 +74,7 @@ final class LossLog {
 	void tellCounted() {
 		int count = takeCounted();
 		if (count > 0) {
-			logger.warn("{} more locks were lost within a second; each of them was told to the listeners", count);
+			logger.warn("{} more locks were lost within a second; each that was held was told to the listeners", count);
 		}
 	}
 

@@ -89,6 +89,17 @@ public final class Ownership {
 
 	private final long begin;
 
+	/**
+	 * Since when the request's own limit counts.
+	 */
+	private volatile long limitedSince;
+
+	/**
+	 * Whether its request collects other keys yet: until then any lease is renewed, and
+	 * the request's own limit does not count.
+	 */
+	private volatile boolean collecting;
+
 	private volatile State state;
 
 	private volatile Lease lease;
@@ -123,6 +134,8 @@ public final class Ownership {
 		this.state = unsettled ? NEW_UNSETTLED : NEW;
 		this.time = time;
 		this.begin = begin;
+		this.limitedSince = begin;
+		this.collecting = options.collects();
 		this.lease = lease;
 	}
 
@@ -322,7 +335,7 @@ public final class Ownership {
 		OptionalLong token = (hold != null) ? hold.fencingToken() : OptionalLong.empty();
 		return new EngineSnapshot.Hold(this.key, this.owner, name(), mode(),
 				Duration.ofNanos(Math.max(0, lease().left(now))),
-				Instant.ofEpochSecond(0, (hold != null) ? hold.since() : now.wall()),
+				Instant.ofEpochSecond(0, (hold != null) ? hold.since().wall() : now.wall()),
 				(hold != null) ? hold.held() : Duration.ZERO, renewals(), (thread != null) ? thread.getName() : null,
 				token.isPresent() ? token.getAsLong() : null);
 	}
@@ -386,6 +399,26 @@ public final class Ownership {
 	}
 
 	/**
+	 * Its request has all its keys: a fixed lease is not renewed any more, and the
+	 * request's own limit counts.
+	 */
+	public void collected(long since) {
+		this.limitedSince = since;
+		this.collecting = false;
+	}
+
+	void collect() {
+		this.collecting = true;
+	}
+
+	/**
+	 * Whether its request collects other keys yet.
+	 */
+	boolean isCollecting() {
+		return this.collecting;
+	}
+
+	/**
 	 * Whether the lease has run out, so that it must be given up for lost.
 	 */
 	public boolean isOver() {
@@ -396,7 +429,7 @@ public final class Ownership {
 	 * Why it is over, if the store did not say that the key was taken.
 	 */
 	Reason overReason() {
-		if (!this.options.renewed()) {
+		if (!this.options.renewed() && !this.collecting) {
 			return Reason.LEASE_EXPIRED;
 		}
 		// The last lease was asked for in whole milliseconds, and may end almost one
@@ -412,7 +445,7 @@ public final class Ownership {
 	 */
 	long maxHoldLeft(long now) {
 		long longest = this.options.maxHold();
-		return (longest == Long.MAX_VALUE) ? longest : longest - (now - this.begin);
+		return (longest == Long.MAX_VALUE || this.collecting) ? Long.MAX_VALUE : longest - (now - this.limitedSince);
 	}
 
 	/**

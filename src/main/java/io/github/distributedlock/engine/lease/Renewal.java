@@ -98,8 +98,12 @@ final class Renewal {
 		}
 	}
 
+	/**
+	 * Whether there is one to come. There is while a request collects its keys, even if
+	 * their lease is fixed.
+	 */
 	boolean isPlanned() {
-		return this.planned;
+		return this.planned || this.ownership.isCollecting();
 	}
 
 	/**
@@ -123,7 +127,7 @@ final class Renewal {
 	}
 
 	private boolean isPossible() {
-		return this.planned && !this.underWay;
+		return isPlanned() && !this.underWay;
 	}
 
 	/**

@@ -1,0 +1,91 @@
+package io.github.distributedlock.engine.lease;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.runtime.Events;
+import io.github.distributedlock.engine.runtime.StillTime;
+import io.github.distributedlock.engine.runtime.Store;
+import io.github.distributedlock.fixtures.Exploration;
+import io.github.distributedlock.fixtures.Interleavings;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggingSystem;
+
+/**
+ * Whenever a key is lost of which the request gets all its keys, the loss is told once:
+ * to the request, which then does not hand it out, or to the listeners.
+ */
+@Exploration
+public class CollectedHoldLincheckTests {
+
+	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k", "l"), Duration.ofSeconds(30));
+
+	private final StillTime time = new StillTime();
+
+	private final AtomicInteger events = new AtomicInteger();
+
+	private final LossHandler lossHandler = new LossHandler(
+			new Sweeper(new Store(new ReleasedKeys()), this.time, this.time), Events.here(List.of(this::count)),
+			this.time);
+
+	private final Ownership ownership = new Ownership("k", "us", OPTIONS, new Moment(0, 0), 0, false, this.time);
+
+	private final Hold hold = new Hold(this.ownership, new LonePlace(), OPTIONS, OptionalLong.empty(), this.time);
+
+	private final AtomicInteger handedOut = new AtomicInteger();
+
+	public CollectedHoldLincheckTests() {
+		this.ownership.take(this.hold);
+	}
+
+	@BeforeAll
+	static void noWarnings() {
+		LoggingSystem.get(LossHandler.class.getClassLoader())
+			.setLogLevel(LossHandler.class.getPackageName(), LogLevel.OFF);
+	}
+
+	@AfterAll
+	static void warnings() {
+		LoggingSystem.get(LossHandler.class.getClassLoader()).setLogLevel(LossHandler.class.getPackageName(), null);
+	}
+
+	@Test
+	void aLossIsToldOnce() {
+		Interleavings.of(2, 2).check(CollectedHoldLincheckTests.class);
+	}
+
+	@Operation
+	public void lose() {
+		this.lossHandler.declare(this.ownership, Reason.TAKEN);
+	}
+
+	@Operation(runOnce = true)
+	public void collected() {
+		if (this.hold.collected(new Lease.Moment(0, 0))) {
+			this.handedOut.incrementAndGet();
+		}
+	}
+
+	@Validate
+	public void toldOnce() {
+		int told = (this.hold.isLost() && this.handedOut.get() > 0) ? 1 : 0;
+		Interleavings.require(this.events.get() == told, "told " + this.events.get() + " times, not " + told);
+	}
+
+	private void count(LockEvent event) {
+		this.events.incrementAndGet();
+	}
+
+}
