@@ -66,7 +66,7 @@ class AsyncThreadsTests extends EngineFixture {
 
 	@Test
 	void whatDependsOnTheFutureMayBlock() {
-		int more = NodeTasks.MOST_OF_A_NODE * 3;
+		int more = 600;
 		CountDownLatch blocked = new CountDownLatch(more);
 		List<String> threads = new ArrayList<>();
 		List<LockHandle> held = IntStream.range(0, more).mapToObj((i) -> this.real.acquire("k" + i)).toList();
