@@ -143,7 +143,7 @@ final class Renewal {
 	 * it, if it is not to be longer.
 	 */
 	Duration lease(Moment now) {
-		long nanos = this.planned ? Math.min(this.ownership.options().lease(), this.ownership.maxHoldLeft(now.nanos()))
+		long nanos = isPlanned() ? Math.min(this.ownership.options().lease(), this.ownership.maxHoldLeft(now.nanos()))
 				: this.ownership.lease().leftOnServer(now);
 		return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
 	}

@@ -71,8 +71,7 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 		List<Claim> claims = new ArrayList<>(batch.size());
 		for (Renewal renewal : batch) {
 			Ownership ownership = renewal.ownership;
-			// A fixed lease may have got its last renewal meanwhile.
-			if (ownership.isOwned() && renewal.isPlanned()) {
+			if (ownership.isOwned()) {
 				renewals.add(renewal);
 				claims.add(Claim.of(ownership.key(), ownership.owner(), this.instance.id(), renewal.lease(sent))
 					.mode(ownership.mode()));
