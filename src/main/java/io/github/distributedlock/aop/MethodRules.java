@@ -27,6 +27,11 @@ final class MethodRules {
 			"javax.inject.Inject", "org.springframework.beans.factory.annotation.Autowired",
 			"org.springframework.beans.factory.annotation.Value");
 
+	/**
+	 * Spring 7's own choice of a proxy for one class.
+	 */
+	private static final String PROXYABLE = "org.springframework.context.annotation.Proxyable";
+
 	private MethodRules() {
 	}
 
@@ -55,7 +60,8 @@ final class MethodRules {
 		boolean hasInterface = ClassUtils.getAllInterfacesForClass(beanClass).length > 0;
 		// Which are proxied by their interfaces, whatever is set.
 		boolean generated = Proxy.isProxyClass(beanClass) || ClassUtils.isLambdaClass(beanClass);
-		if (Modifier.isFinal(beanClass.getModifiers()) && !(hasInterface && (generated || !subclasses))) {
+		boolean proxied = generated || !subclasses || MergedAnnotations.from(beanClass).isPresent(PROXYABLE);
+		if (Modifier.isFinal(beanClass.getModifiers()) && !(hasInterface && proxied)) {
 			throw unlocked(annotated, "is in a final class", FOR_FINAL + (hasInterface
 					? ", or set spring.aop.proxy-target-class=false, for a proxy of its interfaces" : ""));
 		}

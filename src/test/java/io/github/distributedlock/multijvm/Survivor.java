@@ -43,8 +43,8 @@ final class Survivor {
 
 	static final Duration COMMAND_TIMEOUT = LEASE.dividedBy(4);
 
-	/** What it prints when it was given a lock that had been lost before. */
-	static final String LOST_BEFORE = "lost before it was handed out: ";
+	/** What it prints, and when, if it was given a lock that had been lost before. */
+	static final String LOST_BEFORE = "lost before it was handed out at ";
 
 	private static final List<String> KEYS = List.of("a", "b", "c", "d");
 
@@ -186,7 +186,7 @@ final class Survivor {
 	private void hold(LockHandle handle, long nanos, History history) {
 		History.Entry entry = history.acquired(handle);
 		if (!handle.isHeld() && !stoodStillJustNow()) {
-			System.out.println(LOST_BEFORE + handle);
+			System.out.println(LOST_BEFORE + System.nanoTime() + ": " + handle);
 		}
 		handle.onLost(entry::lost);
 		long begin = System.nanoTime();

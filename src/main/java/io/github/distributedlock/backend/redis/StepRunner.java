@@ -83,7 +83,7 @@ final class StepRunner {
 			return answer;
 		}
 		catch (RuntimeException ex) {
-			this.failing = true;
+			this.failing |= !RedisRefusal.WRONGTYPE.isIn(ex); // Which is of one key.
 			throw RedisFailures.translate(what, describe(key, ex) + ((others > 0) ? " and " + others + " more" : ""),
 					ex);
 		}

@@ -113,10 +113,12 @@ public record HoldOptions(LockRequest request, Duration leaseTime) {
 
 	/**
 	 * Whether the store may grant the key to it, without being asked again: if it tells
-	 * nothing more than that, and the lease need not be exact.
+	 * nothing more than that, and the lease, which is short at first, need not be exact,
+	 * nor outlast the hold.
 	 */
 	public boolean granted() {
-		return this.request.keys().size() == 1 && !isShared() && !fenced() && renewed();
+		return this.request.keys().size() == 1 && !isShared() && !fenced() && renewed() && minHold() == 0
+				&& !expireOnClose();
 	}
 
 	/**

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *                 nobody wanted it
  * </pre>
  *
- * Invariants: each change of state is one compare-and-set, and the last two are final. So
+ * Invariants: each change of state is one compare-and-set, and those from RELEASING on are final. So
  * at most one hold has it, a loss reaches the one that has it then, and a hold that has
  * handed it on can do nothing to it any more: it is not handed on before the store has
  * answered every command that was sent for it. What the store answers to a renewal counts

@@ -14,6 +14,7 @@ import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.runtime.Batches;
 import io.github.distributedlock.engine.runtime.EngineTime;
 import io.github.distributedlock.engine.runtime.Events;
+import io.github.distributedlock.engine.runtime.Failures;
 import io.github.distributedlock.engine.runtime.Instance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -88,7 +89,8 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 		}
 		catch (RuntimeException ex) {
 			logger.debug("Could not renew {} locks, trying again", claims.size(), ex);
-			renewals.forEach(this::failed);
+			boolean mayComeLate = !Failures.asBackendException("renew", claims.get(0).key(), ex).isNotCarriedOut();
+			renewals.forEach((renewal) -> failed(renewal, mayComeLate));
 		}
 	}
 
@@ -116,9 +118,13 @@ public final class RenewalRound implements Consumer<List<Renewal>> {
 		}
 	}
 
-	private void failed(Renewal renewal) {
-		if (renewal.ownership.isOver()) {
-			this.lossHandler.declare(renewal.ownership, renewal.ownership.overReason());
+	private void failed(Renewal renewal, boolean mayComeLate) {
+		Ownership ownership = renewal.ownership;
+		if (ownership.isOver()) {
+			this.lossHandler.declare(ownership, ownership.overReason());
+		}
+		if (mayComeLate && ownership.isLost() && !ownership.isLeftToRunOut()) {
+			this.sweeper.cleanUp(ownership); // It may be renewed after we gave it up.
 		}
 		renewal.retry(this.time.nanoTime());
 	}

@@ -194,7 +194,8 @@ public final class AtomicitySelector {
 		return found;
 	}
 
-	// Loads what it takes while the first request still has time for that.
+	// Makes the pool of Jedis, or opens the connection of Lettuce, while there is still
+	// time for that.
 	private static void warmUp(Lane lane) {
 		try {
 			lane.run((link) -> null);

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.wire;
 
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
@@ -183,8 +184,8 @@ public enum RedisRefusal {
 		return find(failure, pattern) != null;
 	}
 
-	// The deepest. Where no connection could be opened, what one of several servers said
-	// is not a cause.
+	// The deepest. Where no connection could be opened, what servers said is not a cause.
+	// It counts if all of them said it: of the others one may answer later.
 	private static @Nullable String find(Throwable failure, Pattern pattern) {
 		String found = null;
 		boolean unsent = false;
@@ -194,9 +195,9 @@ public enum RedisRefusal {
 				found = message;
 			}
 			unsent |= cause instanceof UnsentException;
-			for (Throwable other : unsent ? cause.getSuppressed() : NONE) {
-				String said = find(other, pattern);
-				found = (said != null) ? said : found;
+			Throwable[] others = unsent ? cause.getSuppressed() : NONE;
+			if (others.length > 0 && Stream.of(others).allMatch((other) -> matches(other, pattern))) {
+				found = find(others[0], pattern);
 			}
 		}
 		return found;
