@@ -234,6 +234,20 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
+	void renewalThatIsNotAnsweredBeforeTheLossAndMayComeLateIsFollowedByARelease() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.next("renew", (step) -> {
+			step.get();
+			this.time.pass(Duration.ofSeconds(21));
+			assertThat(handle.isHeld()).isFalse();
+			throw new IllegalStateException("timed out");
+		});
+		this.time.advance(Duration.ofSeconds(12));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
 	void renewalThatIsAnsweredAfterTheReleaseChangesNothing() {
 		LockHandle handle = this.engine.acquire("k");
 		this.backend.next("renew", (step) -> {

@@ -118,12 +118,14 @@ class RedisFailuresTests {
 	}
 
 	@Test
-	void whatOneOfSeveralServersSaysIsToldIfNothingWasSent() {
+	void whatAllOfSeveralServersSayIsToldIfNothingWasSent() {
 		RuntimeException failure = new RedisConnectionFailureException("Could not initialize cluster slots cache.");
 		failure.addSuppressed(new IllegalStateException("ERR This instance has cluster support disabled"));
 		assertThat(translate(new UnsentException(failure)).getMessage())
 			.startsWith("Redis could not renew lock 'k': ERR This instance has cluster support disabled (");
 		assertThat(translate(failure).isNotCarriedOut()).as("what was sent before is not known").isFalse();
+		failure.addSuppressed(new ConnectException("Connection refused"));
+		assertThat(translate(new UnsentException(failure)).isRetryable()).as("the other may answer later").isTrue();
 	}
 
 	@Test
