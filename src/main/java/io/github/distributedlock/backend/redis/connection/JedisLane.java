@@ -15,10 +15,10 @@ import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisConnectionException;
-import redis.clients.jedis.exceptions.JedisException;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
  * A pool of Jedis connections, each of which is lent for one step, or for a long time to
@@ -161,7 +161,12 @@ final class JedisLane implements Lane {
 
 	private Loan lend(Pool pool) {
 		try {
-			return new Loan(pool, pool.factory.borrow());
+			Loan loan = new Loan(pool, pool.factory.borrow());
+			if (pool.factory.leadsToMaster()) {
+				return loan;
+			}
+			drop(loan);
+			throw new RedisConnectionFailureException("the master has been replaced meanwhile");
 		}
 		catch (DataAccessException ex) {
 			if (ex.contains(JedisConnectionException.class)) {
@@ -231,13 +236,7 @@ final class JedisLane implements Lane {
 		if (pool != null) {
 			return pool;
 		}
-		try {
-			pool = new Pool(this.opener.get());
-		}
-		catch (JedisException ex) {
-			// A pool finds its server first, if it is to ask Sentinels for it.
-			throw new UnsentException(ex);
-		}
+		pool = new Pool(this.opener.get());
 		if (!keep(pool)) {
 			pool.factory.destroy();
 			throw new IllegalStateException("the lock backend is closed");

@@ -50,11 +50,11 @@ final class JedisWire implements Wire {
 	}
 
 	// What the server, or something on the way, closed meanwhile shows only when it is
-	// used, and a command must not be sent twice.
+	// used, and a command must not be sent twice. Half of the time is left for another.
 	private boolean answers(long deadline) {
 		Connection connection = link().connection();
 		try {
-			limit(connection, deadline - System.nanoTime());
+			limit(connection, (deadline - System.nanoTime()) / 2);
 			return connection.ping();
 		}
 		catch (JedisDataException ex) {

@@ -68,8 +68,11 @@ final class LettuceMasterFactory extends LettuceConnectionFactory {
 	 * Leaves a master that Sentinels have replaced. Does not block.
 	 */
 	void leave() {
-		this.opened.forEach(LettuceSignalLine::disconnect);
-		this.opened.clear();
+		// Not one that is added meanwhile, which may lead to the new one.
+		this.opened.removeIf((connection) -> {
+			LettuceSignalLine.disconnect(connection);
+			return true;
+		});
 	}
 
 	private <T extends StatefulConnection<?, ?>> T connectToNamed(SentinelMaster sentinels, Provider provider,
