@@ -138,10 +138,10 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 	}
 
 	/**
-	 * The owner token of the holds that were acquired last.
+	 * The owner token of its handle: that of the first key.
 	 */
 	String owner() {
-		return this.owner;
+		return this.holds.get(0).owner();
 	}
 
 	/**
@@ -340,7 +340,7 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 			}
 			own.forEach(Hold::collect);
 			this.failure = ex;
-			return await(new Semaphore(0), Math.max(0, Math.min(retryPause(), this.wait.left())));
+			return pause();
 		}
 		this.acquirer.lifecycle.requireServed(this.era, this.keys.get(0));
 		if (handOut(since)) {
@@ -354,14 +354,14 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 				.retryable(true)
 				.build();
 		}
-		return NEXT_KEY;
+		return this.lossHeard ? NEXT_KEY : pause();
 	}
 
-	private long retryPause() {
+	private long pause() {
 		if (this.retries == null) {
 			this.retries = new Backoff(FIRST_RETRY, LONGEST_RETRY);
 		}
-		return this.retries.next();
+		return await(new Semaphore(0), Math.max(0, Math.min(this.retries.next(), this.wait.left())));
 	}
 
 	/**
@@ -379,13 +379,14 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 	}
 
 	private boolean areCollected(Moment since) {
-		for (Hold hold : this.holds) {
-			if (!this.acquirer.lossHandler.isStillHeld(hold) || (isOwn(hold) && !hold.collected(since))) {
-				this.lossHeard = true;
-				return false;
-			}
+		// All are looked at first: what is lost once one is collected is told to users.
+		boolean collected = this.holds.stream().allMatch(this.acquirer.lossHandler::isStillHeld)
+				&& own().stream().allMatch((hold) -> hold.collected(since));
+		if (!collected) {
+			own().forEach(Hold::collect);
+			this.lossHeard = true;
 		}
-		return true;
+		return collected;
 	}
 
 	@Override

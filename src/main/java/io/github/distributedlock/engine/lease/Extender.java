@@ -84,7 +84,8 @@ public final class Extender {
 		for (List<Hold> batch : Batches.of(holds)) {
 			Moment sent = Moment.now(this.time);
 			List<Claim> claims = batch.stream()
-				.map((hold) -> Claim.of(hold.key(), hold.owner(), this.instance.id(), hold.options().leaseTime()))
+				.map((hold) -> Claim.of(hold.key(), hold.owner(), this.instance.id(), hold.options().leaseTime())
+					.mode(hold.ownership().mode()))
 				.toList();
 			List<Boolean> owned = Interrupts.deferredDuring(() -> renewAll(claims));
 			for (int i = 0; i < claims.size(); i++) {

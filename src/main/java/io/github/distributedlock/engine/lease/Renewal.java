@@ -135,7 +135,7 @@ final class Renewal {
 	 */
 	long nanosToNextEvent(Moment now) {
 		long toDeadline = this.ownership.lease().monotonicLeft(now);
-		return isPossible() ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
+		return (isPossible() || this.retrying) ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
 	}
 
 	/**

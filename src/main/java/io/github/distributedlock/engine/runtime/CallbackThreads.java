@@ -86,16 +86,15 @@ final class CallbackThreads implements Executor {
 	private void change(Look last, Look now) {
 		int blocked = (int) last.inside().stream().filter(now.inside()::contains).count();
 		int threads = this.threads.getPoolSize();
-		if (now.queued() == 0) {
-			this.threads.setCorePoolSize(FEW);
-		}
-		else if (now.begun() - last.begun() < last.queued()) {
+		if (now.queued() > 0 && now.begun() - last.begun() < last.queued()) {
 			int wanted = blocked + Math.max(FEW, blocked / 2);
 			letThereBe(Math.max(threads, Math.min(wanted, threads + now.queued())));
 		}
-		else if (threads > FEW + blocked) {
+		else {
 			this.threads.setCorePoolSize(FEW);
-			this.threads.setMaximumPoolSize(threads - 1);
+			if (threads > FEW + blocked) {
+				this.threads.setMaximumPoolSize(threads - 1);
+			}
 		}
 	}
 
@@ -109,7 +108,7 @@ final class CallbackThreads implements Executor {
 	}
 
 	private boolean mayBeMany() {
-		return this.threads.getCorePoolSize() > FEW;
+		return this.threads.getPoolSize() > FEW;
 	}
 
 	private boolean isQueued() {

@@ -35,15 +35,25 @@ final class PlainRenewals {
 	 */
 	boolean renew(Link link, Claim claim) {
 		this.unanswered.begin(claim);
-		boolean answered = false;
+		byte[] name = this.names.lock(claim.key());
+		boolean answered = true; // What only asks changes nothing later.
 		try {
-			boolean owned = lengthen(link, claim);
+			// In this order: what is its own at last was its own when it had that time.
+			if (link.number(Command.of(Verb.PTTL, name)) >= claim.lease().toMillis()) {
+				return isOwned(link, claim, name);
+			}
+			answered = false;
+			byte[] owner = KeyNames.bytes(claim.owner());
+			boolean replaced = this.compareAndSet.replace(link, name, owner, owner, claim.lease().toMillis());
 			answered = true;
-			return owned;
+			if (!replaced) {
+				requireNotOwned(link, claim, name);
+			}
+			return replaced;
 		}
 		catch (RuntimeException ex) {
 			RedisRefusal refusal = RedisRefusal.of(ex);
-			answered = refusal != null || ex instanceof LockBackendException;
+			answered |= refusal != null || ex instanceof LockBackendException;
 			if (refusal == RedisRefusal.WRONGTYPE) {
 				return false; // It became something else, so it is lost.
 			}
@@ -54,18 +64,7 @@ final class PlainRenewals {
 		}
 	}
 
-	private boolean lengthen(Link link, Claim claim) {
-		byte[] name = this.names.lock(claim.key());
-		byte[] owner = KeyNames.bytes(claim.owner());
-		long lease = claim.lease().toMillis();
-		// In this order: what is its own at last was its own when it had that time.
-		long left = link.number(Command.of(Verb.PTTL, name));
-		if (left >= lease) {
-			return isOwned(link, claim, name);
-		}
-		if (this.compareAndSet.replace(link, name, owner, owner, lease)) {
-			return true;
-		}
+	private static void requireNotOwned(Link link, Claim claim, byte[] name) {
 		if (isOwned(link, claim, name)) {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(claim.key()) + "' was not renewed, though its owner still has"
@@ -76,7 +75,6 @@ final class PlainRenewals {
 				.notCarriedOut(true)
 				.build();
 		}
-		return false;
 	}
 
 	private static boolean isOwned(Link link, Claim claim, byte[] name) {
