@@ -85,8 +85,8 @@ public final class LockRequest {
 	/**
 	 * Holds the lock for at most this long: the lease then runs out, and is not renewed,
 	 * unless it is {@linkplain LockHandle#extend(Duration) extended}. Without, the lease
-	 * is renewed until the handle is closed. With several keys it begins when
-	 * the last one is acquired.
+	 * is renewed until the handle is closed. With several keys it begins when the last
+	 * one is acquired.
 	 * @param leaseTime the fixed lease
 	 * @return a request with that lease
 	 */

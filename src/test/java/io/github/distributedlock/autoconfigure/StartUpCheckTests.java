@@ -131,7 +131,8 @@ class StartUpCheckTests {
 		try (RedisSentinels sentinels = RedisSentinels.start(RedisServers.EMBEDDED, Access.OPEN,
 				Access.of("shop", "s3cret"), 0)) {
 			// The first is down, so it says nothing.
-			assertSentinelsStopTheStart(output, "localhost:1," + sentinels.sentinels().get(0), properties, said, remedy);
+			assertSentinelsStopTheStart(output, "localhost:1," + sentinels.sentinels().get(0), properties, said,
+					remedy);
 		}
 	}
 
@@ -143,8 +144,8 @@ class StartUpCheckTests {
 		}
 	}
 
-	private static void assertSentinelsStopTheStart(CapturedOutput output, String nodes, String properties,
-			String said, String remedy) {
+	private static void assertSentinelsStopTheStart(CapturedOutput output, String nodes, String properties, String said,
+			String remedy) {
 		Stream<String> sentinel = Stream.concat(Stream.of("nodes=" + nodes), Stream.of(properties.split(", ")))
 			.map((property) -> "spring.data.redis.sentinel." + property);
 		String[] lettuce = Stream.concat(Stream.of(PATIENT), sentinel).toArray(String[]::new);

@@ -123,8 +123,7 @@ public final class LossHandler {
 		hold.handles().forEach(AttachedHandle::lost); // Before anything that may fail.
 		if (hold.isCollecting()) {
 			this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner()
-					+ " was lost while its request waited for its other keys, and has to be acquired anew: "
-					+ why);
+					+ " was lost while its request waited for its other keys, and has to be acquired anew: " + why);
 			return;
 		}
 		this.losses.merge(reason, 1L, Long::sum);

@@ -213,9 +213,10 @@ final class SentinelMaster implements Masters {
 				.filter((failure) -> RedisRefusal.of(failure) != null)
 				.findFirst()
 				.orElse(failures.isEmpty() ? null : failures.get(0));
-			throw new RedisConnectionFailureException("None of the Sentinels " + this.sentinels
-					+ " names the master of '" + this.name + "': "
-					+ ((why != null) ? RedisFailures.lastWord(why) : "none is configured"), why);
+			throw new RedisConnectionFailureException(
+					"None of the Sentinels " + this.sentinels + " names the master of '" + this.name + "': "
+							+ ((why != null) ? RedisFailures.lastWord(why) : "none is configured"),
+					why);
 		}
 		return answers;
 	}
