@@ -27,8 +27,9 @@ class JedisStartFailureAnalyzer extends AbstractFailureAnalyzer<BeanCreationExce
 				return new FailureAnalysis(
 						"Redis Cluster or Sentinel could not be used while the application was starting,"
 								+ " and the Jedis client cannot start without it: " + inner.getMessage(),
-						"Check that Redis runs where spring.data.redis.cluster.nodes or spring.data.redis.sentinel.* say,"
-								+ " with the credentials given there."
+						"Check that Redis runs where spring.data.redis.cluster.nodes say; or that Sentinels run where"
+								+ " spring.data.redis.sentinel.nodes say, know spring.data.redis.sentinel.master, and"
+								+ " accept spring.data.redis.sentinel.username and spring.data.redis.sentinel.password."
 								+ " If the application has to start while Redis is down, use the Lettuce client,"
 								+ " which connects later: add the dependency io.lettuce:lettuce-core,"
 								+ " and remove spring.data.redis.client-type=jedis if it is set.",

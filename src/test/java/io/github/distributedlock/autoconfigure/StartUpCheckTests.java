@@ -8,7 +8,9 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.fixtures.Access;
 import io.github.distributedlock.fixtures.NoDatabase;
+import io.github.distributedlock.fixtures.RedisSentinels;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.SmallestBackend;
 import org.junit.jupiter.api.Test;
@@ -115,6 +117,47 @@ class StartUpCheckTests {
 						.hasStackTraceContaining(remedy));
 			}
 		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					master=other, username=shop, password=s3cret | knows no master of the name 'other' | sentinel.master
+					master=locks, username=shop, password=wrong  | WRONGPASS                           | sentinel.username and spring.data.redis.sentinel.password
+					master=locks                                 | NOAUTH                              | sentinel.password
+					""")
+	void whatSentinelsSayAndNoRetryCuresStopsTheStart(String properties, String said, String remedy,
+			CapturedOutput output) {
+		try (RedisSentinels sentinels = RedisSentinels.start(RedisServers.EMBEDDED, Access.OPEN,
+				Access.of("shop", "s3cret"), 0)) {
+			// The first is down, so it says nothing.
+			assertSentinelsStopTheStart(output, "localhost:1," + sentinels.sentinels().get(0), properties, said,
+					remedy);
+		}
+	}
+
+	@Test
+	void aServerThatIsNoSentinelStopsTheStart(CapturedOutput output) {
+		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED)) {
+			assertSentinelsStopTheStart(output, server.toString(), "master=locks", "ERR unknown command `SENTINEL`",
+					"sentinel.nodes");
+		}
+	}
+
+	private static void assertSentinelsStopTheStart(CapturedOutput output, String nodes, String properties, String said,
+			String remedy) {
+		Stream<String> sentinel = Stream.concat(Stream.of("nodes=" + nodes), Stream.of(properties.split(", ")))
+			.map((property) -> "spring.data.redis.sentinel." + property);
+		String[] lettuce = Stream.concat(Stream.of(PATIENT), sentinel).toArray(String[]::new);
+		assertThat(FailedStart.report(output, OnRedis.class, lettuce)).contains(said)
+			.contains("spring.data.redis." + remedy)
+			.doesNotContain("spring.data.redis.username", "spring.data.redis.password");
+		// It does not come to us, and does not always say why.
+		String[] jedis = Stream.concat(Stream.of("spring.data.redis.client-type=jedis"), Stream.of(lettuce))
+			.toArray(String[]::new);
+		assertThat(FailedStart.report(output, OnRedis.class, jedis)).contains("spring.data.redis.sentinel.nodes",
+				"spring.data.redis.sentinel.master",
+				"spring.data.redis.sentinel.username and spring.data.redis.sentinel.password");
 	}
 
 	@Test

@@ -2,15 +2,22 @@ package io.github.distributedlock.faults;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
@@ -18,12 +25,16 @@ import redis.clients.jedis.exceptions.JedisDataException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * A server that forgets locks, or in which somebody overwrites them.
  */
 @Tag("faults")
 class LostDataFaultsTests {
+
+	@RegisterExtension
+	static final OwnThreads THREADS = new OwnThreads();
 
 	private static final String LOCK = "lock:{" + Workload.LONG + "}";
 
@@ -86,6 +97,49 @@ class LostDataFaultsTests {
 				.isThrownBy(() -> trial.rival().engine().acquire(NOT_WAITING))
 				.withMessageContaining("WRONGTYPE");
 			trial.admin((redis) -> LOCKS.forEach((lock) -> assertThat(redis.lpop(lock)).isEqualTo(FOREIGN)));
+		});
+	}
+
+	@EachClient
+	void aKeyIsGoneWhileItsRequestWaitsForAnother(Client client) throws Exception {
+		loseWhileCollecting("key deleted while its request waits for another", client, false);
+	}
+
+	@EachClient
+	void aKeyIsTakenWhileItsRequestWaitsForAnother(Client client) throws Exception {
+		loseWhileCollecting("key deleted, and taken, while its request waits for another", client, true);
+	}
+
+	private static void loseWhileCollecting(String fault, Client client, boolean isTaken) throws Exception {
+		LockRequest first = LockRequest.of("first").waitTime(Duration.ZERO);
+		LockRequest last = LockRequest.of("last").waitTime(Workload.PATIENCE);
+		LockRequest both = LockRequest.of("first", "last").waitTime(Workload.PATIENCE);
+		FaultRow.of(fault, client).mixed().promising(Promise.NOTHING_LOST).run((trial) -> {
+			Recorder recorder = trial.recorder();
+			LockEngine rival = trial.rival().engine();
+			Held awaited = recorder.acquire(rival, last).orElseThrow();
+			CompletableFuture<Held> collected = CompletableFuture
+				.supplyAsync(() -> recorder.acquire(trial.holder().engine(), both).orElseThrow(), THREADS);
+			try (Jedis admin = trial.server().admin()) {
+				await("the first key").until(() -> admin.exists("lock:{first}"));
+				Optional<Held> taken;
+				do {
+					admin.del("lock:{first}");
+					taken = isTaken ? recorder.acquire(rival, first) : Optional.empty();
+				}
+				while (isTaken && taken.isEmpty());
+				// Then it is told, or its lease is over by its own clock.
+				Thread.sleep(Trial.LEASE.toMillis());
+				awaited.close();
+				taken.ifPresent((other) -> {
+					assertThat(collected).as("all keys, while another has the first").isNotDone();
+					other.close();
+				});
+				try (Held held = Patience.get(collected, "all keys")) {
+					assertThat(held.handle().isHeld()).as("held").isTrue();
+					assertThat(admin.mget("lock:{first}", "lock:{last}")).containsOnly(held.handle().owner());
+				}
+			}
 		});
 	}
 

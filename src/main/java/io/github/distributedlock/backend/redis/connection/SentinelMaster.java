@@ -18,6 +18,7 @@ import io.github.distributedlock.backend.redis.wire.Command;
 import io.github.distributedlock.backend.redis.wire.Command.Verb;
 import io.github.distributedlock.backend.redis.wire.KeyNames;
 import io.github.distributedlock.backend.redis.wire.Link;
+import io.github.distributedlock.backend.redis.wire.RedisFailures;
 import io.github.distributedlock.backend.redis.wire.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -213,7 +214,9 @@ final class SentinelMaster implements Masters {
 				.findFirst()
 				.orElse(failures.isEmpty() ? null : failures.get(0));
 			throw new RedisConnectionFailureException(
-					"None of the Sentinels " + this.sentinels + " names the master of '" + this.name + "'", why);
+					"None of the Sentinels " + this.sentinels + " names the master of '" + this.name + "': "
+							+ ((why != null) ? RedisFailures.lastWord(why) : "none is configured"),
+					why);
 		}
 		return answers;
 	}
@@ -360,8 +363,8 @@ final class SentinelMaster implements Masters {
 				if (link.call(Command.of(Verb.SENTINEL, ADDRESS, master)) instanceof List<?> node && node.size() == 2) {
 					return new Named(new RedisNode(text(node.get(0)), Integer.parseInt(text(node.get(1)))), epoch);
 				}
-				throw new RedisConnectionFailureException("Sentinel " + this + " does not know a master of the name '"
-						+ name + "': see spring.data.redis.sentinel.master");
+				throw new RedisConnectionFailureException(
+						"Sentinel " + this + " knows no master of the name '" + name + "'");
 			}
 			catch (RuntimeException ex) {
 				this.failedAt = System.nanoTime();

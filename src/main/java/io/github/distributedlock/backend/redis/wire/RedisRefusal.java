@@ -14,6 +14,10 @@ public enum RedisRefusal {
 	WRONGTYPE(false,
 			"the Redis key holds something else than what locks keep there: remove or rename it, or choose another key prefix"),
 	NOPERM(false, "allow the user of the connection the commands, keys and channels of the locks (ACL SETUSER)"),
+	NO_SENTINEL_AUTH(false,
+			"correct spring.data.redis.sentinel.username and spring.data.redis.sentinel.password,"
+					+ " or remove them if the Sentinels have none",
+			"None of the Sentinels .*: (?:NOAUTH |WRONGPASS |ERR (?:invalid password|AUTH <|Client sent AUTH))"),
 	NOAUTH(false, "set spring.data.redis.password, and spring.data.redis.username if the server has users"),
 	WRONGPASS(false, "correct spring.data.redis.username and spring.data.redis.password",
 			"(?:WRONGPASS |ERR invalid password)"),
@@ -31,8 +35,7 @@ public enum RedisRefusal {
 					+ " or remove it, and set spring.data.redis.host",
 			"ERR unknown command ['`]SENTINEL"),
 	NO_MASTER(false, "set spring.data.redis.sentinel.master to the name that the Sentinels have for it",
-			"(?:Can connect to sentinel, but .* seems to be not monitored"
-					+ "|Cannot provide redisAddress using sentinel for masterId)"),
+			"Sentinel [^ ]+ knows no master of the name"),
 	DENIED(false, "the server runs in protected mode: set a password or its bind address"),
 	CROSSSLOT(false, "the names of a lock have to be in one slot"),
 	LOADING(true, "the server is loading its data: wait for it"),

@@ -1,12 +1,16 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
+import java.util.stream.Stream;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
+import io.github.distributedlock.fixtures.Access;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisSentinels;
+import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.Tag;
@@ -20,6 +24,7 @@ import redis.clients.jedis.params.ClientKillParams.SkipMe;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -68,6 +73,33 @@ class SentinelMasterTests {
 			await("a lock on another connection").atMost(PATIENCE)
 				.ignoreExceptions()
 				.until(() -> locksAt(master, backend));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatAllThatAnswerRefuseIsNotRetried(Client client) {
+		try (Server redis = RedisServers.start(Variant.SERVER);
+				RedisSentinels open = RedisSentinels.start(Variant.SERVER, 0);
+				RedisSentinels guarded = RedisSentinels.start(Variant.SERVER, Access.OPEN, Access.of("shop", "s3cret"),
+						0)) {
+			Server one = open.sentinels().get(0);
+			open.sentinels().get(1).close();
+			assertRefused(client, "other", "knows no master of the name 'other'", "spring.data.redis.sentinel.master",
+					open.sentinels().get(1), one);
+			assertRefused(client, RedisSentinels.MASTER, "unknown command", "spring.data.redis.sentinel.nodes", redis);
+			assertRefused(client, RedisSentinels.MASTER, "NOAUTH", "spring.data.redis.sentinel.password",
+					guarded.sentinels().get(0));
+		}
+	}
+
+	private static void assertRefused(Client client, String master, String said, String remedy, Server... nodes) {
+		RedisSentinelConfiguration configuration = new RedisSentinelConfiguration().master(master);
+		Stream.of(nodes).forEach((node) -> configuration.sentinel(node.host(), node.port()));
+		try (RedisLockBackend backend = client.backend(configuration, Variant.settings())) {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity)
+				.withMessageContainingAll(said, remedy)
+				.satisfies((ex) -> assertThat(ex.isRetryable()).as(ex.getMessage()).isFalse());
 		}
 	}
 

@@ -54,8 +54,8 @@ class RedisFailuresTests {
 					ERR Client names cannot contain spaces, newlines or special characters. | false | spring.data.redis.client-name
 					ERR This instance has cluster support disabled | false | spring.data.redis.cluster.nodes
 					ERR unknown command `SENTINEL`, with args beginning with: | false | spring.data.redis.sentinel.nodes
-					Can connect to sentinel, but other seems to be not monitored... | false | spring.data.redis.sentinel.master
-					Cannot provide redisAddress using sentinel for masterId other | false | spring.data.redis.sentinel.master
+					Sentinel localhost:26379 knows no master of the name 'other' | false | spring.data.redis.sentinel.master
+					None of the Sentinels [a:1] names the master of 'm': WRONGPASS invalid | false | spring.data.redis.sentinel.password
 					ERR Error running script (call to f_1): @user_script:6: @user_script: 6: -OOM command not allowed when used memory > 'maxmemory'. | true | maxmemory
 					OOM command not allowed when used memory > 'maxmemory'. script: 1, on @user_script:6. | true | maxmemory
 					ERR max number of clients + cluster connections reached | true | reached
