@@ -191,7 +191,8 @@ class DistributedLockProviderTests extends EngineFixture {
 	@Test
 	void refusesTimesThatAreTooLongBeforeTheStoreIsAsked() {
 		assertThatIllegalArgumentException().isThrownBy(() -> lock(FOREVER, Duration.ZERO))
-			.withMessage("lockAtMostFor " + FOREVER.toSeconds() + " s is out of range: at least 0 ms, at most 365 days");
+			.withMessage(
+					"lockAtMostFor " + FOREVER.toSeconds() + " s is out of range: at least 0 ms, at most 365 days");
 		assertThat(this.backend.steps()).isEmpty();
 	}
 

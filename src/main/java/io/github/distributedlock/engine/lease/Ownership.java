@@ -30,12 +30,12 @@ import org.jspecify.annotations.Nullable;
  *                 nobody wanted it
  * </pre>
  *
- * Invariants: each change of state is one compare-and-set, and those from RELEASING on are final. So
- * at most one hold has it, a loss reaches the one that has it then, and a hold that has
- * handed it on can do nothing to it any more: it is not handed on before the store has
- * answered every command that was sent for it. What the store answers to a renewal counts
- * only until the end. The lease ends here before the server may give the key to another,
- * and its end only moves later.
+ * Invariants: each change of state is one compare-and-set, and those from RELEASING on
+ * are final. So at most one hold has it, a loss reaches the one that has it then, and a
+ * hold that has handed it on can do nothing to it any more: it is not handed on before
+ * the store has answered every command that was sent for it. What the store answers to a
+ * renewal counts only until the end. The lease ends here before the server may give the
+ * key to another, and its end only moves later.
  */
 public final class Ownership {
 

@@ -113,8 +113,8 @@ final class JedisClient {
 	}
 
 	private JedisSignalLine sentinel(RedisSentinelConfiguration sentinels, RedisStandaloneConfiguration server) {
-		JedisClientConfiguration settings = settings(SENTINEL, 0, (builder) -> {
-		});
+		// Fields are a list there, whatever the application speaks with its servers.
+		JedisClientConfiguration settings = settings(SENTINEL, 0, (builder) -> builder.protocol(null));
 		return new JedisSignalLine(
 				new Lazy<>(() -> started(new JedisPooledFactory(server, settings)), JedisConnectionFactory::destroy));
 	}

@@ -74,6 +74,9 @@ final class SentinelMaster implements Masters {
 
 	private volatile @Nullable Named master;
 
+	/** What was named and not believed. Of the thread that asks. */
+	private @Nullable Named doubtful;
+
 	/**
 	 * Creates it. Does no I/O.
 	 * @param servers the Sentinels
@@ -111,13 +114,13 @@ final class SentinelMaster implements Masters {
 		if (known == null) {
 			requireOpen();
 			known = greatest(ask());
-			this.master = known;
 			for (Runnable task : List.<Runnable>of(this::watch, this::listen)) {
 				Thread thread = new Thread(task, "distributed-lock-sentinel");
 				thread.setDaemon(true);
 				this.threads.add(thread);
 				thread.start();
 			}
+			this.master = known;
 		}
 		return known.node();
 	}
@@ -151,6 +154,9 @@ final class SentinelMaster implements Masters {
 		catch (InterruptedException ex) {
 			logger.debug("Ended while it was asking a Sentinel", ex);
 		}
+		finally {
+			this.sentinels.forEach(Sentinel::disconnect);
+		}
 	}
 
 	private void lookOnce() {
@@ -159,6 +165,9 @@ final class SentinelMaster implements Masters {
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The Sentinels do not tell the master", ex);
+		}
+		catch (Error ex) {
+			logger.warn("Could not ask the Sentinels for the master, trying again", ex);
 		}
 	}
 
@@ -180,13 +189,20 @@ final class SentinelMaster implements Masters {
 			this.leavers.forEach(SentinelMaster::tell);
 			this.listeners.forEach(SentinelMaster::tell);
 		}
+		else if (!next.equals(this.doubtful)) {
+			this.doubtful = next;
+			logger.warn(
+					"{} of {} Sentinels name {} as the master of locks, which is not enough to leave {}: they are"
+							+ " cut off from the others, or their user may not call SENTINEL MASTER",
+					votes, this.sentinels.size(), next.node(), known.node());
+		}
 	}
 
 	private static void tell(Runnable one) {
 		try {
 			one.run();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.error("What leaves a master, or is told of another, failed", ex);
 		}
 	}
@@ -242,7 +258,7 @@ final class SentinelMaster implements Masters {
 			try {
 				this.sentinels.get(i).listen(new News());
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				logger.debug("Could not listen to Sentinel {}", this.sentinels.get(i), ex);
 			}
 			pause();

@@ -101,7 +101,7 @@ class AccessRulesTests {
 			RedisStandaloneConfiguration servers = new RedisStandaloneConfiguration("localhost", server.port());
 			servers.setUsername("locks");
 			servers.setPassword("secret");
-			RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(PATIENCE).atomicity(way);
+			RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(Patience.COMMAND).atomicity(way);
 			try (RedisLockBackend backend = client.backend(servers, settings);
 					RedisLockBackend another = client.backend(servers, settings);
 					LockEngine engine = LockEngine.builder(backend).leaseTime(LEASE).build();

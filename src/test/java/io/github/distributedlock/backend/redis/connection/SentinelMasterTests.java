@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
@@ -14,14 +15,18 @@ import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
+import redis.clients.jedis.RedisProtocol;
 import redis.clients.jedis.args.ClientType;
 import redis.clients.jedis.params.ClientKillParams;
 import redis.clients.jedis.params.ClientKillParams.SkipMe;
 
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -90,6 +95,45 @@ class SentinelMasterTests {
 			assertRefused(client, RedisSentinels.MASTER, "unknown command", "spring.data.redis.sentinel.nodes", redis);
 			assertRefused(client, RedisSentinels.MASTER, "NOAUTH", "spring.data.redis.sentinel.password",
 					guarded.sentinels().get(0));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void noConnectionIsLeftToOneOfThem(Client client) {
+		try (RedisSentinels all = RedisSentinels.start(Variant.SERVER, 1);
+				Jedis sentinel = all.sentinels().get(0).admin()) {
+			String before = unnamedClientsOf(sentinel);
+			try (RedisLockBackend backend = backend(client, all)) {
+				await("a lock").atMost(PATIENCE).ignoreExceptions().until(() -> locksAt(all.master(), backend));
+				await("connections").atMost(PATIENCE).until(() -> !unnamedClientsOf(sentinel).equals(before));
+			}
+			await("their end").atMost(PATIENCE).until(() -> unnamedClientsOf(sentinel).equals(before));
+		}
+	}
+
+	/** Of the Sentinels' own connections, each has a name. */
+	private static String unnamedClientsOf(Jedis sentinel) {
+		return sentinel.clientList()
+			.lines()
+			.filter((line) -> line.contains(" name= "))
+			.map((line) -> line.substring(0, line.indexOf(' ')))
+			.collect(Collectors.joining(" "));
+	}
+
+	@Test
+	void jedisMaySpeakTheNewerProtocol() {
+		try (RedisSentinels all = RedisSentinels.start(Variant.SERVER, 1)) {
+			Server sentinel = all.sentinels().get(0);
+			JedisConnectionFactory factory = new JedisConnectionFactory(
+					new RedisSentinelConfiguration().master(RedisSentinels.MASTER)
+						.sentinel(sentinel.host(), sentinel.port()),
+					JedisClientConfiguration.builder()
+						.customize((builder) -> builder.protocol(RedisProtocol.RESP3))
+						.build());
+			try (RedisLockBackend backend = new RedisLockBackend(factory, Variant.settings())) {
+				await("a lock").atMost(PATIENCE).ignoreExceptions().until(() -> locksAt(all.master(), backend));
+			}
 		}
 	}
 
