@@ -36,6 +36,7 @@ class SubscriptionRetriesTests {
 	@Test
 	void whatIsAnsweredAgainBeginsAnewAndShortensThePauseThatHasBegun() {
 		assertThat(pauses(true, 6)).endsWith(30_000L);
+		this.retries.failed(true);
 		this.now += TimeUnit.MILLISECONDS.toNanos(400);
 		this.retries.restart();
 		assertThat(left()).as("a second after the last try").isEqualTo(600);
