@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -44,10 +43,6 @@ import org.jspecify.annotations.Nullable;
  * alone or re-entered, or it has undone what it had.
  */
 final class RequestAcquisition implements Acquisition, AttachedHandle {
-
-	private static final long FIRST_RETRY = TimeUnit.MILLISECONDS.toNanos(25);
-
-	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
 
 	private final RequestAcquirer acquirer;
 
@@ -359,7 +354,7 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 
 	private long pause() {
 		if (this.retries == null) {
-			this.retries = new Backoff(FIRST_RETRY, LONGEST_RETRY);
+			this.retries = Backoff.ofRequests();
 		}
 		return await(new Semaphore(0), Math.max(0, Math.min(this.retries.next(), this.wait.left())));
 	}

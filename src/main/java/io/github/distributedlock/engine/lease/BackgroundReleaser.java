@@ -1,13 +1,11 @@
 package io.github.distributedlock.engine.lease;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Collectors;
 
 import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.SerialTasks;
@@ -59,7 +57,7 @@ public final class BackgroundReleaser {
 		}
 		CompletableFuture<Void> released = new CompletableFuture<>();
 		this.unfinished.add(released);
-		Map<Object, List<Hold>> byNode = byNode(holds);
+		Map<Object, List<Hold>> byNode = this.nodes.group(holds, Hold::key);
 		AtomicInteger nodesLeft = new AtomicInteger(byNode.size());
 		byNode.forEach((node, some) -> run(some, () -> {
 			try {
@@ -83,7 +81,7 @@ public final class BackgroundReleaser {
 	 */
 	public void downgrade(List<Hold> holds) {
 		if (!holds.isEmpty()) {
-			byNode(holds).forEach((node, some) -> run(some, () -> this.releaser.downgrade(some)));
+			this.nodes.group(holds, Hold::key).forEach((node, some) -> run(some, () -> this.releaser.downgrade(some)));
 		}
 	}
 
@@ -91,14 +89,8 @@ public final class BackgroundReleaser {
 	 * Gives back holds that no handle was opened for.
 	 */
 	public void undo(List<Hold> holds) {
-		byNode(holds.stream().filter(Hold::undoEntry).toList())
+		this.nodes.group(holds.stream().filter(Hold::undoEntry).toList(), Hold::key)
 			.forEach((node, some) -> run(some, () -> this.releaser.undo(some)));
-	}
-
-	private Map<Object, List<Hold>> byNode(List<Hold> holds) {
-		return holds.stream()
-			.collect(Collectors.groupingBy((hold) -> this.nodes.of(hold.key()), LinkedHashMap::new,
-					Collectors.toList()));
 	}
 
 	private void run(List<Hold> holds, Runnable task) {

@@ -1,10 +1,8 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 
 import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
@@ -22,16 +20,18 @@ import io.github.distributedlock.engine.runtime.Nodes;
 import io.github.distributedlock.engine.runtime.Text;
 
 /**
- * Makes leases longer when a user asks for it. Safe for use by many threads.
+ * Makes leases longer when a user asks for it, and before several keys are handed out.
+ * Safe for use by many threads.
  * <p>
  * States of an extension: not sent, sent, ended. It is ended when the store has answered
  * it or is known not to have carried it out; one that is not answered stays sent.
  * <p>
  * Invariants: an extension is counted in its {@link Ownership} from before it is sent
  * until it has ended, and a key with one that has not is not handed on, since the
- * extension may be carried out yet. The lease counts as longer only after the answer, and
- * from before the command was sent. No extension makes a lease shorter, in the store or
- * here.
+ * extension may be carried out yet. What is renewed before it is handed out is not
+ * counted, since several keys of a request are never handed on. The lease counts as
+ * longer only after the answer, and from before the command was sent. No extension makes
+ * a lease shorter, in the store or here.
  */
 public final class Extender {
 
@@ -73,11 +73,7 @@ public final class Extender {
 	 * @throws LockBackendException if the store has failed
 	 */
 	public void renew(List<Hold> holds) {
-		holds.stream()
-			.collect(
-					Collectors.groupingBy((hold) -> this.nodes.of(hold.key()), LinkedHashMap::new, Collectors.toList()))
-			.values()
-			.forEach(this::renewOfOneNode);
+		this.nodes.group(holds, Hold::key).values().forEach(this::renewOfOneNode);
 	}
 
 	private void renewOfOneNode(List<Hold> holds) {

@@ -2,7 +2,6 @@ package io.github.distributedlock.engine.queue;
 
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -29,10 +28,6 @@ import org.jspecify.annotations.Nullable;
  * ends with one, that is undone after the release.
  */
 final class AcquireAttempts {
-
-	private static final long FIRST_RETRY = TimeUnit.MILLISECONDS.toNanos(25);
-
-	private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
 
 	// These four are the loop's, too.
 	final AcquireContext context;
@@ -272,7 +267,7 @@ final class AcquireAttempts {
 	long retryPause() {
 		Backoff retries = this.retries;
 		if (retries == null) {
-			retries = new Backoff(FIRST_RETRY, LONGEST_RETRY);
+			retries = Backoff.ofRequests();
 			this.retries = retries;
 		}
 		return retries.next();

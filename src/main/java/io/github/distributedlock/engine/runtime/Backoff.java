@@ -1,5 +1,7 @@
 package io.github.distributedlock.engine.runtime;
 
+import java.util.concurrent.TimeUnit;
+
 /**
  * Pauses that double, from a shortest to a longest one. Confined to one thread at a time.
  */
@@ -20,6 +22,13 @@ public final class Backoff {
 		this.shortest = shortest;
 		this.longest = longest;
 		this.next = shortest;
+	}
+
+	/**
+	 * Creates the one of requests whose command failed: 25 to 500 ms.
+	 */
+	public static Backoff ofRequests() {
+		return new Backoff(TimeUnit.MILLISECONDS.toNanos(25), TimeUnit.MILLISECONDS.toNanos(500));
 	}
 
 	/**

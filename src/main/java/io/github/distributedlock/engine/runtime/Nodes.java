@@ -1,5 +1,12 @@
 package io.github.distributedlock.engine.runtime;
 
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
 import io.github.distributedlock.backend.LockBackend;
 
 /**
@@ -20,6 +27,14 @@ public record Nodes(LockBackend backend) {
 		catch (RuntimeException ex) {
 			return key; // Alone on its node, so that it costs no other.
 		}
+	}
+
+	/**
+	 * Sorts what concerns keys by their nodes.
+	 */
+	public <T> Map<Object, List<T>> group(Collection<T> all, Function<T, String> key) {
+		return all.stream()
+			.collect(Collectors.groupingBy((one) -> of(key.apply(one)), LinkedHashMap::new, Collectors.toList()));
 	}
 
 	/**

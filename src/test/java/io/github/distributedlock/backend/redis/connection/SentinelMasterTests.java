@@ -122,6 +122,8 @@ class SentinelMasterTests {
 	}
 
 	@Test
+	@SuppressWarnings({ "deprecation", "removal" }) // Spring Boot 3.5 has no other name
+													// for it.
 	void jedisMaySpeakTheNewerProtocol() {
 		try (RedisSentinels all = RedisSentinels.start(Variant.SERVER, 1)) {
 			Server sentinel = all.sentinels().get(0);
