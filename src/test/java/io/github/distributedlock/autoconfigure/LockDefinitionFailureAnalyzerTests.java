@@ -47,8 +47,9 @@ class LockDefinitionFailureAnalyzerTests {
 			.withUserConfiguration(OfAFinalClass.class)
 			.withPropertyValues("spring.aop.proxy-target-class=false")
 			.run((context) -> {
-				context.getBean(Runnable.class).run();
-				assertThat(context.getBean(Runnable.class)).isNotInstanceOf(OfAFinalClass.FinalReport.class);
+				context.getBean("finalReport", Runnable.class).run();
+				assertThat(context.getBean("finalReport", Runnable.class))
+					.isNotInstanceOf(OfAFinalClass.FinalReport.class);
 			});
 	}
 
