@@ -29,8 +29,7 @@ final class JedisSignalLine implements SignalLine {
 			return this.factory.get().getConnection();
 		}
 		catch (JedisException ex) {
-			// A pool finds its server first, if it is to ask Sentinels or a cluster for
-			// it.
+			// A pool finds its server first, if it is to ask a cluster for it.
 			throw new UnsentException(ex);
 		}
 	}

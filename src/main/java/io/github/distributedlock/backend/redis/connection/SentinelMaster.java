@@ -12,6 +12,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 import io.github.distributedlock.backend.redis.wire.Command;
@@ -256,7 +257,7 @@ final class SentinelMaster implements Masters {
 	private void listen() {
 		for (int i = 0; !isClosed(); i = (i + 1) % this.sentinels.size()) {
 			try {
-				this.sentinels.get(i).listen(new News());
+				this.sentinels.get(i).listen(new News(), this::isClosed);
 			}
 			catch (RuntimeException | Error ex) {
 				logger.debug("Could not listen to Sentinel {}", this.sentinels.get(i), ex);
@@ -320,10 +321,6 @@ final class SentinelMaster implements Masters {
 	 * may have been missed.
 	 */
 	private final class News implements MessageListener, SubscriptionListener {
-
-		private boolean isOver() {
-			return isClosed();
-		}
 
 		@Override
 		public void onMessage(Message message, byte @Nullable [] pattern) {
@@ -421,10 +418,10 @@ final class SentinelMaster implements Masters {
 			}
 		}
 
-		private void listen(News news) {
+		private void listen(News news, BooleanSupplier over) {
 			try (RedisConnection connection = this.line.open()) {
 				this.heard = connection;
-				this.line.listen(connection, news, CHANNEL, news::isOver);
+				this.line.listen(connection, news, CHANNEL, over);
 			}
 			finally {
 				this.heard = null;
