@@ -1,5 +1,6 @@
 package io.github.distributedlock;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -31,35 +32,35 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * {@link #bind} and {@link #close} are for users. The other methods are no API: they are
  * public only for the engine and the advice of this library, and may change.
+ * <p>
+ * Invariants: the bindings of a thread are a stack, linked from the innermost outwards,
+ * whose links that thread alone touches. A binding that is over, which any thread may
+ * bring about at any time, stays so. It is dropped when its thread looks at the stack the
+ * next time; then it refers to no other. An empty stack refers to nothing.
+ *
+ * @since 1.0
  */
 public final class CurrentLock implements AutoCloseable {
 
-	private static final ThreadLocal<@Nullable Bindings> BINDINGS = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable CurrentLock> INNERMOST = new ThreadLocal<>();
 
 	private static final ThreadLocal<@Nullable List<LockHandle>> CHAIN = new ThreadLocal<>();
 
-	final LockHandle handle;
-
-	final List<String> keys;
-
-	/**
-	 * The one that was bound before it, while it is among the {@link Bindings} of its
-	 * thread.
-	 */
-	@Nullable CurrentLock outer;
+	private final LockHandle handle;
 
 	/**
 	 * Whether the thread may re-enter the lock.
 	 */
-	final boolean reentrant;
+	private final boolean reentrant;
 
 	private final Thread thread = Thread.currentThread();
+
+	private @Nullable CurrentLock outer;
 
 	private volatile boolean ended;
 
 	private CurrentLock(LockHandle handle, boolean reentrant) {
 		this.handle = handle;
-		this.keys = handle.keys();
 		this.reentrant = reentrant;
 	}
 
@@ -85,12 +86,8 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	private static CurrentLock push(CurrentLock binding) {
-		Bindings bindings = BINDINGS.get();
-		if (bindings == null) {
-			bindings = new Bindings();
-			BINDINGS.set(bindings);
-		}
-		bindings.push(binding);
+		binding.outer = open();
+		INNERMOST.set(binding);
 		return binding;
 	}
 
@@ -101,21 +98,40 @@ public final class CurrentLock implements AutoCloseable {
 	 * @param handle the handle of a lock
 	 */
 	public static void unbind(LockHandle handle) {
-		Bindings bindings = BINDINGS.get();
-		if (bindings != null) {
-			bindings.end(handle);
-			clearIfEmpty(bindings);
+		for (CurrentLock binding = INNERMOST.get(); binding != null; binding = binding.outer) {
+			if (binding.handle == handle) {
+				binding.ended = true;
+			}
 		}
+		open();
 	}
 
-	/*
-	 * A thread that outlives the application would keep its class loader. The entry that
-	 * is left refers to it weakly, and is used again.
+	/**
+	 * Drops the thread's bindings that are over.
+	 * @return the innermost of those that are left
 	 */
-	private static void clearIfEmpty(Bindings bindings) {
-		if (bindings.isEmpty()) {
-			BINDINGS.set(null);
+	private static @Nullable CurrentLock open() {
+		CurrentLock inner = null;
+		CurrentLock binding = INNERMOST.get();
+		while (binding != null) {
+			CurrentLock outer = binding.outer;
+			if (!binding.ended && !binding.handle.isClosed()) {
+				inner = binding;
+			}
+			else {
+				binding.outer = null;
+				if (inner != null) {
+					inner.outer = outer;
+				}
+				else {
+					// A thread that outlives the application would keep its class loader.
+					// The entry that is left refers to it weakly, and is used again.
+					INNERMOST.set(outer);
+				}
+			}
+			binding = outer;
 		}
+		return INNERMOST.get();
 	}
 
 	/**
@@ -124,20 +140,24 @@ public final class CurrentLock implements AutoCloseable {
 	 * @return the handles, innermost first
 	 */
 	public static List<LockHandle> all() {
-		Bindings bindings = BINDINGS.get();
-		return (bindings != null) ? bindings.all() : List.of();
+		List<LockHandle> handles = new ArrayList<>();
+		for (CurrentLock binding = open(); binding != null; binding = binding.outer) {
+			if (binding.reentrant) {
+				handles.add(binding.handle);
+			}
+		}
+		return handles;
 	}
 
 	/**
 	 * The innermost open handle that is bound to the calling thread, holds a key and
-	 * fulfils a condition. Takes the same time however many are bound. No API.
+	 * fulfils a condition. No API.
 	 * @param key the key
 	 * @param condition what else is asked of it
 	 * @return the handle, or empty if there is none
 	 */
 	public static Optional<LockHandle> find(String key, Predicate<? super LockHandle> condition) {
-		Bindings bindings = BINDINGS.get();
-		return (bindings != null) ? Optional.ofNullable(bindings.find(key, condition)) : Optional.empty();
+		return all().stream().filter((handle) -> handle.keys().contains(key) && condition.test(handle)).findFirst();
 	}
 
 	/**
@@ -175,8 +195,7 @@ public final class CurrentLock implements AutoCloseable {
 	}
 
 	static Optional<LockHandle> innermost() {
-		Bindings bindings = BINDINGS.get();
-		return (bindings != null) ? Optional.ofNullable(bindings.innermost()) : Optional.empty();
+		return Optional.ofNullable(open()).map(CurrentLock::handle);
 	}
 
 	/**
@@ -195,25 +214,13 @@ public final class CurrentLock implements AutoCloseable {
 		return this.ended ? null : this.thread;
 	}
 
-	boolean isOver() {
-		return this.ended || this.handle.isClosed();
-	}
-
-	void end() {
-		this.ended = true;
-	}
-
 	/**
 	 * Ends this binding; from any thread, any number of times.
 	 */
 	@Override
 	public void close() {
-		end();
-		Bindings bindings = BINDINGS.get();
-		if (bindings != null) {
-			bindings.dropEnded();
-			clearIfEmpty(bindings);
-		}
+		this.ended = true;
+		open();
 	}
 
 }

@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  * }
  * </pre>
  *
+ * @since 1.0
  * @see LockRequest
  * @see LockHandle
  */
@@ -192,6 +193,44 @@ public interface DistributedLock {
 	}
 
 	/**
+	 * Returns the value of code that runs while a lock is held, or nothing if the lock is
+	 * busy: then the code does not run. Waits only if the request has a
+	 * {@linkplain LockRequest#waitTime(java.time.Duration) wait time}. A stop of the
+	 * application waits for the end of the code.
+	 * @param <T> the type of the value
+	 * @param <E> what the code throws
+	 * @param request the keys and how to lock them
+	 * @param code what to run
+	 * @return the code's value; empty if a key is busy, and for no other reason but that
+	 * the code has returned {@code null}: {@link #tryRun(LockRequest, LockedTask)} tells
+	 * whether code without a value has run
+	 * @throws E if the code failed
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #tryAcquire(LockRequest)
+	 */
+	default <T, E extends Throwable> Optional<T> tryExecute(LockRequest request, LockedCall<T, E> code) throws E {
+		try (LockHandle handle = tryAcquire(request.awaitedOnStop(true)).orElse(null)) {
+			return (handle != null) ? Optional.ofNullable(code.call()) : Optional.empty();
+		}
+	}
+
+	/**
+	 * Returns the value of code that runs while a lock on one key is held, or nothing if
+	 * the key is busy. Does not wait.
+	 * @param <T> the type of the value
+	 * @param <E> what the code throws
+	 * @param key the key
+	 * @param code what to run
+	 * @return the code's value, or empty if the key is busy
+	 * @throws E if the code failed
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #tryExecute(LockRequest, LockedCall)
+	 */
+	default <T, E extends Throwable> Optional<T> tryExecute(String key, LockedCall<T, E> code) throws E {
+		return tryExecute(LockRequest.of(key), code);
+	}
+
+	/**
 	 * Runs code while a lock is held. A stop of the application waits for its end.
 	 * @param <E> what the code throws
 	 * @param request the keys and how to lock them
@@ -219,6 +258,42 @@ public interface DistributedLock {
 	 */
 	default <E extends Throwable> void run(String key, LockedTask<E> code) throws E {
 		run(LockRequest.of(key), code);
+	}
+
+	/**
+	 * Runs code while a lock is held, unless the lock is busy. Waits only if the request
+	 * has a {@linkplain LockRequest#waitTime(java.time.Duration) wait time}. A stop of
+	 * the application waits for the end of the code.
+	 * @param <E> what the code throws
+	 * @param request the keys and how to lock them
+	 * @param code what to run
+	 * @return whether the code has run: {@code false} if a key is busy, and for no other
+	 * reason
+	 * @throws E if the code failed
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #tryAcquire(LockRequest)
+	 */
+	default <E extends Throwable> boolean tryRun(LockRequest request, LockedTask<E> code) throws E {
+		try (LockHandle handle = tryAcquire(request.awaitedOnStop(true)).orElse(null)) {
+			if (handle != null) {
+				code.run();
+			}
+			return handle != null;
+		}
+	}
+
+	/**
+	 * Runs code while a lock on one key is held, unless the key is busy. Does not wait.
+	 * @param <E> what the code throws
+	 * @param key the key
+	 * @param code what to run
+	 * @return whether the code has run
+	 * @throws E if the code failed
+	 * @throws LockBackendException if the store failed or refused
+	 * @see #tryRun(LockRequest, LockedTask)
+	 */
+	default <E extends Throwable> boolean tryRun(String key, LockedTask<E> code) throws E {
+		return tryRun(LockRequest.of(key), code);
 	}
 
 	/**

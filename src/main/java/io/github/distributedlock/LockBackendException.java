@@ -1,5 +1,6 @@
 package io.github.distributedlock;
 
+import java.util.List;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
@@ -7,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The store failed, could not be reached, or refused. Says nothing about whether the lock
  * is busy.
+ *
+ * @since 1.0
  */
 public final class LockBackendException extends LockException {
 
@@ -17,7 +20,7 @@ public final class LockBackendException extends LockException {
 	private final boolean stopped;
 
 	private LockBackendException(Builder builder) {
-		super(builder.problem, builder.remedy, builder.cause);
+		super(builder.problem, builder.remedy, List.of(), builder.cause);
 		this.retryable = builder.retryable;
 		this.notCarriedOut = builder.notCarriedOut;
 		this.stopped = builder.stopped;

@@ -1,10 +1,14 @@
 package io.github.distributedlock;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 /**
  * A lock annotation cannot mean anything: a wrong expression, duration, fallback or
  * place. Says which method, attribute and value, and what to write instead.
+ *
+ * @since 1.0
  */
 public class LockDefinitionException extends LockException {
 
@@ -15,7 +19,7 @@ public class LockDefinitionException extends LockException {
 	 * @param cause the parser's exception, if any
 	 */
 	public LockDefinitionException(String problem, @Nullable String remedy, @Nullable Throwable cause) {
-		super(problem, remedy, cause);
+		super(problem, remedy, List.of(), cause);
 	}
 
 }

@@ -7,9 +7,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Something that happened to a lock of this JVM. An event is about one request, or, where
- * it has a {@code key}, about one key of it.
+ * it has a {@code key}, about that one key of it; {@link #keys()} serves both.
+ * <p>
+ * A later version may have more kinds of events, and nobody else implements this: a
+ * {@code switch} over the kinds needs a {@code default}, and what it does not know it
+ * leaves alone.
+ *
+ * @since 1.0
  */
-public sealed interface LockEvent {
+public interface LockEvent {
 
 	/**
 	 * The low-cardinality {@linkplain LockRequest#name(String) name} of the request, for
@@ -17,6 +23,12 @@ public sealed interface LockEvent {
 	 * @return the name
 	 */
 	String name();
+
+	/**
+	 * The keys that the event is about: those of the request, or one of them.
+	 * @return the keys, at least one
+	 */
+	List<String> keys();
 
 	/**
 	 * A request got its lock from the store. Re-entering one is no event.
@@ -49,6 +61,12 @@ public sealed interface LockEvent {
 	 * @param held the time from having to giving back
 	 */
 	record Released(String name, String key, String owner, Duration held) implements LockEvent {
+
+		@Override
+		public List<String> keys() {
+			return List.of(this.key);
+		}
+
 	}
 
 	/**
@@ -61,6 +79,12 @@ public sealed interface LockEvent {
 	 * @param left what had been left of the lease
 	 */
 	record RenewedLate(String name, String key, String owner, Duration left) implements LockEvent {
+
+		@Override
+		public List<String> keys() {
+			return List.of(this.key);
+		}
+
 	}
 
 	/**
@@ -77,6 +101,11 @@ public sealed interface LockEvent {
 	 * @param held the time from having to losing
 	 */
 	record Lost(String name, String key, String owner, Reason reason, Duration held) implements LockEvent {
+
+		@Override
+		public List<String> keys() {
+			return List.of(this.key);
+		}
 
 		/**
 		 * Why a lock was lost.
@@ -112,6 +141,7 @@ public sealed interface LockEvent {
 			SHUTDOWN
 
 		}
+
 	}
 
 	/**
@@ -124,6 +154,12 @@ public sealed interface LockEvent {
 	 * @param cause what the store answered
 	 */
 	record ReleaseDeferred(String name, String key, String owner, LockBackendException cause) implements LockEvent {
+
+		@Override
+		public List<String> keys() {
+			return List.of(this.key);
+		}
+
 	}
 
 }

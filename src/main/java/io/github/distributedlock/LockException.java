@@ -14,9 +14,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What all exceptions of this library have in common: a problem and, where one is known,
- * its remedy. Also how their messages, and the log, write keys. A key may hold whatever
- * somebody sent to the application: a line break in it must not look like a line of the
- * log, nor an escape sequence reach a terminal.
+ * its remedy; and the keys that it is about.
+ * <p>
+ * Its static methods are for whoever writes messages as this library does, such as a
+ * store, an adapter or a listener of your own: a key may hold whatever somebody sent to
+ * the application, and a line break in it must not look like a line of the log, nor an
+ * escape sequence reach a terminal.
+ *
+ * @since 1.0
  */
 public abstract class LockException extends RuntimeException {
 
@@ -26,10 +31,13 @@ public abstract class LockException extends RuntimeException {
 
 	private final @Nullable String remedy;
 
-	LockException(String problem, @Nullable String remedy, @Nullable Throwable cause) {
+	private final List<String> keys;
+
+	LockException(String problem, @Nullable String remedy, List<String> keys, @Nullable Throwable cause) {
 		super((remedy != null) ? problem + " (" + remedy + ")" : problem, cause);
 		this.problem = Objects.requireNonNull(problem, "problem");
 		this.remedy = remedy;
+		this.keys = List.copyOf(keys);
 	}
 
 	/**
@@ -49,8 +57,17 @@ public abstract class LockException extends RuntimeException {
 	}
 
 	/**
-	 * A failure and what has caused it. Each comes once, so that this ends also where a
-	 * failure is among its own causes.
+	 * The keys that this is about, as the request or the handle has them.
+	 * @return the keys; empty if it is about none, or only the message names them, as
+	 * those of {@link LockBackendException} and {@link LockDefinitionException} do
+	 */
+	public final List<String> keys() {
+		return this.keys;
+	}
+
+	/**
+	 * A failure and what has caused it: a store finds out there what its client means.
+	 * Each comes once, so that this ends also where a failure is among its own causes.
 	 * @param failure the failure
 	 * @return the failure, its cause, the cause of that, and so on
 	 */

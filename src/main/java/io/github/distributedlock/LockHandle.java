@@ -21,6 +21,8 @@ import java.util.concurrent.Executor;
  * store could not be reached in time or because it was fixed. From then on
  * {@link #isHeld()} is false. That a lease ends is noticed locally before the store can
  * give the lock to somebody else; that the key was deleted, when the store is asked.
+ *
+ * @since 1.0
  */
 public interface LockHandle extends AutoCloseable {
 
@@ -187,6 +189,17 @@ public interface LockHandle extends AutoCloseable {
 		catch (RuntimeException ex) {
 			return CompletableFuture.failedFuture(ex);
 		}
+	}
+
+	/**
+	 * Closes a handle under which nothing has run, and waits for nothing. No minimum hold
+	 * time and no expiry keeps the keys busy, since nobody has used the lock.
+	 * <p>
+	 * What is not of this library may inherit this method, which calls
+	 * {@link #closeAsync()}.
+	 */
+	default void undo() {
+		closeAsync();
 	}
 
 }

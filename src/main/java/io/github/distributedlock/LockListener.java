@@ -9,6 +9,8 @@ package io.github.distributedlock;
  * delays only its own further events, and a warning is logged after 10 seconds. An
  * implementation is safe for use by many threads. What it throws, be it an {@link Error},
  * is logged and harms nobody.
+ *
+ * @since 1.0
  */
 @FunctionalInterface
 public interface LockListener {

@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A lock that was acquired is no longer held. Somebody else may have it now.
+ *
+ * @since 1.0
  */
 public class LockLostException extends LockException {
-
-	private final List<String> keys;
 
 	private final LockEvent.Lost.Reason reason;
 
@@ -21,17 +21,8 @@ public class LockLostException extends LockException {
 	 * @param reason why the lock was lost
 	 */
 	public LockLostException(String problem, @Nullable String remedy, List<String> keys, LockEvent.Lost.Reason reason) {
-		super(problem, remedy, null);
-		this.keys = List.copyOf(keys);
+		super(problem, remedy, keys, null);
 		this.reason = reason;
-	}
-
-	/**
-	 * The keys of the handle that was asked.
-	 * @return the keys
-	 */
-	public List<String> keys() {
-		return this.keys;
 	}
 
 	/**

@@ -2,6 +2,8 @@ package io.github.distributedlock;
 
 /**
  * Who may hold a lock together.
+ *
+ * @since 1.0
  */
 public enum LockMode {
 

@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A lock was busy for as long as the request was ready to wait. The store works; somebody
  * else has the lock.
+ *
+ * @since 1.0
  */
 public class LockNotAcquiredException extends LockException {
-
-	private final List<String> keys;
 
 	private final Duration waited;
 
@@ -26,18 +26,9 @@ public class LockNotAcquiredException extends LockException {
 	 * @param holder the owner token of the holder where it is known
 	 */
 	public LockNotAcquiredException(String problem, List<String> keys, Duration waited, @Nullable String holder) {
-		super(problem, null, null);
-		this.keys = List.copyOf(keys);
+		super(problem, null, keys, null);
 		this.waited = waited;
 		this.holder = holder;
-	}
-
-	/**
-	 * The keys that were asked for.
-	 * @return the keys of the request
-	 */
-	public List<String> keys() {
-		return this.keys;
 	}
 
 	/**

@@ -3,9 +3,11 @@ package io.github.distributedlock;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.EnumMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +23,10 @@ import org.jspecify.annotations.Nullable;
  * milliseconds. A request has at most 10,000 keys. {@link LockMode#SHARED} goes neither
  * with {@linkplain #fair(boolean) fair} nor with {@linkplain #fenced(boolean) fenced},
  * and fenced not with several keys. Anything else is refused by the wither that brings it
- * about, with an {@link IllegalArgumentException}.
+ * about, with an {@link IllegalArgumentException}. Two requests are equal if they ask for
+ * the same keys, in the same order, in the same way.
+ *
+ * @since 1.0
  */
 public final class LockRequest {
 
@@ -30,19 +35,22 @@ public final class LockRequest {
 	 */
 	public static final int MOST_KEYS = 10_000;
 
+	private static final Map<Setting, Object> DEFAULTS = Map.of(Setting.NAME, "unnamed");
+
 	private final List<String> keys;
 
 	/**
-	 * All but the keys; those that differ in nothing else share it.
+	 * The name, and what is not as by default. Never changed; requests that differ in
+	 * their keys only share it.
 	 */
-	private final Values values;
+	private final Map<Setting, Object> settings;
 
-	private LockRequest(List<String> keys, Values values) {
+	private LockRequest(List<String> keys, Map<Setting, Object> settings) {
 		this.keys = keys;
-		this.values = values;
-		requireMinHoldFits("leaseTime", values.leaseTime);
-		requireMinHoldFits("maxHoldTime", values.maxHoldTime);
-		RequestChecks.requireCompatible(keys, values.mode, values.fair, values.fenced);
+		this.settings = settings;
+		requireMinHoldFits(Setting.LEASE_TIME);
+		requireMinHoldFits(Setting.MAX_HOLD_TIME);
+		requireCompatible();
 	}
 
 	/**
@@ -60,7 +68,7 @@ public final class LockRequest {
 	 * @return the request
 	 */
 	public static LockRequest of(Collection<String> keys) {
-		return new LockRequest(RequestChecks.distinct(keys), Values.NONE);
+		return new LockRequest(distinct(keys), DEFAULTS);
 	}
 
 	/**
@@ -69,7 +77,7 @@ public final class LockRequest {
 	 * @return a request for those keys that is like this one otherwise
 	 */
 	public LockRequest keys(Collection<String> keys) {
-		return new LockRequest(RequestChecks.distinct(keys), this.values);
+		return new LockRequest(distinct(keys), this.settings);
 	}
 
 	/**
@@ -78,8 +86,7 @@ public final class LockRequest {
 	 * @return a request that waits so long
 	 */
 	public LockRequest waitTime(Duration waitTime) {
-		Duration checked = DurationRange.WAIT.check("waitTime", waitTime);
-		return with((values) -> values.waitTime = checked);
+		return with(Setting.WAIT_TIME, DurationRange.WAIT.check("waitTime", waitTime));
 	}
 
 	/**
@@ -91,8 +98,7 @@ public final class LockRequest {
 	 * @return a request with that lease
 	 */
 	public LockRequest leaseTime(Duration leaseTime) {
-		Duration checked = DurationRange.LEASE.check("leaseTime", leaseTime);
-		return with((values) -> values.leaseTime = checked);
+		return with(Setting.LEASE_TIME, DurationRange.LEASE.check("leaseTime", leaseTime));
 	}
 
 	/**
@@ -104,8 +110,7 @@ public final class LockRequest {
 	 * @return a request with that limit
 	 */
 	public LockRequest maxHoldTime(Duration maxHoldTime) {
-		Duration checked = DurationRange.LEASE.check("maxHoldTime", maxHoldTime);
-		return with((values) -> values.maxHoldTime = checked);
+		return with(Setting.MAX_HOLD_TIME, DurationRange.LEASE.check("maxHoldTime", maxHoldTime));
 	}
 
 	/**
@@ -117,8 +122,7 @@ public final class LockRequest {
 	 * @return a request with that minimum
 	 */
 	public LockRequest minHoldTime(Duration minHoldTime) {
-		Duration checked = DurationRange.HOLD.check("minHoldTime", minHoldTime);
-		return with((values) -> values.minHoldTime = checked);
+		return with(Setting.MIN_HOLD_TIME, DurationRange.HOLD.check("minHoldTime", minHoldTime));
 	}
 
 	/**
@@ -128,7 +132,7 @@ public final class LockRequest {
 	 * @return a request that does so
 	 */
 	public LockRequest expireOnClose(boolean expireOnClose) {
-		return with((values) -> values.expireOnClose = expireOnClose);
+		return flag(Setting.EXPIRE_ON_CLOSE, expireOnClose);
 	}
 
 	/**
@@ -140,8 +144,7 @@ public final class LockRequest {
 	 * @return a request in that mode
 	 */
 	public LockRequest mode(LockMode mode) {
-		Objects.requireNonNull(mode, "mode");
-		return with((values) -> values.mode = mode);
+		return flag(Setting.SHARED, Objects.requireNonNull(mode, "mode") == LockMode.SHARED);
 	}
 
 	/**
@@ -155,7 +158,7 @@ public final class LockRequest {
 	 * @return a request that is fair, or not
 	 */
 	public LockRequest fair(boolean fair) {
-		return with((values) -> values.fair = fair);
+		return flag(Setting.FAIR, fair);
 	}
 
 	/**
@@ -166,7 +169,7 @@ public final class LockRequest {
 	 * @return a request with a token, or without
 	 */
 	public LockRequest fenced(boolean fenced) {
-		return with((values) -> values.fenced = fenced);
+		return flag(Setting.FENCED, fenced);
 	}
 
 	/**
@@ -180,7 +183,7 @@ public final class LockRequest {
 	 * @return a request whose handle is bound to no thread, or to the acquiring one
 	 */
 	public LockRequest detached(boolean detached) {
-		return with((values) -> values.detached = detached);
+		return flag(Setting.DETACHED, detached);
 	}
 
 	/**
@@ -193,7 +196,7 @@ public final class LockRequest {
 	 * @return a request that a stop waits for, or not
 	 */
 	public LockRequest awaitedOnStop(boolean awaitedOnStop) {
-		return with((values) -> values.awaitedOnStop = awaitedOnStop);
+		return flag(Setting.AWAITED_ON_STOP, awaitedOnStop);
 	}
 
 	/**
@@ -206,7 +209,7 @@ public final class LockRequest {
 	 * @return a request that can be interrupted, or cannot
 	 */
 	public LockRequest interruptible(boolean interruptible) {
-		return with((values) -> values.interruptible = interruptible);
+		return flag(Setting.UNINTERRUPTIBLE, !interruptible);
 	}
 
 	/**
@@ -218,7 +221,7 @@ public final class LockRequest {
 		if (Objects.requireNonNull(name, "name").isBlank()) {
 			throw new IllegalArgumentException("The name of a lock request must not be blank");
 		}
-		return with((values) -> values.name = name);
+		return with(Setting.NAME, name);
 	}
 
 	/**
@@ -234,7 +237,7 @@ public final class LockRequest {
 	 * @return the time, or {@code null} for the default
 	 */
 	public @Nullable Duration waitTime() {
-		return this.values.waitTime;
+		return duration(Setting.WAIT_TIME);
 	}
 
 	/**
@@ -242,7 +245,7 @@ public final class LockRequest {
 	 * @return the lease, or {@code null} if it is renewed
 	 */
 	public @Nullable Duration leaseTime() {
-		return this.values.leaseTime;
+		return duration(Setting.LEASE_TIME);
 	}
 
 	/**
@@ -250,7 +253,7 @@ public final class LockRequest {
 	 * @return the time, or {@code null} if there is none
 	 */
 	public @Nullable Duration maxHoldTime() {
-		return this.values.maxHoldTime;
+		return duration(Setting.MAX_HOLD_TIME);
 	}
 
 	/**
@@ -258,7 +261,7 @@ public final class LockRequest {
 	 * @return the time, or {@code null} if there is none
 	 */
 	public @Nullable Duration minHoldTime() {
-		return this.values.minHoldTime;
+		return duration(Setting.MIN_HOLD_TIME);
 	}
 
 	/**
@@ -266,7 +269,7 @@ public final class LockRequest {
 	 * @return {@code false} if the lock is given back
 	 */
 	public boolean expireOnClose() {
-		return this.values.expireOnClose;
+		return is(Setting.EXPIRE_ON_CLOSE);
 	}
 
 	/**
@@ -274,7 +277,7 @@ public final class LockRequest {
 	 * @return exclusive or shared
 	 */
 	public LockMode mode() {
-		return this.values.mode;
+		return is(Setting.SHARED) ? LockMode.SHARED : LockMode.EXCLUSIVE;
 	}
 
 	/**
@@ -282,7 +285,7 @@ public final class LockRequest {
 	 * @return whether it is fair
 	 */
 	public boolean fair() {
-		return this.values.fair;
+		return is(Setting.FAIR);
 	}
 
 	/**
@@ -290,7 +293,7 @@ public final class LockRequest {
 	 * @return whether it is fenced
 	 */
 	public boolean fenced() {
-		return this.values.fenced;
+		return is(Setting.FENCED);
 	}
 
 	/**
@@ -298,7 +301,7 @@ public final class LockRequest {
 	 * @return whether it is detached
 	 */
 	public boolean detached() {
-		return this.values.detached;
+		return is(Setting.DETACHED);
 	}
 
 	/**
@@ -306,7 +309,7 @@ public final class LockRequest {
 	 * @return whether it is awaited
 	 */
 	public boolean awaitedOnStop() {
-		return this.values.awaitedOnStop;
+		return is(Setting.AWAITED_ON_STOP);
 	}
 
 	/**
@@ -314,7 +317,7 @@ public final class LockRequest {
 	 * @return whether it is interruptible
 	 */
 	public boolean interruptible() {
-		return this.values.interruptible;
+		return !is(Setting.UNINTERRUPTIBLE);
 	}
 
 	/**
@@ -322,82 +325,118 @@ public final class LockRequest {
 	 * @return the name, {@code unnamed} by default
 	 */
 	public String name() {
-		return this.values.name;
+		return (String) Objects.requireNonNull(this.settings.get(Setting.NAME));
+	}
+
+	@Override
+	public boolean equals(@Nullable Object other) {
+		return other instanceof LockRequest request && this.keys.equals(request.keys)
+				&& this.settings.equals(request.settings);
+	}
+
+	@Override
+	public int hashCode() {
+		return Objects.hash(this.keys, this.settings);
 	}
 
 	@Override
 	public String toString() {
-		Values values = this.values;
-		return "LockRequest[keys=" + LockException.printable(this.keys) + ", name=" + values.name + ", mode="
-				+ values.mode + told("waitTime", values.waitTime) + told("leaseTime", values.leaseTime)
-				+ told("maxHoldTime", values.maxHoldTime) + told("minHoldTime", values.minHoldTime)
-				+ (values.expireOnClose ? ", expireOnClose" : "") + (values.fair ? ", fair" : "")
-				+ (values.fenced ? ", fenced" : "") + (values.detached ? ", detached" : "")
-				+ (values.awaitedOnStop ? ", awaitedOnStop" : "") + (values.interruptible ? "" : ", uninterruptible")
-				+ "]";
+		StringBuilder text = new StringBuilder("LockRequest[keys=" + LockException.printable(this.keys));
+		text.append(", name=").append(name()).append(", mode=").append(mode());
+		this.settings.forEach((setting, value) -> {
+			if (setting.text != null) {
+				text.append(", ").append(setting.text).append((value instanceof Duration) ? "=" + value : "");
+			}
+		});
+		return text.append("]").toString();
 	}
 
-	private LockRequest with(Consumer<Values> change) {
-		Values changed = new Values(this.values);
-		change.accept(changed);
+	private boolean is(Setting flag) {
+		return this.settings.containsKey(flag);
+	}
+
+	private @Nullable Duration duration(Setting setting) {
+		return (Duration) this.settings.get(setting);
+	}
+
+	private LockRequest flag(Setting flag, boolean set) {
+		return with(flag, set ? true : null);
+	}
+
+	private LockRequest with(Setting setting, @Nullable Object value) {
+		Map<Setting, Object> changed = new EnumMap<>(this.settings);
+		changed.remove(setting);
+		if (value != null) {
+			changed.put(setting, value);
+		}
 		return new LockRequest(this.keys, changed);
 	}
 
-	private void requireMinHoldFits(String what, @Nullable Duration limit) {
-		RequestChecks.requireNotLonger(this.keys, this.values.minHoldTime, what, limit);
+	/*
+	 * Each key once, in the order given, if all are usable.
+	 */
+	private static List<String> distinct(Collection<String> keys) {
+		if (Objects.requireNonNull(keys, "keys").isEmpty()) {
+			throw new IllegalArgumentException("A lock needs at least one key");
+		}
+		int index = 0;
+		for (@Nullable
+		String key : keys) {
+			if (key == null || key.isBlank()) {
+				throw new IllegalArgumentException("Lock key " + index + " of " + LockException.printable(keys) + " is "
+						+ ((key != null) ? "blank" : "null")
+						+ ": it would lock more, or less, than was meant. Check what it is made from");
+			}
+			index++;
+		}
+		List<String> distinct = List.copyOf((keys.size() == 1) ? keys : new LinkedHashSet<>(keys));
+		if (distinct.size() > MOST_KEYS) {
+			throw new IllegalArgumentException("A lock of " + distinct.size() + " keys was requested, but at most "
+					+ MOST_KEYS + " are allowed. Lock by a coarser key, such as that of what they all belong to");
+		}
+		return distinct;
 	}
 
-	private static String told(String what, @Nullable Duration duration) {
-		return (duration != null) ? ", " + what + "=" + duration : "";
+	private void requireCompatible() {
+		boolean shared = mode() == LockMode.SHARED;
+		refuseIf(shared && fair(), "SHARED and fair, but a shared lock queues up behind all exclusive requests that"
+				+ " wait as it is. Request it without fair");
+		refuseIf(shared && fenced(), "SHARED and fenced, but a fencing token tells who wrote last, and shared locks are"
+				+ " for reading. Request it without fenced, or as EXCLUSIVE");
+		refuseIf(fenced() && this.keys.size() > 1,
+				"fenced, but a fencing token is of one key. Request one key as" + " fenced, and the others around it");
+	}
+
+	private void refuseIf(boolean refused, String what) {
+		if (refused) {
+			throw new IllegalArgumentException(
+					"Lock " + LockException.printable(this.keys) + " was requested as " + what);
+		}
+	}
+
+	private void requireMinHoldFits(Setting limiting) {
+		Duration minHoldTime = minHoldTime();
+		Duration limit = duration(limiting);
+		if (minHoldTime != null && limit != null && minHoldTime.compareTo(limit) > 0) {
+			throw new IllegalArgumentException("minHoldTime " + DurationRange.text(minHoldTime) + " of lock "
+					+ LockException.printable(this.keys) + " is longer than its " + limiting.text + " "
+					+ DurationRange.text(limit) + ": the lock would be free before");
+		}
 	}
 
 	/**
-	 * What a request asks for. Changed only by a wither, before anybody else sees it.
+	 * What can be set, in the order in which it is written.
 	 */
-	private static final class Values {
+	private enum Setting {
 
-		private static final Values NONE = new Values();
+		NAME(null), SHARED(null), WAIT_TIME("waitTime"), LEASE_TIME("leaseTime"), MAX_HOLD_TIME("maxHoldTime"),
+		MIN_HOLD_TIME("minHoldTime"), EXPIRE_ON_CLOSE("expireOnClose"), FAIR("fair"), FENCED("fenced"),
+		DETACHED("detached"), AWAITED_ON_STOP("awaitedOnStop"), UNINTERRUPTIBLE("uninterruptible");
 
-		private @Nullable Duration waitTime;
+		private final @Nullable String text;
 
-		private @Nullable Duration leaseTime;
-
-		private @Nullable Duration maxHoldTime;
-
-		private @Nullable Duration minHoldTime;
-
-		private LockMode mode = LockMode.EXCLUSIVE;
-
-		private boolean fair;
-
-		private boolean fenced;
-
-		private boolean expireOnClose;
-
-		private boolean detached;
-
-		private boolean awaitedOnStop;
-
-		private boolean interruptible = true;
-
-		private String name = "unnamed";
-
-		private Values() {
-		}
-
-		private Values(Values other) {
-			this.waitTime = other.waitTime;
-			this.leaseTime = other.leaseTime;
-			this.maxHoldTime = other.maxHoldTime;
-			this.minHoldTime = other.minHoldTime;
-			this.mode = other.mode;
-			this.fair = other.fair;
-			this.fenced = other.fenced;
-			this.expireOnClose = other.expireOnClose;
-			this.detached = other.detached;
-			this.awaitedOnStop = other.awaitedOnStop;
-			this.interruptible = other.interruptible;
-			this.name = other.name;
+		Setting(@Nullable String text) {
+			this.text = text;
 		}
 
 	}

@@ -10,27 +10,31 @@ import org.jspecify.annotations.Nullable;
  * What a store knows of one key at one moment. Immutable, and does no I/O; it may be out
  * of date when it is read.
  *
+ * @param key the key
+ * @param holders those for which the key is busy: several only of a lock that is shared,
+ * none if the key is free
+ * @param waiters those that are registered in the store as waiting, first the one that
+ * came first. One that has died is still among them until the store notices, which takes
+ * about a second. Instances that poll, and requests that wait inside an instance for each
+ * other, are not known to the store.
+ * @param heldHere whether the owner of the key, or one of those that share it, acquired
+ * it by the engine that was asked; a store leaves it {@code false}
+ * @since 1.0
  * @see DistributedLock#inspect(String)
  */
-public final class LockStatus {
+public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters, boolean heldHere) {
 
-	private final String key;
-
-	private final List<Holder> holders;
-
-	private final List<Waiter> waiters;
-
-	private final boolean heldHere;
-
-	private LockStatus(String key, List<Holder> holders, List<Waiter> waiters, boolean heldHere) {
-		this.key = Objects.requireNonNull(key, "key");
-		this.holders = List.copyOf(holders);
-		this.waiters = List.copyOf(waiters);
-		this.heldHere = heldHere;
+	/**
+	 * Creates the status of a key.
+	 */
+	public LockStatus {
+		Objects.requireNonNull(key, "key");
+		holders = List.copyOf(holders);
+		waiters = List.copyOf(waiters);
 	}
 
 	/**
-	 * The status of a key, not held here.
+	 * The status of a key as a store tells it, not held here.
 	 * @param key the key
 	 * @param holders those for which the key is busy
 	 * @param waiters those that wait, first the one that came first
@@ -50,47 +54,12 @@ public final class LockStatus {
 	}
 
 	/**
-	 * The key.
-	 * @return the key
-	 */
-	public String key() {
-		return this.key;
-	}
-
-	/**
 	 * Whether the key has no {@linkplain #holders() holder}. A fair request may still
 	 * have to let waiters go first.
 	 * @return whether there is no holder
 	 */
 	public boolean isFree() {
 		return this.holders.isEmpty();
-	}
-
-	/**
-	 * Those for which the key is busy: several only of a lock that is shared.
-	 * @return the holders, empty if the key is free
-	 */
-	public List<Holder> holders() {
-		return this.holders;
-	}
-
-	/**
-	 * Those that are registered in the store as waiting. One that has died is still among
-	 * them until the store notices, which takes about a second. Instances that poll, and
-	 * requests that wait inside an instance for each other, are not known to the store.
-	 * @return the waiters, first the one that came first
-	 */
-	public List<Waiter> waiters() {
-		return this.waiters;
-	}
-
-	/**
-	 * Whether the owner of the key, or one of those that share it, acquired it by the
-	 * engine that was asked.
-	 * @return whether this application instance holds it, in the store's eyes
-	 */
-	public boolean isHeldHere() {
-		return this.heldHere;
 	}
 
 	@Override

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the value
  * @param <E> what it throws: the checked exception of the code, the common type of
  * several, or, inferred for code that throws none, {@link RuntimeException}
+ * @since 1.0
  * @see DistributedLock#execute(LockRequest, LockedCall)
  * @see LockedTask
  */

@@ -51,13 +51,8 @@ final class LockedStage<T extends @Nullable Object> {
 			Supplier<? extends CompletionStage<T>> code) {
 		LockedStage<T> locked = new LockedStage<>(acquired, code);
 		Thread caller = Thread.currentThread();
-		AtomicBoolean registers = new AtomicBoolean(true);
-		acquired.whenComplete((handle, failure) -> {
-			// If it is there already: the caller may be an event loop.
-			boolean here = registers.get() && Thread.currentThread() == caller;
-			locked.acquired(handle, failure, here);
-		});
-		registers.set(false);
+		// If it is there already: the caller may be an event loop.
+		acquired.whenComplete((handle, failure) -> locked.acquired(handle, failure, Thread.currentThread() == caller));
 		locked.result.whenComplete((value, failure) -> acquired.cancel(false));
 		return locked.result;
 	}
@@ -84,7 +79,7 @@ final class LockedStage<T extends @Nullable Object> {
 		catch (Throwable noThread) {
 			// Perhaps it has the code all the same, and will run it.
 			if (this.decided.compareAndSet(false, true)) {
-				UndoableHandle.undo(handle);
+				handle.undo();
 				this.result.completeExceptionally(noThread);
 			}
 		}
@@ -95,7 +90,7 @@ final class LockedStage<T extends @Nullable Object> {
 			return;
 		}
 		if (this.result.isDone()) {
-			UndoableHandle.undo(handle);
+			handle.undo();
 			return;
 		}
 		try {

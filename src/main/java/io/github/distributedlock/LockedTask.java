@@ -5,6 +5,7 @@ package io.github.distributedlock;
  *
  * @param <E> what it throws: the checked exception of the code, the common type of
  * several, or, inferred for code that throws none, {@link RuntimeException}
+ * @since 1.0
  * @see DistributedLock#run(LockRequest, LockedTask)
  * @see LockedCall
  */

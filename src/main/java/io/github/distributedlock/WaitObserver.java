@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * the callbacks of its future run, in the context of the request. It delays that request
  * only, for as long as it blocks. An implementation is safe for use by many threads. What
  * it throws, be it an {@link Error}, is logged and harms no request.
+ *
+ * @since 1.0
  */
 @FunctionalInterface
 public interface WaitObserver {

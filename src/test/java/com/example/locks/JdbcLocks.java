@@ -45,10 +45,10 @@ public class JdbcLocks implements LockBackend {
 	}
 
 	@Override
-	public List<Boolean> renew(List<Claim> claims) {
-		return claims.stream()
-			.map((claim) -> update("update locks set ends = greatest(ends, " + END + ")" + OWNED,
-					claim.lease().toMillis(), claim.key(), claim.owner()))
+	public List<Boolean> renew(List<Renewal> renewals) {
+		return renewals.stream()
+			.map((renewal) -> update("update locks set ends = greatest(ends, " + END + ")" + OWNED,
+					renewal.lease().toMillis(), renewal.key(), renewal.owner()))
 			.toList();
 	}
 

@@ -45,16 +45,10 @@ class ArchitectureTests {
 			Map.entry("", Set.of()), //
 			Map.entry("backend", Set.of("")), //
 			Map.entry("backend.*", Set.of("", "backend")), //
-			Map.entry("backend.redis",
-					Set.of("", "backend", REDIS + "atomic", REDIS + "wake", REDIS + "connection", REDIS + "wire")), //
-			Map.entry(REDIS + "atomic", Set.of("", "backend", REDIS + "connection", REDIS + "wire")), //
-			Map.entry(REDIS + "wake", Set.of("", "backend", REDIS + "connection", REDIS + "wire")), //
-			Map.entry(REDIS + "connection", Set.of("", REDIS + "wire")), //
-			Map.entry(REDIS + "wire", Set.of("", "backend")), //
-			Map.entry("engine", Set.of("", "backend", ENGINE + "queue", ENGINE + "lease", ENGINE + "runtime")), //
-			Map.entry(ENGINE + "queue", Set.of("", "backend", ENGINE + "lease", ENGINE + "runtime")), //
-			Map.entry(ENGINE + "lease", Set.of("", "backend", ENGINE + "runtime")), //
-			Map.entry(ENGINE + "runtime", Set.of("", "backend")), //
+			Map.entry("backend.redis", Set.of("", "backend", REDIS + "connection")), //
+			Map.entry(REDIS + "connection", Set.of("", "backend")), //
+			Map.entry("engine", Set.of("", "backend", ENGINE + "lease")), //
+			Map.entry(ENGINE + "lease", Set.of("", "backend")), //
 			Map.entry("annotation", Set.of("")), //
 			Map.entry("reactive", Set.of("")), //
 			Map.entry("aop", Set.of("", "annotation", "reactive")), //
@@ -79,16 +73,14 @@ class ArchitectureTests {
 			"LockedTask", "WaitObserver", //
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
 			"aop.DistributedLockAdvisor", //
-			"autoconfigure.DistributedLockAutoConfiguration", "autoconfigure.DistributedLockProperties", //
-			"backend.AcquireResult", "backend.Claim", "backend.Holder", "backend.Inspectable", "backend.LockBackend",
-			"backend.LockFeature", //
-			"backend.DowngradableLocks", "backend.MultiKeyLocks", "backend.OneStepHandOver", "backend.GrantingQueue",
-			"backend.HandOverResult", "backend.ReleaseListener", //
-			"backend.ReleaseNotification", "backend.ReleaseNotifications", "backend.Waiter", "backend.WaiterQueue", //
+			"autoconfigure.DistributedLockAutoConfiguration", //
+			"backend.AcquireResult", "backend.Claim", "backend.ForwardingLockBackend", "backend.Holder",
+			"backend.LockBackend", "backend.LockFeature", "backend.ReleaseListener", "backend.ReleaseNotification",
+			"backend.Waiter", //
 			"backend.memory.InMemoryLockBackend", //
 			"concurrent.JdkLocks", "integration.DistributedLockRegistry",
 			"integration.RenewableDistributedLockRegistry", "shedlock.DistributedLockProvider", //
-			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "atomic.Atomicity", REDIS + "wake.Signals", //
+			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "Atomicity", REDIS + "connection.Signals", //
 			ENGINE + "LockEngine", ENGINE + "LockEngineBuilder", //
 			"reactive.LockContext");
 
@@ -96,10 +88,10 @@ class ArchitectureTests {
 	 * Those that other packages of the library, or tools, need, beside the rooms of a
 	 * package.
 	 */
-	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "UndoableHandle", "aop.CommitGuard",
+	private static final Set<String> FOR_NEIGHBOURS = Set.of("DurationRange", "aop.CommitGuard",
 			"observability.DistributedLocksEndpoint", "observability.DistributedLocksWebExtension",
 			"observability.FlightRecorderEvents", "observability.LockMeters", "observability.LockObservations",
-			"reactive.CurrentLockAccessor", "reactive.LockedInvocation", "reactive.ReactiveType");
+			"reactive.CurrentLockAccessor", "reactive.LockedInvocation");
 
 	private static final SliceAssignment PACKAGES = new SliceAssignment() {
 
@@ -175,7 +167,7 @@ class ArchitectureTests {
 	@Test
 	void onlyTheThreadsKnowBlockHound() {
 		noClasses().that()
-			.resideOutsideOfPackage(ROOT + ".engine.runtime")
+			.resideOutsideOfPackage(ROOT + ".engine.lease")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("reactor.blockhound..")

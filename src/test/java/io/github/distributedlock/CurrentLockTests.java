@@ -1,5 +1,6 @@
 package io.github.distributedlock;
 
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -8,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.StubHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -66,7 +68,7 @@ class CurrentLockTests {
 	}
 
 	private static Object bindingsOfThisThread() {
-		ThreadLocal<?> bindings = (ThreadLocal<?>) ReflectionTestUtils.getField(CurrentLock.class, "BINDINGS");
+		ThreadLocal<?> bindings = (ThreadLocal<?>) ReflectionTestUtils.getField(CurrentLock.class, "INNERMOST");
 		return bindings.get();
 	}
 
@@ -90,6 +92,38 @@ class CurrentLockTests {
 			CurrentLock.unbind(outer);
 			assertThat(CurrentLock.all()).containsExactly(inner);
 			assertThat(outer.isHeld()).isTrue();
+		}
+	}
+
+	@Test
+	void innermostOfTheKeyThatSuitsIsFound() {
+		StubHandle first = new StubHandle(List.of("k"));
+		StubHandle second = new StubHandle(List.of("k"));
+		try (CurrentLock outer = CurrentLock.bind(first)) {
+			CurrentLock ended = CurrentLock.bind(second);
+			assertThat(CurrentLock.find("k", (any) -> true)).containsSame(second);
+			assertThat(CurrentLock.find("k", (handle) -> handle == first)).containsSame(first);
+			assertThat(CurrentLock.find("another", (any) -> true)).isEmpty();
+			ended.close();
+			assertThat(CurrentLock.find("k", (any) -> true)).containsSame(first);
+			CurrentLock.bind(second);
+			assertThat(CurrentLock.find("k", (any) -> true)).containsSame(second);
+			second.close();
+			assertThat(CurrentLock.find("k", (any) -> true)).containsSame(first);
+			CurrentLock.unbind(first);
+			assertThat(CurrentLock.find("k", (any) -> true)).isEmpty();
+		}
+	}
+
+	/**
+	 * As a thread does for ever that takes each lock before it gives the last one back.
+	 */
+	@Test
+	void bindingThatEndedBelowOneThatGoesOnIsDropped() {
+		CurrentLock below = CurrentLock.bind(new StubHandle(List.of("k")));
+		try (CurrentLock above = CurrentLock.bind(new StubHandle(List.of("k")))) {
+			below.close();
+			assertThat(above).extracting("outer").isNull();
 		}
 	}
 

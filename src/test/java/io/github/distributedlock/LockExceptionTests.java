@@ -1,7 +1,9 @@
 package io.github.distributedlock;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
@@ -48,6 +50,19 @@ class LockExceptionTests {
 		inner.initCause(middle);
 		assertThat(assertTimeoutPreemptively(Patience.PATIENCE, () -> LockException.causes(outer)))
 			.containsExactly(outer, middle, inner);
+	}
+
+	@Test
+	void eventsAndExceptionsSayWhichKeysTheyAreAbout() {
+		List<String> keys = List.of("a", "b");
+		assertThat(new LockInterruptedException("interrupted", keys, null).keys()).isEqualTo(keys);
+		assertThat(new LockUpgradeException("shared", "do not", keys).keys()).isEqualTo(keys);
+		assertThat(LockBackendException.of("down").build().keys()).isEmpty();
+		assertThat(Stream.<LockEvent>of(new LockEvent.Released("n", "a", "us", Duration.ZERO),
+				new LockEvent.RenewedLate("n", "a", "us", Duration.ZERO),
+				new LockEvent.Lost("n", "a", "us", LockEvent.Lost.Reason.TAKEN, Duration.ZERO),
+				new LockEvent.ReleaseDeferred("n", "a", "us", LockBackendException.of("down").build())))
+			.allMatch((event) -> event.keys().equals(List.of("a")));
 	}
 
 	@Test

@@ -6,6 +6,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -133,6 +135,23 @@ class LockRequestTests {
 		assertThat(REQUEST.fenced(true)).hasToString("LockRequest[keys=[k], name=unnamed, mode=EXCLUSIVE, fenced]");
 		assertThat(all.keys()).containsExactly("k");
 		assertThat(REQUEST).hasToString("LockRequest[keys=[k], name=unnamed, mode=EXCLUSIVE]");
+	}
+
+	@Test
+	void equalRequestsAskForTheSameKeysInTheSameWay() {
+		Stream<Supplier<LockRequest>> ways = Stream.of(() -> REQUEST.mode(LockMode.SHARED), () -> REQUEST.fair(true),
+				() -> REQUEST.fenced(true), () -> REQUEST.expireOnClose(true), () -> REQUEST.detached(true),
+				() -> REQUEST.awaitedOnStop(true), () -> REQUEST.interruptible(false), () -> REQUEST.name("n"),
+				() -> REQUEST.keys(List.of("other")));
+		Stream<Supplier<LockRequest>> times = DURATIONS.values()
+			.stream()
+			.map((wither) -> () -> wither.apply(Duration.ofSeconds(1)));
+		Stream.concat(ways, times)
+			.forEach((way) -> assertThat(way.get()).isEqualTo(way.get())
+				.hasSameHashCodeAs(way.get())
+				.isNotEqualTo(REQUEST));
+		assertThat(REQUEST).isEqualTo(LockRequest.of("k").fair(true).fair(false)).isNotEqualTo("k");
+		assertThat(LockRequest.of("a", "b")).isNotEqualTo(LockRequest.of("b", "a"));
 	}
 
 	@Test

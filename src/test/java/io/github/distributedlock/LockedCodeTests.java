@@ -64,6 +64,29 @@ class LockedCodeTests {
 	}
 
 	@Test
+	void triedCodeRunsUnlessTheKeyIsBusy() throws IOException {
+		assertThat(this.lock.tryExecute("k", () -> read("text"))).contains("text");
+		assertThat(this.lock.tryRun(REQUEST, () -> this.ran.add(read("task")))).isTrue();
+		try (LockHandle other = this.lock.acquire(REQUEST.detached(true))) {
+			assertThat(this.lock.tryExecute("a", () -> read("busy"))).isEmpty();
+			assertThat(this.lock.tryExecute(REQUEST, () -> this.ran.add("busy"))).isEmpty();
+			assertThat(this.lock.tryRun("b", this::task)).isFalse();
+			assertThat(this.lock.tryRun(REQUEST, this::task)).isFalse();
+			assertThat(other.isHeld()).isTrue();
+		}
+		assertThat(this.ran).containsExactly("task");
+		assertThat(this.lock.snapshot().holds()).isEmpty();
+	}
+
+	@Test
+	void triedCodeThatFailsReleasesTheLock() {
+		assertThatExceptionOfType(IOException.class).isThrownBy(() -> this.lock.tryExecute("k", () -> read("")));
+		assertThatExceptionOfType(IOException.class)
+			.isThrownBy(() -> this.lock.tryRun("k", () -> this.ran.add(read(""))));
+		assertThat(this.lock.snapshot().holds()).isEmpty();
+	}
+
+	@Test
 	void lambdaThatOnlyThrows() {
 		assertThatIllegalStateException().isThrownBy(() -> this.lock.run("k", () -> {
 			throw new IllegalStateException("unchecked");

@@ -74,7 +74,7 @@ class LockedStageTests {
 		return acquired;
 	}
 
-	private final class Handle extends StubHandle implements UndoableHandle {
+	private final class Handle extends StubHandle {
 
 		private Handle() {
 			super(List.of("k"));

@@ -26,7 +26,7 @@ final class OurLocks implements Locks {
 	private <F extends RedisConnectionFactory & DisposableBean> OurLocks(F factory) {
 		this.connections = factory;
 		this.counting = new CountingBackend(new RedisLockBackend(factory));
-		this.engine = LockEngine.builder(this.counting.backend()).waitTime(Duration.ofHours(1)).build();
+		this.engine = LockEngine.builder(this.counting).waitTime(Duration.ofHours(1)).build();
 	}
 
 	static OurLocks overJedis(int port) {
@@ -50,7 +50,7 @@ final class OurLocks implements Locks {
 	@Override
 	public void close() {
 		this.engine.close();
-		this.counting.backend().close();
+		this.counting.close();
 		try {
 			this.connections.destroy();
 		}

@@ -58,6 +58,7 @@ import org.springframework.core.annotation.AliasFor;
  * {@code "500"} (milliseconds), or a placeholder such as {@code "${orders.wait}"} for one
  * of these. Empty means not set. From 1 millisecond to 365 days, unless said otherwise.
  *
+ * @since 1.0
  * @see io.github.distributedlock.DistributedLock
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
@@ -80,8 +81,8 @@ public @interface DistributedLock {
 	 * A string that contains <code>#{</code> is a template,
 	 * <code>"stock:#{#order.sku}"</code>; any other is a SpEL expression,
 	 * {@code "'stock:' + #order.sku"}, so a fixed key needs quotes:
-	 * {@code "'nightly-report'"}. <code>${…}</code> is replaced by the property of that
-	 * name, whose value is text wherever it stands and never an expression.
+	 * {@code "'nightly-report'"}. <code>${…}</code>, in text or in quotes, is replaced by
+	 * the property of that name, whose value is text and never an expression.
 	 * <p>
 	 * Expressions see parameters by name ({@code #order}; the names of the annotated
 	 * declaration and of the implementation) and by position ({@code #p0} or
@@ -92,11 +93,9 @@ public @interface DistributedLock {
 	 * another plain value of the JDK that reads the same in every JVM. A collection or
 	 * array of them gives one key for each element, in a template too. A value that is
 	 * {@code null}, blank, empty or of another type fails the call with an
-	 * {@link IllegalArgumentException} before anything is locked. So does such an operand
-	 * of a {@code +} that makes the key or a part of a template, unless it is a literal;
-	 * and a collection there, since only a template makes several keys of it. Elsewhere
-	 * in an expression, text is made of such values only, but {@code null} becomes
-	 * "null", and what methods make of their arguments is not checked.
+	 * {@link IllegalArgumentException} before anything is locked. A {@code +} with text
+	 * is the same as a template; one that could make text of {@code null} is refused at
+	 * start-up. What methods make of their arguments is not checked.
 	 * @return the keys
 	 */
 	@AliasFor("value")

@@ -2,6 +2,8 @@ package io.github.distributedlock.annotation;
 
 /**
  * What a call does when the lock is busy.
+ *
+ * @since 1.0
  */
 public enum IfBusy {
 

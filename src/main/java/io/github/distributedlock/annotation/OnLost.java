@@ -3,6 +3,8 @@ package io.github.distributedlock.annotation;
 /**
  * What happens to a running method whose lock is lost: its lease has ended, or the
  * application has ended before the method.
+ *
+ * @since 1.0
  */
 public enum OnLost {
 

@@ -2,6 +2,8 @@ package io.github.distributedlock.annotation;
 
 /**
  * When the lock of a method becomes free.
+ *
+ * @since 1.0
  */
 public enum ReleaseOn {
 

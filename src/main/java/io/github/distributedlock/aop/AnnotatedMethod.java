@@ -14,7 +14,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotationConfigurationException;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.core.env.PropertyResolver;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -28,7 +33,34 @@ import org.springframework.util.ClassUtils;
  */
 record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement declaration, DistributedLock annotation) {
 
-	private static final String SCHEDULED = "org.springframework.scheduling.annotation.Scheduled";
+	/**
+	 * Reads an annotation.
+	 * @param element what it was found on, or on what is above that
+	 * @throws LockDefinitionException if it says nothing clear
+	 */
+	static AnnotatedMethod of(Method method, Class<?> beanClass, AnnotatedElement element) {
+		MergedAnnotation<DistributedLock> annotation;
+		try {
+			annotation = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(DistributedLock.class);
+		}
+		catch (AnnotationConfigurationException ex) {
+			String message = String.valueOf(ex.getMessage());
+			// The one pair of aliases that the annotation has; others are the user's own.
+			boolean own = message.contains("[" + DistributedLock.class.getName() + "]");
+			AnnotatedMethod named = new AnnotatedMethod(method, beanClass, element,
+					AnnotationUtils.synthesizeAnnotation(DistributedLock.class));
+			throw new LockDefinitionException(named + ": the attributes contradict each other: " + message,
+					own ? "key and value are two names of one attribute: write one of them" : null, ex);
+		}
+		AnnotatedElement declaration = (annotation.getSource() instanceof AnnotatedElement source) ? source : element;
+		AnnotatedMethod annotated = new AnnotatedMethod(method, beanClass, declaration, annotation.synthesize());
+		if (MergedAnnotations.from(declaration).stream(DistributedLock.class).count() > 1) {
+			throw annotated.refuse(
+					"there are several lock annotations on " + declaration + ", of which one would be ignored",
+					"write one with several keys");
+		}
+		return annotated;
+	}
 
 	/**
 	 * The class that a person and another JVM know this bean by. Proxies and lambdas have
@@ -64,14 +96,6 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	}
 
 	/**
-	 * Whether a scheduler may call it.
-	 */
-	boolean isScheduled() {
-		MergedAnnotations annotations = MergedAnnotations.from(this.method);
-		return annotations.isPresent(SCHEDULED) || annotations.isPresent(SCHEDULED + "s");
-	}
-
-	/**
 	 * What it returns; of a {@code suspend} function what it gives to its continuation.
 	 */
 	ResolvableType result() {
@@ -86,6 +110,23 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 				? ResolvableType.forType(wildcard.getLowerBounds()[0], given) : given;
 	}
 
+	/**
+	 * Replaces <code>${…}</code> in an attribute, and nothing else: the bean factory's
+	 * embedded value resolver would evaluate <code>#{…}</code> as well, and make a key
+	 * out of nothing.
+	 * @param written what is written
+	 * @param part the part of it to resolve
+	 */
+	String resolve(String attribute, String written, String part, PropertyResolver properties) {
+		try {
+			return properties.resolveRequiredPlaceholders(part);
+		}
+		catch (IllegalArgumentException ex) {
+			throw refuse(attribute, written, "has a placeholder that cannot be resolved (" + ex.getMessage() + ")",
+					"define the property, or write a default, ${name:default}", ex);
+		}
+	}
+
 	LockDefinitionException refuse(String problem, String remedy) {
 		return new LockDefinitionException(this + ": " + problem, remedy, null);
 	}
@@ -96,10 +137,10 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 
 	LockDefinitionException refuse(String attribute, Object value, String problem, @Nullable String remedy,
 			@Nullable Throwable cause) {
-		return new LockDefinitionException(told(attribute, value) + " " + problem, remedy, cause);
+		return new LockDefinitionException(describe(attribute, value) + " " + problem, remedy, cause);
 	}
 
-	String told(String attribute, Object value) {
+	String describe(String attribute, Object value) {
 		return this + ": " + attribute + " = " + ((value instanceof String) ? "\"" + value + "\"" : value);
 	}
 

@@ -25,7 +25,7 @@ final class AnnotationHints implements BeanRegistrationAotProcessor {
 		}
 		Collection<LockDefinition> definitions = advisor.definitions(bean.getBeanClass());
 		return definitions.isEmpty() ? null : (context, code) -> definitions
-			.forEach((definition) -> definition.registerHints(context.getRuntimeHints().reflection(), beans));
+			.forEach((definition) -> definition.registerHints(context.getRuntimeHints().reflection()));
 	}
 
 }

@@ -18,7 +18,7 @@ public final class CommitGuard implements TransactionExecutionListener {
 	@Override
 	public void beforeCommit(TransactionExecution transaction) {
 		if (transaction.isNewTransaction()) {
-			GuardedCall.throwIfAnyIsLost();
+			RunningCall.checkCommit();
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.Collection;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -9,9 +10,10 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.reactive.LockedInvocation;
 import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInterceptor;
 
-import org.springframework.aop.ClassFilter;
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
@@ -27,6 +29,8 @@ import org.springframework.core.env.PropertyResolver;
  * <p>
  * Asking its pointcut about a class checks all lock annotations of that class, and throws
  * {@link io.github.distributedlock.LockDefinitionException} if one of them cannot work.
+ *
+ * @since 1.0
  */
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
@@ -56,20 +60,43 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	public DistributedLockAdvisor(Supplier<DistributedLock> lock, BeanFactory beanFactory,
 			PropertyResolver properties) {
 		this.definitions = new LockDefinitionSource(beanFactory, properties);
-		this.pointcut = new AnnotationPointcut(this.definitions, (definition) -> true);
+		this.pointcut = pointcut((definition) -> true);
 		this.advice = new LockInterceptor(this.definitions, lock);
 	}
 
 	/**
 	 * Another advisor for the same methods, to be the innermost of all: with it a lost
 	 * lock also rolls back the reactive transaction of the same method, if the annotation
-	 * says {@link io.github.distributedlock.annotation.OnLost#THROW}.
+	 * says {@link io.github.distributedlock.annotation.OnLost#THROW}. It lets the result
+	 * fail where it is made, inside of what commits when the result completes. A blocking
+	 * method needs none, since a {@link CommitGuard} finds its lock by the thread.
 	 * @return the advisor, of lowest precedence, to come after that of transactions
 	 */
 	public PointcutAdvisor commitCheck() {
-		Pointcut pointcut = new AnnotationPointcut(this.definitions,
-				(definition) -> CommitCheck.typeOf(definition) != null);
-		return new DefaultPointcutAdvisor(pointcut, new CommitCheck(this.definitions));
+		Pointcut pointcut = pointcut(
+				(definition) -> definition.reactive() != null && definition.lossReaction().fails());
+		MethodInterceptor check = (invocation) -> {
+			Object result = invocation.proceed();
+			LockDefinition definition = this.definitions.find(invocation.getMethod(),
+					Objects.requireNonNull(invocation.getThis()).getClass());
+			return (definition != null && definition.reactive() != null && result != null)
+					? LockedInvocation.failingIfLost(definition.reactive(), result) : result;
+		};
+		return new DefaultPointcutAdvisor(pointcut, check);
+	}
+
+	private Pointcut pointcut(Predicate<LockDefinition> condition) {
+		StaticMethodMatcherPointcut pointcut = new StaticMethodMatcherPointcut() {
+
+			@Override
+			public boolean matches(Method method, Class<?> targetClass) {
+				LockDefinition definition = DistributedLockAdvisor.this.definitions.find(method, targetClass);
+				return definition != null && condition.test(definition);
+			}
+
+		};
+		pointcut.setClassFilter((targetClass) -> !this.definitions.in(targetClass).isEmpty());
+		return pointcut;
 	}
 
 	/**
@@ -100,7 +127,7 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * work
 	 */
 	Collection<LockDefinition> definitions(Class<?> beanClass) {
-		return this.definitions.of(beanClass);
+		return this.definitions.in(beanClass).values();
 	}
 
 	/**
@@ -111,7 +138,12 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * @throws io.github.distributedlock.LockDefinitionException if there is any
 	 */
 	public void refuseLifecycleMethods(Class<?> beanClass, Set<String> names) {
-		this.definitions.refuseLifecycleMethods(beanClass, names);
+		for (LockDefinition definition : definitions(beanClass)) {
+			Method method = definition.annotated().method();
+			if (method.getParameterCount() == 0 && names.contains(method.getName())) {
+				MethodRules.refuseLifecycleMethod(definition.annotated(), "an init or destroy method");
+			}
+		}
 	}
 
 	@Override
@@ -135,30 +167,6 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 */
 	public void setOrder(int order) {
 		this.order = order;
-	}
-
-	private static final class AnnotationPointcut extends StaticMethodMatcherPointcut {
-
-		private final LockDefinitionSource definitions;
-
-		private final Predicate<LockDefinition> condition;
-
-		private AnnotationPointcut(LockDefinitionSource definitions, Predicate<LockDefinition> condition) {
-			this.definitions = definitions;
-			this.condition = condition;
-		}
-
-		@Override
-		public ClassFilter getClassFilter() {
-			return this.definitions::has;
-		}
-
-		@Override
-		public boolean matches(Method method, Class<?> targetClass) {
-			LockDefinition definition = this.definitions.find(method, targetClass);
-			return definition != null && this.condition.test(definition);
-		}
-
 	}
 
 }

@@ -1,61 +1,82 @@
 package io.github.distributedlock.aop;
 
-import java.util.List;
+import java.lang.reflect.Method;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.expression.BeanResolver;
-import org.springframework.expression.ConstructorResolver;
-import org.springframework.expression.EvaluationContext;
-import org.springframework.expression.IndexAccessor;
-import org.springframework.expression.MethodResolver;
-import org.springframework.expression.OperatorOverloader;
-import org.springframework.expression.PropertyAccessor;
-import org.springframework.expression.TypeComparator;
-import org.springframework.expression.TypeConverter;
-import org.springframework.expression.TypeLocator;
-import org.springframework.expression.TypedValue;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /**
  * One call as expressions see it. Only the root and the variables belong to the call; the
  * rest, which caches what it learns by reflection, is shared by all calls.
  * <p>
- * Not a {@code MethodBasedEvaluationContext}: it keeps a context of its own for each
- * call, copies the arguments into it under three names each, and answers null for a name
- * that no parameter has, which would be one key for all. Here such a name is refused when
- * the annotation is read.
+ * Not a {@code MethodBasedEvaluationContext}: it answers null for a name that no
+ * parameter has, which would be one key for all. Here such a name is refused when the
+ * annotation is read.
  */
-final class KeyContext implements EvaluationContext {
+final class KeyContext extends StandardEvaluationContext {
 
-	private final EvaluationContext shared;
+	private static final ParameterNameDiscoverer NAMES = new DefaultParameterNameDiscoverer();
 
-	private final ParameterIndexes parameters;
+	private final Map<String, Integer> parameters;
 
 	private final @Nullable Object[] args;
 
-	private final TypedValue root;
-
-	KeyContext(EvaluationContext shared, ParameterIndexes parameters, KeyRoot root) {
-		this.shared = shared;
+	KeyContext(StandardEvaluationContext shared, Map<String, Integer> parameters, Root root) {
+		super(root);
 		this.parameters = parameters;
-		this.args = root.getArgs();
-		this.root = new TypedValue(root);
+		this.args = root.args();
+		shared.applyDelegatesTo(this);
+		setBeanResolver(shared.getBeanResolver());
 	}
 
-	@Override
-	public TypedValue getRootObject() {
-		return this.root;
+	/**
+	 * What all calls share.
+	 */
+	static StandardEvaluationContext shared(BeanFactory beans) {
+		StandardEvaluationContext shared = new StandardEvaluationContext();
+		shared.setTypeConverter(new KeyText.Converter());
+		shared.setBeanResolver(new BeanFactoryResolver(beans));
+		return shared;
+	}
+
+	/**
+	 * The indexes of a method's parameters by what they are called in an expression: by
+	 * position, by the names of the implementation and, where the two differ, first of
+	 * all by those of the declaration that carries the annotation.
+	 */
+	static Map<String, Integer> parameters(AnnotatedMethod annotated) {
+		Map<String, Integer> parameters = new LinkedHashMap<>();
+		putNames(parameters, annotated.method());
+		if (annotated.declaration() instanceof Method declaration) {
+			putNames(parameters, declaration);
+		}
+		for (int index = 0; index < annotated.method().getParameterCount(); index++) {
+			parameters.putIfAbsent("p" + index, index);
+			parameters.putIfAbsent("a" + index, index);
+		}
+		return parameters;
+	}
+
+	private static void putNames(Map<String, Integer> parameters, Method method) {
+		@Nullable String[] names = NAMES.getParameterNames(method);
+		for (int index = 0; names != null && index < names.length; index++) {
+			if (names[index] != null) {
+				parameters.put(names[index], index);
+			}
+		}
 	}
 
 	@Override
 	public @Nullable Object lookupVariable(String name) {
-		Integer index = this.parameters.of(name);
+		Integer index = this.parameters.get(name);
 		return (index != null) ? this.args[index] : null;
-	}
-
-	@Override
-	public void setVariable(String name, @Nullable Object value) {
-		throw new UnsupportedOperationException("A key expression must not set #" + name);
 	}
 
 	@Override
@@ -63,49 +84,10 @@ final class KeyContext implements EvaluationContext {
 		return false;
 	}
 
-	@Override
-	public List<PropertyAccessor> getPropertyAccessors() {
-		return this.shared.getPropertyAccessors();
-	}
-
-	@Override
-	public List<IndexAccessor> getIndexAccessors() {
-		return this.shared.getIndexAccessors();
-	}
-
-	@Override
-	public List<ConstructorResolver> getConstructorResolvers() {
-		return this.shared.getConstructorResolvers();
-	}
-
-	@Override
-	public List<MethodResolver> getMethodResolvers() {
-		return this.shared.getMethodResolvers();
-	}
-
-	@Override
-	public @Nullable BeanResolver getBeanResolver() {
-		return this.shared.getBeanResolver();
-	}
-
-	@Override
-	public TypeLocator getTypeLocator() {
-		return this.shared.getTypeLocator();
-	}
-
-	@Override
-	public TypeConverter getTypeConverter() {
-		return this.shared.getTypeConverter();
-	}
-
-	@Override
-	public TypeComparator getTypeComparator() {
-		return this.shared.getTypeComparator();
-	}
-
-	@Override
-	public OperatorOverloader getOperatorOverloader() {
-		return this.shared.getOperatorOverloader();
+	/**
+	 * What {@code #root} is. Its components are the names that may follow.
+	 */
+	record Root(Method method, String methodName, Object target, Class<?> targetClass, Object[] args) {
 	}
 
 }

@@ -1,264 +1,78 @@
 package io.github.distributedlock.aop;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
+import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
-import org.springframework.expression.ParseException;
-import org.springframework.expression.ParserContext;
-import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.common.LiteralExpression;
-import org.springframework.expression.spel.SpelCompilerMode;
-import org.springframework.expression.spel.SpelNode;
-import org.springframework.expression.spel.SpelParserConfiguration;
-import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
-import org.springframework.expression.spel.standard.SpelExpressionParser;
 
 /**
- * One string of the {@code key} attribute, parsed. The parts of a template are evaluated
- * one by one, because Spring's own template turns a part that is null into text.
+ * One string of the {@code key} attribute, parsed: text and values, one after the other.
+ * They are put together here, because Spring's templates and its {@code +} turn a value
+ * that is null into text.
+ *
+ * @param written the string
+ * @param parts its text and values
  */
-final class KeyExpression {
-
-	/**
-	 * Never compiled, whatever the application has set: compiled code is made for the
-	 * types of earlier calls, and fails with others.
-	 */
-	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration(SpelCompilerMode.OFF,
-			null);
-
-	private static final SpelExpressionParser PARSER = new SpelExpressionParser(CONFIGURATION);
-
-	private static final Pattern REFERENCE = Pattern.compile("#\\w+(?:\\??\\.\\w+(?:\\(\\))?|\\[\\w+])*");
-
-	/** A parameter as other libraries have it in a template. */
-	private static final Pattern BRACES = Pattern.compile("\\{(\\w+)([\\w.()]*)}");
-
-	private static final Pattern TEXT = Pattern.compile("[^#'\"()\\[\\]!?+*=<>]+");
-
-	private final AnnotatedMethod annotated;
-
-	private final String written;
-
-	/**
-	 * The text with which all keys begin.
-	 */
-	private final String beginning;
-
-	/**
-	 * What follows.
-	 */
-	private final List<Part> parts;
-
-	private final boolean constant;
-
-	private KeyExpression(AnnotatedMethod annotated, String written, List<Expression> parts,
-			ParameterIndexes parameters) {
-		this.annotated = annotated;
-		this.written = written;
-		List<Part> all = parts.stream().map((part) -> Part.of(checked(part), parameters)).toList();
-		String text = all.get(0).text();
-		this.beginning = (text != null) ? text : "";
-		this.parts = (text != null) ? all.subList(1, all.size()) : all;
-		this.constant = parts.stream().allMatch(ExpressionRules::isConstant);
-	}
-
-	private static Expression checked(Expression part) {
-		return (part instanceof SpelExpression expression) ? Concatenation.check(expression, CONFIGURATION) : part;
-	}
-
-	/**
-	 * Parses a string of the annotation.
-	 * @param written the string as it is in the source
-	 * @param source the string with its properties
-	 * @throws io.github.distributedlock.LockDefinitionException if it can only fail
-	 */
-	static KeyExpression parse(AnnotatedMethod annotated, String written, KeySource source, ExpressionRules rules,
-			ParameterIndexes parameters) {
-		String resolved = source.text();
-		boolean template = source.isTemplate();
-		List<Expression> parts;
-		try {
-			Expression expression = template ? PARSER.parseExpression(resolved, ParserContext.TEMPLATE_EXPRESSION)
-					: PARSER.parseExpression(resolved);
-			parts = (expression instanceof CompositeStringExpression composite) ? List.of(composite.getExpressions())
-					: List.of(expression);
-		}
-		catch (ParseException | IllegalStateException ex) {
-			throw annotated.refuse("key", written,
-					"is not a valid SpEL " + (template ? "template" : "expression") + ": " + ex.getMessage(),
-					template ? closing(resolved) : remedy(written, parameters), ex);
-		}
-		for (Expression part : parts) {
-			Fault fault = rules.findFault(part);
-			if (fault != null) {
-				String more = template ? null : remedy(written, parameters);
-				throw annotated.refuse("key", written, fault.problem(),
-						fault.remedy() + ((more != null) ? "; " + more : ""));
-			}
-		}
-		return new KeyExpression(annotated, written, parts, parameters);
-	}
-
-	private static @Nullable String closing(String resolved) {
-		return (resolved.indexOf('}', resolved.lastIndexOf("#{")) < 0) ? "close it with }" : null;
-	}
-
-	private static @Nullable String remedy(String written, ParameterIndexes parameters) {
-		if (written.indexOf('\'') >= 0) {
-			return null;
-		}
-		Matcher braces = BRACES.matcher(written);
-		if (braces.find() && parameters.of(braces.group(1)) != null) {
-			return "for text with a value in it write \"" + braces.replaceAll("#{#$1$2}") + "\"";
-		}
-		return (written.indexOf('#') >= 0) ? textWithValues(written)
-				: "if it is a fixed key write \"'" + written + "'\" in quotes";
-	}
-
-	/*
-	 * Only for what is text between references: in an operation such as #a * (#b) the
-	 * text is not text.
-	 */
-	private static @Nullable String textWithValues(String written) {
-		Matcher reference = REFERENCE.matcher(written);
-		String text = reference.replaceAll("");
-		if (!TEXT.matcher(text).matches() || text.isBlank()) {
-			return null;
-		}
-		String remedy = "for text with a value in it write \"" + reference.replaceAll("#{$0}") + "\"";
-		reference.reset();
-		// One after some text, so that the plus cannot add numbers.
-		if (reference.find() && reference.start() > 0 && reference.end() == written.length()) {
-			remedy += ", or \"'" + written.substring(0, reference.start()) + "' + " + reference.group() + "\"";
-		}
-		return remedy;
-	}
+record KeyExpression(AnnotatedMethod annotated, String written, List<Expression> parts) {
 
 	boolean isConstant() {
-		return this.constant;
+		return this.parts.stream().allMatch(LiteralExpression.class::isInstance);
 	}
 
 	/**
-	 * Whether the evaluation looks at the context.
+	 * The keys for one call, one for each element of a value that has several.
+	 * @throws IllegalArgumentException if a value cannot be had, is null, blank, empty or
+	 * of a type that cannot be a key
 	 */
-	boolean needsContext() {
-		return this.parts.stream().anyMatch(Part::isEvaluated);
-	}
-
-	/**
-	 * The parts that are evaluated, as they were parsed.
-	 */
-	Stream<SpelNode> evaluated() {
-		return this.parts.stream()
-			.filter((part) -> part.isEvaluated() && part.expression() instanceof SpelExpression)
-			.map((part) -> ((SpelExpression) part.expression()).getAST());
-	}
-
-	/**
-	 * The keys for one call.
-	 * @throws IllegalArgumentException if a part fails, is null, blank, empty or of a
-	 * type that cannot be a key
-	 */
-	List<String> evaluate(Object[] args, EvaluationContext context) {
-		if (this.parts.isEmpty()) {
-			return List.of(this.beginning);
-		}
-		List<String> keys = texts(this.beginning, this.parts.get(0), args, context);
-		for (int i = 1; i < this.parts.size(); i++) {
-			Part part = this.parts.get(i);
-			keys = (keys.size() == 1) ? texts(keys.get(0), part, args, context)
-					: combine(keys, texts("", part, args, context));
+	List<String> evaluate(EvaluationContext context) {
+		List<String> keys = List.of("");
+		for (Expression part : this.parts) {
+			List<String> texts = texts(part, context);
+			keys = keys.stream().flatMap((key) -> texts.stream().map(key::concat)).toList();
 		}
 		return keys;
 	}
 
-	private static List<String> combine(List<String> beginnings, List<String> ends) {
-		List<String> combined = new ArrayList<>(beginnings.size() * ends.size());
-		for (String beginning : beginnings) {
-			for (String end : ends) {
-				combined.add(beginning.concat(end));
-			}
+	private List<String> texts(Expression part, EvaluationContext context) {
+		if (part instanceof LiteralExpression text) {
+			return List.of(text.getValue());
 		}
-		return combined;
-	}
-
-	/**
-	 * The texts of a part, each after a beginning.
-	 */
-	private List<String> texts(String beginning, Part part, Object[] args, EvaluationContext context) {
-		if (part.text() != null) {
-			return List.of(beginning.concat(part.text()));
-		}
-		Object value = part.isEvaluated() ? value(part.expression(), context) : args[part.argument()];
+		Object value = value(part, context);
 		try {
-			return KeyText.of(value, beginning);
+			return KeyText.of(value);
 		}
 		catch (IllegalArgumentException ex) {
-			throw failed(part.expression().getExpressionString(), String.valueOf(ex.getMessage()), ex);
+			throw failed(part, String.valueOf(ex.getMessage()), ex);
 		}
 	}
 
 	private @Nullable Object value(Expression part, EvaluationContext context) {
 		try {
-			return part.getValue(context);
+			Object value = part.getValue(context);
+			if (part instanceof SpelExpression sum && KeyParser.isPlus(sum.getAST()) && !(value instanceof Number)) {
+				throw new IllegalArgumentException("an operand is text, which a template joins: #{#a}#{#b}");
+			}
+			return value;
 		}
 		catch (RuntimeException ex) {
-			throw failed(part, ex);
+			List<Throwable> causes = LockException.causes(ex);
+			throw failed(part, "could not be evaluated (" + causes.get(causes.size() - 1).getMessage() + ")", ex);
 		}
 	}
 
-	private IllegalArgumentException failed(Expression part, RuntimeException failure) {
-		String text = part.getExpressionString();
-		UnusableValueException unusable = UnusableValueException.behind(failure);
-		if (unusable == null) {
-			return failed(text, "could not be evaluated (" + failure.getMessage() + ")", failure);
-		}
-		return failed(Objects.requireNonNullElse(unusable.expression(), text), String.valueOf(unusable.getMessage()),
-				failure);
-	}
-
-	private IllegalArgumentException failed(String expression, String why, RuntimeException cause) {
+	private IllegalArgumentException failed(Expression part, String why, RuntimeException cause) {
+		String expression = part.getExpressionString();
 		String remedy = !why.equals("is null") ? ""
 				: ": check it before the call, or write what to lock instead, (" + expression + " ?: 'none')";
 		return new IllegalArgumentException(
-				this.annotated.told("key", this.written)
+				this.annotated.describe("key", this.written)
 						+ (expression.equals(this.written) ? "" : ", of which " + expression) + " " + why + remedy,
 				cause);
-	}
-
-	/**
-	 * One of the parts. Most are text, or a parameter as it is, and need no evaluation.
-	 *
-	 * @param text the text, if it is one
-	 * @param argument the index of the parameter, -1 if it is none
-	 */
-	private record Part(Expression expression, @Nullable String text, int argument) {
-
-		private static Part of(Expression expression, ParameterIndexes parameters) {
-			if (expression instanceof LiteralExpression literal) {
-				return new Part(expression, literal.getExpressionString(), -1);
-			}
-			Integer index = null;
-			if (expression instanceof SpelExpression spel && spel.getAST() instanceof VariableReference variable) {
-				String name = variable.toStringAST().substring(1);
-				index = name.equals("root") || name.equals("this") ? null : parameters.of(name);
-			}
-			return new Part(expression, null, (index != null) ? index : -1);
-		}
-
-		boolean isEvaluated() {
-			return this.text == null && this.argument < 0;
-		}
-
 	}
 
 }

@@ -1,15 +1,18 @@
 package io.github.distributedlock.aop;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
-import io.github.distributedlock.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /**
  * The keys of an annotated method. Several strings are several locks; they are never
@@ -19,57 +22,31 @@ final class KeyExpressions {
 
 	private final AnnotatedMethod annotated;
 
-	private final EvaluationContext shared;
+	private final StandardEvaluationContext shared;
 
-	private final ParameterIndexes parameters;
+	private final Map<String, Integer> parameters;
 
 	private final List<KeyExpression> expressions = new ArrayList<>();
 
 	private final @Nullable List<String> constant;
 
-	private final boolean needContext;
-
-	KeyExpressions(AnnotatedMethod annotated, PropertyResolver properties, EvaluationContext shared) {
+	KeyExpressions(AnnotatedMethod annotated, PropertyResolver properties, StandardEvaluationContext shared) {
 		this.annotated = annotated;
 		this.shared = shared;
-		this.parameters = new ParameterIndexes(annotated);
-		ExpressionRules rules = new ExpressionRules(this.parameters);
+		this.parameters = KeyContext.parameters(annotated);
 		for (String written : annotated.annotation().key()) {
 			if (written.isBlank()) {
 				throw annotated.refuse("key", written, "is blank", "write an expression, or leave the key out");
 			}
-			KeySource source = KeySource.resolve(annotated, written, properties, this.parameters);
-			this.expressions.add(KeyExpression.parse(annotated, written, source, rules, this.parameters));
+			this.expressions.add(new KeyParser(annotated, written, properties, this.parameters).parse());
 		}
-		this.constant = constant();
-		this.needContext = this.expressions.stream().anyMatch(KeyExpression::needsContext);
+		this.constant = this.expressions.stream().allMatch(KeyExpression::isConstant) ? constant() : null;
 	}
 
-	private @Nullable List<String> constant() {
-		if (this.expressions.isEmpty()) {
-			return List.of(this.annotated.namedClass().getName() + "." + this.annotated.method().getName());
-		}
-		List<String> keys = new ArrayList<>();
-		for (KeyExpression expression : this.expressions) {
-			try {
-				if (!expression.isConstant()) {
-					return null;
-				}
-				keys.addAll(expression.evaluate(new Object[0], this.shared));
-			}
-			catch (IllegalArgumentException ex) {
-				throw new LockDefinitionException(String.valueOf(ex.getMessage()), "write text that is not blank", ex);
-			}
-		}
-		return List.copyOf(keys);
-	}
-
-	/**
-	 * Tells what the keys read from by reflection.
-	 */
-	void registerHints(ReflectionHints hints, BeanFactory beans) {
-		KeyHints keyHints = new KeyHints(this.annotated, this.parameters, hints, beans);
-		this.expressions.stream().flatMap(KeyExpression::evaluated).forEach(keyHints::register);
+	private List<String> constant() {
+		return this.expressions.isEmpty()
+				? List.of(this.annotated.namedClass().getName() + "." + this.annotated.method().getName())
+				: List.copyOf(evaluate(this, new Object[0]));
 	}
 
 	/**
@@ -84,16 +61,29 @@ final class KeyExpressions {
 	 * @throws IllegalArgumentException if an expression has no usable value
 	 */
 	List<String> evaluate(Object target, Object[] args) {
-		EvaluationContext context = this.needContext
-				? new KeyContext(this.shared, this.parameters, new KeyRoot(this.annotated, target, args)) : this.shared;
-		if (this.expressions.size() == 1) {
-			return this.expressions.get(0).evaluate(args, context);
-		}
+		Method method = this.annotated.method();
+		EvaluationContext context = new KeyContext(this.shared, this.parameters,
+				new KeyContext.Root(method, method.getName(), target, this.annotated.beanClass(), args));
 		List<String> keys = new ArrayList<>();
 		for (KeyExpression expression : this.expressions) {
-			keys.addAll(expression.evaluate(args, context));
+			keys.addAll(expression.evaluate(context));
 		}
 		return keys;
+	}
+
+	/**
+	 * Keeps the methods of the parameters for a native image, and the properties of their
+	 * properties.
+	 */
+	void registerHints(ReflectionHints hints) {
+		if (this.constant == null) {
+			hints.registerType(KeyContext.Root.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+			for (Class<?> type : this.annotated.method().getParameterTypes()) {
+				hints.registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS);
+			}
+			new BindingReflectionHintsRegistrar().registerReflectionHints(hints,
+					this.annotated.method().getGenericParameterTypes());
+		}
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.github.distributedlock.aop;
 
 import java.net.URI;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Currency;
@@ -11,6 +10,8 @@ import java.util.UUID;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.convert.TypeDescriptor;
+import org.springframework.expression.spel.support.StandardTypeConverter;
 import org.springframework.util.ObjectUtils;
 
 /**
@@ -25,66 +26,25 @@ final class KeyText {
 
 	/**
 	 * The text of a value.
-	 * @param beginning what to put before it
 	 * @return one text, or one for each element of a collection or array
 	 * @throws IllegalArgumentException that says what the value is, to be put after its
 	 * name
 	 */
-	static List<String> of(@Nullable Object value, String beginning) {
-		Collection<?> elements = elements(value);
-		if (elements != null) {
-			return each(elements, beginning);
-		}
-		String text = one(value, "is ");
-		return List.of(beginning.isEmpty() ? text : beginning.concat(text));
-	}
-
-	/**
-	 * The text of a value that is joined with others by {@code +}.
-	 * @param template what to write for one key for each element
-	 * @throws IllegalArgumentException as for {@link #of}, and for a collection or array
-	 */
-	static String joined(@Nullable Object value, String template) {
-		if (elements(value) != null) {
-			throw new IllegalArgumentException(
-					"is a collection or an array, of which + would make a single key: write \"" + template
-							+ "\" for one key for each element");
-		}
-		return one(value, "is ");
-	}
-
-	/**
-	 * The text of a value, which may be blank.
-	 * @throws IllegalArgumentException if it need not be the same in every JVM
-	 */
-	static String plain(Object value) {
-		String text = text(value);
-		if (text == null) {
-			throw new IllegalArgumentException("is a " + value.getClass().getTypeName()
-					+ ", whose text need not be the same in every JVM: name what identifies it, such as #order.id");
-		}
-		return text;
-	}
-
-	private static @Nullable Collection<?> elements(@Nullable Object value) {
+	static List<String> of(@Nullable Object value) {
+		Collection<?> elements = null;
 		if (value instanceof Collection<?> collection) {
-			return collection;
+			elements = collection;
 		}
-		if (value != null && value.getClass().isArray() && !(value instanceof byte[]) && !(value instanceof char[])) {
-			return Arrays.asList(ObjectUtils.toObjectArray(value));
+		else if (value != null && value.getClass().isArray() && !(value instanceof byte[] || value instanceof char[])) {
+			elements = Arrays.asList(ObjectUtils.toObjectArray(value));
 		}
-		return null;
-	}
-
-	private static List<String> each(Collection<?> values, String beginning) {
-		if (values.isEmpty()) {
+		if (elements == null) {
+			return List.of(one(value, "is "));
+		}
+		if (elements.isEmpty()) {
 			throw new IllegalArgumentException("is empty, and there would be nothing to lock");
 		}
-		List<String> texts = new ArrayList<>(values.size());
-		for (Object value : values) {
-			texts.add(beginning.concat(one(value, "has an element that is ")));
-		}
-		return texts;
+		return elements.stream().map((element) -> one(element, "has an element that is ")).toList();
 	}
 
 	private static String one(@Nullable Object value, String verb) {
@@ -98,7 +58,7 @@ final class KeyText {
 		return text;
 	}
 
-	private static @Nullable String text(Object value) {
+	private static String plain(Object value) {
 		if (value instanceof CharSequence || value instanceof Number || value instanceof Boolean
 				|| value instanceof Character || value instanceof UUID || value instanceof Locale
 				|| value instanceof Currency || value instanceof URI
@@ -108,7 +68,31 @@ final class KeyText {
 		if (value instanceof Enum<?> constant) {
 			return constant.name();
 		}
-		return (value instanceof Class<?> type) ? type.getName() : null;
+		if (value instanceof Class<?> type) {
+			return type.getName();
+		}
+		throw new IllegalArgumentException("is a " + value.getClass().getTypeName()
+				+ ", whose text need not be the same in every JVM: name what identifies it, such as #order.id");
+	}
+
+	/**
+	 * Makes text only of such values where a method takes text, too. SpEL does not ask it
+	 * about {@code null}.
+	 */
+	static final class Converter extends StandardTypeConverter {
+
+		@Override
+		public boolean canConvert(@Nullable TypeDescriptor sourceType, TypeDescriptor targetType) {
+			return targetType.getType() == String.class || super.canConvert(sourceType, targetType);
+		}
+
+		@Override
+		public @Nullable Object convertValue(@Nullable Object value, @Nullable TypeDescriptor sourceType,
+				TypeDescriptor targetType) {
+			return (value != null && targetType.getType() == String.class) ? plain(value)
+					: super.convertValue(value, sourceType, targetType);
+		}
+
 	}
 
 }

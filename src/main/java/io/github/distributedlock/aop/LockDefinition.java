@@ -7,14 +7,13 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.reactive.ReactiveType;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.ReflectionHints;
-import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.env.PropertyResolver;
-import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
 
 /**
  * All that an annotation means, resolved and checked once.
@@ -27,19 +26,18 @@ import org.springframework.expression.EvaluationContext;
  * @param results what may be returned
  * @param reactive what the method returns if each subscription takes the lock for itself,
  * {@code null} if the call does
- * @param scheduled whether a scheduler may call it
  */
 record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Nullable Supplier<@Nullable Object> skipped,
 		@Nullable FallbackMethod fallback, LossReaction lossReaction, ResultRules results,
-		@Nullable ReactiveType reactive, boolean scheduled) {
+		@Nullable ReactiveAdapter reactive) {
 
-	static LockDefinition of(AnnotatedMethod annotated, PropertyResolver properties, EvaluationContext shared) {
-		ReactiveType reactive = ReactiveResults.typeOf(annotated);
+	static LockDefinition of(AnnotatedMethod annotated, PropertyResolver properties, StandardEvaluationContext shared) {
+		ReactiveAdapter reactive = ReactiveResults.typeOf(annotated);
 		ResultRules results = ResultRules.of(annotated, reactive != null);
 		RequestTemplate template = new RequestTemplate(annotated, properties,
 				new KeyExpressions(annotated, properties, shared));
 		return new LockDefinition(annotated, template, SkippedResult.of(annotated, reactive),
-				FallbackMethod.of(annotated), LossReaction.of(annotated), results, reactive, annotated.isScheduled());
+				FallbackMethod.of(annotated), LossReaction.of(annotated), results, reactive);
 	}
 
 	/**
@@ -56,32 +54,24 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Null
 			if (ex.isRetryable() || !ex.isNotCarriedOut()) {
 				throw ex;
 			}
-			throw refusal(request, "is not possible here: " + ex.problem(), ex.remedy().orElse(null));
+			// Without it as the cause: it would be reported in place of this.
+			String attribute = request.fair() ? "fair" : request.fenced() ? "fenced" : "mode";
+			throw this.annotated.refuse(attribute, attribute.equals("mode") ? request.mode() : true,
+					"is not possible here: " + ex.problem(), ex.remedy().orElse(null));
 		}
 	}
 
 	/**
 	 * Tells what it reaches by reflection.
 	 */
-	void registerHints(ReflectionHints hints, BeanFactory beans) {
-		hints.registerMethod(this.annotated.method(), ExecutableMode.INVOKE);
-		if (this.annotated.declaration() instanceof Method declaration) {
-			hints.registerMethod(declaration, ExecutableMode.INVOKE);
+	void registerHints(ReflectionHints hints) {
+		for (Object each : new @Nullable Object[] { this.annotated.method(), this.annotated.declaration(),
+				(this.fallback != null) ? this.fallback.method() : null }) {
+			if (each instanceof Method method) {
+				hints.registerMethod(method, ExecutableMode.INVOKE);
+			}
 		}
-		if (this.fallback != null) {
-			hints.registerMethod(this.fallback.method(), ExecutableMode.INVOKE);
-		}
-		this.template.keys().registerHints(hints, beans);
-	}
-
-	// Without the store's exception, all of which is in the text: as the cause it would
-	// be reported in place of this.
-	private LockDefinitionException refusal(LockRequest request, String problem, @Nullable String remedy) {
-		if (request.fair()) {
-			return this.annotated.refuse("fair", true, problem, remedy);
-		}
-		return request.fenced() ? this.annotated.refuse("fenced", true, problem, remedy)
-				: this.annotated.refuse("mode", request.mode(), problem, remedy);
+		this.template.keys().registerHints(hints);
 	}
 
 }

@@ -1,15 +1,23 @@
 package io.github.distributedlock.aop;
 
+import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.annotation.DistributedLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.config.AopConfigUtils;
@@ -17,10 +25,14 @@ import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
-import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Knows the definition of each annotated method. A class is resolved and checked as a
@@ -30,9 +42,9 @@ class LockDefinitionSource {
 
 	private final Map<Class<?>, Map<Method, LockDefinition>> definitions = new ConcurrentHashMap<>();
 
-	private final AnnotatedMethods annotatedMethods = new AnnotatedMethods();
+	private final Map<Class<?>, Boolean> mentioning = new ConcurrentHashMap<>();
 
-	private final StandardEvaluationContext shared = new StandardEvaluationContext();
+	private final StandardEvaluationContext shared;
 
 	private final PropertyResolver properties;
 
@@ -41,26 +53,7 @@ class LockDefinitionSource {
 	LockDefinitionSource(BeanFactory beanFactory, PropertyResolver properties) {
 		this.properties = properties;
 		this.beanFactory = beanFactory;
-		this.shared.setTypeConverter(new KeyTypeConverter());
-		this.shared.setBeanResolver(new BeanFactoryResolver(beanFactory));
-	}
-
-	/**
-	 * Whether a class has annotated methods.
-	 * @throws io.github.distributedlock.LockDefinitionException if any of them cannot
-	 * work
-	 */
-	boolean has(Class<?> targetClass) {
-		return !in(targetClass).isEmpty();
-	}
-
-	/**
-	 * The definitions of the annotated methods of a class.
-	 * @throws io.github.distributedlock.LockDefinitionException if any of them cannot
-	 * work
-	 */
-	Collection<LockDefinition> of(Class<?> targetClass) {
-		return in(targetClass).values();
+		this.shared = KeyContext.shared(beanFactory);
 	}
 
 	/**
@@ -88,18 +81,8 @@ class LockDefinitionSource {
 	 * @throws LockDefinitionException if it cannot for good
 	 */
 	void require(Consumer<LockRequest> store) {
-		this.definitions.forEach((targetClass, known) -> {
-			Refusals refusals = new Refusals();
-			known.forEach((method, definition) -> {
-				try {
-					definition.require(store);
-				}
-				catch (LockDefinitionException ex) {
-					refusals.add(definition.annotated().method(), ex);
-				}
-			});
-			refusals.throwIfAny(ClassUtils.getUserClass(targetClass));
-		});
+		this.definitions.forEach((targetClass, known) -> checkEach(ClassUtils.getUserClass(targetClass), known.values(),
+				(definition) -> definition.require(store)));
 	}
 
 	/**
@@ -114,45 +97,117 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * Refuses methods without parameters that Spring calls on the bean itself.
-	 * @param names their names
-	 * @throws LockDefinitionException if one of them carries the annotation
+	 * The annotated methods of a class, and their definitions.
+	 * @throws LockDefinitionException if any of them cannot work
 	 */
-	void refuseLifecycleMethods(Class<?> targetClass, Set<String> names) {
-		for (LockDefinition definition : in(targetClass).values()) {
-			Method method = definition.annotated().method();
-			if (method.getParameterCount() == 0 && names.contains(method.getName())) {
-				MethodRules.refuseLifecycleMethod(definition.annotated(), "an init or destroy method");
-			}
-		}
-	}
-
-	private Map<Method, LockDefinition> in(Class<?> targetClass) {
+	Map<Method, LockDefinition> in(Class<?> targetClass) {
 		Map<Method, LockDefinition> known = this.definitions.get(targetClass);
 		if (known == null) {
-			known = resolve(ClassUtils.getUserClass(targetClass));
+			Class<?> beanClass = ClassUtils.getUserClass(targetClass);
+			known = (beanClass != targetClass) ? in(beanClass) : resolve(beanClass);
 			this.definitions.put(targetClass, known);
 		}
 		return known;
 	}
 
 	private Map<Method, LockDefinition> resolve(Class<?> beanClass) {
-		Map<Method, LockDefinition> resolved = Map.of();
-		Refusals refusals = new Refusals();
-		for (AnnotatedMethod annotated : this.annotatedMethods.of(beanClass, refusals)) {
-			if (resolved.isEmpty()) {
-				resolved = new ConcurrentHashMap<>();
-			}
+		Map<Method, AnnotatedElement> carriers = carriers(beanClass);
+		if (carriers.isEmpty()) {
+			return Map.of();
+		}
+		Map<Method, LockDefinition> resolved = new ConcurrentHashMap<>();
+		checkEach(beanClass, carriers.entrySet(), (carrier) -> {
+			Method method = carrier.getKey();
+			AnnotatedMethod annotated = AnnotatedMethod.of(method, beanClass, carrier.getValue());
+			MethodRules.check(annotated, makesSubclasses());
+			resolved.put(method, LockDefinition.of(annotated, this.properties, this.shared));
+		});
+		return resolved;
+	}
+
+	/**
+	 * Goes through all of a class, and throws what is wrong at once: one mistake as it
+	 * is, several as one that lists them.
+	 */
+	private static <T> void checkEach(Class<?> beanClass, Collection<T> all, Consumer<T> check) {
+		// The JVM gives methods in any order.
+		Map<String, LockDefinitionException> refusals = new TreeMap<>();
+		for (T each : all) {
 			try {
-				MethodRules.check(annotated, makesSubclasses());
-				resolved.put(annotated.method(), LockDefinition.of(annotated, this.properties, this.shared));
+				check.accept(each);
 			}
 			catch (LockDefinitionException ex) {
-				refusals.add(annotated.method(), ex);
+				refusals.put(String.valueOf(ex.getMessage()), ex);
 			}
 		}
-		refusals.throwIfAny(beanClass);
-		return resolved;
+		if (refusals.size() == 1) {
+			throw refusals.values().iterator().next();
+		}
+		if (!refusals.isEmpty()) {
+			LockDefinitionException together = new LockDefinitionException(refusals.size() + " lock annotations of "
+					+ beanClass.getName() + " cannot work:\n" + String.join("\n", refusals.keySet()), null, null);
+			refusals.values().forEach(together::addSuppressed);
+			throw together;
+		}
+	}
+
+	/**
+	 * The methods that are annotated, wherever in the hierarchy of their class the
+	 * annotation is, and what carries it; also those that no proxy could ever reach, so
+	 * that they can be refused. An annotation on any declaration of a method wins over
+	 * one on any class.
+	 */
+	private Map<Method, AnnotatedElement> carriers(Class<?> beanClass) {
+		Set<Class<?>> types = new LinkedHashSet<>();
+		boolean proxy = Proxy.isProxyClass(beanClass);
+		for (Class<?> type = beanClass; !proxy && type != null && type != Object.class; type = type.getSuperclass()) {
+			types.add(type);
+		}
+		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(beanClass));
+		if (types.stream().noneMatch(this::mentionsLocks)) {
+			return Map.of();
+		}
+		Map<Method, AnnotatedElement> found = new LinkedHashMap<>();
+		Map<Method, AnnotatedElement> onTypes = new LinkedHashMap<>();
+		for (Class<?> type : types) {
+			for (Method method : ReflectionUtils.getDeclaredMethods(type)) {
+				// The methods of a proxy class are final and say nothing.
+				Method specific = proxy ? method : AopUtils.getMostSpecificMethod(method, beanClass);
+				if (!method.isSynthetic()) {
+					put(found, specific, specific, method);
+				}
+				if (!method.isSynthetic() && Modifier.isPublic(specific.getModifiers())
+						&& !Modifier.isStatic(specific.getModifiers()) && !ReflectionUtils.isObjectMethod(specific)) {
+					put(onTypes, specific, specific.getDeclaringClass(), method.getDeclaringClass());
+				}
+			}
+		}
+		onTypes.forEach(found::putIfAbsent);
+		return found;
+	}
+
+	private static void put(Map<Method, AnnotatedElement> found, Method method, AnnotatedElement... elements) {
+		for (AnnotatedElement element : elements) {
+			if (!found.containsKey(method) && MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY)
+				.isPresent(DistributedLock.class)) {
+				found.put(method, element);
+			}
+		}
+	}
+
+	/**
+	 * Whether a type carries the annotation itself, on one of its methods or not at all.
+	 * Most beans of a small application are Spring's own, and reading all their methods
+	 * is most of what this class would cost at start-up. Samples are applications.
+	 */
+	private boolean mentionsLocks(Class<?> type) {
+		String name = type.getName();
+		boolean ofSpring = name.startsWith("org.springframework.") && !name.startsWith("org.springframework.samples.");
+		return !ofSpring && this.mentioning.computeIfAbsent(type, (any) -> AnnotationUtils.isCandidateClass(type,
+				DistributedLock.class)
+				&& (AnnotatedElementUtils.isAnnotated(type, DistributedLock.class)
+						|| Arrays.stream(ReflectionUtils.getDeclaredMethods(type))
+							.anyMatch((method) -> AnnotatedElementUtils.isAnnotated(method, DistributedLock.class))));
 	}
 
 	/**

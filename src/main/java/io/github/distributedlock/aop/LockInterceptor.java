@@ -1,7 +1,10 @@
 package io.github.distributedlock.aop;
 
+import java.lang.reflect.Method;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
@@ -10,7 +13,6 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.reactive.ReactiveType;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -30,9 +32,7 @@ class LockInterceptor implements MethodInterceptor {
 
 	private final Supplier<DistributedLock> supplier;
 
-	private final TransactionBinding transactions = new TransactionBinding();
-
-	private final MissedRuns missedRuns = new MissedRuns();
+	private final Set<Method> calledInTransactions = ConcurrentHashMap.newKeySet();
 
 	private volatile @Nullable DistributedLock lock;
 
@@ -49,116 +49,76 @@ class LockInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		if (definition.reactive() != null) {
-			return defer((ProxyMethodInvocation) invocation, target, definition, definition.reactive());
+			return ReactiveCall.result(this, (ProxyMethodInvocation) invocation, target, definition);
 		}
 		LockRequest request = definition.template().request(target, invocation.getArguments());
 		Supplier<@Nullable Object> skipped = definition.skipped();
 		LockHandle handle;
 		try {
-			handle = (skipped != null) ? lock().tryAcquire(request).orElse(null) : acquire(request);
+			handle = (skipped != null) ? lock().tryAcquire(request).orElse(null)
+					: given(lock().acquire(request), "acquire", "mock(LockHandle.class)", request);
 		}
 		catch (LockNotAcquiredException | LockBackendException ex) {
-			return fallBack(invocation, target, definition, ex);
+			return fallBack(definition, target, invocation.getArguments(), ex);
 		}
 		if (handle == null) {
 			logger.debug("{} is skipped, since lock {} is busy", definition.annotated().shortName(),
 					LockException.printable(request.keys()));
 			return (skipped != null) ? skipped.get() : null;
 		}
-		return proceed(invocation, definition, handle);
+		try (PendingRelease release = new PendingRelease(handle)) {
+			if (PendingRelease.hasTransaction()) {
+				warnOfTransaction(definition);
+				release.joinTransaction(definition.lossReaction().fails());
+			}
+			Object result = definition.lossReaction().proceed(invocation, handle);
+			definition.results().check(result);
+			return (result instanceof CompletionStage<?> stage) ? release.follow(stage, definition) : result;
+		}
 	}
 
-	/*
-	 * All failures of such a call are signals, that of its key, too.
+	/**
+	 * The result of a call whose lock could not be acquired.
+	 * @throws Throwable what the fallback throws, or the failure if there is none for it
 	 */
-	private Object defer(ProxyMethodInvocation invocation, Object target, LockDefinition definition,
-			ReactiveType reactive) {
-		LockRequest request;
-		try {
-			request = definition.template().request(target, invocation.getArguments());
-		}
-		catch (RuntimeException ex) {
-			return reactive.failed(ex);
-		}
-		boolean scheduled = definition.scheduled() && MissedRuns.isScheduled();
-		return reactive.locked(new ReactiveCall(invocation, target, definition, request, this::lock, this.transactions,
-				this.missedRuns, scheduled));
-	}
-
-	private @Nullable Object fallBack(MethodInvocation invocation, Object target, LockDefinition definition,
-			LockException failure) throws Throwable {
+	static @Nullable Object fallBack(LockDefinition definition, Object target, Object[] args, LockException failure)
+			throws Throwable {
 		FallbackMethod fallback = definition.fallback();
 		if (fallback == null || !fallback.handles(failure)) {
-			if (failure instanceof LockBackendException outage && MissedRuns.isScheduled()
-					&& this.missedRuns.add(definition, outage)) {
-				return null;
-			}
 			throw failure;
 		}
-		return fallback.invoke(target, invocation.getArguments(), failure);
+		return fallback.invoke(target, args, failure);
 	}
 
-	private @Nullable Object proceed(MethodInvocation invocation, LockDefinition definition, LockHandle handle)
-			throws Throwable {
-		PendingRelease release = null;
-		boolean leavesThread = false;
-		Object result;
-		try {
-			this.missedRuns.end(definition);
-			release = this.transactions.join(handle, definition);
-			boolean inTransaction = release != null;
-			result = definition.lossReaction().proceed(invocation, handle);
-			definition.results().check(result);
-			if (result instanceof CompletionStage<?> stage && StageBinding.isNeeded(stage, definition)) {
-				release = (release != null) ? release : new PendingRelease(handle);
-				result = StageBinding.attach(stage, definition, release);
-				leavesThread = !inTransaction;
-				definition.lossReaction().checkStage(definition.annotated(), stage, result != stage);
-			}
-		}
-		catch (Throwable ex) {
-			close(handle, release, leavesThread, ex);
-			throw ex;
-		}
-		done(handle, release, leavesThread);
-		return result;
-	}
-
-	private static void done(LockHandle handle, @Nullable PendingRelease release, boolean leavesThread) {
-		if (release == null) {
-			handle.close();
-		}
-		else if (leavesThread) {
-			release.doneHere();
-		}
-		else {
-			release.done();
+	/**
+	 * Warns, once for each method, that it is called inside a transaction.
+	 */
+	void warnOfTransaction(LockDefinition definition) {
+		if (this.calledInTransactions.add(definition.annotated().method())) {
+			logger.warn("{}: called inside a running transaction, so that the lock is held until that "
+					+ "transaction has completed; to hold it for the method alone, call it before the transaction "
+					+ "begins", definition.annotated());
 		}
 	}
 
-	private static void close(LockHandle handle, @Nullable PendingRelease release, boolean leavesThread,
-			Throwable thrown) {
-		try {
-			done(handle, release, leavesThread);
-		}
-		catch (RuntimeException ex) {
-			thrown.addSuppressed(ex);
-		}
-	}
-
-	private LockHandle acquire(LockRequest request) {
-		LockHandle handle = lock().acquire(request);
-		if (handle == null) {
+	/**
+	 * The answer of the lock, which is missing if that is a mock that knows none.
+	 */
+	<T> T given(@Nullable T answer, String method, String value, LockRequest request) {
+		if (answer == null) {
 			throw new IllegalStateException("DistributedLock " + lock().getClass().getName()
 					+ " gave no handle for lock " + LockException.printable(request.keys())
-					+ ". If it is a mock, let it give one:"
-					+ " given(lock.acquire(any(LockRequest.class))).willReturn(mock(LockHandle.class)). Or have real"
-					+ " locks in the test: distributed-lock.backend=memory");
+					+ ". If it is a mock, let it give one: given(lock." + method
+					+ "(any(LockRequest.class))).willReturn(" + value
+					+ "). Or have real locks in the test: distributed-lock.backend=memory");
 		}
-		return handle;
+		return answer;
 	}
 
-	private DistributedLock lock() {
+	/**
+	 * The lock, which is looked up when it is needed for the first time.
+	 */
+	DistributedLock lock() {
 		DistributedLock known = this.lock;
 		if (known == null) {
 			known = this.supplier.get();

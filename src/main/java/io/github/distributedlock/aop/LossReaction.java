@@ -3,7 +3,9 @@ package io.github.distributedlock.aop;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.annotation.OnLost;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -16,26 +18,24 @@ import org.jspecify.annotations.Nullable;
 record LossReaction(OnLost onLost) {
 
 	static LossReaction of(AnnotatedMethod annotated) {
-		OnLost onLost = annotated.annotation().onLost();
+		LossReaction reaction = new LossReaction(annotated.annotation().onLost());
 		Class<?> result = annotated.resultType();
-		if (CompletionStage.class.isAssignableFrom(result)) {
-			Fault fault = fault(onLost, result, result.isAssignableFrom(CompletableFuture.class));
-			if (fault != null) {
-				throw annotated.refuse("onLost", onLost, fault.problem(), fault.remedy());
-			}
+		LockDefinitionException refusal = CompletionStage.class.isAssignableFrom(result)
+				? reaction.refusal(annotated, result, result.isAssignableFrom(CompletableFuture.class)) : null;
+		if (refusal != null) {
+			throw refusal;
 		}
-		return new LossReaction(onLost);
+		return reaction;
 	}
 
-	private static @Nullable Fault fault(OnLost onLost, Class<?> stage, boolean replaceable) {
-		if (onLost == OnLost.INTERRUPT) {
-			return new Fault("interrupts the thread that runs the method, but a method that returns " + stage.getName()
-					+ " goes on elsewhere", "choose THROW or REPORT");
+	private @Nullable LockDefinitionException refusal(AnnotatedMethod annotated, Class<?> stage, boolean replaceable) {
+		if (this.onLost == OnLost.INTERRUPT) {
+			return annotated.refuse("onLost", this.onLost, "interrupts the thread that runs the method, but a method"
+					+ " that returns " + stage.getName() + " goes on elsewhere", "choose THROW or REPORT");
 		}
-		return (onLost == OnLost.THROW && !replaceable)
-				? new Fault("lets the returned future fail, but cannot make one of type " + stage.getName(),
-						"return CompletableFuture or CompletionStage, or choose REPORT")
-				: null;
+		return (fails() && !replaceable) ? annotated.refuse("onLost", this.onLost,
+				"lets the returned future fail, but cannot make one of type " + stage.getName(),
+				"return CompletableFuture or CompletionStage, or choose REPORT") : null;
 	}
 
 	/**
@@ -45,10 +45,9 @@ record LossReaction(OnLost onLost) {
 	 * @throws IllegalStateException if a loss could not be told as the annotation says
 	 */
 	void checkStage(AnnotatedMethod annotated, CompletionStage<?> stage, boolean replaceable) {
-		Fault fault = fault(this.onLost, stage.getClass(), replaceable);
-		if (fault != null) {
-			throw new IllegalStateException(
-					annotated.told("onLost", this.onLost) + " " + fault.problem() + " (" + fault.remedy() + ")");
+		LockDefinitionException refusal = refusal(annotated, stage.getClass(), replaceable);
+		if (refusal != null) {
+			throw new IllegalStateException(refusal.getMessage());
 		}
 	}
 
@@ -60,8 +59,33 @@ record LossReaction(OnLost onLost) {
 	}
 
 	/**
-	 * Tells of a loss where the method has gone on elsewhere. Throws nothing, whatever
-	 * the handle does: the lock is yet to be given back.
+	 * Runs a method on the calling thread.
+	 */
+	@Nullable Object proceed(MethodInvocation invocation, LockHandle handle) throws Throwable {
+		if (this.onLost == OnLost.REPORT) {
+			return invocation.proceed();
+		}
+		Object result;
+		try (RunningCall call = RunningCall.begin(handle, fails())) {
+			if (this.onLost == OnLost.INTERRUPT) {
+				// Not behind an action of the application.
+				handle.onLost(call::interrupt, Runnable::run);
+			}
+			result = invocation.proceed();
+		}
+		catch (Throwable ex) {
+			addLoss(ex, handle);
+			throw ex;
+		}
+		if (fails() && !(result instanceof CompletionStage)) {
+			throwIfLost(handle);
+		}
+		return result;
+	}
+
+	/**
+	 * The outcome of a method that has gone on elsewhere. Throws nothing, whatever the
+	 * handle does: the lock is yet to be given back.
 	 * @param failure what it failed with, {@code null} if it did not
 	 * @return what the call fails with, {@code null} if it does not
 	 */
@@ -71,9 +95,9 @@ record LossReaction(OnLost onLost) {
 		}
 		try {
 			if (failure == null) {
-				return LossCheck.of(handle);
+				return loss(handle);
 			}
-			LossCheck.addTo(failure, handle);
+			addLoss(failure, handle);
 			return failure;
 		}
 		catch (Throwable ex) {
@@ -81,39 +105,37 @@ record LossReaction(OnLost onLost) {
 		}
 	}
 
-	@Nullable Object proceed(MethodInvocation invocation, LockHandle handle) throws Throwable {
-		return switch (this.onLost) {
-			case REPORT -> invocation.proceed();
-			case INTERRUPT -> interrupting(invocation, handle);
-			case THROW -> throwing(invocation, handle);
-		};
-	}
-
-	private static @Nullable Object interrupting(MethodInvocation invocation, LockHandle handle) throws Throwable {
-		try (RunningMethod method = RunningMethod.begin()) {
-			// Not behind an action of the application.
-			handle.onLost(method::interrupt, Runnable::run);
-			return invocation.proceed();
-		}
-		catch (Throwable ex) {
-			LossCheck.addTo(ex, handle);
-			throw ex;
+	static void throwIfLost(LockHandle handle) {
+		LockLostException loss = loss(handle);
+		if (loss != null) {
+			throw loss;
 		}
 	}
 
-	private static @Nullable Object throwing(MethodInvocation invocation, LockHandle handle) throws Throwable {
-		Object result;
-		try (GuardedCall call = GuardedCall.begin(handle)) {
-			result = invocation.proceed();
+	/*
+	 * Unless the failure says it already.
+	 */
+	private static void addLoss(Throwable failure, LockHandle handle) {
+		LockLostException loss = loss(handle);
+		if (loss != null && !(failure instanceof LockLostException known && known.keys().equals(loss.keys()))) {
+			failure.addSuppressed(loss);
 		}
-		catch (Throwable ex) {
-			LossCheck.addTo(ex, handle);
-			throw ex;
+	}
+
+	/*
+	 * A lock that the method closed itself was not lost.
+	 */
+	private static @Nullable LockLostException loss(LockHandle handle) {
+		try {
+			handle.checkHeld();
+			return null;
 		}
-		if (!(result instanceof CompletionStage)) {
-			LossCheck.throwIfLost(handle);
+		catch (LockLostException ex) {
+			return ex;
 		}
-		return result;
+		catch (IllegalStateException closed) {
+			return null;
+		}
 	}
 
 }

@@ -5,6 +5,10 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.List;
 
+import io.github.distributedlock.annotation.IfBusy;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
 import org.springframework.beans.factory.Aware;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
@@ -15,6 +19,8 @@ import org.springframework.util.ClassUtils;
  * Refuses methods that would run without the lock, since no proxy intercepts them.
  */
 final class MethodRules {
+
+	private static final Logger logger = LoggerFactory.getLogger(MethodRules.class);
 
 	private static final String FOR_FINAL = "remove final (in Kotlin: open, or the kotlin-spring plugin)";
 
@@ -27,6 +33,8 @@ final class MethodRules {
 			"javax.inject.Inject", "org.springframework.beans.factory.annotation.Autowired",
 			"org.springframework.beans.factory.annotation.Value");
 
+	private static final String SCHEDULED = "org.springframework.scheduling.annotation.Scheduled";
+
 	/**
 	 * Spring 7's own choice of a proxy for one class.
 	 */
@@ -36,12 +44,22 @@ final class MethodRules {
 	}
 
 	/**
-	 * Refuses a method without a lock.
+	 * Refuses a method that would run without its lock, and warns of one that would run
+	 * with it, but more often than is meant.
 	 * @param subclasses whether each proxy is a subclass, also where there are interfaces
 	 */
 	static void check(AnnotatedMethod annotated, boolean subclasses) {
 		checkReachable(annotated, subclasses);
 		checkCalledOnTheProxy(annotated);
+		MergedAnnotations annotations = MergedAnnotations.from(annotated.method());
+		if ((annotations.isPresent(SCHEDULED) || annotations.isPresent(SCHEDULED + "s"))
+				&& annotated.annotation().ifBusy() != IfBusy.SKIP && annotated.annotation().fallback().isEmpty()) {
+			logger
+				.warn("{}: the method is scheduled, and where its lock is busy it waits, and then runs as well or fails,"
+						+ " in each JVM. To run it in one of them write @DistributedLock(ifBusy = IfBusy.SKIP, minHoldTime = "
+						+ "\"30s\"), with more than the clocks differ and less than the time between two runs",
+						annotated);
+		}
 	}
 
 	private static void checkReachable(AnnotatedMethod annotated, boolean subclasses) {

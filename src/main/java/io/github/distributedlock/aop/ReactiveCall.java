@@ -1,24 +1,18 @@
 package io.github.distributedlock.aop;
 
-import java.util.Optional;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Future;
-import java.util.function.BiConsumer;
-import java.util.function.Supplier;
 
-import io.github.distributedlock.DistributedLock;
-import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.reactive.LockedInvocation;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
+import org.springframework.core.ReactiveAdapter;
 
 /**
  * A call whose result takes the lock at each subscription. Immutable.
@@ -28,73 +22,41 @@ import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
  * The subscriptions of one result, which have the same keys, call it one after the other;
  * those of a shared lock may not, and write the same then.
  *
+ * @param advice gives the lock when a subscription asks for it, and not before, since a
+ * scheduler calls methods while beans are made
  * @param invocation the call, which is never proceeded with itself: a second subscription
  * would pass by the advice inside of the lock
  * @param target what the method is called on
  * @param definition what the annotation means
  * @param request what the call asks for
- * @param lock gives what it is asked of: not before a subscription, since a scheduler
- * calls methods while beans are made
- * @param transactions warns of calls inside a transaction
- * @param missedRuns the runs of scheduled methods that their store cannot serve
- * @param scheduled whether the scheduler has called the method, so that nobody would hear
- * of a failure
  */
-record ReactiveCall(ProxyMethodInvocation invocation, Object target, LockDefinition definition, LockRequest request,
-		Supplier<DistributedLock> lock, TransactionBinding transactions, MissedRuns missedRuns,
-		boolean scheduled) implements LockedInvocation {
-
-	private static final Logger logger = LoggerFactory.getLogger(LockInterceptor.class);
-
-	@Override
-	public Future<?> acquire(BiConsumer<@Nullable LockHandle, @Nullable Throwable> answer) {
-		if (this.definition.skipped() == null) {
-			CompletableFuture<LockHandle> asked = requireFuture(this.lock.get().acquireAsync(this.request));
-			asked.whenComplete((handle, failure) -> tell(answer, handle, failure));
-			return asked;
-		}
-		CompletableFuture<Optional<LockHandle>> asked = requireFuture(this.lock.get().tryAcquireAsync(this.request));
-		asked.whenComplete((found, failure) -> tell(answer, (found != null) ? found.orElse(null) : null, failure));
-		return asked;
-	}
-
-	private void tell(BiConsumer<@Nullable LockHandle, @Nullable Throwable> answer, @Nullable LockHandle handle,
-			@Nullable Throwable failure) {
-		boolean missed = false;
-		try {
-			missed = note(handle, failure);
-		}
-		finally {
-			// Even if the log throws.
-			answer.accept(handle, missed ? null : failure);
-		}
-	}
+record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Object target, LockDefinition definition,
+		LockRequest request) implements LockedInvocation {
 
 	/**
-	 * Takes note of what came of the request.
-	 * @return whether the failure is told by that
+	 * The result of a call. All its failures are signals, that of its key, too.
 	 */
-	private boolean note(@Nullable LockHandle handle, @Nullable Throwable failure) {
-		if (handle != null) {
-			this.missedRuns.end(this.definition);
+	static Object result(LockInterceptor advice, ProxyMethodInvocation invocation, Object target,
+			LockDefinition definition) {
+		ReactiveAdapter type = Objects.requireNonNull(definition.reactive());
+		LockRequest request;
+		try {
+			request = definition.template().request(target, invocation.getArguments());
 		}
-		else if (failure == null) {
-			logger.debug("{} is skipped, since lock {} is busy", this.definition.annotated().shortName(),
-					LockException.printable(this.request.keys()));
+		catch (RuntimeException ex) {
+			return LockedInvocation.failed(type, ex);
 		}
-		return this.scheduled && failure instanceof LockBackendException outage && fallback(outage) == null
-				&& this.missedRuns.add(this.definition, outage);
+		return new ReactiveCall(advice, invocation, target, definition, request).result(type);
 	}
 
-	private <T> CompletableFuture<T> requireFuture(@Nullable CompletableFuture<T> asked) {
-		if (asked == null) {
-			throw new IllegalStateException("DistributedLock " + this.lock.get().getClass().getName()
-					+ " gave no future for lock " + LockException.printable(this.request.keys())
-					+ ". If it is a mock, let it give one: given(lock.acquireAsync(any(LockRequest.class)))"
-					+ ".willReturn(CompletableFuture.completedFuture(mock(LockHandle.class))). Or have real locks in"
-					+ " the test: distributed-lock.backend=memory");
-		}
-		return asked;
+	@Override
+	public CompletableFuture<?> acquire() {
+		boolean skips = this.definition.skipped() != null;
+		return this.advice.given(
+				skips ? this.advice.lock().tryAcquireAsync(this.request)
+						: this.advice.lock().acquireAsync(this.request),
+				skips ? "tryAcquireAsync" : "acquireAsync",
+				skips ? "completedFuture(Optional.empty())" : "completedFuture(mock(LockHandle.class))", this.request);
 	}
 
 	@Override
@@ -105,16 +67,7 @@ record ReactiveCall(ProxyMethodInvocation invocation, Object target, LockDefinit
 
 	@Override
 	public @Nullable Object fallBack(LockException failure) throws Throwable {
-		FallbackMethod fallback = fallback(failure);
-		if (fallback == null) {
-			throw failure;
-		}
-		return fallback.invoke(this.target, this.invocation.getArguments(), failure);
-	}
-
-	private @Nullable FallbackMethod fallback(LockException failure) {
-		FallbackMethod fallback = this.definition.fallback();
-		return (fallback != null && fallback.handles(failure)) ? fallback : null;
+		return LockInterceptor.fallBack(this.definition, this.target, this.invocation.getArguments(), failure);
 	}
 
 	@Override
@@ -134,7 +87,7 @@ record ReactiveCall(ProxyMethodInvocation invocation, Object target, LockDefinit
 
 	@Override
 	public void joinsTransaction() {
-		this.transactions.warn(this.definition.annotated());
+		this.advice.warnOfTransaction(this.definition);
 	}
 
 	@Override

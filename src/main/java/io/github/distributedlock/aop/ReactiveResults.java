@@ -5,12 +5,13 @@ import java.lang.reflect.TypeVariable;
 import java.util.List;
 import java.util.concurrent.Future;
 
-import io.github.distributedlock.reactive.ReactiveType;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.KotlinReflectionParameterNameDiscoverer;
 import org.springframework.core.MethodParameter;
+import org.springframework.core.ReactiveAdapter;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -19,6 +20,8 @@ import org.springframework.util.ClassUtils;
  */
 final class ReactiveResults {
 
+	private static final String FLUX = "reactor.core.publisher.Flux";
+
 	private static final String FLOW = "kotlinx.coroutines.flow.Flow";
 
 	private static final String OR = ", or return CompletableFuture or the plain result";
@@ -26,8 +29,8 @@ final class ReactiveResults {
 	/**
 	 * What Spring's proxies need to call a {@code suspend} function.
 	 */
-	private static final List<String> FOR_SUSPEND = List.of("reactor.core.publisher.Flux",
-			"kotlinx.coroutines.reactor.MonoKt", "kotlin.reflect.full.KClasses");
+	private static final List<String> FOR_SUSPEND = List.of(FLUX, "kotlinx.coroutines.reactor.MonoKt",
+			"kotlin.reflect.full.KClasses");
 
 	private ReactiveResults() {
 	}
@@ -37,7 +40,7 @@ final class ReactiveResults {
 	 * @return the type, or {@code null} if the method has its result when it returns
 	 * @throws io.github.distributedlock.LockDefinitionException if a library is missing
 	 */
-	static @Nullable ReactiveType typeOf(AnnotatedMethod annotated) {
+	static @Nullable ReactiveAdapter typeOf(AnnotatedMethod annotated) {
 		if (annotated.isSuspending()) {
 			return suspending(annotated);
 		}
@@ -45,7 +48,7 @@ final class ReactiveResults {
 		if (!ResultRules.isReactive(declared) || Future.class.isAssignableFrom(declared)) {
 			return null;
 		}
-		if (!isPresent("reactor.core.publisher.Flux")) {
+		if (!isPresent(FLUX)) {
 			throw annotated.refuse(
 					"the method returns " + declared.getName()
 							+ ", and it takes Reactor to hold a lock for as long as that lasts",
@@ -54,10 +57,10 @@ final class ReactiveResults {
 		if (declared.getName().equals(FLOW) && !isPresent("kotlinx.coroutines.reactor.MonoKt")) {
 			throw withoutCoroutines(annotated, "returns a Kotlin Flow");
 		}
-		return ReactiveType.of(declared);
+		return adapter(declared);
 	}
 
-	private static ReactiveType suspending(AnnotatedMethod annotated) {
+	private static @Nullable ReactiveAdapter suspending(AnnotatedMethod annotated) {
 		if (!FOR_SUSPEND.stream().allMatch(ReactiveResults::isPresent)) {
 			throw withoutCoroutines(annotated, "is a suspend function");
 		}
@@ -72,7 +75,19 @@ final class ReactiveResults {
 			throw annotated.refuse("the method is a suspend function that returns " + result.getName()
 					+ ", of which any proxy passes on what is inside", "return the value, or a Flow");
 		}
-		return ReactiveType.ofSuspending(flow);
+		// What Spring's proxies make of it.
+		return adapter(ClassUtils.resolveClassName(flow ? FLUX : "reactor.core.publisher.Mono",
+				ReactiveResults.class.getClassLoader()));
+	}
+
+	/*
+	 * Not one that Spring knows only by a type above it, since the caller could not be
+	 * given any, and none that does not wait for a subscription.
+	 */
+	private static @Nullable ReactiveAdapter adapter(Class<?> type) {
+		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);
+		return (adapter != null && adapter.getReactiveType() == type && adapter.getDescriptor().isDeferred()) ? adapter
+				: null;
 	}
 
 	private static RuntimeException withoutCoroutines(AnnotatedMethod annotated, String what) {

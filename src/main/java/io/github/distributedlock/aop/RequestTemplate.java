@@ -9,6 +9,8 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.ReleaseOn;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
@@ -59,8 +61,8 @@ final class RequestTemplate {
 		request = with(request, "maxHoldTime", annotation.maxHoldTime(), LockRequest::maxHoldTime);
 		request = with(request, "minHoldTime", annotation.minHoldTime(), LockRequest::minHoldTime);
 		request = request.mode(annotation.mode());
-		request = with(request, "fair", annotation.fair(), LockRequest::fair);
-		request = with(request, "fenced", annotation.fenced(), LockRequest::fenced);
+		request = with(request, "fair", annotation.fair(), "", annotation.fair(), LockRequest::fair, null);
+		request = with(request, "fenced", annotation.fenced(), "", annotation.fenced(), LockRequest::fenced, null);
 		String name = resolve("name", annotation.name());
 		return request.name(name.isEmpty() ? this.annotated.shortName() : name)
 			.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY)
@@ -73,38 +75,32 @@ final class RequestTemplate {
 		if (resolved.isEmpty()) {
 			return request;
 		}
-		String told = written.equals(resolved) ? "" : "(" + resolved + ") ";
+		String shown = written.equals(resolved) ? "" : "(" + resolved + ") ";
 		Duration duration;
 		try {
 			duration = DurationFormatterUtils.detectAndParse(resolved, DurationFormat.Unit.MILLIS);
 		}
 		catch (IllegalArgumentException | ArithmeticException ex) {
-			throw this.annotated.refuse(attribute, written, told + "is not a duration",
+			throw this.annotated.refuse(attribute, written, shown + "is not a duration",
 					"write \"2s\", \"PT2S\" or \"500\" (milliseconds)", ex);
 		}
-		try {
-			return wither.apply(request, duration);
-		}
-		catch (IllegalArgumentException ex) {
-			throw this.annotated.refuse(attribute, written, told + "cannot be: " + ex.getMessage(),
-					(duration.isNegative() && !attribute.equals("waitTime"))
-							? "leave it empty: the lease is then renewed until the method ends" : null,
-					ex);
-		}
+		boolean endless = duration.isNegative() && !attribute.equals("waitTime");
+		return with(request, attribute, written, shown, duration, wither,
+				endless ? "leave it empty: the lease is then renewed until the method ends" : null);
 	}
 
-	private LockRequest with(LockRequest request, String attribute, boolean value,
-			BiFunction<LockRequest, Boolean, LockRequest> wither) {
+	private <T> LockRequest with(LockRequest request, String attribute, Object written, String shown, T value,
+			BiFunction<LockRequest, T, LockRequest> wither, @Nullable String remedy) {
 		try {
 			return wither.apply(request, value);
 		}
 		catch (IllegalArgumentException ex) {
-			throw this.annotated.refuse(attribute, value, "cannot be: " + ex.getMessage(), null, ex);
+			throw this.annotated.refuse(attribute, written, shown + "cannot be: " + ex.getMessage(), remedy, ex);
 		}
 	}
 
 	private String resolve(String attribute, String written) {
-		return Placeholders.resolve(this.annotated, attribute, written, this.properties).trim();
+		return this.annotated.resolve(attribute, written, written, this.properties).trim();
 	}
 
 	/**

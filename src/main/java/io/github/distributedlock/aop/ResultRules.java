@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 import java.util.stream.BaseStream;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -24,33 +26,35 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Refuses results that outlive the method, and with it the lock, in a way that cannot be
  * followed: at start-up where the declaration tells, and else when they are returned.
+ *
+ * @param annotated the method
+ * @param open whether its declaration leaves open what is returned
  */
-final class ResultRules {
+record ResultRules(AnnotatedMethod annotated, boolean open) {
 
 	/**
 	 * By name, since their libraries need not be there.
 	 */
-	private static final Map<String, String> OUTLIVING = Map.ofEntries(
-			Map.entry("org.reactivestreams.Publisher", "a reactive stream"),
-			Map.entry(Flow.Publisher.class.getName(), "a reactive stream"),
-			Map.entry("kotlinx.coroutines.flow.Flow", "a Kotlin flow"),
-			Map.entry("kotlinx.coroutines.Job", "a Kotlin job"),
-			Map.entry("kotlin.sequences.Sequence", "a lazy sequence"),
-			Map.entry("io.reactivex.rxjava3.core.SingleSource", "a reactive result"),
-			Map.entry("io.reactivex.rxjava3.core.MaybeSource", "a reactive result"),
-			Map.entry("io.reactivex.rxjava3.core.CompletableSource", "a reactive result"),
-			Map.entry("io.reactivex.rxjava3.core.ObservableSource", "a reactive result"),
-			Map.entry("io.smallrye.mutiny.Uni", "a reactive result"),
-			Map.entry("org.springframework.web.context.request.async.DeferredResult", "a deferred result"),
-			Map.entry("org.springframework.web.context.request.async.WebAsyncTask", "a deferred result"),
-			Map.entry("org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
-					"a body that is written later"),
-			Map.entry("org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
-					"a body that is written later"),
-			Map.entry(Callable.class.getName(), "work that is done later"),
-			Map.entry(Supplier.class.getName(), "work that is done later"),
-			Map.entry(BaseStream.class.getName(), "a lazy stream"),
-			Map.entry(Iterator.class.getName(), "an iterator that is read later"));
+	private static final Map<String, String> OUTLIVING = new HashMap<>();
+
+	static {
+		list("a reactive stream", Flow.Publisher.class.getName(), "org.reactivestreams.Publisher");
+		list("a Kotlin flow", "kotlinx.coroutines.flow.Flow");
+		list("a Kotlin job", "kotlinx.coroutines.Job");
+		list("a lazy sequence", "kotlin.sequences.Sequence");
+		list("a reactive result", "io.reactivex.rxjava3.core.SingleSource", "io.reactivex.rxjava3.core.MaybeSource",
+				"io.reactivex.rxjava3.core.CompletableSource", "io.reactivex.rxjava3.core.ObservableSource",
+				"io.smallrye.mutiny.Uni");
+		list("a deferred result", "org.springframework.web.context.request.async.DeferredResult",
+				"org.springframework.web.context.request.async.WebAsyncTask");
+		list("a body that is written later",
+				"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+				"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter");
+		list("work that is done later", Callable.class.getName(), Supplier.class.getName());
+		list("a lazy stream", BaseStream.class.getName());
+		list("an iterator that is read later", Iterator.class.getName());
+		list("a future that does not tell when it completes", Future.class.getName());
+	}
 
 	/**
 	 * A result that is declared as one of their supertypes may turn out to be one.
@@ -79,15 +83,6 @@ final class ResultRules {
 
 	};
 
-	private final AnnotatedMethod annotated;
-
-	private final boolean open;
-
-	private ResultRules(AnnotatedMethod annotated, boolean open) {
-		this.annotated = annotated;
-		this.open = open;
-	}
-
 	/**
 	 * The rules for the results of a method.
 	 * @param reactive whether its own result may outlive it, but not what that contains
@@ -103,10 +98,7 @@ final class ResultRules {
 		}
 		ResolvableType result = annotated.result();
 		ResolvableType type = (reactive && isReactive(result.toClass())) ? result.getGeneric(0) : result;
-		String outliving = outliving(type, DEPTH);
-		if (outliving == null && reactive && CompletionStage.class.isAssignableFrom(type.toClass())) {
-			outliving = "a future (" + type.toClass().getName() + ")";
-		}
+		String outliving = reactive ? content(type, DEPTH) : outliving(type, DEPTH);
 		if (outliving != null) {
 			throw annotated.refuse(
 					"the method returns " + outliving
@@ -128,7 +120,7 @@ final class ResultRules {
 	 * @throws IllegalStateException if it outlives the method
 	 */
 	void check(@Nullable Object result) {
-		String outliving = this.open ? outliving(result, DEPTH) : null;
+		String outliving = (this.open && result != null) ? outliving(result, DEPTH) : null;
 		if (outliving != null) {
 			throw new IllegalStateException(this.annotated + ": the method has returned " + outliving + TOO_EARLY + " ("
 					+ remedy(this.annotated, outliving) + ")");
@@ -144,72 +136,55 @@ final class ResultRules {
 						: "; or, since the annotation is on the type, move it to the methods that need the lock");
 	}
 
-	private static @Nullable String outliving(ResolvableType type, int depth) {
-		Class<?> raw = type.toClass();
-		String kind = KINDS.get(raw).orElse(null);
+	/**
+	 * Looks at a type or at an object, and at what that contains.
+	 */
+	private static @Nullable String outliving(Object result, int depth) {
+		Class<?> type = classOf(result);
+		String kind = KINDS.get(type).orElse(null);
 		if (kind != null) {
-			return kind + " (" + raw.getName() + ")";
+			return kind + " (" + type.getName() + ")";
 		}
-		if (depth == 0) {
-			return null;
+		for (Object content : (depth > 0) ? contents(result) : List.of()) {
+			String outliving = (content != null) ? content(content, depth - 1) : null;
+			if (outliving != null) {
+				return outliving + " inside of a " + type.getSimpleName();
+			}
 		}
-		ResolvableType content = content(type);
-		Class<?> contained = content.toClass();
-		if (CompletionStage.class.isAssignableFrom(contained)) {
-			return "a future (" + contained.getName() + ") inside of a " + raw.getSimpleName();
-		}
-		String outliving = (content != ResolvableType.NONE) ? outliving(content, depth - 1) : null;
-		return (outliving != null) ? outliving + " inside of a " + raw.getSimpleName() : null;
+		return null;
+	}
+
+	private static @Nullable String content(Object content, int depth) {
+		Class<?> type = classOf(content);
+		return CompletionStage.class.isAssignableFrom(type) ? "a future (" + type.getName() + ")"
+				: outliving(content, depth);
+	}
+
+	private static Class<?> classOf(Object result) {
+		return (result instanceof ResolvableType type) ? type.toClass() : result.getClass();
 	}
 
 	private static boolean isOpen(ResolvableType type, int depth) {
 		Class<?> raw = type.toClass();
-		if (OUTLIVING_OF_THE_JDK.stream().anyMatch(raw::isAssignableFrom)) {
-			return true;
-		}
-		ResolvableType content = content(type);
-		return depth > 0 && content != ResolvableType.NONE && isOpen(content, depth - 1);
+		return OUTLIVING_OF_THE_JDK.stream().anyMatch(raw::isAssignableFrom)
+				|| (depth > 0 && contents(type).stream().anyMatch((content) -> isOpen(content, depth - 1)));
 	}
 
-	private static ResolvableType content(ResolvableType type) {
+	private static List<ResolvableType> contents(ResolvableType type) {
 		if (type.isArray()) {
-			return type.getComponentType();
+			return List.of(type.getComponentType());
 		}
 		if (type.as(Map.class) != ResolvableType.NONE) {
-			return type.as(Map.class).getGeneric(1);
+			return List.of(type.as(Map.class).getGeneric(1));
 		}
-		for (Class<?> container : List.of(CompletionStage.class, Optional.class, Iterable.class)) {
-			if (type.as(container) != ResolvableType.NONE) {
-				return type.as(container).getGeneric(0);
-			}
-		}
-		for (ResolvableType above = type; above != ResolvableType.NONE; above = above.getSuperType()) {
-			if (above.toClass().getName().equals(ENTITY)) {
-				return above.getGeneric(0);
-			}
-		}
-		return ResolvableType.NONE;
-	}
-
-	private static @Nullable String outliving(@Nullable Object value, int depth) {
-		if (value == null) {
-			return null;
-		}
-		String kind = KINDS.get(value.getClass()).orElse(null);
-		if (kind != null) {
-			return kind + " (" + value.getClass().getName() + ")";
-		}
-		if (depth == 0) {
-			return null;
-		}
-		for (Object content : contents(value)) {
-			String outliving = (content instanceof CompletionStage) ? "a future (" + content.getClass().getName() + ")"
-					: outliving(content, depth - 1);
-			if (outliving != null) {
-				return outliving + " inside of a " + value.getClass().getSimpleName();
-			}
-		}
-		return null;
+		return Stream
+			.concat(Stream.of(CompletionStage.class, Optional.class, Iterable.class).map(type::as),
+					Stream.iterate(type, (above) -> above != ResolvableType.NONE, ResolvableType::getSuperType)
+						.filter((above) -> above.toClass().getName().equals(ENTITY)))
+			.filter((container) -> container != ResolvableType.NONE)
+			.limit(1)
+			.map((container) -> container.getGeneric(0))
+			.toList();
 	}
 
 	/*
@@ -217,24 +192,20 @@ final class ResultRules {
 	 * might be loaded only now.
 	 */
 	private static Collection<?> contents(Object value) {
+		if (value instanceof ResolvableType type) {
+			return contents(type);
+		}
 		if (value instanceof Object[] array) {
 			return Arrays.asList(array);
 		}
-		String name = value.getClass().getName();
-		if (name.startsWith("java.util.") && !name.startsWith("java.util.Collections$")) {
+		Class<?> type = value.getClass();
+		if (type.getName().startsWith("java.util.") && !type.getName().startsWith("java.util.Collections$")) {
 			if (value instanceof Optional<?> optional) {
 				return optional.stream().toList();
 			}
-			if (value instanceof Collection<?> collection) {
-				return collection;
-			}
-			return (value instanceof Map<?, ?> map) ? map.values() : List.of();
+			return (value instanceof Map<?, ?> map) ? map.values()
+					: (value instanceof Collection<?> collection) ? collection : List.of();
 		}
-		return body(value);
-	}
-
-	private static List<@Nullable Object> body(Object value) {
-		Class<?> type = value.getClass();
 		while (type != null && !type.getName().equals(ENTITY)) {
 			type = type.getSuperclass();
 		}
@@ -242,19 +213,21 @@ final class ResultRules {
 		return (getter != null) ? Collections.singletonList(ReflectionUtils.invokeMethod(getter, value)) : List.of();
 	}
 
-	private static @Nullable String kind(Class<?> type) {
-		if (Future.class.isAssignableFrom(type) && !CompletionStage.class.isAssignableFrom(type)) {
-			return "a future that does not tell when it completes";
+	private static void list(String kind, String... types) {
+		for (String type : types) {
+			OUTLIVING.put(type, kind);
 		}
-		return listed(type);
 	}
 
-	private static @Nullable String listed(Class<?> type) {
+	private static @Nullable String kind(@Nullable Class<?> type) {
+		if (type == null || CompletionStage.class.isAssignableFrom(type)) {
+			return null;
+		}
 		String kind = OUTLIVING.get(type.getName());
 		for (Class<?> each : type.getInterfaces()) {
-			kind = (kind != null) ? kind : listed(each);
+			kind = (kind != null) ? kind : kind(each);
 		}
-		return (kind == null && type.getSuperclass() != null) ? listed(type.getSuperclass()) : kind;
+		return (kind != null) ? kind : kind(type.getSuperclass());
 	}
 
 }

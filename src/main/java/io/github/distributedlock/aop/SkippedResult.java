@@ -14,10 +14,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.annotation.IfBusy;
-import io.github.distributedlock.reactive.ReactiveType;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.CollectionFactory;
+import org.springframework.core.ReactiveAdapter;
 
 /**
  * What a skipped call returns: nothing, in the form that the method's result type has for
@@ -28,8 +28,9 @@ final class SkippedResult {
 	private static final Map<Class<?>, Supplier<Object>> EMPTY = Map.ofEntries(
 			Map.entry(Optional.class, Optional::empty), Map.entry(OptionalInt.class, OptionalInt::empty),
 			Map.entry(OptionalLong.class, OptionalLong::empty), Map.entry(OptionalDouble.class, OptionalDouble::empty),
-			Map.entry(Iterable.class, ArrayList::new), Map.entry(CompletionStage.class, SkippedResult::future),
-			Map.entry(CompletableFuture.class, SkippedResult::future));
+			Map.entry(Iterable.class, ArrayList::new),
+			Map.entry(CompletionStage.class, () -> CompletableFuture.completedFuture(null)),
+			Map.entry(CompletableFuture.class, () -> CompletableFuture.completedFuture(null)));
 
 	private SkippedResult() {
 	}
@@ -40,22 +41,24 @@ final class SkippedResult {
 	 * @return a supplier, asked at each skipped call because collections may be changed,
 	 * or {@code null} if calls are never skipped
 	 */
-	static @Nullable Supplier<@Nullable Object> of(AnnotatedMethod annotated, @Nullable ReactiveType reactive) {
+	static @Nullable Supplier<@Nullable Object> of(AnnotatedMethod annotated, @Nullable ReactiveAdapter reactive) {
 		if (annotated.annotation().ifBusy() != IfBusy.SKIP) {
 			return null;
 		}
 		if (reactive != null && ResultRules.isReactive(annotated.result().toClass())) {
-			return empty(annotated, reactive);
+			if (!reactive.supportsEmpty()) {
+				throw refuse(annotated,
+						"that returns " + annotated.resultType().getName() + ", which always has a value",
+						"return one that may be empty");
+			}
+			return () -> null; // the subscription completes without a value
 		}
 		Class<?> type = annotated.resultType();
 		if (type.isPrimitive() && type != void.class) {
-			throw annotated.refuse("ifBusy", IfBusy.SKIP,
-					"has no result to return for a skipped call of a method that returns " + type,
-					"return an object (null then says skipped), or use a fallback");
+			throw refuse(annotated, "that returns " + type, "return an object (null then says skipped)");
 		}
-		Supplier<Object> empty = EMPTY.get(type);
-		if (empty != null) {
-			return empty::get;
+		if (EMPTY.containsKey(type)) {
+			return EMPTY.get(type)::get;
 		}
 		if (type.isArray()) {
 			return () -> Array.newInstance(type.getComponentType(), 0);
@@ -67,32 +70,20 @@ final class SkippedResult {
 			return ifPossible(() -> CollectionFactory.createMap(type, 0));
 		}
 		if (ReactiveResults.isKotlinGetter(annotated)) {
-			throw annotated.refuse("ifBusy", IfBusy.SKIP,
-					"has no result to return for a skipped call of a method that is the getter of a Kotlin property,"
-							+ " since Spring does not tell whether that may be null",
-					"annotate a function, or use a fallback");
+			throw refuse(annotated,
+					"that is the getter of a Kotlin property, since Spring does not tell whether that" + " may be null",
+					"annotate a function");
 		}
 		if (ReactiveResults.isNeverNull(annotated)) {
-			throw annotated.refuse("ifBusy", IfBusy.SKIP,
-					"has no result to return for a skipped call of a method whose result is never null",
-					"let it return " + annotated.result().toClass().getSimpleName()
-							+ "? (null then says skipped), or use a fallback");
+			throw refuse(annotated, "whose result is never null",
+					"let it return " + annotated.result().toClass().getSimpleName() + "? (null then says skipped)");
 		}
 		return () -> null;
 	}
 
-	private static Supplier<@Nullable Object> empty(AnnotatedMethod annotated, ReactiveType reactive) {
-		if (!reactive.supportsEmpty()) {
-			throw annotated.refuse("ifBusy", IfBusy.SKIP,
-					"has no result to return for a skipped call of a method that returns "
-							+ annotated.resultType().getName() + ", which always has a value",
-					"return one that may be empty, or use a fallback");
-		}
-		return () -> null; // the subscription completes without a value
-	}
-
-	private static Object future() {
-		return CompletableFuture.completedFuture(null);
+	private static RuntimeException refuse(AnnotatedMethod annotated, String which, String remedy) {
+		return annotated.refuse("ifBusy", IfBusy.SKIP,
+				"has no result to return for a skipped call of a method " + which, remedy + ", or use a fallback");
 	}
 
 	private static Supplier<@Nullable Object> ifPossible(Supplier<Object> empty) {

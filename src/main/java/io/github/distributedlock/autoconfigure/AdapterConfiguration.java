@@ -8,14 +8,12 @@ import io.github.distributedlock.integration.DistributedLockRegistry;
 import io.github.distributedlock.integration.RenewableDistributedLockRegistry;
 import io.github.distributedlock.shedlock.DistributedLockProvider;
 import net.javacrumbs.shedlock.core.LockProvider;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingClass;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
 /**
@@ -26,27 +24,18 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 class AdapterConfiguration {
 
-	private static final String SHEDLOCK = "net.javacrumbs.shedlock.core.ExtensibleLockProvider";
-
-	private static final String SPRING_INTEGRATION = "org.springframework.integration.support.locks.LockRegistry";
-
 	private static final String SINCE_7 = "org.springframework.integration.support.locks.DistributedLock";
 
-	@Configuration(proxyBeanMethods = false)
-	@Conditional(AdapterAsked.Jdk.class)
-	static class Jdk {
-
-		@Bean
-		@ConditionalOnMissingBean
-		JdkLocks distributedJdkLocks(DistributedLock lock) {
-			return new JdkLocks(lock);
-		}
-
+	@Bean
+	@ConditionalOnSwitch("adapters.jdk")
+	@ConditionalOnMissingBean
+	JdkLocks distributedJdkLocks(DistributedLock lock) {
+		return new JdkLocks(lock);
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Conditional(AdapterAsked.ShedLock.class)
-	@ConditionalOnClass(name = SHEDLOCK)
+	@ConditionalOnSwitch("adapters.shedlock")
+	@ConditionalOnClass(name = "net.javacrumbs.shedlock.core.ExtensibleLockProvider")
 	static class ShedLock {
 
 		@Bean
@@ -58,36 +47,8 @@ class AdapterConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Conditional(AdapterAsked.ShedLock.class)
-	@ConditionalOnMissingClass(SHEDLOCK)
-	static class WithoutShedLock {
-
-		WithoutShedLock() {
-			tellOfMissing("shedlock", "net.javacrumbs.shedlock:shedlock-core");
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@Conditional(AdapterAsked.SpringIntegration.class)
-	@ConditionalOnMissingClass(SPRING_INTEGRATION)
-	static class WithoutSpringIntegration {
-
-		WithoutSpringIntegration() {
-			tellOfMissing("spring-integration", "org.springframework.integration:spring-integration-core");
-		}
-
-	}
-
-	private static void tellOfMissing(String adapter, String library) {
-		LoggerFactory.getLogger(AdapterConfiguration.class)
-			.info("distributed-lock.adapters.{}=true has no effect, since {} is not on the class path:"
-					+ " add it, or remove the property", adapter, library);
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@Conditional(AdapterAsked.SpringIntegration.class)
-	@ConditionalOnClass(name = SPRING_INTEGRATION)
+	@ConditionalOnSwitch("adapters.spring-integration")
+	@ConditionalOnClass(name = "org.springframework.integration.support.locks.LockRegistry")
 	@ConditionalOnMissingClass(SINCE_7)
 	static class SpringIntegration6 {
 
@@ -100,21 +61,20 @@ class AdapterConfiguration {
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Conditional(AdapterAsked.SpringIntegration.class)
+	@ConditionalOnSwitch("adapters.spring-integration")
 	@ConditionalOnClass(name = SINCE_7)
 	static class SpringIntegration7 {
 
-		/**
-		 * Where locks are off, there are no properties, and no lease ends.
-		 */
-		private static final Duration WITHOUT_LOCKS = Duration.ofSeconds(30);
-
+		// Where locks are off, there are no properties, and no lease ends.
 		@Bean
 		@ConditionalOnMissingBean({ DistributedLockRegistry.class, RenewableDistributedLockRegistry.class })
 		RenewableDistributedLockRegistry distributedLockRegistry(DistributedLock lock,
 				ObjectProvider<DistributedLockProperties> properties) {
-			DistributedLockProperties known = properties.getIfAvailable();
-			return new RenewableDistributedLockRegistry(lock, (known != null) ? known.leaseTime() : WITHOUT_LOCKS);
+			return new RenewableDistributedLockRegistry(lock,
+					properties.stream()
+						.map(DistributedLockProperties::watchdogTimeout)
+						.findAny()
+						.orElse(Duration.ofSeconds(30)));
 		}
 
 	}

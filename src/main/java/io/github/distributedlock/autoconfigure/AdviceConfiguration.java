@@ -6,17 +6,24 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 
 import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.support.AbstractBeanDefinition;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.context.EnvironmentAware;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
 
 /**
  * The advice of annotated methods. The advisor is made before ordinary beans are, so it
@@ -25,7 +32,7 @@ import org.springframework.core.env.Environment;
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-@Import(LockProxyRegistrar.class)
+@Import(AdviceConfiguration.AutoProxyCreator.class)
 class AdviceConfiguration {
 
 	@Bean
@@ -34,7 +41,8 @@ class AdviceConfiguration {
 	static DistributedLockAdvisor distributedLockAdvisor(ObjectProvider<DistributedLock> lock, BeanFactory beanFactory,
 			Environment environment) {
 		// Off means that a DistributedLock of the user's own is not asked either.
-		Supplier<DistributedLock> supplier = LocksEnabled.in(environment) ? lock::getObject : SwitchedOffLock::new;
+		Supplier<DistributedLock> supplier = ConditionalOnSwitch.OnSwitch.isOn(environment, "enabled") ? lock::getObject
+				: SwitchedOffLock::new;
 		DistributedLockAdvisor advisor = new DistributedLockAdvisor(supplier, beanFactory, environment);
 		Binder.get(environment).bind("distributed-lock.order", Integer.class).ifBound(advisor::setOrder);
 		return advisor;
@@ -47,15 +55,51 @@ class AdviceConfiguration {
 		return advisor.commitCheck();
 	}
 
+	/**
+	 * Gives advisors of the user's own the infrastructure role. Without AspectJ the
+	 * auto-proxy creator passes over any other, and methods would run unlocked without a
+	 * word.
+	 */
 	@Bean
-	static AdvisorRole distributedLockAdvisorRole() {
-		return new AdvisorRole();
+	static BeanFactoryPostProcessor distributedLockAdvisorRole() {
+		return (beanFactory) -> {
+			for (String name : beanFactory.getBeanNamesForType(DistributedLockAdvisor.class, true, false)) {
+				if (beanFactory.containsBeanDefinition(name)
+						&& beanFactory.getBeanDefinition(name) instanceof AbstractBeanDefinition definition) {
+					definition.setRole(BeanDefinition.ROLE_INFRASTRUCTURE);
+				}
+			}
+		};
 	}
 
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static CommitGuardPostProcessor distributedLockCommitGuard() {
 		return new CommitGuardPostProcessor();
+	}
+
+	/**
+	 * Sees to it that there is an auto-proxy creator, which {@code spring.aop.auto=false}
+	 * would otherwise take away, and with it every lock, without a word. Proxies are of
+	 * the kind that Spring Boot makes for {@code @Transactional}.
+	 */
+	static final class AutoProxyCreator implements ImportBeanDefinitionRegistrar, EnvironmentAware {
+
+		private boolean proxyTargetClass = true;
+
+		@Override
+		public void setEnvironment(Environment environment) {
+			this.proxyTargetClass = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
+		}
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+			AopConfigUtils.registerAutoProxyCreatorIfNecessary(registry);
+			if (this.proxyTargetClass) {
+				AopConfigUtils.forceAutoProxyCreatorToUseClassProxying(registry);
+			}
+		}
+
 	}
 
 }

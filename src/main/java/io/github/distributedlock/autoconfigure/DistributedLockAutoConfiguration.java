@@ -1,18 +1,24 @@
 package io.github.distributedlock.autoconfigure;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
 
 /**
  * Auto-configuration for distributed locks.
+ *
+ * @since 1.0
  */
 // Both names of each: they moved in Spring Boot 4.
 @AutoConfiguration(afterName = { "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration",
@@ -27,17 +33,34 @@ import org.springframework.context.annotation.Import;
 public final class DistributedLockAutoConfiguration {
 
 	@Configuration(proxyBeanMethods = false)
-	@Conditional(LocksEnabled.class)
+	@ConditionalOnSwitch("enabled")
 	@EnableConfigurationProperties(DistributedLockProperties.class)
-	@Import({ BackendConfiguration.class, EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
-			MeterConfiguration.class, ObservationConfiguration.class, ContextPropagationConfiguration.class,
-			FlightRecorderConfiguration.class, EndpointConfiguration.class, AdapterConfiguration.class })
+	@Import({ EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
+			ObservabilityConfiguration.class, EndpointConfiguration.class, AdapterConfiguration.class })
 	static class Enabled {
+
+		Enabled(Environment environment) {
+			DistributedLockProperties.refuseFormerNames(environment);
+		}
+
+		/**
+		 * The store. Lazy, because it is not needed beside a {@code DistributedLock} of
+		 * the user's own.
+		 */
+		@Bean
+		@Lazy
+		@ConditionalOnMissingBean
+		LockBackend distributedLockBackend(DistributedLockProperties properties, ListableBeanFactory beanFactory) {
+			return switch (properties.backend()) {
+				case MEMORY -> new InMemoryLockBackend();
+				case REDIS -> RedisBackendFactory.create(properties, beanFactory);
+			};
+		}
 
 	}
 
 	@Configuration(proxyBeanMethods = false)
-	@Conditional(LocksEnabled.Not.class)
+	@ConditionalOnSwitch(value = "enabled", on = false)
 	@Import({ AdviceConfiguration.class, AdapterConfiguration.class })
 	static class Disabled {
 

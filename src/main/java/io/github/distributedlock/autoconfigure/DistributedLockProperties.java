@@ -1,15 +1,19 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.function.Function;
 
 import io.github.distributedlock.aop.DistributedLockAdvisor;
+import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
-import io.github.distributedlock.backend.redis.wake.Signals;
+import io.github.distributedlock.backend.redis.connection.Signals;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.env.Environment;
 
 /**
  * Configuration of distributed locks. The values are checked at start-up, where they are
@@ -20,8 +24,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param backend Store of the locks.
  * @param waitTime Wait time of requests that have none of their own. Zero means one
  * attempt.
- * @param leaseTime Time after which the locks of a dead JVM expire. Leases are renewed
- * while the lock is held. At least 1 second.
+ * @param watchdogTimeout Time after which the locks of a dead JVM expire. Leases are
+ * renewed while the lock is held. At least 1 second.
  * @param pollInterval Polling interval used when release notifications are unavailable.
  * @param localSlice Time for which threads of one JVM hand a lock over to each other
  * without asking Redis. Zero switches that off.
@@ -35,17 +39,43 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * for.
  */
 @ConfigurationProperties("distributed-lock")
-public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Backend backend,
-		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration leaseTime,
+record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Backend backend,
+		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration watchdogTimeout,
 		@DefaultValue PollInterval pollInterval, @DefaultValue("10ms") Duration localSlice,
 		@DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,
 		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis,
 		@DefaultValue Adapters adapters) {
 
 	/**
+	 * Hands a value to its user, who may refuse it. Spring Boot reports the refusal with
+	 * the property, its value and where that was set.
+	 */
+	static <T, R> R checked(String name, T value, Function<? super T, R> user) {
+		try {
+			return user.apply(value);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidConfigurationPropertyValueException("distributed-lock." + name, value,
+					String.valueOf(ex.getMessage()));
+		}
+	}
+
+	/**
+	 * Stops the start if a property still has its former name: ignored, it would change
+	 * all leases without a word.
+	 */
+	static void refuseFormerNames(Environment environment) {
+		Binder.get(environment).bind("distributed-lock.lease-time", String.class).ifBound((value) -> {
+			throw new InvalidConfigurationPropertyValueException("distributed-lock.lease-time", value,
+					"it is called distributed-lock.watchdog-timeout now: write that, with the same value."
+							+ " (A leaseTime, of an annotation or a request, is the opposite: fixed and never renewed.)");
+		});
+	}
+
+	/**
 	 * Store of the locks.
 	 */
-	public enum Backend {
+	enum Backend {
 
 		/**
 		 * In Redis or Valkey, for all JVMs that share it.
@@ -67,7 +97,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param max Longest pause between polls. Each pause is twice the one before. At most
 	 * 1 minute.
 	 */
-	public record PollInterval(@DefaultValue("50ms") Duration min, @DefaultValue("500ms") Duration max) {
+	record PollInterval(@DefaultValue("50ms") Duration min, @DefaultValue("500ms") Duration max) {
 	}
 
 	/**
@@ -90,7 +120,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param connectionFactory Name of the RedisConnectionFactory bean that the locks
 	 * use. Needed only if there are several and none is primary.
 	 */
-	public record Redis(@DefaultValue("lock") String prefix, @DefaultValue("1s") Duration commandTimeout,
+	record Redis(@DefaultValue("lock") String prefix, @DefaultValue("1s") Duration commandTimeout,
 			@DefaultValue("0") int replicasToAck, @DefaultValue("500ms") Duration replicaAckTimeout,
 			@DefaultValue("auto") Atomicity atomicity, @DefaultValue("auto") Signals signals,
 			@Nullable String connectionFactory) {
@@ -105,7 +135,7 @@ public record DistributedLockProperties(@DefaultValue("true") boolean enabled, @
 	 * @param springIntegration Whether there is a LockRegistry bean for Spring
 	 * Integration.
 	 */
-	public record Adapters(@DefaultValue("false") boolean jdk, @DefaultValue("false") boolean shedlock,
+	record Adapters(@DefaultValue("false") boolean jdk, @DefaultValue("false") boolean shedlock,
 			@DefaultValue("false") boolean springIntegration) {
 	}
 

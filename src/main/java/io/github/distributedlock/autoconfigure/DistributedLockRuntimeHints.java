@@ -22,7 +22,7 @@ class DistributedLockRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		hints.resources().registerPattern("io/github/distributedlock/backend/redis/atomic/*.lua");
+		hints.resources().registerPattern("io/github/distributedlock/backend/redis/*.lua");
 		hints.reflection().registerType(DistributedLock.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 		hints.proxies().registerJdkProxy(DistributedLock.class);
 		hints.reflection()

@@ -1,5 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.Set;
+
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.observability.DistributedLocksEndpoint;
 import io.github.distributedlock.observability.DistributedLocksWebExtension;
@@ -9,11 +11,14 @@ import org.springframework.boot.actuate.autoconfigure.endpoint.condition.Conditi
 import org.springframework.boot.actuate.autoconfigure.endpoint.expose.EndpointExposure;
 import org.springframework.boot.actuate.endpoint.Sanitizer;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -25,14 +30,14 @@ import org.springframework.context.annotation.Configuration;
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
 @ConditionalOnSingleCandidate(LockEngine.class)
-@EnableConfigurationProperties(DistributedLocksEndpointProperties.class)
+@EnableConfigurationProperties(EndpointConfiguration.Properties.class)
 class EndpointConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
 	@ConditionalOnAvailableEndpoint
-	DistributedLocksEndpoint distributedLocksEndpoint(ObjectProvider<LockEngine> engine,
-			DistributedLocksEndpointProperties properties, ObjectProvider<SanitizingFunction> sanitizingFunctions) {
+	DistributedLocksEndpoint distributedLocksEndpoint(ObjectProvider<LockEngine> engine, Properties properties,
+			ObjectProvider<SanitizingFunction> sanitizingFunctions) {
 		return new DistributedLocksEndpoint((key) -> engine.getObject().inspect(key),
 				() -> engine.getObject().snapshot(), new Sanitizer(sanitizingFunctions.orderedStream().toList()),
 				properties.showValues());
@@ -43,8 +48,20 @@ class EndpointConfiguration {
 	@ConditionalOnBean(DistributedLocksEndpoint.class)
 	@ConditionalOnAvailableEndpoint(exposure = EndpointExposure.WEB)
 	DistributedLocksWebExtension distributedLocksWebExtension(DistributedLocksEndpoint endpoint,
-			DistributedLocksEndpointProperties properties) {
+			Properties properties) {
 		return new DistributedLocksWebExtension(endpoint, properties.showValues(), properties.roles());
+	}
+
+	/**
+	 * Configuration of the endpoint.
+	 *
+	 * @param showValues When to show keys, owners and names of threads, which may be
+	 * personal data.
+	 * @param roles Roles that are authorized to be shown values. When empty, all
+	 * authenticated users are authorized.
+	 */
+	@ConfigurationProperties("management.endpoint.distributedlocks")
+	record Properties(@DefaultValue("never") Show showValues, @DefaultValue Set<String> roles) {
 	}
 
 }

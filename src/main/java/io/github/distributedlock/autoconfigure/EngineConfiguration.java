@@ -1,23 +1,29 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.WaitObserver;
-import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
+import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.LockEngineBuilder;
+import io.micrometer.context.ContextSnapshotFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
+
+import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
 /**
  * The engine, unless the user has a {@link DistributedLock}, and its lifecycle.
@@ -27,33 +33,36 @@ import org.springframework.core.env.Environment;
 class EngineConfiguration {
 
 	@Bean
-	LockEngine distributedLockEngine(LockBackend backend, DistributedLockProperties properties, Environment environment,
+	LockEngine distributedLockEngine(LockBackend backend, DistributedLockProperties properties,
 			ObjectProvider<LockListener> listeners, ObjectProvider<WaitObserver> waitObserver,
-			ObjectProvider<ContextCapture> contextCapture, ApplicationEventPublisher events) {
+			ApplicationContext context) {
 		LockEngineBuilder builder = LockEngine.builder(backend);
-		CheckedProperty.of("wait-time", properties.waitTime()).to(builder::waitTime);
-		CheckedProperty.of("lease-time", properties.leaseTime()).to(builder::leaseTime);
-		pollInterval(builder, properties.pollInterval());
-		CheckedProperty.of("local-slice", properties.localSlice()).to(builder::localSlice);
-		CheckedProperty.of("max-key-bytes", properties.maxKeyBytes()).to(builder::maxKeyBytes);
+		checked("wait-time", properties.waitTime(), builder::waitTime);
+		checked("watchdog-timeout", properties.watchdogTimeout(), builder::watchdogTimeout);
+		PollInterval interval = properties.pollInterval();
+		// The shortest first by itself, so that the report names the one that is wrong.
+		checked("poll-interval.min", interval.min(), (min) -> builder.pollInterval(min, min));
+		checked("poll-interval.max", interval.max(), (max) -> builder.pollInterval(interval.min(), max));
+		checked("local-slice", properties.localSlice(), builder::localSlice);
+		checked("max-key-bytes", properties.maxKeyBytes(), builder::maxKeyBytes);
 		Duration warnHeldAfter = properties.warnHeldAfter();
 		if (warnHeldAfter != null) {
-			CheckedProperty.of("warn-held-after", warnHeldAfter).to(builder::warnHeldAfter);
+			checked("warn-held-after", warnHeldAfter, builder::warnHeldAfter);
 		}
-		String application = environment.getProperty("spring.application.name", "");
+		String application = context.getEnvironment().getProperty("spring.application.name", "");
 		if (!application.isBlank()) {
 			builder.application(application);
 		}
 		listeners.orderedStream().forEach(builder::listener);
 		waitObserver.ifAvailable(builder::waitObserver);
-		contextCapture.ifAvailable(builder::contextCapture);
-		return builder.listener(new LostEventPublisher(events)).build();
-	}
-
-	// The shortest first by itself, so that the report names the one that is wrong.
-	private static void pollInterval(LockEngineBuilder builder, PollInterval interval) {
-		CheckedProperty.of("poll-interval.min", interval.min()).to((min) -> builder.pollInterval(min, min));
-		CheckedProperty.of("poll-interval.max", interval.max()).to((max) -> builder.pollInterval(interval.min(), max));
+		if (ClassUtils.isPresent("io.micrometer.context.ContextSnapshotFactory", context.getClassLoader())) {
+			builder.contextCapture(ContextPropagation.capture());
+		}
+		return builder.listener((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				context.publishEvent(event);
+			}
+		}).build();
 	}
 
 	// None where a test has put a mock of DistributedLock in the place of the engine.
@@ -61,8 +70,21 @@ class EngineConfiguration {
 	@Nullable EngineLifecycle distributedLockLifecycle(ObjectProvider<LockEngine> engine, LockBackend backend,
 			ObjectProvider<DistributedLockAdvisor> advisor, DistributedLockProperties properties) {
 		LockEngine started = engine.getIfAvailable();
-		return (started != null)
-				? new EngineLifecycle(started, new StartUpCheck(backend, advisor::getIfUnique, properties)) : null;
+		return (started != null) ? new EngineLifecycle(started, backend, advisor::getIfUnique, properties) : null;
+	}
+
+	/**
+	 * Carries the trace, and whatever else Micrometer knows of a thread, to what depends
+	 * on the future of an asynchronous request. Loaded only where the application has
+	 * Micrometer's library for that.
+	 */
+	private static final class ContextPropagation {
+
+		static Supplier<UnaryOperator<Runnable>> capture() {
+			ContextSnapshotFactory factory = ContextSnapshotFactory.builder().build();
+			return () -> factory.captureAll()::wrap;
+		}
+
 	}
 
 }

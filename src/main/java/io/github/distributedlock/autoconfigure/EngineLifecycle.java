@@ -1,32 +1,86 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.function.Supplier;
+
+import io.github.distributedlock.DurationRange;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
+import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.LockEngine;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Stops the engine after all that may use it, and starts it before, once the store has
- * been asked. A stop lasts until the calls have ended that run under a lock; how long
- * that may take is up to Spring. The engine's end is that of its bean.
+ * Starts the engine before all that may use it, and stops it afterwards. A stop lasts
+ * until the calls have ended that run under a lock; how long that may take is up to
+ * Spring. The engine's end is that of its bean.
+ * <p>
+ * A start asks the store first whether it allows what locks need, and what the
+ * annotations ask for, so that an application whose locks could never work does not
+ * start. A server that does not answer now does not keep the application from starting:
+ * the first lock asks it again. It may take 5 seconds to answer, or a command timeout if
+ * that is more. Annotations of beans that are made later are refused when they are
+ * called.
  */
 final class EngineLifecycle implements SmartLifecycle {
 
+	private static final Logger logger = LoggerFactory.getLogger(EngineLifecycle.class);
+
 	private final LockEngine engine;
 
-	private final StartUpCheck check;
+	private final LockBackend backend;
+
+	private final Supplier<@Nullable DistributedLockAdvisor> advisor;
+
+	private final DistributedLockProperties properties;
 
 	private volatile boolean started;
 
-	EngineLifecycle(LockEngine engine, StartUpCheck check) {
+	EngineLifecycle(LockEngine engine, LockBackend backend, Supplier<@Nullable DistributedLockAdvisor> advisor,
+			DistributedLockProperties properties) {
 		this.engine = engine;
-		this.check = check;
+		this.backend = backend;
+		this.advisor = advisor;
+		this.properties = properties;
 	}
 
 	@Override
 	public void start() {
-		this.check.run();
+		checkStore();
+		checkAnnotations();
 		this.engine.start();
 		this.started = true;
+	}
+
+	private void checkStore() {
+		try {
+			this.backend.check();
+		}
+		catch (LockBackendException ex) {
+			if (ex.isNotCarriedOut() && !ex.isRetryable()) {
+				throw ex;
+			}
+			logger.warn("{}. The application starts, and its first lock asks again. Until Redis answers, a request"
+					+ " fails after its wait time, {} unless it says otherwise; one that may not wait fails at once,"
+					+ " or after the command timeout of {} if Redis is silent", ex.getMessage(),
+					DurationRange.text(this.properties.waitTime()),
+					DurationRange.text(this.properties.redis().commandTimeout()));
+		}
+	}
+
+	private void checkAnnotations() {
+		DistributedLockAdvisor found = this.advisor.get();
+		try {
+			if (found != null) {
+				found.require(this.backend::checkSupport);
+			}
+		}
+		catch (LockBackendException ex) {
+			logger.debug("The annotations are not checked, since the store does not answer", ex);
+		}
 	}
 
 	@Override

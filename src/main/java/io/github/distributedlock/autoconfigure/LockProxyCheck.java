@@ -2,26 +2,22 @@ package io.github.distributedlock.autoconfigure;
 
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
-import java.util.List;
-import java.util.Queue;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.SpringProxy;
-import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractAutoProxyCreator;
-import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.AutowireCapableBeanFactory;
@@ -42,7 +38,7 @@ import org.springframework.context.annotation.Role;
  * <p>
  * As a bean post-processor it is one of the last, and sees beans as others will. Another
  * one, which is the first, remembers the beans that are created before there is an
- * auto-proxy creator. Early beans are told of once all singletons exist, and all others
+ * auto-proxy creator. Early beans are refused once all singletons exist, and all others
  * when they are created. Instances that are registered ready-made, such as the mocks of a
  * test, are not created, and not seen.
  * <p>
@@ -54,16 +50,15 @@ import org.springframework.context.annotation.Role;
 class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanDefinitionPostProcessor,
 		SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton, AopInfrastructureBean {
 
-	private static final Logger logger = LoggerFactory.getLogger(LockProxyCheck.class);
-
-	private final Queue<EarlyBean> early = new ConcurrentLinkedQueue<>();
+	private final Map<String, Class<?>> early = new ConcurrentHashMap<>();
 
 	/**
 	 * Singletons in a circle, whose proxy was made, and seen, before they were complete.
 	 */
 	private final Set<String> referenced = ConcurrentHashMap.newKeySet();
 
-	private @Nullable DefaultListableBeanFactory beanFactory;
+	// Spring gives its own before it calls anything else.
+	private DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
 
 	private volatile @Nullable DistributedLockAdvisor advisor;
 
@@ -73,21 +68,51 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 			this.beanFactory = factory;
 			for (String name : factory.getSingletonNames()) {
 				if (factory.containsBeanDefinition(name)) {
-					rememberEarly(factory.getSingleton(name), name);
+					rememberEarly(Objects.requireNonNull(factory.getSingleton(name)), name);
 				}
 			}
-			factory.addBeanPostProcessor(new EarlyBeans(factory));
+			factory.addBeanPostProcessor(new BeanPostProcessor() {
+
+				@Override
+				public Object postProcessAfterInitialization(Object bean, String name) {
+					if (isEarly()) {
+						rememberEarly(bean, name);
+					}
+					return bean;
+				}
+
+			});
+		}
+	}
+
+	/*
+	 * Whether there is no auto-proxy creator yet.
+	 */
+	private boolean isEarly() {
+		return this.advisor == null && this.beanFactory.getBeanPostProcessors()
+			.stream()
+			.noneMatch(AbstractAutoProxyCreator.class::isInstance);
+	}
+
+	private void rememberEarly(Object bean, String name) {
+		Object unlocked = unlocked(bean);
+		if (unlocked != null) {
+			this.early.put(name, unlocked.getClass());
 		}
 	}
 
 	@Override
 	public void postProcessMergedBeanDefinition(RootBeanDefinition definition, Class<?> type, String name) {
-		Set<String> called = LifecycleMethods.of(definition, type);
-		if (!called.isEmpty()) {
-			DistributedLockAdvisor known = advisor();
-			if (known != null && isAnnotated(type, known)) {
-				known.refuseLifecycleMethods(type, called);
-			}
+		DistributedLockAdvisor known = advisor();
+		if (known != null && isAnnotated(type, known)) {
+			RootBeanDefinition resolved = new RootBeanDefinition(definition);
+			resolved.setTargetType(type);
+			resolved.resolveDestroyMethodIfNecessary();
+			known.refuseLifecycleMethods(type, Stream
+				.of(definition.getInitMethodNames(), definition.isPrototype() ? null : resolved.getDestroyMethodNames())
+				.filter(Objects::nonNull)
+				.flatMap(Arrays::stream)
+				.collect(Collectors.toSet()));
 		}
 	}
 
@@ -106,25 +131,6 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 		return bean;
 	}
 
-	@Override
-	public void afterSingletonsInstantiated() {
-		DistributedLockAdvisor known = advisor();
-		if (known != null) {
-			String refusals = this.early.stream()
-				.filter((bean) -> isAnnotated(bean.type(), known))
-				.map(this::told)
-				.distinct()
-				.collect(Collectors.joining("\n"));
-			if (!refusals.isEmpty()) {
-				throw new LockDefinitionException(refusals,
-						"let that ask for it later (ObjectProvider, @Lazy),"
-								+ " make the @Bean method of a post-processor static, or move them to another bean",
-						null);
-			}
-		}
-		this.early.clear();
-	}
-
 	private void check(Object bean, String name) {
 		Object unlocked = unlocked(bean);
 		// What others have made of a bean may well lead to its lock.
@@ -137,17 +143,40 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 			rememberEarly(bean, name);
 		}
 		else if (isAnnotated(unlocked.getClass(), known)) {
-			throw new LockDefinitionException(beginning(name, unlocked.getClass())
-					+ ", but Spring has put no proxy around it, as it does around no Advice, Advisor, Pointcut or aspect,"
+			throw new LockDefinitionException(refusal(name, unlocked.getClass())
+					+ "Spring has put no proxy around it, as it does around no Advice, Advisor, Pointcut or aspect,"
 					+ " and they would run unlocked", "move them to another bean", null);
 		}
 	}
 
-	private void rememberEarly(@Nullable Object bean, String name) {
-		Object unlocked = (bean != null) ? unlocked(bean) : null;
-		if (unlocked != null) {
-			this.early.add(new EarlyBean(name, unlocked.getClass()));
+	@Override
+	public void afterSingletonsInstantiated() {
+		DistributedLockAdvisor known = advisor();
+		String refusals = (known == null) ? ""
+				: this.early.entrySet()
+					.stream()
+					.filter((bean) -> isAnnotated(bean.getValue(), known))
+					.map((bean) -> refusal(bean.getKey(), bean.getValue())
+							+ "it was created before Spring could put a proxy with locks around it, because "
+							+ dependents(bean.getKey()) + ", and they would run unlocked")
+					.collect(Collectors.joining("\n"));
+		if (!refusals.isEmpty()) {
+			throw new LockDefinitionException(refusals, "let that ask for it later (ObjectProvider, @Lazy), make the"
+					+ " @Bean method of a post-processor static, or move them to another bean", null);
 		}
+		this.early.clear();
+	}
+
+	private String dependents(String name) {
+		String dependents = Arrays.stream(this.beanFactory.getDependentBeans(name))
+			.filter(this.early::containsKey)
+			.sorted()
+			.collect(Collectors.joining("', '"));
+		return dependents.isEmpty() ? "it is a post-processor, or one needs it" : "'" + dependents + "' needed it";
+	}
+
+	private static String refusal(String name, Class<?> type) {
+		return "Bean '" + name + "' (" + type.getName() + ") has methods with @DistributedLock, but ";
 	}
 
 	/**
@@ -160,42 +189,23 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 			if (Arrays.stream(proxy.getAdvisors()).anyMatch(DistributedLockAdvisor.class::isInstance)) {
 				return null;
 			}
-			TargetSource source = proxy.getTargetSource();
 			// The targets of others, such as of scoped proxies, are beans of their own.
-			object = (source instanceof HotSwappableTargetSource swappable) ? swappable.getTarget()
-					: AopProxyUtils.getSingletonTarget(object);
+			object = AopProxyUtils.getSingletonTarget(object);
 		}
 		// An opaque proxy lets nobody look.
 		return (object instanceof SpringProxy) ? null : object;
 	}
 
+	/*
+	 * Not if the class cannot be looked through, as one that refers to what is missing.
+	 */
 	private static boolean isAnnotated(Class<?> type, DistributedLockAdvisor advisor) {
 		try {
 			return advisor.getPointcut().getClassFilter().matches(type);
 		}
 		catch (IllegalStateException | LinkageError ex) {
-			logger.debug("{} cannot be looked through for annotated methods", type, ex);
 			return false;
 		}
-	}
-
-	private String told(EarlyBean bean) {
-		return beginning(bean.name(), bean.type())
-				+ ", but it was created before Spring could put a proxy with locks around it, because "
-				+ dependents(bean.name()) + ", and they would run unlocked";
-	}
-
-	private String dependents(String name) {
-		Set<String> known = this.early.stream().map(EarlyBean::name).collect(Collectors.toSet());
-		List<String> dependents = (this.beanFactory != null)
-				? Arrays.stream(this.beanFactory.getDependentBeans(name)).filter(known::contains).sorted().toList()
-				: List.of();
-		return dependents.isEmpty() ? "it is a post-processor, or one needs it"
-				: dependents.stream().collect(Collectors.joining("', '", "'", "'")) + " needed it";
-	}
-
-	private static String beginning(String name, Class<?> type) {
-		return "Bean '" + name + "' (" + type.getName() + ") has methods with @DistributedLock";
 	}
 
 	/*
@@ -203,7 +213,7 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 	 */
 	private @Nullable DistributedLockAdvisor advisor() {
 		DistributedLockAdvisor known = this.advisor;
-		if (known == null && this.beanFactory != null) {
+		if (known == null) {
 			String[] names = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.beanFactory,
 					DistributedLockAdvisor.class, true, false);
 			if (names.length > 0 && !this.beanFactory.isCurrentlyInCreation(names[0])) {
@@ -212,37 +222,6 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 			}
 		}
 		return known;
-	}
-
-	private record EarlyBean(String name, Class<?> type) {
-	}
-
-	/**
-	 * Remembers beans until there is an auto-proxy creator.
-	 */
-	private final class EarlyBeans implements BeanPostProcessor, AopInfrastructureBean {
-
-		private final DefaultListableBeanFactory factory;
-
-		private volatile boolean over;
-
-		private EarlyBeans(DefaultListableBeanFactory factory) {
-			this.factory = factory;
-		}
-
-		@Override
-		public Object postProcessAfterInitialization(Object bean, String name) {
-			if (!this.over) {
-				this.over = this.factory.getBeanPostProcessors()
-					.stream()
-					.anyMatch(AbstractAutoProxyCreator.class::isInstance);
-			}
-			if (!this.over) {
-				rememberEarly(bean, name);
-			}
-			return bean;
-		}
-
 	}
 
 }

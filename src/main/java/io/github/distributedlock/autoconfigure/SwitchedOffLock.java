@@ -2,13 +2,10 @@ package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
@@ -17,7 +14,6 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What {@code distributed-lock.enabled=false} puts in the place of the engine: it grants
@@ -37,7 +33,6 @@ final class SwitchedOffLock implements DistributedLock {
 
 	@Override
 	public LockHandle acquire(LockRequest request) {
-		Objects.requireNonNull(request, "request");
 		if (request.fenced()) {
 			throw LockBackendException
 				.of("Lock " + LockException.printable(request.keys())
@@ -47,7 +42,11 @@ final class SwitchedOffLock implements DistributedLock {
 				.notCarriedOut(true)
 				.build();
 		}
-		return new Handle(request);
+		Handle handle = new Handle(request.keys(), new AtomicBoolean());
+		if (!request.detached()) {
+			CurrentLock.bind(handle);
+		}
+		return handle;
 	}
 
 	@Override
@@ -57,24 +56,17 @@ final class SwitchedOffLock implements DistributedLock {
 
 	@Override
 	public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
-		return granted(request, (handle) -> handle);
+		try {
+			return CompletableFuture.completedFuture(acquire(request.detached(true)));
+		}
+		catch (LockBackendException ex) {
+			return CompletableFuture.failedFuture(ex);
+		}
 	}
 
 	@Override
 	public CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
-		return granted(request, Optional::of);
-	}
-
-	private <T> CompletableFuture<T> granted(LockRequest request, Function<LockHandle, T> result) {
-		Objects.requireNonNull(request, "request");
-		CompletableFuture<T> granted = new Granted<>();
-		try {
-			granted.complete(result.apply(acquire(request.detached(true))));
-		}
-		catch (LockBackendException ex) {
-			granted.completeExceptionally(ex);
-		}
-		return granted;
+		return acquireAsync(request).thenApply(Optional::of);
 	}
 
 	@Override
@@ -83,46 +75,9 @@ final class SwitchedOffLock implements DistributedLock {
 	}
 
 	/**
-	 * Runs code that may block on a thread of its own, as the engine does.
-	 */
-	private static final class Granted<T> extends CompletableFuture<T> {
-
-		@Override
-		public Executor defaultExecutor() {
-			return (task) -> {
-				Thread thread = new Thread(task, "lock-callback");
-				thread.setDaemon(true);
-				thread.start();
-			};
-		}
-
-		@Override
-		public <U> CompletableFuture<U> newIncompleteFuture() {
-			return new Granted<>();
-		}
-
-	}
-
-	/**
 	 * Current on the thread that asked for it, unless detached, until it is closed.
 	 */
-	private static final class Handle implements LockHandle {
-
-		private final List<String> keys;
-
-		private final AtomicBoolean closed = new AtomicBoolean();
-
-		private final @Nullable CurrentLock binding;
-
-		private Handle(LockRequest request) {
-			this.keys = request.keys();
-			this.binding = request.detached() ? null : CurrentLock.bind(this);
-		}
-
-		@Override
-		public List<String> keys() {
-			return this.keys;
-		}
+	private record Handle(List<String> keys, AtomicBoolean closed) implements LockHandle {
 
 		@Override
 		public String owner() {
@@ -170,8 +125,8 @@ final class SwitchedOffLock implements DistributedLock {
 
 		@Override
 		public void close() {
-			if (this.closed.compareAndSet(false, true) && this.binding != null) {
-				this.binding.close();
+			if (this.closed.compareAndSet(false, true)) {
+				CurrentLock.unbind(this);
 			}
 		}
 

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * token of the fair request
  * @param state what it has
  * @param mode who may own the key together, {@code null} where the store does not say so
+ * @since 1.0
  */
 public record Holder(String name, State state, @Nullable LockMode mode) {
 

@@ -3,11 +3,14 @@ package io.github.distributedlock.backend;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
 
 /**
  * A store of locks. Each operation is one atomic step on one key, and compares the owner
@@ -31,48 +34,9 @@ import io.github.distributedlock.LockRequest;
  * that renews, retries and clean-up after lost answers, fixed leases, minimum and maximum
  * times, and locks of several keys.
  * <p>
- * A store that can do more implements more. The engine looks for that once, when it is
- * built. Only {@link Inspectable} is looked for at each
- * {@link io.github.distributedlock.DistributedLock#inspect inspect}, and
- * {@link #features()} at each shared, fair or fenced request:
- * <table>
- * <caption>What a store may add</caption>
- * <tr>
- * <td>{@link ReleaseNotifications}</td>
- * <td>waiters are notified instead of polling</td>
- * </tr>
- * <tr>
- * <td>{@link WaiterQueue}</td>
- * <td>instances take turns, and none is starved that is notified</td>
- * </tr>
- * <tr>
- * <td>{@link GrantingQueue}</td>
- * <td>a waiter gets the key with its notification</td>
- * </tr>
- * <tr>
- * <td>{@link OneStepHandOver}</td>
- * <td>a JVM passes a key to its next thread in one step</td>
- * </tr>
- * <tr>
- * <td>{@link MultiKeyLocks}</td>
- * <td>many keys take one step</td>
- * </tr>
- * <tr>
- * <td>{@link DowngradableLocks}</td>
- * <td>an exclusive owner goes on as one of many that share the key</td>
- * </tr>
- * <tr>
- * <td>{@link Inspectable}</td>
- * <td>users see who holds a key, and who waits for it</td>
- * </tr>
- * <tr>
- * <td>{@link #features()}</td>
- * <td>shared and fair locks, and fencing tokens; without them the engine refuses such
- * requests before it asks for anything</td>
- * </tr>
- * </table>
- * A backend that wraps another one has to implement what that one adds, or the engine
- * does without it.
+ * A store that can do more overrides more methods, and names what it does in
+ * {@link #features()}. What is not overridden is done without. A backend that wraps
+ * another one extends {@link ForwardingLockBackend}, so that nothing is forgotten.
  * <p>
  * The contract test in the {@code tck} jar shows whether a backend is right: extend its
  * classes, and say how a backend is made.
@@ -85,41 +49,36 @@ import io.github.distributedlock.LockRequest;
  * pass. Unless an exception says that the step was
  * {@linkplain LockBackendException#isNotCarriedOut() not carried out}, it may have been;
  * the engine finds out, and repeats or undoes it. Nothing is retried here.
+ *
+ * @since 1.0
  */
 public interface LockBackend extends AutoCloseable {
-
-	/**
-	 * The most keys that are given to a step of several at once, since such a step may
-	 * hold up the store for as long as it takes.
-	 */
-	int MAX_BATCH_SIZE = 200;
 
 	/**
 	 * Makes the claim's owner the owner of a key that is free, or its own already: what
 	 * was acquired by an attempt whose answer got lost counts as acquired. The lease then
 	 * lasts at least the claim's lease from now. The first question of most requests (not
-	 * of fair ones), and every further one if the store has no {@link WaiterQueue}; with
-	 * one it need not recognise a reservation.
+	 * of fair ones), and every further one if the store keeps no
+	 * {@linkplain LockFeature#PLACES places}; with them it need not recognise a
+	 * reservation.
 	 * @param claim the claim
 	 * @return whether it is the owner now, and what is known of the one that is
 	 */
 	AcquireResult acquire(Claim claim);
 
 	/**
-	 * Renews leases of keys that their owners still own, so that each lasts at least the
-	 * claim's lease from now. Never shortens one. A claim has the mode of the hold: an
-	 * exclusive owner that has become shared is renewed as shared, also if the store was
-	 * not told of that yet, or could not be.
-	 * @param claims the claims, all of the same {@linkplain #node(String) node}, at most
-	 * {@value #MAX_BATCH_SIZE}
-	 * @return for each claim, in order, whether its owner owns the key
+	 * Renews leases of keys that their owners still own, so that each lasts at least as
+	 * long from now as asked for. Never shortens one.
+	 * @param renewals what to renew, all of the same {@linkplain #node(String) node}, at
+	 * most {@link #largestBatch()}
+	 * @return for each, in order, whether its owner owns the key
 	 */
-	List<Boolean> renew(List<Claim> claims);
+	List<Boolean> renew(List<Renewal> renewals);
 
 	/**
-	 * Gives a key back. In a {@link WaiterQueue}, if the owner owns it, or the key is
-	 * gone, it is {@linkplain WaiterQueue#reservation() reserved} for the oldest waiter
-	 * that is alive, and that one, or all readers that are next, are notified.
+	 * Gives a key back. With {@linkplain LockFeature#PLACES places}, if the owner owns
+	 * it, or the key is gone, it is {@linkplain #reservation() reserved} for the oldest
+	 * waiter that is alive, and that one, or all readers that are next, are notified.
 	 * @param key the user's key
 	 * @param owner the owner token
 	 * @return whether the owner owned the key
@@ -137,12 +96,43 @@ public interface LockBackend extends AutoCloseable {
 	boolean leaveToExpire(String key, String owner, Duration rest);
 
 	/**
-	 * The kinds of locks that this store offers besides plain exclusive ones. Always the
-	 * same; does no I/O.
-	 * @return none, unless said otherwise
+	 * What this store does besides plain exclusive locks. Always the same; does no I/O.
+	 * @return nothing, unless said otherwise
 	 */
 	default Set<LockFeature> features() {
 		return Set.of();
+	}
+
+	/**
+	 * The shortest lease that this store can keep. Always the same; does no I/O.
+	 * @return 100 milliseconds unless said otherwise
+	 */
+	default Duration shortestLease() {
+		return Duration.ofMillis(100);
+	}
+
+	/**
+	 * The most keys that are given to a step of several at once, since such a step may
+	 * hold up the store for as long as it takes. Always the same; does no I/O.
+	 * @return 200 unless said otherwise
+	 */
+	default int largestBatch() {
+		return 200;
+	}
+
+	/**
+	 * Called once by each engine before it uses this store. Does no I/O that may fail.
+	 */
+	default void start() {
+	}
+
+	/**
+	 * Finds out whether the store allows what locks need, before the first lock does.
+	 * Called when an application starts.
+	 * @throws LockBackendException if it does not, with the remedy; one that is retryable
+	 * or may have been carried out says that the store could not be asked
+	 */
+	default void check() {
 	}
 
 	/**
@@ -161,13 +151,172 @@ public interface LockBackend extends AutoCloseable {
 		for (LockFeature feature : LockFeature.of(request)) {
 			if (!offered.contains(feature)) {
 				throw LockBackendException
-					.of("Lock " + LockException.printable(request.keys()) + " was requested as " + feature.asked()
+					.of("Lock " + LockException.printable(request.keys()) + " was requested as " + feature.word()
 							+ ", which " + getClass().getName() + " does not offer")
 					.remedy("request it without")
 					.notCarriedOut(true)
 					.build();
 			}
 		}
+	}
+
+	/**
+	 * Makes the claim's owner the owner of a key that is free, reserved for its
+	 * {@linkplain Claim#waiter() waiter}, or its own already, with a full lease, and ends
+	 * the registration of its waiter. Otherwise, in the same step, registers the waiter;
+	 * one that is registered keeps its place. Does not register before the instance
+	 * {@linkplain #listen listens} for certain, if the store notifies and can say so.
+	 * <p>
+	 * An instance that has died vanishes from the places by itself. A reservation that
+	 * nobody takes runs out.
+	 * @param claim the claim
+	 * @return whether it is the owner now; if not, and if the store knows, also in how
+	 * long the key is free unless its lease is renewed: nobody is notified then, so the
+	 * engine asks again. What {@link #acquire} says, unless the store keeps
+	 * {@linkplain LockFeature#PLACES places}
+	 */
+	default AcquireResult acquireOrRegister(Claim claim) {
+		return acquire(claim);
+	}
+
+	/**
+	 * Ends a registration. If the key is free or reserved for this waiter, or was granted
+	 * to one of these owners, it passes to the next one: it is reserved for it or granted
+	 * to it, or becomes free. Does nothing unless the store keeps
+	 * {@linkplain LockFeature#PLACES places}.
+	 * @param key the user's key
+	 * @param waiter the waiter, as it was {@linkplain Claim#waiter() registered}
+	 * @param owners owner tokens of the same instance, none of which is in use; mostly
+	 * none
+	 */
+	default void withdraw(String key, Waiter waiter, Set<String> owners) {
+	}
+
+	/**
+	 * How long a released key is kept for the waiter whose turn it is. A waiter that
+	 * hears notifications asks as often as that all the same.
+	 * @return the time, from 20 milliseconds; always the same, 500 milliseconds unless
+	 * said otherwise
+	 */
+	default Duration reservation() {
+		return Duration.ofMillis(500);
+	}
+
+	/**
+	 * Whether the waiters of an instance, but for fair requests, are registered. A store
+	 * may refuse that to an instance to which notifications are known not to arrive, so
+	 * that no key is reserved in vain. Then a key that is released is free for a moment.
+	 * Does no I/O.
+	 * @param instance the instance
+	 * @return {@code true} unless it is known that they are not; whether the store keeps
+	 * {@linkplain LockFeature#PLACES places} unless said otherwise
+	 */
+	default boolean keepsPlacesOf(String instance) {
+		return features().contains(LockFeature.PLACES);
+	}
+
+	/**
+	 * Whether the claims of an instance may be granted, as far as that is known. Does no
+	 * I/O. <b>Incubating</b>, as {@link LockFeature#GRANTS} is.
+	 * @param instance the instance
+	 * @return {@code false} if they are not, so that numbers are useless; whether the
+	 * store {@linkplain LockFeature#GRANTS grants} unless said otherwise
+	 */
+	default boolean grantsTo(String instance) {
+		return features().contains(LockFeature.GRANTS);
+	}
+
+	/**
+	 * For how long a key is granted whose lease is longer: its owner has to hear of the
+	 * grant, and to renew the lease after a third of that time. A waiter that stands
+	 * still, or has died, keeps a granted key from others for as long. <b>Incubating</b>,
+	 * as {@link LockFeature#GRANTS} is.
+	 * @return the time, in whole milliseconds; 3 s unless the store is slower than that
+	 */
+	default Duration grantLease() {
+		return Duration.ofSeconds(3);
+	}
+
+	/**
+	 * Undoes a claim that may have been carried out: gives the key back if the claim's
+	 * owner owns it. A store that {@linkplain LockFeature#GRANTS grants} also ends the
+	 * registration of the claim's waiter if no other owner has registered since.
+	 * @param claim the claim
+	 */
+	default void forget(Claim claim) {
+		release(claim.key(), claim.owner());
+	}
+
+	/**
+	 * Passes a key on inside its instance: what {@link #release} and then
+	 * {@link #acquireOrRegister} do, but a store that does it in
+	 * {@linkplain LockFeature#HAND_OVER one step} may give the key to the next owner
+	 * although others wait, if it does not have to yield to them.
+	 * @param owner the token of the owner so far
+	 * @param next the claim of the next owner, exclusive and not fair
+	 * @param yields whether waiters of other instances come first
+	 * @return whether the owner owned the key, and whether the next one does now
+	 */
+	default HandOverResult pass(String owner, Claim next, boolean yields) {
+		boolean owned = release(next.key(), owner);
+		return HandOverResult.of(owned, acquireOrRegister(next));
+	}
+
+	/**
+	 * Gives several keys back, each as {@link #release} does; the last one first. One
+	 * that fails may leave those that come after it as they are.
+	 * @param keys the user's keys, all of the same {@linkplain #node(String) node}, at
+	 * most {@link #largestBatch()}
+	 * @param owner the owner token
+	 * @return for each key, in order, whether the owner owned it
+	 */
+	default List<Boolean> releaseAll(List<String> keys, String owner) {
+		Boolean[] owned = new Boolean[keys.size()];
+		for (int i = keys.size() - 1; i >= 0; i--) {
+			owned[i] = release(keys.get(i), owner);
+		}
+		return List.of(owned);
+	}
+
+	/**
+	 * Shares a key with others from now on. Its owner keeps its lease as it is, and
+	 * whatever concerns the owner from then on concerns its share: {@code renew},
+	 * {@code release} and {@code leaveToExpire}. With {@linkplain LockFeature#PLACES
+	 * places}, readers that wait before the first writer come in and are notified.
+	 * Changes nothing if the owner shares the key already, or if the store does not
+	 * {@linkplain LockFeature#DOWNGRADE downgrade}: then the key stays exclusive until it
+	 * is given back.
+	 * @param key the user's key
+	 * @param owner the owner token
+	 * @return whether the owner owns the key, as far as the store was asked
+	 */
+	default boolean downgrade(String key, String owner) {
+		return true;
+	}
+
+	/**
+	 * Passes the notifications for an instance to a listener, from now on or, if that
+	 * takes a subscription, from the first registration of the instance on. Does no I/O.
+	 * @param instance the instance
+	 * @param listener the listener
+	 * @return ends the listening when closed; {@link Listening#DEAF} unless the store
+	 * {@linkplain LockFeature#NOTIFICATIONS notifies}
+	 */
+	default Listening listen(String instance, ReleaseListener listener) {
+		return Listening.DEAF;
+	}
+
+	/**
+	 * Reads who has a key, and who waits for it. Changes nothing.
+	 * @param key the user's key
+	 * @return the status, as of one moment where the store can do that; not yet
+	 * {@linkplain LockStatus#heldHere() held here}
+	 * @throws UnsupportedOperationException unless the store offers
+	 * {@link LockFeature#INSPECTION}
+	 */
+	default LockStatus inspect(String key) {
+		throw new UnsupportedOperationException(
+				getClass().getName() + " cannot tell who holds a lock: it does not offer INSPECTION");
 	}
 
 	/**
@@ -195,6 +344,104 @@ public interface LockBackend extends AutoCloseable {
 	 */
 	@Override
 	default void close() {
+	}
+
+	/**
+	 * A lease that is to last longer.
+	 *
+	 * @param key the user's key
+	 * @param owner the owner token
+	 * @param lease for how long at least, counted by the store from the moment at which
+	 * it carries the renewal out; whole milliseconds
+	 * @param mode that of the hold: an exclusive owner that has become shared is renewed
+	 * as shared, also if the store was not told of that yet, or could not be
+	 */
+	record Renewal(String key, String owner, Duration lease, LockMode mode) {
+
+		/**
+		 * Renews what a claim has acquired.
+		 * @param claim the claim
+		 * @return its renewal, for the same lease
+		 */
+		public static Renewal of(Claim claim) {
+			return new Renewal(claim.key(), claim.owner(), claim.lease(), claim.mode());
+		}
+
+	}
+
+	/**
+	 * The store's answer to a key that was to be {@linkplain LockBackend#pass passed on}.
+	 *
+	 * @param owned whether the owner that passed the key on had it
+	 * @param next the store's answer to the claim that it was passed on to
+	 */
+	record HandOverResult(boolean owned, AcquireResult next) {
+
+		/**
+		 * Checks what must be there.
+		 */
+		public HandOverResult {
+			Objects.requireNonNull(next, "next");
+		}
+
+		/**
+		 * Says what has become of both.
+		 * @param owned whether the owner that passed the key on had it
+		 * @param next what has become of the claim that it was passed on to
+		 * @return the answer
+		 */
+		public static HandOverResult of(boolean owned, AcquireResult next) {
+			return new HandOverResult(owned, next);
+		}
+
+	}
+
+	/**
+	 * A listener that is listening.
+	 */
+	interface Listening extends AutoCloseable {
+
+		/**
+		 * Where no notifications arrive, for certain.
+		 */
+		Listening DEAF = new Listening() {
+
+			@Override
+			public boolean hears() {
+				return false;
+			}
+
+			@Override
+			public void close() {
+			}
+
+		};
+
+		/**
+		 * Whether notifications arrive, as far as it is known after a registration. While
+		 * they do not, the engine polls more often. When they arrive again, the listener
+		 * {@linkplain ReleaseListener#onResubscribed() learns it}. Does not block.
+		 * @return {@code true} if nothing else is known
+		 */
+		default boolean hears() {
+			return true;
+		}
+
+		/**
+		 * Whether it is known if notifications arrive. Does not block.
+		 * @return {@code false} until the first registration has found out, where it
+		 * takes one
+		 */
+		default boolean isKnown() {
+			return true;
+		}
+
+		/**
+		 * Stops listening.
+		 */
+		@Override
+		void close();
+
 	}
 
 }

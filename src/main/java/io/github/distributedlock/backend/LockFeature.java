@@ -7,43 +7,92 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 
 /**
- * A kind of lock that not every store offers.
+ * What not every store does. The engine refuses requests that take {@link #SHARED},
+ * {@link #FAIR}, {@link #FENCING} or {@link #INSPECTION} of a store without it; it does
+ * without the others.
+ *
+ * @since 1.0
  */
 public enum LockFeature {
 
 	/**
 	 * Several owners at a time, in {@link LockMode#SHARED}.
 	 */
-	SHARED("SHARED"),
+	SHARED,
 
 	/**
-	 * Requests that are served in the order of their arrival. Takes a
-	 * {@link WaiterQueue}.
+	 * Requests that are served in the order of their arrival. Takes {@link #PLACES}.
 	 */
-	FAIR("fair"),
+	FAIR,
 
 	/**
 	 * Fencing tokens.
 	 */
-	FENCING("fenced");
-
-	private final String asked;
-
-	LockFeature(String asked) {
-		this.asked = asked;
-	}
+	FENCING,
 
 	/**
-	 * The word of a request that asks for it.
+	 * Users see who holds a key, and who waits for it: {@link LockBackend#inspect}.
 	 */
-	String asked() {
-		return this.asked;
+	INSPECTION,
+
+	/**
+	 * Waiters are notified instead of polling: {@link LockBackend#listen}.
+	 */
+	NOTIFICATIONS,
+
+	/**
+	 * Each waiter has a place, and a released key is reserved for the first of them, so
+	 * that instances take turns, and none is starved that is notified:
+	 * {@link LockBackend#acquireOrRegister}, {@link LockBackend#withdraw} and
+	 * {@link LockBackend#reservation}.
+	 */
+	PLACES,
+
+	/**
+	 * A waiter gets a released key with its notification. The store makes the owner of
+	 * the oldest waiter's last claim the owner of the key, for as long as that claim
+	 * {@linkplain Claim#grantLease() says}, and then
+	 * {@linkplain ReleaseNotification#granted notifies} the waiter, which need not ask
+	 * again. Takes {@link #PLACES}.
+	 * <p>
+	 * Only claims with a {@linkplain Claim#number() number} are granted. What is kept of
+	 * one is replaced by the waiter's next claim, and gone when the waiter is. A key is
+	 * granted by each step that would otherwise reserve it: a release, a hand-over that
+	 * yields, a withdrawal, a claim that finds it free and is not the first. If the
+	 * notification reaches no one for certain, the key goes to the next waiter.
+	 * <p>
+	 * {@link LockBackend#acquireOrRegister} and {@link LockBackend#pass} also give the
+	 * claim's owner a key that one of the {@linkplain Claim#replaced() replaced} owners
+	 * has. Like a key that is taken, or that the claim's owner was granted before, it
+	 * lasts for the {@linkplain Claim#lease() full lease} then.
+	 * <p>
+	 * <b>Incubating</b>: may change with the numbers, the lease and the replaced owners
+	 * of a {@link Claim}, since only the protocol of Redis needs it yet.
+	 */
+	GRANTS,
+
+	/**
+	 * A JVM passes a key to its next request in one step: {@link LockBackend#pass}.
+	 */
+	HAND_OVER,
+
+	/**
+	 * An exclusive owner goes on as one of many that share the key:
+	 * {@link LockBackend#downgrade}. Takes {@link #SHARED}.
+	 */
+	DOWNGRADE;
+
+	/**
+	 * The word of a request that takes it.
+	 */
+	String word() {
+		return (this == FENCING) ? "fenced" : (this == FAIR) ? "fair" : name();
 	}
 
 	/**
-	 * What a request asks for.
+	 * What a request takes.
 	 * @param request the request
-	 * @return the features that it takes, mostly none
+	 * @return the features, mostly none
 	 */
 	public static Set<LockFeature> of(LockRequest request) {
 		Set<LockFeature> features = EnumSet.noneOf(LockFeature.class);

@@ -3,6 +3,8 @@ package io.github.distributedlock.backend;
 /**
  * Gets the notifications for the waiters of one instance. Safe for use by many threads;
  * does not block, and does not throw.
+ *
+ * @since 1.0
  */
 public interface ReleaseListener {
 

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param mode who would own the key together
  * @param ticket the owner token of a fair request, which keeps its place until it has the
  * key or gives up; {@code null} for the other requests of the instance
+ * @since 1.0
  */
 public record Waiter(String instance, LockMode mode, @Nullable String ticket) {
 

@@ -1,11 +1,17 @@
 package io.github.distributedlock.concurrent;
 
+import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
@@ -50,6 +56,8 @@ import io.github.distributedlock.LockUpgradeException;
  * All locks of one key that come from the same {@code JdkLocks} are one lock, and cost
  * nothing to keep or to make again. A thread that has the lock re-enters it as it is,
  * whatever the request says. Safe for use by many threads.
+ *
+ * @since 1.0
  */
 public final class JdkLocks {
 
@@ -88,7 +96,7 @@ public final class JdkLocks {
 		if (request.detached()) {
 			throw refused(request, "as detached, but such a lock is of the thread that locks it. Use a LockHandle");
 		}
-		return new KeyLock(this.distributedLock, request, this.holds);
+		return new KeyLock(request);
 	}
 
 	/**
@@ -118,6 +126,101 @@ public final class JdkLocks {
 	}
 
 	private record ReadAndWrite(Lock readLock, Lock writeLock) implements ReadWriteLock {
+	}
+
+	/**
+	 * What a request describes, as a {@link Lock}. Safe for use by many threads.
+	 */
+	private final class KeyLock implements Lock {
+
+		/**
+		 * The longest wait of one request.
+		 */
+		private static final Duration LONGEST = Duration.ofDays(365);
+
+		private final LockRequest request;
+
+		private KeyLock(LockRequest request) {
+			this.request = request;
+		}
+
+		@Override
+		public void lock() {
+			while (!acquire(this.request.waitTime(LONGEST).interruptible(false))) {
+				// Once more.
+			}
+		}
+
+		@Override
+		public void lockInterruptibly() throws InterruptedException {
+			while (!acquireInterruptibly(LONGEST)) {
+				// Once more.
+			}
+		}
+
+		@Override
+		public boolean tryLock() {
+			try {
+				return acquire(this.request.interruptible(false));
+			}
+			catch (LockUpgradeException ex) {
+				return false;
+			}
+		}
+
+		@Override
+		public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
+			long longest = Math.min(time, unit.convert(LONGEST));
+			try {
+				return acquireInterruptibly(Duration.ofNanos(unit.toNanos(Math.max(0, longest))));
+			}
+			catch (LockUpgradeException ex) {
+				return false;
+			}
+		}
+
+		@Override
+		public void unlock() {
+			if (!JdkLocks.this.holds.exit(this.request)) {
+				throw new IllegalMonitorStateException(
+						this + " is not held by this thread. Only the thread that locked it may unlock it");
+			}
+		}
+
+		@Override
+		public Condition newCondition() {
+			throw new UnsupportedOperationException(this + " has no conditions");
+		}
+
+		private boolean acquireInterruptibly(Duration waitTime) throws InterruptedException {
+			if (Thread.interrupted()) {
+				throw new InterruptedException("Interrupted before " + this + " was acquired");
+			}
+			try {
+				return acquire(this.request.waitTime(waitTime).interruptible(true));
+			}
+			catch (LockInterruptedException ex) {
+				Thread.interrupted();
+				InterruptedException exception = new InterruptedException(ex.getMessage());
+				exception.initCause(ex);
+				throw exception;
+			}
+		}
+
+		private boolean acquire(LockRequest request) {
+			if (JdkLocks.this.holds.reenter(request)) {
+				return true;
+			}
+			Optional<LockHandle> handle = JdkLocks.this.distributedLock.tryAcquire(request);
+			handle.ifPresent((acquired) -> JdkLocks.this.holds.add(request, acquired));
+			return handle.isPresent();
+		}
+
+		@Override
+		public String toString() {
+			return "Lock " + LockException.printable(this.request.keys()) + " (" + this.request.mode() + ")";
+		}
+
 	}
 
 }

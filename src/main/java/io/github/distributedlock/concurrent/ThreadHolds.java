@@ -1,61 +1,102 @@
 package io.github.distributedlock.concurrent;
 
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each thread holds by the locks of one {@link JdkLocks}. A thread sees and changes
- * only what it holds itself.
+ * What each thread holds by the locks of one {@link JdkLocks}, and how often. A thread
+ * sees and changes only what it holds itself.
  * <p>
- * Invariant: a thread that holds nothing keeps nothing.
+ * Invariants: a thread that holds nothing keeps nothing. No handle is closed here before
+ * the lock was unlocked as often as it was locked. Others may close it.
  */
 final class ThreadHolds {
 
-	private final ThreadLocal<@Nullable Map<Name, ThreadHold>> holds = new ThreadLocal<>();
-
-	@Nullable ThreadHold of(LockRequest request) {
-		return of(Name.of(request));
-	}
-
-	private @Nullable ThreadHold of(Name name) {
-		Map<Name, ThreadHold> held = this.holds.get();
-		return (held != null) ? held.get(name) : null;
-	}
+	private final ThreadLocal<@Nullable Map<Name, Hold>> holds = new ThreadLocal<>();
 
 	/**
-	 * Fails if the thread has lost what it holds of the same keys, in whichever mode: it
-	 * would acquire another lock inside of the lost one.
-	 * @throws io.github.distributedlock.LockLostException if it was lost
+	 * Counts one more, if the thread holds that lock.
+	 * @return whether it does
+	 * @throws LockLostException if the thread has lost what it holds of the same keys, in
+	 * whichever mode: it would acquire another lock inside of the lost one
 	 * @throws IllegalStateException if its handle was closed
 	 */
-	void checkHeld(LockRequest request) {
-		for (LockMode mode : LockMode.values()) {
-			ThreadHold hold = of(Name.of(request.keys(), mode));
-			if (hold != null) {
-				hold.checkHeld();
-			}
+	boolean reenter(LockRequest request) {
+		Map<Name, Hold> held = this.holds.get();
+		if (held == null) {
+			return false;
 		}
+		Name name = Name.of(request);
+		held.forEach((other, inAnyMode) -> {
+			if (other.keys.equals(name.keys)) {
+				inAnyMode.handle.checkHeld();
+			}
+		});
+		Hold hold = held.get(name);
+		if (hold != null) {
+			hold.count = Math.incrementExact(hold.count);
+		}
+		return hold != null;
 	}
 
-	void add(LockRequest request, ThreadHold hold) {
-		Map<Name, ThreadHold> held = this.holds.get();
+	void add(LockRequest request, LockHandle handle) {
+		Map<Name, Hold> held = this.holds.get();
 		if (held == null) {
 			held = new HashMap<>();
 			this.holds.set(held);
 		}
-		held.put(Name.of(request), hold);
+		held.put(Name.of(request), new Hold(handle));
 	}
 
-	void remove(LockRequest request) {
-		Map<Name, ThreadHold> held = this.holds.get();
-		if (held != null && held.remove(Name.of(request)) != null && held.isEmpty()) {
-			this.holds.remove();
+	/**
+	 * Counts one less, and gives the lock back with the last.
+	 * @return whether the thread had it
+	 * @throws IllegalMonitorStateException if it was not held until now; the cause says
+	 * why
+	 */
+	boolean exit(LockRequest request) {
+		Map<Name, Hold> held = this.holds.get();
+		Name name = Name.of(request);
+		Hold hold = (held != null) ? held.get(name) : null;
+		if (held == null || hold == null) {
+			return false;
+		}
+		RuntimeException reason = whyNotHeld(hold.handle);
+		hold.count--;
+		if (hold.count == 0) {
+			held.remove(name);
+			if (held.isEmpty()) {
+				this.holds.remove();
+			}
+			if (!hold.handle.release() && reason == null) {
+				reason = new LockLostException(
+						"Lock " + LockException.printable(hold.handle.keys()) + " of " + hold.handle.owner()
+								+ " was lost: when it was released, it was no longer ours",
+						null, hold.handle.keys(), LockEvent.Lost.Reason.TAKEN);
+			}
+		}
+		if (reason != null) {
+			throw (RuntimeException) new IllegalMonitorStateException(reason.getMessage()).initCause(reason);
+		}
+		return true;
+	}
+
+	private static @Nullable RuntimeException whyNotHeld(LockHandle handle) {
+		try {
+			handle.checkHeld();
+			return null;
+		}
+		catch (LockLostException | IllegalStateException ex) {
+			return ex;
 		}
 	}
 
@@ -65,11 +106,19 @@ final class ThreadHolds {
 	private record Name(Set<String> keys, LockMode mode) {
 
 		static Name of(LockRequest request) {
-			return of(request.keys(), request.mode());
+			return new Name(Set.copyOf(request.keys()), request.mode());
 		}
 
-		static Name of(List<String> keys, LockMode mode) {
-			return new Name(Set.copyOf(keys), mode);
+	}
+
+	private static final class Hold {
+
+		private final LockHandle handle;
+
+		private int count = 1;
+
+		private Hold(LockHandle handle) {
+			this.handle = handle;
 		}
 
 	}

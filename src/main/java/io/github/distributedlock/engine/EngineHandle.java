@@ -7,21 +7,26 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Consumer;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.UndoableHandle;
 import io.github.distributedlock.engine.RunningCalls.Call;
-import io.github.distributedlock.engine.lease.AttachedHandle;
+import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.lease.Extender;
+import io.github.distributedlock.engine.lease.Failures;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.lease.LossHandler;
-import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.lease.Releaser;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a user holds: one or more holds, together with the outer handles of the thread
@@ -31,13 +36,15 @@ import org.jspecify.annotations.Nullable;
  * back those of which it was the last, and shares those of which it was the last
  * exclusive one. A loss action runs at most once, and only while the handle is open.
  */
-final class EngineHandle implements UndoableHandle, AttachedHandle {
+final class EngineHandle implements LockHandle, Hold.Attached {
+
+	private static final Logger logger = LoggerFactory.getLogger(EngineHandle.class);
+
+	private static final EngineTime.Alarm NO_ALARM = () -> {
+	};
 
 	private static final AtomicIntegerFieldUpdater<EngineHandle> CLOSED = AtomicIntegerFieldUpdater
 		.newUpdater(EngineHandle.class, "closed");
-
-	private static final AtomicReferenceFieldUpdater<EngineHandle, LossActions> LOSS_ACTIONS = AtomicReferenceFieldUpdater
-		.newUpdater(EngineHandle.class, LossActions.class, "lossActions");
 
 	private final List<Hold> holds;
 
@@ -45,7 +52,7 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 
 	private final LockMode mode;
 
-	private final HandleContext context;
+	private final Factory engine;
 
 	/**
 	 * 1 if it is closed, else 0.
@@ -64,27 +71,28 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 
 	private final EngineTime.Alarm heldTooLong;
 
-	EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Call call,
-			HandleContext context) {
+	/**
+	 * What binds it to a thread; {@code null} if it is detached.
+	 */
+	private volatile @Nullable CurrentLock binding;
+
+	private EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, Call call, Factory engine) {
 		this.holds = holds;
 		this.keys = keys;
 		this.mode = mode;
-		this.context = context;
-		this.heldTooLong = context.heldTooLong().watch(this.keys);
+		this.engine = engine;
+		this.heldTooLong = engine.watch(keys);
 		for (int i = 0; i < holds.size(); i++) {
 			holds.get(i).attach(this);
 		}
 		this.call = call;
-		if (!detached) {
-			call.bound(CurrentLock.bind(this));
-		}
 	}
 
 	/**
 	 * Whether it comes from the engine with that loss handler.
 	 */
 	boolean isOf(LossHandler lossHandler) {
-		return this.context.lossHandler() == lossHandler;
+		return this.engine.lossHandler == lossHandler;
 	}
 
 	/**
@@ -119,7 +127,7 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 
 	@Override
 	public boolean isHeld() {
-		return !isClosed() && this.holds.stream().allMatch(this.context.lossHandler()::isStillHeld);
+		return !isClosed() && this.holds.stream().allMatch(this.engine.lossHandler::isStillHeld);
 	}
 
 	@Override
@@ -132,7 +140,7 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 		if (!isHeld()) {
 			return Duration.ZERO;
 		}
-		Moment now = Moment.now(this.context.time());
+		Moment now = Moment.now(this.engine.time);
 		long least = this.holds.stream().mapToLong((hold) -> hold.lease().left(now)).min().orElse(0);
 		return Duration.ofNanos(Math.max(0, least));
 	}
@@ -141,7 +149,7 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 	public void checkHeld() {
 		requireOpen();
 		for (Hold hold : this.holds) {
-			if (!this.context.lossHandler().isStillHeld(hold)) {
+			if (!this.engine.lossHandler.isStillHeld(hold)) {
 				throw LossHandler.lost(hold, this.keys);
 			}
 		}
@@ -150,7 +158,7 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 	@Override
 	public boolean extend(Duration lease) {
 		requireOpen();
-		return this.context.extender().extend(this.holds, lease);
+		return this.engine.extender.extend(this.holds, lease);
 	}
 
 	@Override
@@ -176,12 +184,13 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 		return this;
 	}
 
-	private LossActions lossActions() {
-		if (this.lossActions == null) {
-			LOSS_ACTIONS.compareAndSet(this, null,
-					new LossActions(this.keys, this.context.userCode(), this.context.workers()));
+	private synchronized LossActions lossActions() {
+		LossActions actions = this.lossActions;
+		if (actions == null) {
+			actions = new LossActions(this.keys, this.engine.workers);
+			this.lossActions = actions;
 		}
-		return Objects.requireNonNull(this.lossActions);
+		return actions;
 	}
 
 	@Override
@@ -194,7 +203,7 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 
 	@Override
 	public @Nullable Thread thread() {
-		CurrentLock binding = this.call.binding();
+		CurrentLock binding = this.binding;
 		return (binding != null) ? binding.thread() : null;
 	}
 
@@ -204,10 +213,17 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 			return false;
 		}
 		try {
-			return giveBack();
+			List<Hold> ended = ended();
+			boolean held = this.engine.releaser.release(ended);
+			if (ended.size() == this.holds.size()) {
+				return held;
+			}
+			this.engine.releaser.downgrade(downgraded());
+			return this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.engine.lossHandler::isStillHeld)
+					&& held;
 		}
 		finally {
-			this.context.calls().end(this.call);
+			this.engine.calls.end(this.call);
 		}
 	}
 
@@ -222,18 +238,26 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 			return CompletableFuture.completedFuture(null);
 		}
 		List<Hold> ended = ended();
-		this.context.backgroundReleaser().downgrade(downgraded(ended));
-		return this.context.backgroundReleaser().release(ended, () -> this.context.calls().end(this.call));
+		this.engine.releaser.downgradeAsync((ended.size() < this.holds.size()) ? downgraded() : List.of());
+		return this.engine.releaser.releaseAsync(ended, () -> this.engine.calls.end(this.call));
 	}
 
 	@Override
 	public void undo() {
+		undo(this.engine.releaser::undoAsync);
+	}
+
+	/**
+	 * Closes it as if it had never been held.
+	 * @param way how to give back holds that no handle was opened for
+	 */
+	void undo(Consumer<List<Hold>> way) {
 		if (leave()) {
 			try {
-				this.context.backgroundReleaser().undo(this.holds);
+				way.accept(this.holds);
 			}
 			finally {
-				this.context.calls().end(this.call);
+				this.engine.calls.end(this.call);
 			}
 		}
 	}
@@ -246,9 +270,9 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 		if (!CLOSED.compareAndSet(this, 0, 1)) {
 			return false;
 		}
-		CurrentLock binding = this.call.binding();
+		CurrentLock binding = this.binding;
 		if (binding != null) {
-			this.context.closedElsewhere().check(binding, this.keys);
+			this.engine.checkThread(binding.thread(), this.keys);
 			binding.close();
 		}
 		this.heldTooLong.cancel();
@@ -256,22 +280,6 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 			this.holds.get(i).detach(this);
 		}
 		return true;
-	}
-
-	/**
-	 * Leaves the holds, gives back those of which it was the last handle, and shares
-	 * those of which it was the last exclusive one.
-	 * @return whether all were held until now
-	 */
-	private boolean giveBack() {
-		List<Hold> ended = ended();
-		boolean held = this.context.releaser().release(ended);
-		if (ended.size() == this.holds.size()) {
-			return held;
-		}
-		this.context.releaser().downgrade(downgraded(ended));
-		return this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.context.lossHandler()::isStillHeld)
-				&& held;
 	}
 
 	/**
@@ -286,11 +294,10 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 	}
 
 	/**
-	 * The holds that go on without it, and that it has made shared.
+	 * The holds that it has made shared.
 	 */
-	private List<Hold> downgraded(List<Hold> ended) {
-		return (ended.size() == this.holds.size()) ? List.of()
-				: this.holds.stream().filter(Hold::beginDowngrade).toList();
+	private List<Hold> downgraded() {
+		return this.holds.stream().filter(Hold::beginDowngrade).toList();
 	}
 
 	private void requireOpen() {
@@ -303,6 +310,74 @@ final class EngineHandle implements UndoableHandle, AttachedHandle {
 	public String toString() {
 		return "LockHandle[keys=" + LockException.printable(this.keys) + ", owner=" + owner() + ", "
 				+ (isClosed() ? "closed" : isHeld() ? "held" : "lost") + "]";
+	}
+
+	/**
+	 * Opens the handles of one engine. Safe for use by many threads.
+	 *
+	 * @param warnHeldAfter when to warn of a handle that is held too long, {@code null}
+	 * for never
+	 * @param warnedOfThread whether it was warned of a handle that another thread closes
+	 */
+	record Factory(RunningCalls calls, LossHandler lossHandler, Releaser releaser, Extender extender, Workers workers,
+			EngineTime time, @Nullable Duration warnHeldAfter, AtomicBoolean warnedOfThread) {
+
+		/**
+		 * Re-enters what the calling thread holds.
+		 */
+		Reentrancy reentrancy() {
+			return Reentrancy.ofThreads(this.lossHandler, this.releaser);
+		}
+
+		/**
+		 * Re-enters what a chain holds that has no thread of its own.
+		 */
+		Reentrancy reentrancyOf(List<LockHandle> chain) {
+			return Reentrancy.ofChain(chain, this.lossHandler, this.releaser::undoAsync);
+		}
+
+		/**
+		 * Opens a handle.
+		 * @param detached whether it is not bound to the calling thread
+		 * @param call ends with it
+		 */
+		EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Call call) {
+			EngineHandle handle = new EngineHandle(holds, keys, mode, call, this);
+			if (!detached) {
+				handle.binding = CurrentLock.bind(handle);
+			}
+			return handle;
+		}
+
+		/**
+		 * Warns, with the stack that acquired it, of a handle that is open too long.
+		 */
+		private EngineTime.Alarm watch(List<String> keys) {
+			Duration limit = this.warnHeldAfter;
+			if (limit == null) {
+				return NO_ALARM;
+			}
+			Throwable acquiredAt = new Throwable("acquired by thread " + Thread.currentThread().getName());
+			return this.time.schedule(() -> logger.warn(
+					"Lock {} has been held for {}, longer than warn-held-after; the stack shows where it was acquired",
+					LockException.printable(keys), Failures.text(limit), acquiredAt), limit.toNanos());
+		}
+
+		/**
+		 * Warns, once, of a handle that is closed while it is bound to another thread.
+		 */
+		private void checkThread(@Nullable Thread bound, List<String> keys) {
+			if (bound != null && bound != Thread.currentThread() && !this.warnedOfThread.getAndSet(true)) {
+				// The lock is yet to be given back, even if the log throws.
+				Failures.run(() -> logger.warn(
+						"Lock {} was acquired by thread {} and is given back by thread {}. Until now it was bound to the"
+								+ " former, whose next task would have re-entered it: two holders at once. Acquire such"
+								+ " a lock with LockRequest.detached(true). This is logged once",
+						LockException.printable(keys), bound.getName(), Thread.currentThread().getName()),
+						() -> "The warning of a lock that is closed elsewhere");
+			}
+		}
+
 	}
 
 }

@@ -5,7 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.engine.runtime.UserCode;
+import io.github.distributedlock.engine.lease.Failures;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,7 +56,7 @@ final class EventLoops {
 		Thread thread = Thread.currentThread();
 		if (IS_NON_BLOCKING.get(thread.getClass()) && this.warned.add(name)) {
 			// The lock is yet to be acquired, even if the log throws.
-			UserCode.run(() -> warn(thread, name, keys), () -> "The warning of a thread that must not block");
+			Failures.run(() -> warn(thread, name, keys), () -> "The warning of a thread that must not block");
 		}
 	}
 

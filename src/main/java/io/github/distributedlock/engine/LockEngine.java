@@ -1,9 +1,10 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.CurrentLock;
@@ -16,34 +17,20 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.LockStatus.State;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.ReleaseNotifications.Listening;
-import io.github.distributedlock.engine.lease.BackgroundReleaser;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.lease.Events;
 import io.github.distributedlock.engine.lease.Extender;
+import io.github.distributedlock.engine.lease.Failures;
 import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.NodeTasks;
 import io.github.distributedlock.engine.lease.Releaser;
-import io.github.distributedlock.engine.lease.RenewalRound;
 import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.lease.Watchdog;
-import io.github.distributedlock.engine.queue.HandOver;
-import io.github.distributedlock.engine.queue.AcquireContext;
-import io.github.distributedlock.engine.queue.Contention;
-import io.github.distributedlock.engine.queue.FairPollers;
-import io.github.distributedlock.engine.queue.LocalQueue;
-import io.github.distributedlock.engine.queue.Wait;
-import io.github.distributedlock.engine.queue.WakeUps;
-import io.github.distributedlock.engine.queue.Withdrawals;
-import io.github.distributedlock.engine.runtime.EngineTime;
-import io.github.distributedlock.engine.runtime.Events;
-import io.github.distributedlock.engine.runtime.Instance;
-import io.github.distributedlock.engine.runtime.Lifecycle;
-import io.github.distributedlock.engine.runtime.NodeTasks;
-import io.github.distributedlock.engine.runtime.Nodes;
-import io.github.distributedlock.engine.runtime.SerialTasks;
-import io.github.distributedlock.engine.runtime.Store;
-import io.github.distributedlock.engine.runtime.Text;
-import io.github.distributedlock.engine.runtime.UserCode;
-import io.github.distributedlock.engine.runtime.Workers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,12 +44,20 @@ import org.jspecify.annotations.Nullable;
  *
  * Safe for use by many threads. It starts running, and its few threads are there only
  * when they are needed. The backend is not closed with it.
+ *
+ * @since 1.0
  */
 public final class LockEngine implements DistributedLock, AutoCloseable {
 
+	private static final Duration SHORTEST_RESERVATION = Duration.ofMillis(20);
+
 	private final LockBackend backend;
 
+	private final Instance instance;
+
 	private final Requests requests;
+
+	private final Duration waitTime;
 
 	private final EngineTime time;
 
@@ -76,68 +71,73 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Sweeper sweeper;
 
-	private final RenewalRound renewals;
+	private final Extender extender;
 
 	private final Watchdog watchdog;
 
-	private final HandleAcquirer handleAcquirer;
+	private final Acquirer acquirer;
 
-	private final AsyncAcquirer asyncAcquirer;
-
-	private final BackgroundReleaser backgroundReleaser;
-
-	private final Inspector inspector;
+	private final Releaser releaser;
 
 	private final Listening listening;
 
 	private final Runnable endThreads;
 
 	LockEngine(LockEngineBuilder settings, EngineTime time, Workers workers, Runnable endThreads) {
-		LockBackend backend = settings.backend;
+		LockBackend backend = started(settings);
 		this.backend = backend;
-		Store store = new Store(backend);
-		Instance instance = new Instance(settings.application);
+		this.instance = new Instance(settings.application);
 		this.requests = new Requests(settings);
+		this.waitTime = settings.waitTime;
 		this.time = time;
 		this.endThreads = endThreads;
 		this.calls = new RunningCalls(workers);
-		UserCode userCode = new UserCode(time);
-		Events events = Events.here(settings.listeners);
-		Events eventsElsewhere = events.elsewhere(workers, userCode, time);
-		SerialTasks nodeTasks = new SerialTasks(workers::background, time);
-		this.sweeper = new Sweeper(store, time, workers);
-		this.queue = new LocalQueue(new Withdrawals(store, this.sweeper, nodeTasks));
-		this.lossHandler = new LossHandler(this.sweeper, eventsElsewhere, time);
-		this.renewals = new RenewalRound(backend, instance, this.lossHandler, this.sweeper, eventsElsewhere, time);
-		this.watchdog = new Watchdog(backend, this.renewals, this.lossHandler, time, workers);
-		WakeUps wakeUps = new WakeUps(this.queue, this.sweeper, this.watchdog, instance);
-		this.listening = store.listen(instance.id(), wakeUps);
-		boolean handsOn = !settings.localSlice.isZero();
-		Releaser releaser = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, events, handsOn);
-		Releaser releaserElsewhere = new Releaser(store, this.watchdog, this.lossHandler, this.sweeper, eventsElsewhere,
-				handsOn);
-		Nodes nodes = new Nodes(backend);
-		this.backgroundReleaser = new BackgroundReleaser(releaserElsewhere, nodes, nodeTasks, workers);
-		HandOver handOver = new HandOver(store, this.watchdog, this.lossHandler, this.sweeper, time,
+		NodeTasks tasks = new NodeTasks(workers::background, time);
+		Events events = new Events(settings.listeners, workers, time);
+		this.sweeper = new Sweeper(backend, time, workers);
+		this.queue = new LocalQueue(new Withdrawals(backend, this.sweeper, tasks));
+		this.lossHandler = new LossHandler(this.sweeper, events);
+		this.extender = new Extender(backend, this.lossHandler, this.sweeper, events, time);
+		this.watchdog = new Watchdog(backend, this.extender::renewDue, this.lossHandler, time, workers);
+		this.listening = backend.listen(this.instance.id(),
+				new WakeUps(this.queue, this.sweeper, this.watchdog, this.instance));
+		this.releaser = new Releaser(backend, this.watchdog, this.lossHandler, this.sweeper, events, tasks, workers,
+				!settings.localSlice.isZero());
+		HandOver handOver = new HandOver(backend, this.watchdog, this.lossHandler, this.sweeper, time,
 				settings.localSlice.toNanos());
-		AcquireContext context = new AcquireContext(store, this.listening, settings.pollInterval, this.queue, wakeUps,
-				new FairPollers(), handOver, this.watchdog, this.sweeper, instance, this.lifecycle, new Contention(),
-				time);
-		Reentrancy reentrancy = Reentrancy.ofThreads(this.lossHandler, releaser);
-		Extender extender = new Extender(backend, instance, this.lossHandler, time);
-		HandleContext handleContext = new HandleContext(this.calls, this.lossHandler, releaser, this.backgroundReleaser,
-				extender, new HeldTooLong(settings.warnHeldAfter, time), new ClosedElsewhere(), userCode, workers,
-				time);
-		ObservedWaits observedWaits = new ObservedWaits(settings.waitObserver);
-		this.handleAcquirer = new HandleAcquirer(this.requests, this.calls, reentrancy,
-				new RequestAcquirer(context, reentrancy, this.lossHandler, extender, reentrancy::undo, events), events,
-				handleContext, observedWaits);
-		this.asyncAcquirer = new AsyncAcquirer(this.requests,
-				new RequestAcquirer(context, reentrancy, this.lossHandler, extender, this.backgroundReleaser::undo,
-						events),
-				events, new NodeTasks(workers::request, time), nodes, handleContext, settings.contextCapture,
-				observedWaits);
-		this.inspector = new Inspector(backend, instance);
+		Polls.Settings polls = new Polls.Settings(backend, this.listening, settings.shortestPoll, settings.longestPoll);
+		KeyAcquisition.Factory keys = new KeyAcquisition.Factory(backend, polls, this.queue, handOver, this.sweeper,
+				this.instance, this.lifecycle, time);
+		RequestAcquisition.Factory acquisitions = new RequestAcquisition.Factory(keys, this.instance, this.lifecycle,
+				this.lossHandler, this.extender, this.sweeper, time);
+		EngineHandle.Factory handles = new EngineHandle.Factory(this.calls, this.lossHandler, this.releaser,
+				this.extender, workers, time, settings.warnHeldAfter, new AtomicBoolean());
+		this.acquirer = new Acquirer(settings, this.calls, handles, acquisitions, events,
+				new NodeTasks(workers::request, time), workers);
+	}
+
+	/**
+	 * Starts the store, unless what it says of itself does not go together.
+	 */
+	private static LockBackend started(LockEngineBuilder settings) {
+		LockBackend backend = settings.backend;
+		String name = backend.getClass().getName();
+		Set<LockFeature> features = backend.features();
+		if (features.contains(LockFeature.FAIR) && !features.contains(LockFeature.PLACES)) {
+			throw new IllegalArgumentException(
+					name + " offers fair locks, but keeps no places: offer PLACES, or leave out FAIR");
+		}
+		if (features.contains(LockFeature.PLACES) && backend.reservation().compareTo(SHORTEST_RESERVATION) < 0) {
+			throw new IllegalArgumentException("The reservation of " + name + ", "
+					+ Failures.text(backend.reservation()) + ", is too short for a waiter to ask in time: at least "
+					+ Failures.text(SHORTEST_RESERVATION));
+		}
+		if (settings.watchdogTimeout.compareTo(backend.shortestLease()) < 0) {
+			throw new IllegalArgumentException("The watchdog timeout of " + Failures.text(settings.watchdogTimeout)
+					+ " is shorter than " + name + " can keep: at least " + Failures.text(backend.shortestLease()));
+		}
+		backend.start();
+		return backend;
 	}
 
 	/**
@@ -151,9 +151,31 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	@Override
 	public LockHandle acquire(LockRequest request) {
-		Wait wait = new Wait(this.time, this.requests.waitTime(request), request.interruptible());
-		LockHandle handle = this.handleAcquirer.acquire(request, wait);
-		return requireAcquired(handle, request, wait);
+		Wait wait = begin(request, this.waitTime, request.interruptible());
+		return requireAcquired(this.acquirer.acquire(request, wait), request, wait);
+	}
+
+	@Override
+	public Optional<LockHandle> tryAcquire(LockRequest request) {
+		Wait wait = begin(request, Duration.ZERO, request.interruptible());
+		return Optional.ofNullable(this.acquirer.acquire(request, wait));
+	}
+
+	@Override
+	public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
+		Wait wait = begin(request, this.waitTime, false);
+		return this.acquirer.acquireAsync(request, wait, (handle) -> requireAcquired(handle, request, wait));
+	}
+
+	@Override
+	public CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
+		Wait wait = begin(request, Duration.ZERO, false);
+		return this.acquirer.acquireAsync(request, wait, Optional::ofNullable);
+	}
+
+	private Wait begin(LockRequest request, Duration defaultTime, boolean interruptible) {
+		Duration own = request.waitTime();
+		return new Wait(this.time, (own != null) ? own : defaultTime, interruptible);
 	}
 
 	private static LockHandle requireAcquired(@Nullable LockHandle handle, LockRequest request, Wait wait) {
@@ -162,32 +184,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		}
 		String holder = wait.holder();
 		throw new LockNotAcquiredException(
-				"Lock " + LockException.printable(request.keys()) + " was busy for " + Text.of(wait.waited())
-						+ " (waitTime " + Text.of(wait.limit()) + ")" + Text.heldBy(holder),
+				"Lock " + LockException.printable(request.keys()) + " was busy for " + Failures.text(wait.waited())
+						+ " (waitTime " + Failures.text(wait.limit()) + ")" + Failures.heldBy(holder),
 				request.keys(), wait.waited(), holder);
-	}
-
-	@Override
-	public Optional<LockHandle> tryAcquire(LockRequest request) {
-		Wait wait = new Wait(this.time, waitTimeToTry(request), request.interruptible());
-		return Optional.ofNullable(this.handleAcquirer.acquire(request, wait));
-	}
-
-	private static Duration waitTimeToTry(LockRequest request) {
-		Duration waitTime = Objects.requireNonNull(request, "request").waitTime();
-		return (waitTime != null) ? waitTime : Duration.ZERO;
-	}
-
-	@Override
-	public CompletableFuture<LockHandle> acquireAsync(LockRequest request) {
-		Wait wait = new Wait(this.time, this.requests.waitTime(request), false);
-		return this.asyncAcquirer.acquire(request, wait, (handle) -> requireAcquired(handle, request, wait));
-	}
-
-	@Override
-	public CompletableFuture<Optional<LockHandle>> tryAcquireAsync(LockRequest request) {
-		Wait wait = new Wait(this.time, waitTimeToTry(request), false);
-		return this.asyncAcquirer.acquire(request, wait, Optional::ofNullable);
 	}
 
 	@Override
@@ -197,7 +196,14 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	@Override
 	public LockStatus inspect(String key) {
-		return this.inspector.inspect(this.requests.keysInOrder(LockRequest.of(key)).get(0));
+		String checked = this.requests.keysInOrder(LockRequest.of(key)).get(0);
+		if (!this.backend.features().contains(LockFeature.INSPECTION)) {
+			return this.backend.inspect(checked); // Says so.
+		}
+		LockStatus status = Failures.ask("inspect", checked, () -> this.backend.inspect(checked));
+		return status.heldHere(status.holders()
+			.stream()
+			.anyMatch((holder) -> holder.state() == State.HELD && this.instance.hasMade(holder.name())));
 	}
 
 	/**
@@ -214,10 +220,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the state of this engine
 	 */
 	public EngineSnapshot snapshot() {
-		return EngineSnapshot.of(this.watchdog.describe(), this.queue.describe(), requestsWaiting(),
-				new EngineSnapshot.Store(this.backend.details(),
-						this.listening.isKnown() ? this.listening.hears() : null),
-				new EngineSnapshot.Incidents(this.lossHandler.losses(), this.renewals.late()));
+		return new EngineSnapshot(this.watchdog.describe(), this.queue.describe(), requestsWaiting(),
+				this.backend.details(), this.listening.isKnown() ? this.listening.hears() : null,
+				this.lossHandler.losses(), this.extender.late());
 	}
 
 	/**
@@ -237,7 +242,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the number of requests, each counted once however many keys it has
 	 */
 	public int requestsWaiting() {
-		return this.handleAcquirer.asking() + this.asyncAcquirer.asking();
+		return this.acquirer.asking();
 	}
 
 	/**
@@ -263,8 +268,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * {@linkplain LockRequest#awaitedOnStop(boolean) awaited}, has failed, or its handle
 	 * is closed; and so has each that began inside of one of these. Those that are
 	 * refused later are not waited for, nor those after the next {@link #start()}. Nor
-	 * are those on the calling thread, and on one that has called {@link System#exit},
-	 * since they may wait for this. At the latest when the engine is closed
+	 * are those on the calling thread, since they may wait for this. At the latest when
+	 * the engine is closed
 	 */
 	public CompletableFuture<Void> stop() {
 		if (this.lifecycle.stop()) {
@@ -282,12 +287,11 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		if (this.lifecycle.close()) {
 			this.queue.recallAll();
 			this.watchdog.guarded().forEach((ownership) -> this.lossHandler.declare(ownership, Reason.SHUTDOWN));
-			this.lossHandler.finish();
 			this.calls.forget();
 			this.sweeper.finish();
 			this.listening.close();
 			this.endThreads.run();
-			this.backgroundReleaser.end();
+			this.releaser.end();
 		}
 	}
 

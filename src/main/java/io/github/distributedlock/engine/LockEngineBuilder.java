@@ -11,14 +11,16 @@ import java.util.function.UnaryOperator;
 import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockListener;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.queue.PollInterval;
-import io.github.distributedlock.engine.runtime.EngineThreads;
+import io.github.distributedlock.engine.lease.EngineThreads;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The settings of a {@link LockEngine}. Not safe for use by many threads.
+ *
+ * @since 1.0
  */
 public final class LockEngineBuilder {
 
@@ -30,13 +32,15 @@ public final class LockEngineBuilder {
 
 	Duration waitTime = Duration.ofSeconds(5);
 
-	Duration leaseTime = Duration.ofSeconds(30);
+	Duration watchdogTimeout = Duration.ofSeconds(30);
 
 	Duration localSlice = Duration.ofMillis(10);
 
 	int maxKeyBytes = 1024;
 
-	PollInterval pollInterval = PollInterval.DEFAULT;
+	Duration shortestPoll = Duration.ofMillis(50);
+
+	Duration longestPoll = Duration.ofMillis(500);
 
 	@Nullable Duration warnHeldAfter;
 
@@ -73,12 +77,13 @@ public final class LockEngineBuilder {
 	/**
 	 * The lease that is renewed for as long as a lock is held, after a third of it at the
 	 * latest; 30 seconds by default. If a JVM dies, others get its locks when it has run
-	 * out.
-	 * @param leaseTime the lease, at least 1 second
+	 * out. A request with a {@linkplain LockRequest#leaseTime(Duration) lease time} has
+	 * that instead, and it is not renewed.
+	 * @param watchdogTimeout the lease, at least 1 second
 	 * @return this builder
 	 */
-	public LockEngineBuilder leaseTime(Duration leaseTime) {
-		this.leaseTime = DurationRange.RENEWED_LEASE.check("leaseTime", leaseTime);
+	public LockEngineBuilder watchdogTimeout(Duration watchdogTimeout) {
+		this.watchdogTimeout = DurationRange.RENEWED_LEASE.check("watchdogTimeout", watchdogTimeout);
 		return this;
 	}
 
@@ -92,7 +97,13 @@ public final class LockEngineBuilder {
 	 * @return this builder
 	 */
 	public LockEngineBuilder pollInterval(Duration min, Duration max) {
-		this.pollInterval = new PollInterval(min, max);
+		this.shortestPoll = DurationRange.EXCHANGE.check("The poll interval", min);
+		this.longestPoll = DurationRange.EXCHANGE.check("The poll interval", max);
+		if (max.compareTo(min) < 0) {
+			throw new IllegalArgumentException("The longest poll interval, " + DurationRange.text(max)
+					+ ", is shorter than the shortest, which is " + DurationRange.text(min)
+					+ ": make it at least as long");
+		}
 		return this;
 	}
 

@@ -7,8 +7,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.engine.runtime.UserCode;
-import io.github.distributedlock.engine.runtime.Workers;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.lease.Failures;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,15 +29,12 @@ final class LossActions {
 
 	private final List<String> keys;
 
-	private final UserCode userCode;
-
 	private final Workers workers;
 
 	private final Queue<LossAction> queue = new ConcurrentLinkedQueue<>();
 
-	LossActions(List<String> keys, UserCode userCode, Workers workers) {
+	LossActions(List<String> keys, Workers workers) {
 		this.keys = keys;
-		this.userCode = userCode;
 		this.workers = workers;
 	}
 
@@ -51,7 +48,7 @@ final class LossActions {
 		AtomicBoolean begun = new AtomicBoolean();
 		Runnable code = () -> {
 			if (!begun.getAndSet(true)) {
-				this.userCode.runWatched(action, this::name);
+				Failures.run(action, this::name);
 			}
 		};
 		LossAction added = new LossAction(code, executor);
@@ -71,7 +68,7 @@ final class LossActions {
 		for (LossAction action = this.queue.poll(); action != null; action = this.queue.poll()) {
 			Runnable code = action.code();
 			Executor executor = action.executor();
-			UserCode.run(() -> start(code, executor), this::name);
+			Failures.run(() -> start(code, executor), this::name);
 		}
 	}
 
@@ -81,7 +78,7 @@ final class LossActions {
 		}
 		else {
 			// It may block, or run the code at once.
-			this.workers.reaction(() -> UserCode.run(() -> executor.execute(code), this::name));
+			this.workers.listener(() -> Failures.run(() -> executor.execute(code), this::name));
 		}
 	}
 

@@ -3,21 +3,14 @@ package io.github.distributedlock.engine;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.WaitObserver.Observed;
-import io.github.distributedlock.engine.queue.Wait;
-import io.github.distributedlock.engine.runtime.UserCode;
+import io.github.distributedlock.engine.lease.Failures;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the observer of waits, which harms no request: what was acquired has no handle
  * yet. Safe for use by many threads; makes no object where nobody observes.
  */
-final class ObservedWaits {
-
-	private final @Nullable WaitObserver observer;
-
-	ObservedWaits(@Nullable WaitObserver observer) {
-		this.observer = observer;
-	}
+record ObservedWaits(@Nullable WaitObserver observer) {
 
 	/**
 	 * A request is about to ask.
@@ -32,7 +25,7 @@ final class ObservedWaits {
 			return observer.begins(request);
 		}
 		catch (Throwable ex) {
-			UserCode.caught(ex, ObservedWaits::what);
+			Failures.caught(ex, ObservedWaits::what);
 			return null;
 		}
 	}
@@ -42,7 +35,7 @@ final class ObservedWaits {
 	 */
 	static void end(@Nullable Observed observed, boolean acquired, Wait wait) {
 		if (observed != null) {
-			UserCode.run(() -> {
+			Failures.run(() -> {
 				if (acquired) {
 					observed.acquired(wait.waitedFor());
 				}
@@ -58,7 +51,7 @@ final class ObservedWaits {
 	 */
 	static void fail(@Nullable Observed observed, Throwable failure) {
 		if (observed != null) {
-			UserCode.run(() -> observed.failed(failure), ObservedWaits::what);
+			Failures.run(() -> observed.failed(failure), ObservedWaits::what);
 		}
 	}
 

@@ -10,11 +10,11 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockUpgradeException;
+import io.github.distributedlock.engine.lease.Failures;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.LossHandler;
 import io.github.distributedlock.engine.lease.Releaser;
-import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,8 +56,7 @@ final class Reentrancy {
 	 * That of the thread that calls it.
 	 */
 	static Reentrancy ofThreads(LossHandler lossHandler, Releaser releaser) {
-		return new Reentrancy(lossHandler, (holds) -> releaser.undo(holds.stream().filter(Hold::undoEntry).toList()),
-				CurrentLock::find, "this thread");
+		return new Reentrancy(lossHandler, releaser::undo, CurrentLock::find, "this thread");
 	}
 
 	/**
@@ -116,13 +115,6 @@ final class Reentrancy {
 	}
 
 	/**
-	 * Whether the holder has one of the keys.
-	 */
-	boolean holdsAny(List<String> keys) {
-		return keys.stream().anyMatch((key) -> find(key, this.lossHandler::isStillHeld) != null);
-	}
-
-	/**
 	 * The holder's innermost hold of a key that fulfils a condition.
 	 */
 	private @Nullable Hold find(String key, Predicate<Hold> condition) {
@@ -163,15 +155,15 @@ final class Reentrancy {
 			throw new LockUpgradeException(
 					"Lock '" + LockException.printable(outer.key()) + "' was requested as EXCLUSIVE, but "
 							+ this.holderName + " holds it as SHARED already, and would wait for itself",
-					"request the outer lock as EXCLUSIVE, or give it back first");
+					"request the outer lock as EXCLUSIVE, or give it back first", List.of(outer.key()));
 		}
 		long left = outer.longest();
 		if (options.minHold() > left) {
-			throw new IllegalArgumentException(
-					"Lock '" + LockException.printable(outer.key()) + "' was requested with a minHoldTime of "
-							+ Text.of(options.minHold()) + ", but " + this.holderName + " holds it already, with a "
-							+ (outer.options().renewed() ? "maxHoldTime" : "leaseTime") + " that ends in "
-							+ Text.of(left) + ". Request the outer lock with a longer one, or give it back first");
+			throw new IllegalArgumentException("Lock '" + LockException.printable(outer.key())
+					+ "' was requested with a minHoldTime of " + Failures.text(options.minHold()) + ", but "
+					+ this.holderName + " holds it already, with a "
+					+ (outer.options().renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Failures.text(left)
+					+ ". Request the outer lock with a longer one, or give it back first");
 		}
 	}
 

@@ -6,27 +6,22 @@ import java.util.Objects;
 import java.util.concurrent.Semaphore;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockLostException;
-import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.lease.AttachedHandle;
+import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.Extender;
+import io.github.distributedlock.engine.lease.Failures;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.lease.LossHandler;
-import io.github.distributedlock.engine.queue.AcquireLoop;
-import io.github.distributedlock.engine.queue.Acquisition;
-import io.github.distributedlock.engine.queue.Wait;
-import io.github.distributedlock.engine.queue.Waker;
-import io.github.distributedlock.engine.runtime.Backoff;
-import io.github.distributedlock.engine.runtime.Failures;
-import io.github.distributedlock.engine.runtime.Text;
-import io.github.distributedlock.engine.runtime.Undo;
+import io.github.distributedlock.engine.lease.Sweeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of one request to all its keys, in their order: as many as possible in one
- * step, else one after the other.
+ * The way of one request to all its keys, one after the other, in their order: those that
+ * whoever asks holds already are re-entered.
  *
  * <pre>
  * collects ──► has all ──► handed out
@@ -35,16 +30,16 @@ import org.jspecify.annotations.Nullable;
  *    └── a loss: gives back what comes after the lost key
  * </pre>
  *
- * Invariants: confined to one thread at a time, but for {@link #lost}. It has a loop
- * exactly while it acquires one key of its own. What it has are the first keys in the
- * order, so that requests do not wait for each other in a circle. An owner token is not
- * used again for a key that was lost or given back: what undoes that may be under way.
- * When it ends, all its keys are held, each with at least half of its lease if it is not
- * alone or re-entered, or it has undone what it had.
+ * Invariants: confined to one thread at a time, but for {@link #lost}. It has a
+ * {@link KeyAcquisition} exactly while it acquires one key of its own. What it has are
+ * the first keys in the order, so that requests do not wait for each other in a circle.
+ * An owner token is not used again for a key that was lost or given back: what undoes
+ * that may be under way. When it ends, all its keys are held, each with at least half of
+ * its lease if it is not re-entered, or it has undone what it had.
  */
-final class RequestAcquisition implements Acquisition, AttachedHandle {
+final class RequestAcquisition implements Acquisition, Hold.Attached {
 
-	private final RequestAcquirer acquirer;
+	private final Factory engine;
 
 	private final Reentrancy reentrancy;
 
@@ -56,18 +51,11 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 
 	private final int era;
 
-	private final @Nullable Waker waker;
-
 	private final List<Hold> holds;
 
 	private String owner;
 
-	/**
-	 * How many keys belong to the batches that were asked for in one step.
-	 */
-	private int batched;
-
-	private @Nullable AcquireLoop loop;
+	private @Nullable KeyAcquisition current;
 
 	private boolean isBusy;
 
@@ -81,7 +69,7 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 	 */
 	private @Nullable LockBackendException failure;
 
-	private @Nullable Backoff retries;
+	private Polls.@Nullable Backoff retries;
 
 	private boolean isHandedOut;
 
@@ -93,56 +81,25 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 
 	private volatile @Nullable Semaphore signal;
 
-	/**
-	 * Creates one.
-	 * @param era when the request was made, and served
-	 * @param waker the request, if no thread waits for it, else {@code null}
-	 */
-	RequestAcquisition(RequestAcquirer acquirer, Reentrancy reentrancy, List<String> keys, HoldOptions options,
-			Wait wait, int era, @Nullable Waker waker) {
-		this.acquirer = acquirer;
+	private RequestAcquisition(Factory engine, Reentrancy reentrancy, List<String> keys, HoldOptions options, Wait wait,
+			int era) {
+		this.engine = engine;
 		this.reentrancy = reentrancy;
 		this.keys = keys;
 		this.options = options;
 		this.wait = wait;
 		this.era = era;
-		this.waker = waker;
 		this.holds = new ArrayList<>(keys.size());
-		this.owner = acquirer.instance.nextOwner();
+		this.owner = engine.instance.nextOwner();
 	}
 
-	/**
-	 * Takes the place in the local queue of the request's only key, so that requests are
-	 * served in the order in which they were made. Does not wait, and asks nothing.
-	 */
-	void queueUp() {
-		if (!isCollecting()) {
-			begin(key());
-		}
-	}
-
-	private boolean isCollecting() {
-		return this.keys.size() > 1;
-	}
-
-	/**
-	 * Which key it sees to, or will next.
-	 */
-	String key() {
+	@Override
+	public String key() {
 		return this.keys.get(Math.min(this.holds.size(), this.keys.size() - 1));
 	}
 
-	/**
-	 * The owner token of its handle: that of the first key.
-	 */
-	String owner() {
-		return this.holds.get(0).owner();
-	}
-
-	/**
-	 * What came of it: a hold for each key, or {@code null} if one was busy.
-	 */
-	@Nullable List<Hold> holds() {
+	@Override
+	public @Nullable List<Hold> holds() {
 		return this.isHandedOut ? this.holds : null;
 	}
 
@@ -151,25 +108,28 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 	}
 
 	@Override
-	public long goOn(boolean signalled) throws InterruptedException {
+	public long advance(boolean signalled) throws InterruptedException {
 		if (hasGoneBack()) {
 			return NEXT_KEY;
 		}
 		if (isComplete()) {
 			return renew();
 		}
-		AcquireLoop loop = this.loop;
-		if (loop == null && !this.isBusy) {
-			loop = next();
-		}
-		if (loop != null) {
-			long pause = loop.goOn(signalled);
+		KeyAcquisition current = (this.current != null) ? this.current : next();
+		if (current != null) {
+			long pause = current.advance(signalled);
 			if (pause != ENDED) {
-				return await(loop.signal(), pause);
+				return await(current.signal(), pause);
 			}
-			take(loop);
+			Hold hold = current.hold();
+			if (hold != null) {
+				add(hold);
+			}
+			this.isBusy = hold == null;
+			this.current = null;
+			current.end();
 		}
-		return (this.isBusy || (isComplete() && handOut(Moment.now(this.acquirer.time)))) ? ENDED : NEXT_KEY;
+		return (this.isBusy || (isComplete() && isHandedOut(Moment.now(this.engine.time)))) ? ENDED : NEXT_KEY;
 	}
 
 	private long await(Semaphore signal, long pause) {
@@ -187,9 +147,7 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 		if (signal != null) {
 			signal.release();
 		}
-		if (this.waker != null) {
-			this.waker.wake();
-		}
+		this.wait.wake();
 	}
 
 	@Override
@@ -210,7 +168,7 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 		int first = this.holds.size();
 		for (int i = first - 1; i >= 0; i--) {
 			Hold hold = this.holds.get(i);
-			if (!this.acquirer.lossHandler.isStillHeld(hold)) {
+			if (!this.engine.lossHandler.isStillHeld(hold)) {
 				if (!isOwn(hold)) {
 					throw LossHandler.lost(hold, this.keys);
 				}
@@ -224,10 +182,9 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 		List<Hold> given = List.copyOf(after);
 		after.clear();
 		own().forEach(Hold::collect);
-		this.batched = first;
 		this.isLeaseCommon = false;
-		this.owner = this.acquirer.instance.nextOwner();
-		Undo.ifFails(this::endLoop, () -> giveBack(given));
+		this.owner = this.engine.instance.nextOwner();
+		Failures.orUndo(this::endCurrent, () -> giveBack(given));
 		giveBack(given);
 		return true;
 	}
@@ -240,72 +197,39 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 		return this.holds.stream().filter(this::isOwn).toList();
 	}
 
+	/**
+	 * Gives back holds. A key that is lost may be ours in the store yet, and nobody has
+	 * used it.
+	 */
 	private void giveBack(List<Hold> holds) {
-		holds.forEach((hold) -> hold.detach(this));
-		this.acquirer.giveBack(holds, this.options);
+		for (Hold hold : holds) {
+			hold.detach(this);
+			if (isOwn(hold) && hold.isLost() && hold.ownership().lossReason() != Reason.TAKEN) {
+				this.engine.sweeper.cleanUp(hold.ownership());
+			}
+		}
+		this.reentrancy.undo(holds);
 	}
 
 	/**
-	 * Begins with what comes next.
-	 * @return the loop for a key of its own, or {@code null} if there is none: many were
-	 * acquired, or one re-entered, or is busy
+	 * Begins with the next key.
+	 * @return how it is acquired, or {@code null} if it was re-entered
 	 */
-	private @Nullable AcquireLoop next() {
-		int from = this.holds.size();
-		if (from == this.batched && isCollecting()) {
-			this.acquirer.lifecycle.requireServed(this.era, key());
-			this.batched = Math.min(from + LockBackend.MAX_BATCH_SIZE, this.keys.size());
-			if (acquireJointly(this.keys.subList(from, this.batched))) {
-				this.isLeaseCommon = from == 0;
-				return null;
-			}
-			// The other may be cleaned up yet.
-			this.owner = this.acquirer.instance.nextOwner();
-		}
-		String key = key();
-		Hold outer = isCollecting() ? this.reentrancy.reenter(key, this.options) : null;
+	private @Nullable KeyAcquisition next() {
+		Hold outer = this.reentrancy.reenter(key(), this.options);
 		if (outer != null) {
 			add(outer);
 			return null;
 		}
-		return begin(key);
-	}
-
-	private @Nullable AcquireLoop begin(String key) {
-		this.loop = this.acquirer.keyAcquirer.begin(key, this.owner, this.options, this.wait, this.era, this.waker);
-		this.isBusy = this.loop == null;
-		return this.loop;
-	}
-
-	private boolean acquireJointly(List<String> keys) {
-		if (this.reentrancy.holdsAny(keys)) {
-			return false; // Some have to be re-entered.
-		}
-		List<Hold> joint = this.acquirer.multiKeyAcquirer.acquire(keys, this.owner, this.options, this.wait, this.era);
-		if (joint != null) {
-			joint.forEach(this::add);
-		}
-		return joint != null;
-	}
-
-	private void take(AcquireLoop loop) {
-		Hold hold = loop.hold();
-		if (hold != null) {
-			this.isLeaseCommon = false;
-			add(hold);
-		}
-		this.isBusy = hold == null;
-		this.loop = null;
-		loop.end();
+		this.current = this.engine.keyAcquisitions.begin(key(), this.options, this.wait, this.owner, this.era);
+		return this.current;
 	}
 
 	private void add(Hold hold) {
 		this.holds.add(hold);
-		if (isCollecting()) {
-			hold.attach(this);
-			if (hold.isLost()) {
-				this.lossHeard = true;
-			}
+		hold.attach(this);
+		if (hold.isLost()) {
+			this.lossHeard = true;
 		}
 	}
 
@@ -315,18 +239,15 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 	 */
 	private long renew() {
 		LockBackendException failure = this.failure;
-		this.acquirer.lifecycle.requireServed(this.era, this.keys.get(0));
+		this.engine.lifecycle.requireServed(this.era, this.keys.get(0));
 		if (failure != null && this.wait.left() <= 0) {
 			throw Failures.inAllThatTime(this.keys.get(0), this.wait.waited(), failure);
 		}
 		this.failure = null;
 		List<Hold> own = own();
-		Moment since = Moment.now(this.acquirer.time);
-		if (!this.options.renewed()) {
-			own.forEach((hold) -> hold.ownership().collected(since.nanos()));
-		}
+		Moment since = Moment.now(this.engine.time);
 		try {
-			this.acquirer.extender.renew(own);
+			this.engine.extender.renew(own);
 			this.isLeaseCommon = true;
 		}
 		catch (LockBackendException ex) {
@@ -337,14 +258,14 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 			this.failure = ex;
 			return pause();
 		}
-		this.acquirer.lifecycle.requireServed(this.era, this.keys.get(0));
-		if (handOut(since)) {
+		this.engine.lifecycle.requireServed(this.era, this.keys.get(0));
+		if (isHandedOut(since)) {
 			return ENDED;
 		}
 		if (!this.lossHeard && this.wait.left() <= 0) {
 			throw LockBackendException
 				.of("Lock " + LockException.printable(this.keys) + " was acquired, but the answers took longer than"
-						+ " half of the lease of " + Text.of(this.options.lease()))
+						+ " half of the lease of " + Failures.text(this.options.lease()))
 				.remedy("choose a longer lease")
 				.retryable(true)
 				.build();
@@ -353,29 +274,28 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 	}
 
 	private long pause() {
-		if (this.retries == null) {
-			this.retries = Backoff.ofRequests();
-		}
-		return await(new Semaphore(0), Math.max(0, Math.min(this.retries.next(), this.wait.left())));
+		Polls.Backoff retries = (this.retries != null) ? this.retries : Polls.Backoff.ofRequests();
+		this.retries = retries;
+		return await(new Semaphore(0), Math.max(0, Math.min(retries.next(), this.wait.left())));
 	}
 
 	/**
 	 * Hands the keys out, unless one is lost, or they have to be renewed before.
 	 */
-	private boolean handOut(Moment since) {
-		this.isHandedOut = !isCollecting() || (areLeasesLongEnough() && areCollected(since));
+	private boolean isHandedOut(Moment since) {
+		this.isHandedOut = areLeasesLongEnough() && areCollected(since);
 		return this.isHandedOut;
 	}
 
 	private boolean areLeasesLongEnough() {
-		Moment now = Moment.now(this.acquirer.time);
+		Moment now = Moment.now(this.engine.time);
 		return (this.options.renewed() || this.isLeaseCommon) && this.holds.stream()
 			.allMatch((hold) -> !isOwn(hold) || hold.lease().left(now) >= this.options.lease() / 2);
 	}
 
 	private boolean areCollected(Moment since) {
 		// All are looked at first: what is lost once one is collected is told to users.
-		boolean collected = this.holds.stream().allMatch(this.acquirer.lossHandler::isStillHeld)
+		boolean collected = this.holds.stream().allMatch(this.engine.lossHandler::isStillHeld)
 				&& own().stream().allMatch((hold) -> hold.collected(since));
 		if (!collected) {
 			own().forEach(Hold::collect);
@@ -386,8 +306,8 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 
 	@Override
 	public boolean mayAsk(boolean signalled) {
-		if (this.loop != null) {
-			return this.loop.mayAsk(signalled);
+		if (this.current != null) {
+			return this.current.mayAsk(signalled);
 		}
 		return isComplete() || (!this.isBusy && this.wait.mayAsk());
 	}
@@ -400,13 +320,13 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 	@Override
 	public void end() {
 		try {
-			endLoop();
+			endCurrent();
 		}
 		finally {
 			if (!this.isHandedOut) {
 				giveBack(this.holds);
 			}
-			else if (isCollecting()) {
+			else {
 				for (Hold hold : this.holds) {
 					hold.detach(this);
 					if (!isOwn(hold)) {
@@ -417,12 +337,34 @@ final class RequestAcquisition implements Acquisition, AttachedHandle {
 		}
 	}
 
-	private void endLoop() {
-		AcquireLoop loop = this.loop;
-		this.loop = null;
-		if (loop != null) {
-			loop.end();
+	private void endCurrent() {
+		KeyAcquisition current = this.current;
+		this.current = null;
+		if (current != null) {
+			current.end();
 		}
+	}
+
+	/**
+	 * Begins the acquisitions of one engine. Safe for use by many threads.
+	 */
+	record Factory(KeyAcquisition.Factory keyAcquisitions, Instance instance, Lifecycle lifecycle,
+			LossHandler lossHandler, Extender extender, Sweeper sweeper, EngineTime time) {
+
+		/**
+		 * Begins to acquire the keys. Takes the place in the local queue of a request's
+		 * only key, so that requests are served in the order in which they were made.
+		 * Does not wait, and asks nothing.
+		 * @param reentrancy that of whatever asks
+		 */
+		Acquisition begin(Reentrancy reentrancy, List<String> keys, HoldOptions options, Wait wait) {
+			String first = keys.get(0);
+			int era = wait.isAsync() ? this.lifecycle.requireServedElsewhere(first)
+					: this.lifecycle.requireServed(first);
+			return (keys.size() == 1) ? this.keyAcquisitions.begin(first, options, wait, this.instance.nextOwner(), era)
+					: new RequestAcquisition(this, reentrancy, keys, options, wait, era);
+		}
+
 	}
 
 }

@@ -3,7 +3,6 @@ package io.github.distributedlock.engine;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -11,7 +10,6 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.lease.HoldOptions;
-import io.github.distributedlock.engine.queue.Wait;
 
 /**
  * Checks requests before anything is sent for them, and fills in the defaults.
@@ -20,23 +18,14 @@ final class Requests {
 
 	private final LockBackend backend;
 
-	private final Duration waitTime;
-
 	private final Duration leaseTime;
 
 	private final int maxKeyBytes;
 
 	Requests(LockEngineBuilder settings) {
 		this.backend = settings.backend;
-		this.waitTime = settings.waitTime;
-		this.leaseTime = settings.leaseTime;
+		this.leaseTime = settings.watchdogTimeout;
 		this.maxKeyBytes = settings.maxKeyBytes;
-	}
-
-	Duration waitTime(LockRequest request) {
-		Objects.requireNonNull(request, "request");
-		Duration own = request.waitTime();
-		return (own != null) ? own : this.waitTime;
 	}
 
 	/**

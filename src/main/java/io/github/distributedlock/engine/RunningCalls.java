@@ -10,8 +10,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.engine.runtime.Workers;
-import org.jspecify.annotations.Nullable;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
 
 /**
  * The calls that a stop waits for: the requests that say so, each until it has failed or
@@ -72,15 +71,11 @@ final class RunningCalls {
 	 * it asks for, is inside of; else that of the last stop.
 	 */
 	private int outermost() {
-		int number = this.number;
-		for (List<LockHandle> handles : List.of(CurrentLock.all(), CurrentLock.chain())) {
-			for (LockHandle handle : handles) {
-				if (handle instanceof EngineHandle own && this.calls.contains(own.call())) {
-					number = Math.min(number, own.call().number);
-				}
-			}
-		}
-		return number;
+		return Stream.concat(ownHandles(CurrentLock.all()), ownHandles(CurrentLock.chain()))
+			.map(EngineHandle::call)
+			.filter(this.calls::contains)
+			.mapToInt((call) -> call.number)
+			.reduce(this.number, Math::min);
 	}
 
 	/**
@@ -96,15 +91,7 @@ final class RunningCalls {
 	 * The end of the last call, but for those that cannot end before this thread goes on.
 	 */
 	CompletableFuture<Void> end() {
-		Thread stopping = Thread.currentThread();
-		boolean exits = isJvmEnding();
-		this.calls.removeIf((call) -> call.isHeldUpBy(stopping, exits));
-		// Those, too, that somebody has bound to it.
-		CurrentLock.all().forEach((handle) -> {
-			if (handle instanceof EngineHandle own) {
-				this.calls.remove(own.call());
-			}
-		});
+		ownHandles(CurrentLock.all()).forEach((handle) -> this.calls.remove(handle.call()));
 		CompletableFuture<Void> end = new CompletableFuture<>();
 		synchronized (this) {
 			this.stops.add(new Stop(this.number + 1, end));
@@ -114,21 +101,8 @@ final class RunningCalls {
 		return end;
 	}
 
-	/**
-	 * Whether a thread may have called {@link System#exit}: else no stack has to be
-	 * looked at, which takes long if there are many.
-	 */
-	private static boolean isJvmEnding() {
-		Thread nothing = new Thread(() -> {
-		});
-		try {
-			Runtime.getRuntime().addShutdownHook(nothing);
-			Runtime.getRuntime().removeShutdownHook(nothing);
-			return false;
-		}
-		catch (IllegalStateException ex) {
-			return true;
-		}
+	private static Stream<EngineHandle> ownHandles(List<LockHandle> handles) {
+		return handles.stream().filter(EngineHandle.class::isInstance).map(EngineHandle.class::cast);
 	}
 
 	/**
@@ -156,35 +130,6 @@ final class RunningCalls {
 		 * Written before it is counted, or by the thread that has begun it.
 		 */
 		private volatile int number;
-
-		private volatile @Nullable CurrentLock binding;
-
-		/**
-		 * It has its handle.
-		 * @param binding what binds the handle to the thread that runs the call
-		 */
-		void bound(CurrentLock binding) {
-			this.binding = binding;
-		}
-
-		/**
-		 * What binds its handle; {@code null} if there is none, or it is detached.
-		 */
-		@Nullable CurrentLock binding() {
-			return this.binding;
-		}
-
-		/**
-		 * A thread does not come back from {@link System#exit}, which waits for the
-		 * application to stop.
-		 */
-		private boolean isHeldUpBy(Thread stopping, boolean exits) {
-			CurrentLock binding = this.binding;
-			Thread thread = (binding != null) ? binding.thread() : null;
-			return thread != null && (thread == stopping || exits && Stream.of(thread.getStackTrace())
-				.anyMatch((frame) -> frame.getClassName().equals(Runtime.class.getName())
-						&& frame.getMethodName().equals("exit")));
-		}
 
 	}
 

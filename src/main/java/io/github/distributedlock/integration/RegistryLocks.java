@@ -26,7 +26,7 @@ final class RegistryLocks<L extends Lock> {
 
 	private final Function<LockRequest, L> maker;
 
-	private final Map<String, Entry<L>> entries = new ConcurrentHashMap<>();
+	final Map<String, Entry<L>> entries = new ConcurrentHashMap<>();
 
 	private final ReferenceQueue<L> collected = new ReferenceQueue<>();
 
@@ -57,13 +57,6 @@ final class RegistryLocks<L extends Lock> {
 	}
 
 	/**
-	 * How many keys it has.
-	 */
-	int size() {
-		return this.entries.size();
-	}
-
-	/**
 	 * The key of the lock that a registry is asked for.
 	 * @throws IllegalArgumentException if it is no string
 	 */
@@ -75,7 +68,7 @@ final class RegistryLocks<L extends Lock> {
 				+ ", but its text may differ from JVM to JVM. Obtain the lock by a String");
 	}
 
-	private static final class Entry<L> extends WeakReference<@Nullable L> {
+	static final class Entry<L> extends WeakReference<@Nullable L> {
 
 		private final String key;
 

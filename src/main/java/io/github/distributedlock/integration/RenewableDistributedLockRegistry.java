@@ -3,9 +3,9 @@ package io.github.distributedlock.integration;
 import java.time.Duration;
 
 import io.github.distributedlock.CurrentLock;
-import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.concurrent.JdkLocks;
 
 import org.springframework.integration.support.locks.DistributedLock;
@@ -18,6 +18,7 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
  * is locked without is renewed until it is unlocked. A lock that is re-entered keeps its
  * time to live. Safe for use by many threads.
  *
+ * @since 1.0
  * @see DistributedLockRegistry
  */
 public final class RenewableDistributedLockRegistry implements RenewableLockRegistry<DistributedLock> {
@@ -40,7 +41,8 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 		JdkLocks jdkLocks = new JdkLocks(distributedLock);
 		this.distributedLock = distributedLock;
 		this.locks = new RegistryLocks<>((request) -> new LeasedLock(jdkLocks, request));
-		this.timeToLive = DurationRange.LEASE.check("timeToLive", timeToLive);
+		this.timeToLive = timeToLive;
+		LockRequest.of("timeToLive").leaseTime(timeToLive); // refuses what is no lease
 	}
 
 	/**

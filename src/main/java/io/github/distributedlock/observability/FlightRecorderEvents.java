@@ -1,12 +1,23 @@
 package io.github.distributedlock.observability;
 
+import java.time.Duration;
+import java.util.List;
+
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockListener;
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Enabled;
+import jdk.jfr.Event;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timespan;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Events of the JDK Flight Recorder: {@link LockAcquire}, {@link LockHeld} and
- * {@link LockLost}, which are off unless a recording enables them. Safe for use by many
- * threads.
+ * Events of the JDK Flight Recorder, which are off unless a recording enables them. Safe
+ * for use by many threads.
  * <p>
  * No API: public only for the auto-configuration, which registers it where the runtime
  * image has the module {@code jdk.jfr}.
@@ -27,17 +38,119 @@ public final class FlightRecorderEvents implements LockListener {
 	@Override
 	public void onEvent(LockEvent event) {
 		if (event instanceof LockEvent.Acquired acquired && ACQUIRE.isEnabled()) {
-			LockAcquire.of(acquired).commit();
+			record(acquired.name(), acquired.keys(), acquired.waited(), acquired.owner(), null);
 		}
 		else if (event instanceof LockEvent.NotAcquired busy && ACQUIRE.isEnabled()) {
-			LockAcquire.of(busy).commit();
+			record(busy.name(), busy.keys(), busy.waited(), null, busy.holder());
 		}
 		else if (event instanceof LockEvent.Released released && HELD.isEnabled()) {
-			LockHeld.of(released).commit();
+			record(new LockHeld(), released.name(), released.key(), released.owner(), released.held());
 		}
 		else if (event instanceof LockEvent.Lost lost && LOST.isEnabled()) {
-			LockLost.of(lost).commit();
+			LockLost recorded = new LockLost();
+			recorded.reason = lost.reason().name();
+			record(recorded, lost.name(), lost.key(), lost.owner(), lost.held());
 		}
+	}
+
+	private static void record(String name, List<String> keys, Duration waited, @Nullable String owner,
+			@Nullable String holder) {
+		LockAcquire event = new LockAcquire();
+		event.name = name;
+		event.keys = String.join(",", keys);
+		event.acquired = owner != null;
+		event.waited = waited.toNanos();
+		event.owner = owner;
+		event.holder = holder;
+		event.commit();
+	}
+
+	private static void record(EndOfHold event, String name, String key, String owner, Duration held) {
+		event.name = name;
+		event.key = key;
+		event.owner = owner;
+		event.held = held.toNanos();
+		event.commit();
+	}
+
+	/**
+	 * A request has its lock, or a key was busy for as long as it could wait.
+	 */
+	@Name("io.github.distributedlock.LockAcquire")
+	@Label("Distributed Lock Acquire")
+	@Description("A request has its distributed lock, or a key was busy for as long as it could wait")
+	@Category("Distributed Lock")
+	@Enabled(false)
+	static final class LockAcquire extends Event {
+
+		@Label("Name")
+		@Nullable String name;
+
+		@Label("Keys")
+		@Nullable String keys;
+
+		@Label("Acquired")
+		boolean acquired;
+
+		@Label("Waited")
+		@Timespan
+		long waited;
+
+		@Label("Owner")
+		@Description("Owner token of the request, if it has the lock")
+		@Nullable String owner;
+
+		@Label("Holder")
+		@Description("Owner token for which a key was busy, where it is known")
+		@Nullable String holder;
+
+	}
+
+	/**
+	 * What both ends of a hold say.
+	 */
+	@Category("Distributed Lock")
+	@Enabled(false)
+	abstract static class EndOfHold extends Event {
+
+		@Label("Name")
+		@Nullable String name;
+
+		@Label("Key")
+		@Nullable String key;
+
+		@Label("Owner")
+		@Nullable String owner;
+
+		@Label("Held")
+		@Timespan
+		long held;
+
+	}
+
+	/**
+	 * A key was given back.
+	 */
+	@Name("io.github.distributedlock.LockHeld")
+	@Label("Distributed Lock Held")
+	@Description("A distributed lock was given back")
+	static final class LockHeld extends EndOfHold {
+
+	}
+
+	/**
+	 * A key is no longer held although nobody gave it back. On a thread of the engine, so
+	 * that the stack says nothing.
+	 */
+	@Name("io.github.distributedlock.LockLost")
+	@Label("Distributed Lock Lost")
+	@Description("A distributed lock is no longer held although nobody gave it back")
+	@StackTrace(false)
+	static final class LockLost extends EndOfHold {
+
+		@Label("Reason")
+		@Nullable String reason;
+
 	}
 
 }

@@ -18,10 +18,10 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param waiters those that wait, first the one that came first
  */
 record KeyDescriptor(String key, boolean free, boolean heldHere, List<Holder> holders,
-		List<Waiter> waiters) implements OperationResponseBody {
+		List<LockStatus.Waiter> waiters) implements OperationResponseBody {
 
 	static KeyDescriptor of(LockStatus status, Values values) {
-		return new KeyDescriptor(values.show("lock", status.key()), status.isFree(), status.isHeldHere(),
+		return new KeyDescriptor(values.show("lock", status.key()), status.isFree(), status.heldHere(),
 				status.holders()
 					.stream()
 					.map((holder) -> new Holder(values.show("owner", holder.name()), holder.state(), holder.mode(),
@@ -29,7 +29,7 @@ record KeyDescriptor(String key, boolean free, boolean heldHere, List<Holder> ho
 					.toList(),
 				status.waiters()
 					.stream()
-					.map((waiter) -> new Waiter(values.show("instance", waiter.instance()), waiter.mode(),
+					.map((waiter) -> new LockStatus.Waiter(values.show("instance", waiter.instance()), waiter.mode(),
 							values.showIfPresent("ticket", waiter.ticket())))
 					.toList());
 	}
@@ -40,14 +40,6 @@ record KeyDescriptor(String key, boolean free, boolean heldHere, List<Holder> ho
 	 * @param left how long it has the key unless it is renewed
 	 */
 	record Holder(String owner, LockStatus.State state, LockMode mode, @Nullable Duration left) {
-	}
-
-	/**
-	 * One that waits.
-	 *
-	 * @param ticket the owner token of a fair request
-	 */
-	record Waiter(String instance, LockMode mode, @Nullable String ticket) {
 	}
 
 }

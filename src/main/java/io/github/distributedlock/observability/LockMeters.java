@@ -59,21 +59,19 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	 */
 	public LockMeters(MeterRegistry registry) {
 		this.registry = registry;
-		this.acquire = Timer.builder("distributed.lock.acquire")
-			.description("How long requests for locks waited")
-			.withRegistry(registry);
-		this.held = Timer.builder("distributed.lock.held")
-			.description("How long locks were held")
-			.withRegistry(registry);
-		this.lost = Counter.builder("distributed.lock.lost")
-			.description("Locks that were lost while they were held")
-			.withRegistry(registry);
-		this.renewedLate = Counter.builder("distributed.lock.renewed.late")
-			.description("Leases that were renewed later than planned")
-			.withRegistry(registry);
-		this.releaseDeferred = Counter.builder("distributed.lock.release.deferred")
-			.description("Locks that could not be given back at once")
-			.withRegistry(registry);
+		this.acquire = timer("acquire", "How long requests for locks waited");
+		this.held = timer("held", "How long locks were held");
+		this.lost = counter("lost", "Locks that were lost while they were held");
+		this.renewedLate = counter("renewed.late", "Leases that were renewed later than planned");
+		this.releaseDeferred = counter("release.deferred", "Locks that could not be given back at once");
+	}
+
+	private MeterProvider<Timer> timer(String name, String description) {
+		return Timer.builder("distributed.lock." + name).description(description).withRegistry(this.registry);
+	}
+
+	private MeterProvider<Counter> counter(String name, String description) {
+		return Counter.builder("distributed.lock." + name).description(description).withRegistry(this.registry);
 	}
 
 	/**

@@ -42,8 +42,8 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 							millis(queue.getValue().longestWait())))
 					.sorted(Comparator.comparing(Queue::longestWait).reversed())
 					.toList(),
-				snapshot.requestsWaiting(), new Store(snapshot.store().details(), snapshot.store().notifies()),
-				new TreeMap<>(snapshot.incidents().losses()), snapshot.incidents().lateRenewals());
+				snapshot.requestsWaiting(), new Store(snapshot.store(), snapshot.notifies()),
+				new TreeMap<>(snapshot.losses()), snapshot.lateRenewals());
 	}
 
 	private static Duration millis(Duration exact) {

@@ -1,8 +1,6 @@
 package io.github.distributedlock.reactive;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -27,6 +25,8 @@ import reactor.util.context.ContextView;
  * on whatever thread. Branches of the chain are not excluded from each other. In a
  * {@code suspend} function the context is that of the {@code ReactorContext} in the
  * coroutine context. Safe for use by many threads.
+ *
+ * @since 1.0
  */
 public final class LockContext {
 
@@ -49,13 +49,6 @@ public final class LockContext {
 	}
 
 	/**
-	 * Throws if the innermost lock of a chain was lost. One that is closed was not.
-	 */
-	static void checkHeld(ContextView context) {
-		current(context).ifPresent(LockHandle::checkHeld);
-	}
-
-	/**
 	 * The context of what runs inside of a lock.
 	 */
 	static Context enter(Context context, LockHandle handle) {
@@ -75,17 +68,18 @@ public final class LockContext {
 	 * the method: where its result is subscribed to, the thread may also run what is of
 	 * other chains.
 	 */
-	static @Nullable Object call(ContextView context, ReactiveType.MethodCall method) throws Throwable {
-		Deque<CurrentLock> bindings = new ArrayDeque<>();
-		List<LockHandle> handles = handles(context);
-		try {
-			for (int i = handles.size() - 1; i >= 0; i--) {
-				bindings.push(CurrentLock.bind(handles.get(i)));
-			}
+	static @Nullable Object call(ContextView context, LockedSubscription.MethodCall method) throws Throwable {
+		return call(handles(context), method);
+	}
+
+	private static @Nullable Object call(List<LockHandle> handles, LockedSubscription.MethodCall method)
+			throws Throwable {
+		int outermost = handles.size() - 1;
+		if (outermost < 0) {
 			return method.call();
 		}
-		finally {
-			bindings.forEach(CurrentLock::close);
+		try (CurrentLock binding = CurrentLock.bind(handles.get(outermost))) {
+			return call(handles.subList(0, outermost), method);
 		}
 	}
 

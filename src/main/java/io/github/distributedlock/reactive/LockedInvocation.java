@@ -1,11 +1,18 @@
 package io.github.distributedlock.reactive;
 
-import java.util.concurrent.Future;
-import java.util.function.BiConsumer;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.util.context.ContextView;
+
+import org.springframework.core.ReactiveAdapter;
 
 /**
  * One call of a method with a reactive result, which each subscription makes anew. No
@@ -16,12 +23,11 @@ public interface LockedInvocation {
 	/**
 	 * Asks for the lock without blocking. What the chain holds is re-entered, and nothing
 	 * of the calling thread.
-	 * @param answer is told once, by any thread: the handle, the failure, or neither if
-	 * the call is to be skipped
-	 * @return the request; cancelling it withdraws it, and a handle that was not told
-	 * then is given back
+	 * @return the request: of a handle, or of an optional one if a call whose lock is
+	 * busy is to be skipped. Cancelling it withdraws it, and gives a handle back that it
+	 * has not passed on.
 	 */
-	Future<?> acquire(BiConsumer<@Nullable LockHandle, @Nullable Throwable> answer);
+	CompletableFuture<?> acquire();
 
 	/**
 	 * Runs the method, with the advice inside of the lock.
@@ -63,8 +69,8 @@ public interface LockedInvocation {
 	void joinsTransaction();
 
 	/**
-	 * Tells of a loss as the annotation says. Throws nothing, whatever the handle does:
-	 * the lock is yet to be given back.
+	 * What the call fails with, which a loss may decide. Throws nothing, whatever the
+	 * handle does: the lock is yet to be given back.
 	 * @param failure what the method failed with, {@code null} if it did not
 	 * @param handle the handle, still open
 	 * @return what the call fails with, {@code null} if it does not
@@ -77,5 +83,43 @@ public interface LockedInvocation {
 	 */
 	@Override
 	String toString();
+
+	/**
+	 * A result that takes the lock at each subscription. Elements are passed on at once,
+	 * and an only value after the release, as the completion is.
+	 * @param type the type of the method's result
+	 * @return one of that type
+	 */
+	default Object result(ReactiveAdapter type) {
+		Publisher<Object> locked = (
+				subscriber) -> new LockedSubscription(Operators.toCoreSubscriber(subscriber), this, type).start();
+		return type.fromPublisher(type.isMultiValue() ? Flux.from(locked) : Mono.fromDirect(locked));
+	}
+
+	/**
+	 * A result that fails.
+	 * @param type the type of the method's result
+	 * @param failure what with
+	 * @return one of that type
+	 */
+	static Object failed(ReactiveAdapter type, Throwable failure) {
+		return type.fromPublisher(type.isMultiValue() ? Flux.error(failure) : Mono.error(failure));
+	}
+
+	/**
+	 * A result that fails before it completes, and before its value, if the innermost
+	 * lock of its chain was lost.
+	 * @param type the type of the method's result
+	 * @param result the result
+	 * @return one of that type
+	 */
+	static Object failingIfLost(ReactiveAdapter type, Object result) {
+		Publisher<Object> source = type.toPublisher(result);
+		Consumer<ContextView> check = (context) -> LockContext.current(context).ifPresent(LockHandle::checkHeld);
+		return type.fromPublisher(type.isMultiValue()
+				? Flux.deferContextual((context) -> Flux.from(source).doOnComplete(() -> check.accept(context)))
+				: Mono.deferContextual(
+						(context) -> Mono.fromDirect(source).doOnSuccess((value) -> check.accept(context))));
+	}
 
 }

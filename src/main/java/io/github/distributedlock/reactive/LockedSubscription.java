@@ -1,18 +1,29 @@
 package io.github.distributedlock.reactive;
 
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
-import io.github.distributedlock.UndoableHandle;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Schedulers;
 import reactor.util.context.Context;
+
+import org.springframework.core.ReactiveAdapter;
 
 /**
  * One subscription: it takes the lock, subscribes to what the method returns, and gives
@@ -25,9 +36,15 @@ import reactor.util.context.Context;
  * </pre>
  *
  * Invariants: each change of state is one compare-and-set. Whoever leaves RUNNING ends
- * the part of the stream in the lock, and nobody else does. A handle that is told after
- * ACQUIRING was left is given back by the one that is told. Nothing runs on a thread of
- * the engine: what it tells of goes on in the {@link ParallelScheduler}.
+ * the part of the stream in the lock, and nobody else does. A handle that comes after
+ * ACQUIRING was left is given back by the thread that it comes on. Nothing runs on a
+ * thread of the engine: what that tells of goes on in Reactor's parallel scheduler, as
+ * after a delay, unless it is there at once.
+ * <p>
+ * The state decides who tells the subscriber of an end, and {@link Operators#serialize}
+ * that no element is passed on at the same time. Code of others may throw anything at any
+ * signal. Reactor's operators let errors through that it regards as fatal for the JVM,
+ * and would keep the lock for ever. So they are signals here.
  */
 final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
@@ -39,27 +56,29 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	private final CoreSubscriber<? super Object> actual;
 
-	private final SerialSubscriber downstream;
+	private final CoreSubscriber<Object> downstream = Operators.serialize(new Downstream());
 
 	private final LockedInvocation invocation;
 
-	private final ReactiveType type;
+	private final ReactiveAdapter type;
 
 	private final AtomicReference<State> state = new AtomicReference<>(State.ACQUIRING);
 
 	private final Operators.DeferredSubscription upstream = new Operators.DeferredSubscription();
 
-	private final PendingRequest lockRequest = new PendingRequest(this::answer);
+	/**
+	 * The value of a result that has no more than one, until the release.
+	 */
+	private final AtomicReference<@Nullable Object> only = new AtomicReference<>();
 
-	private final PendingClose release = new PendingClose();
+	private volatile @Nullable CompletableFuture<?> request;
+
+	private volatile @Nullable PendingClose release;
 
 	private volatile Context context;
 
-	private volatile boolean inTransaction;
-
-	LockedSubscription(CoreSubscriber<? super Object> actual, LockedInvocation invocation, ReactiveType type) {
+	LockedSubscription(CoreSubscriber<? super Object> actual, LockedInvocation invocation, ReactiveAdapter type) {
 		this.actual = actual;
-		this.downstream = new SerialSubscriber(actual);
 		this.invocation = invocation;
 		this.type = type;
 		this.context = actual.currentContext();
@@ -67,24 +86,49 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
 	void start() {
 		this.actual.onSubscribe(this);
-		if (this.state.get() != State.CANCELLED) {
-			this.lockRequest.ask(this.context, this.invocation);
+		if (this.state.get() == State.CANCELLED) {
+			return;
 		}
+		Object answer;
+		try {
+			CompletableFuture<?> asked = LockContext.ask(this.context, this.invocation::acquire);
+			this.request = asked;
+			if (!asked.isDone()) {
+				asked.whenComplete((found, failure) -> runInParallel(() -> answer(found, failure)));
+				if (this.state.get() == State.CANCELLED) {
+					asked.cancel(true);
+				}
+				return;
+			}
+			answer = asked.join();
+		}
+		catch (Throwable ex) {
+			answer(null, ex);
+			return;
+		}
+		// Only now: what the method requests by hand does not re-enter.
+		answer(answer, null);
 	}
 
-	private void answer(@Nullable LockHandle handle, @Nullable Throwable failure) {
+	private void answer(@Nullable Object answer, @Nullable Throwable failure) {
+		LockHandle handle = (LockHandle) ((answer instanceof Optional<?> found) ? found.orElse(null) : answer);
 		if (!this.state.compareAndSet(State.ACQUIRING, State.RUNNING)) {
 			if (handle != null) {
-				UndoableHandle.undo(handle);
+				handle.undo();
 			}
 			return;
 		}
 		try {
+			Throwable why = (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause()
+					: failure;
 			if (handle != null) {
 				run(handle);
 			}
-			else if (failure != null) {
-				fail(failure);
+			else if (why instanceof LockNotAcquiredException || why instanceof LockBackendException) {
+				subscribe(() -> this.invocation.fallBack((LockException) why));
+			}
+			else if (why != null) {
+				onError(why);
 			}
 			else {
 				onComplete();
@@ -95,65 +139,40 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 	}
 
-	/**
-	 * An Error, too, is a signal: what Reactor lets through would keep the lock for ever.
-	 */
-	private void fallOut(Throwable failure) {
-		if (this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
-			cancelUpstream(() -> end(failure));
-		}
-		else {
-			SerialSubscriber.drop(failure, this.context);
-		}
-	}
-
-	/**
-	 * Cancels what runs in the lock, and goes on whatever that throws. Not the other way
-	 * round, since it would run without the lock.
-	 */
-	private void cancelUpstream(Runnable then) {
-		try {
-			this.upstream.cancel();
-		}
-		catch (Throwable ex) {
-			SerialSubscriber.drop(ex, this.context);
-		}
-		finally {
-			then.run();
-		}
-	}
-
-	private void fail(Throwable failure) {
-		if (failure instanceof LockNotAcquiredException || failure instanceof LockBackendException) {
-			subscribe(() -> this.invocation.fallBack((LockException) failure));
-		}
-		else {
-			onError(failure);
-		}
-	}
-
 	private void run(LockHandle handle) {
-		this.release.of(handle);
+		PendingClose release = new PendingClose(handle, this.invocation);
+		this.release = release;
 		try {
 			this.context = LockContext.enter(this.context, handle);
-			this.inTransaction = ReactiveTransactions.join(this.context, handle, this.invocation, this.release);
+			release.joinTransaction(this.context);
 			if (this.invocation.endsOnLoss()) {
 				// Not behind an action of the application.
-				handle.onLost(() -> ParallelScheduler.run(() -> lost(handle)), Runnable::run);
+				handle.onLost(() -> runInParallel(() -> lost(handle)), Runnable::run);
 			}
 			subscribe(() -> {
-				this.release.use();
+				release.use();
 				return LockContext.call(this.context, this.invocation::proceed);
 			});
 		}
 		finally {
-			this.release.leave();
+			release.leave();
 		}
 	}
 
-	private void subscribe(ReactiveType.MethodCall method) {
+	private void subscribe(MethodCall method) {
 		if (this.state.get() == State.RUNNING) {
-			this.type.defer(method, this.invocation).subscribe(this);
+			// The context is there. But thread-locals are restored where one is written.
+			Flux.defer(() -> call(method)).contextWrite(UnaryOperator.identity()).subscribe(this);
+		}
+	}
+
+	private Publisher<Object> call(MethodCall method) {
+		try {
+			return this.type.toPublisher(
+					Objects.requireNonNull(method.call(), () -> this.invocation + ": the method has returned null"));
+		}
+		catch (Throwable ex) {
+			return Mono.error(ex);
 		}
 	}
 
@@ -173,11 +192,12 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
-	 * Runs what asks the source, which may throw instead of telling an error.
+	 * Runs code of others: of the source, which may throw instead of signalling an error,
+	 * or of the subscriber.
 	 */
-	private void guard(Runnable asking) {
+	private void guard(Runnable code) {
 		try {
-			asking.run();
+			code.run();
 		}
 		catch (Throwable ex) {
 			fallOut(ex);
@@ -190,28 +210,22 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			Operators.onDiscard(value, this.context);
 			return;
 		}
-		boolean taken = false;
 		try {
 			this.invocation.check(value);
-			taken = true;
-			pass(value);
 		}
 		catch (Throwable ex) {
-			if (!taken) {
-				Operators.onDiscard(value, this.context);
-			}
+			Operators.onDiscard(value, this.context);
 			fallOut(ex);
-		}
-	}
-
-	private void pass(Object value) {
-		if (this.type.isMultiValue()) {
-			this.downstream.pass(value);
 			return;
 		}
-		this.downstream.keep(value);
-		if (this.state.get() != State.RUNNING) {
-			this.downstream.discard();
+		if (this.type.isMultiValue()) {
+			this.downstream.onNext(value);
+		}
+		else {
+			this.only.set(value);
+			if (this.state.get() != State.RUNNING) {
+				discard();
+			}
 		}
 	}
 
@@ -233,18 +247,24 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	private void end(@Nullable Throwable failure) {
-		LockHandle held = this.release.handle();
-		if (held == null) {
+		PendingClose release = this.release;
+		if (release == null) {
 			signal(failure);
 			return;
 		}
-		Throwable outcome = this.invocation.outcome(failure, held);
-		CompletableFuture<@Nullable Void> released = this.release.leaveStream();
-		if (this.inTransaction) {
-			signal(outcome); // The transaction may wait for it.
+		Throwable outcome = this.invocation.outcome(failure, release.handle());
+		release.leaveStream().whenComplete((done, ignored) -> signal(outcome));
+	}
+
+	/**
+	 * What code of others has thrown ends the stream.
+	 */
+	private void fallOut(Throwable failure) {
+		if (this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
+			cancelUpstream(() -> end(failure));
 		}
 		else {
-			released.whenComplete((done, ignored) -> signal(outcome));
+			drop(failure);
 		}
 	}
 
@@ -254,37 +274,145 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	private void lost(LockHandle handle) {
 		Throwable loss = this.invocation.outcome(null, handle);
 		if (loss != null && this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
-			cancelUpstream(() -> {
-				this.release.leaveStream();
-				signal(loss);
-			});
-		}
-	}
-
-	private void signal(@Nullable Throwable failure) {
-		if (this.state.compareAndSet(State.RELEASING, State.ENDED)) {
-			this.downstream.end(failure);
-		}
-		else {
-			this.downstream.discard();
-			if (failure != null) {
-				Operators.onErrorDropped(failure, this.context);
-			}
+			leave(() -> signal(loss));
 		}
 	}
 
 	@Override
 	public void cancel() {
 		State before = this.state.getAndUpdate((now) -> (now != State.ENDED) ? State.CANCELLED : now);
-		if (before == State.ACQUIRING) {
-			this.lockRequest.withdraw();
+		CompletableFuture<?> asked = this.request;
+		if (before == State.ACQUIRING && asked != null) {
+			asked.cancel(true);
 		}
 		else if (before == State.RUNNING) {
-			cancelUpstream(() -> {
-				this.release.leaveStream();
-				this.downstream.discard();
-			});
+			leave(this::discard);
 		}
+	}
+
+	private void leave(Runnable then) {
+		cancelUpstream(() -> {
+			PendingClose release = this.release;
+			if (release != null) {
+				release.leaveStream();
+			}
+			then.run();
+		});
+	}
+
+	/**
+	 * Cancels what runs in the lock, and goes on whatever that throws. Not the other way
+	 * round, since it would run without the lock.
+	 */
+	private void cancelUpstream(Runnable then) {
+		try {
+			guard(this.upstream::cancel);
+		}
+		finally {
+			then.run();
+		}
+	}
+
+	private void signal(@Nullable Throwable failure) {
+		if (!this.state.compareAndSet(State.RELEASING, State.ENDED)) {
+			discard();
+			if (failure != null) {
+				Operators.onErrorDropped(failure, this.context);
+			}
+			return;
+		}
+		if (failure != null) {
+			discard();
+		}
+		Throwable why = failure;
+		Object value = this.only.getAndSet(null);
+		try {
+			if (value != null) {
+				this.actual.onNext(value);
+			}
+		}
+		catch (Throwable ex) {
+			why = ex; // Whoever waits for the result would wait for ever.
+		}
+		if (why != null) {
+			this.downstream.onError(why);
+		}
+		else {
+			this.downstream.onComplete();
+		}
+	}
+
+	private void discard() {
+		Operators.onDiscard(this.only.getAndSet(null), this.context);
+	}
+
+	/**
+	 * Drops what code of others has thrown where nobody can be told any more, as Reactor
+	 * does: what it regards as fatal for the JVM is thrown on.
+	 */
+	private void drop(Throwable thrown) {
+		try {
+			Operators.onErrorDropped(thrown, this.context);
+		}
+		finally {
+			Exceptions.throwIfJvmFatal(thrown);
+		}
+	}
+
+	/**
+	 * Runs a task in Reactor's parallel scheduler, once. If that is not possible, the
+	 * calling thread runs it.
+	 */
+	static void runInParallel(Runnable task) {
+		Runnable once = new FutureTask<>(task, null);
+		try {
+			Schedulers.parallel().schedule(once);
+		}
+		catch (Throwable ex) {
+			once.run(); // Better here than never. It may have been queued.
+		}
+	}
+
+	/**
+	 * Calls a method, or its fallback.
+	 */
+	interface MethodCall {
+
+		@Nullable Object call() throws Throwable;
+
+	}
+
+	/**
+	 * The subscriber, which throws nothing at the serialization: an element that it
+	 * throws at ends the stream, and what it throws at an end is dropped.
+	 */
+	private final class Downstream implements CoreSubscriber<Object> {
+
+		@Override
+		public Context currentContext() {
+			return LockedSubscription.this.actual.currentContext();
+		}
+
+		@Override
+		public void onSubscribe(Subscription subscription) {
+			LockedSubscription.this.actual.onSubscribe(subscription);
+		}
+
+		@Override
+		public void onNext(Object value) {
+			guard(() -> LockedSubscription.this.actual.onNext(value));
+		}
+
+		@Override
+		public void onError(Throwable failure) {
+			guard(() -> LockedSubscription.this.actual.onError(failure));
+		}
+
+		@Override
+		public void onComplete() {
+			guard(LockedSubscription.this.actual::onComplete);
+		}
+
 	}
 
 }

@@ -9,12 +9,11 @@ import java.util.function.Function;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
-import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.UndoableHandle;
+import net.javacrumbs.shedlock.core.AbstractSimpleLock;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
@@ -31,12 +30,16 @@ import org.slf4j.LoggerFactory;
  * until {@code lockAtMostFor} is over, when the lock is given back though its task may
  * still run. So the lock of a JVM that died is free after one lease, however long
  * {@code lockAtMostFor} is. A lock is never reentrant. Safe for use by many threads.
+ *
+ * @since 1.0
  */
 public final class DistributedLockProvider implements ExtensibleLockProvider {
 
 	private static final Logger logger = LoggerFactory.getLogger(DistributedLockProvider.class);
 
 	private static final String NAME = "shedlock";
+
+	private static final Duration LONGEST = Duration.ofDays(365);
 
 	private final DistributedLock distributedLock;
 
@@ -97,7 +100,7 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	 * over. Changes nothing if it fails.
 	 * @return empty if the lock was lost
 	 */
-	private Optional<SimpleLock> extend(LockHandle handle, LockConfiguration configuration) {
+	private Optional<SimpleLock> reenter(LockHandle handle, LockConfiguration configuration) {
 		LockRequest request = request(configuration);
 		if (!handle.isHeld()) {
 			return Optional.empty();
@@ -116,27 +119,90 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	private static boolean isSame(LockHandle longer, LockHandle handle) {
 		boolean same = longer.owner().equals(handle.owner());
 		if (!same) {
-			UndoableHandle.undo(longer);
+			longer.undo();
 		}
 		return same;
 	}
 
 	private SimpleLock held(LockHandle handle, LockConfiguration configuration) {
 		try {
-			return new TaskLock(configuration, handle, this.timer.apply(configuration.getLockAtMostFor()),
-					this::extend);
+			return new TaskLock(configuration, handle, this.timer.apply(configuration.getLockAtMostFor()));
 		}
 		catch (RuntimeException | Error ex) {
-			UndoableHandle.undo(handle);
+			handle.undo();
 			throw ex;
 		}
 	}
 
 	private static LockRequest request(LockConfiguration configuration) {
-		DurationRange.WAIT.check("lockAtMostFor", configuration.getLockAtMostFor());
+		if (configuration.getLockAtMostFor().compareTo(LONGEST) > 0) {
+			throw new IllegalArgumentException(
+					"lockAtMostFor " + configuration.getLockAtMostFor() + " is longer than 365 days");
+		}
 		LockRequest request = LockRequest.of(configuration.getName()).name(NAME).detached(true).awaitedOnStop(true);
 		Duration atLeast = configuration.getLockAtLeastFor();
 		return (atLeast.toMillis() > 0) ? request.minHoldTime(atLeast) : request;
+	}
+
+	/**
+	 * A lock that a task has, until it is unlocked or extended, or its
+	 * {@code lockAtMostFor} is over.
+	 * <p>
+	 * Invariant: the timer ends the lock only if it was not cancelled before, which
+	 * whatever else ends the lock does. An extension that fails leaves the lock and its
+	 * timer as they are.
+	 */
+	private final class TaskLock extends AbstractSimpleLock {
+
+		private final LockHandle handle;
+
+		private final CompletableFuture<@Nullable Void> timer;
+
+		/**
+		 * Creates it.
+		 * @param timer done when {@code lockAtMostFor} is over
+		 */
+		private TaskLock(LockConfiguration configuration, LockHandle handle, CompletableFuture<@Nullable Void> timer) {
+			super(configuration);
+			this.handle = handle;
+			this.timer = timer;
+			timer.thenRun(this::end);
+		}
+
+		/**
+		 * Runs on the JDK's thread for delays, which serves the whole JVM: it must not
+		 * wait.
+		 */
+		private void end() {
+			boolean held = this.handle.isHeld();
+			this.handle.closeAsync();
+			if (held) {
+				logger.warn(
+						"Lock '{}' is released though its task has not ended, since its lockAtMostFor of {} is over:"
+								+ " another JVM may run the task now",
+						LockException.printable(this.lockConfiguration.getName()),
+						this.lockConfiguration.getLockAtMostFor());
+			}
+		}
+
+		@Override
+		protected void doUnlock() {
+			this.timer.cancel(false);
+			this.handle.close();
+		}
+
+		@Override
+		protected Optional<SimpleLock> doExtend(LockConfiguration configuration) {
+			Optional<SimpleLock> longer = reenter(this.handle, configuration);
+			boolean inTime = this.timer.cancel(false);
+			this.handle.close();
+			if (!inTime) {
+				longer.ifPresent(SimpleLock::unlock);
+				return Optional.empty();
+			}
+			return longer;
+		}
+
 	}
 
 }

@@ -56,7 +56,7 @@ class FailingCallTests {
 
 	@AfterEach
 	void stop() {
-		GuardedCall.throwIfAnyIsLost();
+		RunningCall.checkCommit();
 		this.context.close();
 	}
 

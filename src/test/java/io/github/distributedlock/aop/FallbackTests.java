@@ -73,7 +73,7 @@ class FallbackTests {
 
 	@Test
 	void interruptIsNotForFallbacks() {
-		this.lock.failure = new LockInterruptedException("stop", null);
+		this.lock.failure = new LockInterruptedException("stop", List.of(), null);
 		assertThatThrownBy(() -> this.service.both("a")).isSameAs(this.lock.failure);
 	}
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
@@ -126,16 +127,19 @@ class HostileCodeTests {
 	@Test
 	void lockAndSubscriberThatThrow() {
 		Error thrown = new StackOverflowError("theirs");
-		this.lock.thrownAfterTelling = thrown;
+		this.lock.thrownOnPromise = thrown;
+		this.lock.turn = new CompletableFuture<>();
 		Downstream downstream = new Downstream("onError", thrown);
 		try {
 			assertThat(catchThrowable(() -> subscribe(true, Mono.never(), null, downstream))).isSameAs(thrown);
+			this.lock.turn.complete(null);
 		}
 		finally {
-			this.lock.thrownAfterTelling = null;
+			this.lock.turn = null;
+			this.lock.thrownOnPromise = null;
 		}
 		assertThat(downstream.failure).isSameAs(thrown);
-		assertThat(this.lock.events).containsExactly("acquire", "undone");
+		await().untilAsserted(() -> assertThat(this.lock.events).containsExactly("waits", "acquire", "undone"));
 	}
 
 	@ParameterizedTest

@@ -1,6 +1,7 @@
 package io.github.distributedlock.aop;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -17,6 +18,7 @@ import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.engine.WallClock;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.StubHandle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -116,7 +118,7 @@ class InterruptTests {
 
 	@Test
 	void lossAfterTheMethodInterruptsNobody() {
-		RunningMethod method = RunningMethod.begin();
+		RunningCall method = RunningCall.begin(new StubHandle(List.of("k")), false);
 		method.close();
 		method.interrupt();
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();

@@ -48,12 +48,9 @@ class KeyTests {
 	}
 
 	@Test
-	void aFailureThatIsAmongItsOwnCausesHidesNoUnusableValue() {
-		IllegalStateException failure = new IllegalStateException(new IllegalStateException());
-		failure.getCause().initCause(failure);
-		assertThat(assertTimeoutPreemptively(Patience.PATIENCE,
-				() -> Optional.ofNullable(UnusableValueException.behind(failure))))
-			.isEmpty();
+	void aFailureThatIsAmongItsOwnCausesFailsTheCall() {
+		assertTimeoutPreemptively(Patience.PATIENCE, () -> assertFailsUnlocked(() -> this.keys.bean(null),
+				"key = \"@tenants.of(#name)\" could not be evaluated ("));
 	}
 
 	@Test
@@ -234,6 +231,11 @@ class KeyTests {
 	static class Tenants {
 
 		public String of(String name) {
+			if (name == null) {
+				IllegalStateException failure = new IllegalStateException(new IllegalStateException());
+				failure.getCause().initCause(failure);
+				throw failure;
+			}
 			return "tenant-" + name;
 		}
 

@@ -10,9 +10,9 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockUpgradeException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;

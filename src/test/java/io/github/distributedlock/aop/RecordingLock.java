@@ -18,7 +18,6 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.UndoableHandle;
 import io.github.distributedlock.fixtures.StubHandle;
 
 /**
@@ -41,9 +40,9 @@ class RecordingLock implements DistributedLock {
 	volatile Error errorOnRequest;
 
 	/**
-	 * What a future throws when it has told of its handle.
+	 * What a future throws that has promised to tell of its handle.
 	 */
-	volatile Error thrownAfterTelling;
+	volatile Error thrownOnPromise;
 
 	/**
 	 * When it is not null, a release in the background ends with it.
@@ -105,19 +104,17 @@ class RecordingLock implements DistributedLock {
 		CompletableFuture<Void> turn = this.turn;
 		if (turn == null) {
 			try {
-				return (this.thrownAfterTelling != null) ? throwing(acquire.get())
-						: CompletableFuture.completedFuture(acquire.get());
+				return CompletableFuture.completedFuture(acquire.get());
 			}
 			catch (RuntimeException ex) {
 				return CompletableFuture.failedFuture(ex);
 			}
 		}
 		this.events.add("waits");
-		CompletableFuture<T> future = new CompletableFuture<>();
-		future.whenComplete((value, failure) -> {
-			if (future.isCancelled()) {
-				this.events.add("withdrawn");
-			}
+		CompletableFuture<T> future = (this.thrownOnPromise != null) ? throwing() : new CompletableFuture<>();
+		future.exceptionally((failure) -> {
+			this.events.add("withdrawn");
+			return null;
 		});
 		turn.thenRun(() -> {
 			if (!future.isDone()) {
@@ -127,18 +124,16 @@ class RecordingLock implements DistributedLock {
 		return future;
 	}
 
-	private <T> CompletableFuture<T> throwing(T value) {
-		CompletableFuture<T> future = new CompletableFuture<>() {
+	private <T> CompletableFuture<T> throwing() {
+		return new CompletableFuture<>() {
 
 			@Override
 			public CompletableFuture<T> whenComplete(BiConsumer<? super T, ? super Throwable> action) {
 				super.whenComplete(action);
-				throw RecordingLock.this.thrownAfterTelling;
+				throw RecordingLock.this.thrownOnPromise;
 			}
 
 		};
-		future.complete(value);
-		return future;
 	}
 
 	private Optional<LockHandle> take(LockRequest request, String how) {
@@ -153,7 +148,7 @@ class RecordingLock implements DistributedLock {
 		return this.busy ? Optional.empty() : Optional.of(new Handle(request));
 	}
 
-	private final class Handle extends StubHandle implements UndoableHandle {
+	private final class Handle extends StubHandle {
 
 		private final CurrentLock binding;
 

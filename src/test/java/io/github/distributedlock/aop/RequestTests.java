@@ -1,17 +1,25 @@
 package io.github.distributedlock.aop;
 
 import java.time.Duration;
+import java.util.regex.Pattern;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.annotation.ReleaseOn;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Which request the attributes make, and which values are refused at start-up.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class RequestTests {
 
 	@Test
@@ -98,6 +106,40 @@ class RequestTests {
 			.hasMessageContaining("run(): minHoldTime = \"10s\" cannot be")
 			.hasMessageContaining("is longer than its leaseTime 5 s");
 		AdvisorContext.refusal(LongerThanMaximum.class).hasMessageContaining("is longer than its maxHoldTime 5 s");
+	}
+
+	@Test
+	void scheduledMethodThatDoesNotSkipIsWarnedOf(CapturedOutput output) {
+		AdvisorContext.of(Jobs.class).close();
+		String warned = "Jobs.everywhere(): the method is scheduled, and where its lock is busy it waits";
+		assertThat(output.getOut().split(Pattern.quote(warned), -1)).hasSize(2);
+		assertThat(output).contains("write @DistributedLock(ifBusy = IfBusy.SKIP, minHoldTime = \"30s\")")
+			.doesNotContain("Jobs.once(): the method is scheduled")
+			.doesNotContain("Jobs.replaced(): the method is scheduled")
+			.doesNotContain("Jobs.called(): the method is scheduled");
+	}
+
+	static class Jobs {
+
+		@Scheduled(cron = "0 0 3 * * *")
+		@DistributedLock
+		public void everywhere() {
+		}
+
+		@Scheduled(cron = "0 0 3 * * *")
+		@DistributedLock(ifBusy = IfBusy.SKIP)
+		public void once() {
+		}
+
+		@Scheduled(cron = "0 0 3 * * *")
+		@DistributedLock(fallback = "called")
+		public void replaced() {
+		}
+
+		@DistributedLock
+		public void called() {
+		}
+
 	}
 
 	static class Service {

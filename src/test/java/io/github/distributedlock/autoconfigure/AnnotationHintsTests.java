@@ -13,7 +13,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.aot.generate.ClassNameGenerator;
 import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.InMemoryGeneratedFiles;
-import org.springframework.aot.hint.FieldHint;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -64,16 +63,6 @@ class AnnotationHintsTests {
 	}
 
 	@Test
-	void keepBeansAndTypesThatKeysName() {
-		RuntimeHints hints = hints(Orders.class, Clock.class);
-		assertThat(method(Clock.class, "today")).accepts(hints);
-		assertThat(method(Region.class, "of")).accepts(hints);
-		assertThat(hints.reflection().getTypeHint(Region.class).fields()).extracting(FieldHint::getName)
-			.containsExactly("DEFAULT");
-		assertThat(method(Orders.class, "branch")).accepts(hints);
-	}
-
-	@Test
 	void needNothingElse() {
 		assertThat(method(Customer.class, "id")).rejects(hints(Clock.class));
 	}
@@ -119,20 +108,9 @@ class AnnotationHintsTests {
 	}
 
 	/**
-	 * A bean with annotated methods.
+	 * A bean with an annotated method that it inherits.
 	 */
 	static class Orders extends Desk {
-
-		@DistributedLock(key = { "@clock.today()",
-				"T(io.github.distributedlock.autoconfigure.AnnotationHintsTests$Region).of('x').name",
-				"T(io.github.distributedlock.autoconfigure.AnnotationHintsTests$Region).DEFAULT.name",
-				"#root.target.branch()" })
-		void close() {
-		}
-
-		public String branch() {
-			return "north";
-		}
 
 	}
 
@@ -141,7 +119,7 @@ class AnnotationHintsTests {
 	 */
 	static class Depot {
 
-		@DistributedLock(key = { "#{#parcels.![weight + size.height]}", "#{#parcels.![stamped(mark.text)]}",
+		@DistributedLock(key = { "#{#parcels.![weight * size.height]}", "#{#parcels.![stamped(mark.text)]}",
 				"#{#bays.![key.row]}", "#{(#one ?: #other).title}" })
 		void send(List<Parcel> parcels, Map<Bay, String> bays, Note one, Note other) {
 		}
@@ -181,26 +159,12 @@ class AnnotationHintsTests {
 	}
 
 	/**
-	 * A bean that keys name.
+	 * A bean without annotations.
 	 */
 	static class Clock {
 
 		public String today() {
 			return "today";
-		}
-
-	}
-
-	/**
-	 * A type that keys name.
-	 */
-	public record Region(String name) {
-
-		/** A value that keys name. */
-		public static final Region DEFAULT = new Region("default");
-
-		public static Region of(String name) {
-			return new Region(name);
 		}
 
 	}

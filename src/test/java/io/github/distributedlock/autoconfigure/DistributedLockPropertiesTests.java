@@ -17,9 +17,9 @@ import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
-import io.github.distributedlock.backend.redis.wake.Signals;
+import io.github.distributedlock.backend.redis.connection.Signals;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.NoDatabase;
 import org.junit.jupiter.api.Test;
@@ -30,11 +30,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.core.env.MapPropertySource;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -77,7 +80,7 @@ class DistributedLockPropertiesTests {
 	@Test
 	void areBound() {
 		Contexts.withRedis()
-			.withPropertyValues("distributed-lock.wait-time=1m", "distributed-lock.lease-time=20s",
+			.withPropertyValues("distributed-lock.wait-time=1m", "distributed-lock.watchdog-timeout=20s",
 					"distributed-lock.poll-interval.min=20ms", "distributed-lock.poll-interval.max=2s",
 					"distributed-lock.local-slice=3ms", "distributed-lock.max-key-bytes=10",
 					"distributed-lock.warn-held-after=1h", "distributed-lock.order=7",
@@ -108,9 +111,26 @@ class DistributedLockPropertiesTests {
 		});
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "distributed-lock.lease-time=20s", "distributed-lock.leaseTime=20s",
+			"DISTRIBUTEDLOCK_LEASETIME=20s", "DISTRIBUTED_LOCK_LEASE_TIME=20s" })
+	void formerNameOfTheWatchdogTimeoutStopsTheStart(String property) {
+		Map<String, Object> source = Map.of(property.split("=")[0], property.split("=")[1]);
+		Contexts.inMemory()
+			.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(property.startsWith("D") ? new SystemEnvironmentPropertySource("systemEnvironment", source)
+						: new MapPropertySource("former", source)))
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
+				.hasMessageContainingAll("distributed-lock.lease-time", "20s",
+						"it is called distributed-lock.watchdog-timeout now"));
+	}
+
 	@Test
-	void leaseTimeIsHowLongALockIsHeldWithoutRenewal() {
-		Contexts.inMemory().withPropertyValues("distributed-lock.lease-time=7s").run((context) -> {
+	void watchdogTimeoutIsHowLongALockIsHeldWithoutRenewal() {
+		Contexts.inMemory().withPropertyValues("distributed-lock.watchdog-timeout=7s").run((context) -> {
 			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("key")) {
 				assertThat(handle.remaining()).isPositive().isLessThanOrEqualTo(Duration.ofSeconds(7));
 			}
@@ -150,10 +170,10 @@ class DistributedLockPropertiesTests {
 					wait-time       | -1s       | PT-1S      | waitTime
 					wait-time       | 400d      | PT9600H    | 365 days
 					wait-time       | -1        | PT-0.001S  | at most 365 days, which is as good as for ever
-					lease-time      | 0         | PT0S       | leaseTime
-					lease-time      | 30        | PT0.03S    | leaseTime 30 ms is out of range: at least 1000 ms, at most 365 days; write 30s if
-					lease-time      | 999ms     | PT0.999S   | at least 1000 ms
-					lease-time      | PT9223372036854775807S | PT2562047788015215H30M7S | 365 days
+					watchdog-timeout      | 0         | PT0S       | watchdogTimeout
+					watchdog-timeout      | 30        | PT0.03S    | watchdogTimeout 30 ms is out of range: at least 1000 ms, at most 365 days; write 30s if
+					watchdog-timeout      | 999ms     | PT0.999S   | at least 1000 ms
+					watchdog-timeout      | PT9223372036854775807S | PT2562047788015215H30M7S | 365 days
 					poll-interval.min | 0       | PT0S       | at least 1 ms
 					poll-interval.min | 2m      | PT2M       | at most 1 minute
 					poll-interval.max | 40ms    | PT0.04S    | the shortest, which is 50 ms: make it at least as long
@@ -168,7 +188,7 @@ class DistributedLockPropertiesTests {
 					redis.command-timeout | 0   | PT0S       | at least 1 ms, at most 1 minute
 					redis.command-timeout | -1s | PT-1S      | at least 1 ms, at most 1 minute
 					redis.command-timeout | 2m  | PT2M       | at least 1 ms, at most 1 minute
-					redis.command-timeout | 31s | PT31S      | longer than distributed-lock.lease-time (30 s)
+					redis.command-timeout | 31s | PT31S      | longer than distributed-lock.watchdog-timeout (30 s)
 					redis.replicas-to-ack | -1  | -1         | use 0 to wait for none
 					""")
 	void areRefusedWithNameValueAndRemedy(String name, String value, String bound, String remedy,
@@ -197,16 +217,16 @@ class DistributedLockPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "2s, 1s, true", "4s, 1s, true", "4001ms, 1s, false", "30s, 8s, true" })
+	@CsvSource({ "2s, 1s, true", "5s, 1s, true", "5001ms, 1s, false", "30s, 8s, true" })
 	void aLeaseOfAFewCommandTimeoutsIsWarnedOf(String lease, String timeout, boolean warned, CapturedOutput output) {
 		Contexts.withRedis()
-			.withPropertyValues("distributed-lock.lease-time=" + lease,
+			.withPropertyValues("distributed-lock.watchdog-timeout=" + lease,
 					"distributed-lock.redis.command-timeout=" + timeout)
 			.run((context) -> assertThat(context).hasNotFailed());
-		String warning = "distributed-lock.lease-time (" + lease.replace("s", " s")
-				+ ") is not more than four times distributed-lock.redis.command-timeout (" + timeout.replace("s", " s")
+		String warning = "distributed-lock.watchdog-timeout (" + lease.replace("s", " s")
+				+ ") is not more than five times distributed-lock.redis.command-timeout (" + timeout.replace("s", " s")
 				+ "), so that a few commands without an answer cost a lock: choose more than ";
-		assertThat(output.getAll().contains("not more than four times")).isEqualTo(warned);
+		assertThat(output.getAll().contains("not more than five times")).isEqualTo(warned);
 		assertThat(output.getAll().contains(warning)).isEqualTo(warned);
 	}
 
@@ -224,16 +244,16 @@ class DistributedLockPropertiesTests {
 	@ValueSource(strings = { "transaction", "best-effort" })
 	void atomicityThatAClusterCannotHaveIsRefused(String atomicity, CapturedOutput output) {
 		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock.redis.atomicity=" + atomicity,
-				"distributed-lock.redis.replicas-to-ack=1", "spring.data.redis.cluster.nodes=localhost:1"))
+				"spring.data.redis.cluster.nodes=localhost:1"))
 			.contains("'distributed-lock.redis.atomicity'")
 			.contains("Invalid value '" + atomicity + "'")
-			.contains("In a cluster, and by a connection factory that is neither Jedis' nor Lettuce's,"
-					+ " distributed-lock.redis.atomicity=" + atomicity + " is not possible: use auto, lua or native");
+			.contains("In a cluster distributed-lock.redis.atomicity=" + atomicity
+					+ " is not possible: use auto, lua or native");
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "backend, mongo, REDIS", "redis.atomicity, magic, Atomicity", "lease-time, soon, java.time.Duration",
-			"order, first, Integer", "redis.signals, telegraph, PUBSUB",
+	@CsvSource({ "backend, mongo, REDIS", "redis.atomicity, magic, Atomicity",
+			"watchdog-timeout, soon, java.time.Duration", "order, first, Integer", "redis.signals, telegraph, PUBSUB",
 			"wait-time, 9999999999999999d, java.time.Duration" })
 	void areRefusedIfTheyCannotBeRead(String name, String value, String expected, CapturedOutput output) {
 		assertThat(FailedStart.report(output, OnRedis.class, "distributed-lock." + name + "=" + value))
@@ -247,15 +267,16 @@ class DistributedLockPropertiesTests {
 		List<Map<String, Object>> properties = metadata();
 		assertThat(properties).extracting((property) -> property.get("name"))
 			.containsExactlyInAnyOrder("distributed-lock.enabled", "distributed-lock.backend",
-					"distributed-lock.wait-time", "distributed-lock.lease-time", "distributed-lock.poll-interval.min",
-					"distributed-lock.poll-interval.max", "distributed-lock.local-slice",
-					"distributed-lock.max-key-bytes", "distributed-lock.warn-held-after", "distributed-lock.order",
-					"distributed-lock.redis.prefix", "distributed-lock.redis.command-timeout",
-					"distributed-lock.redis.replicas-to-ack", "distributed-lock.redis.replica-ack-timeout",
-					"distributed-lock.redis.atomicity", "distributed-lock.redis.signals",
-					"distributed-lock.redis.connection-factory", "distributed-lock.adapters.jdk",
-					"distributed-lock.adapters.shedlock", "distributed-lock.adapters.spring-integration",
-					ENDPOINT + "access", ENDPOINT + "cache.time-to-live", ENDPOINT + "show-values", ENDPOINT + "roles");
+					"distributed-lock.wait-time", "distributed-lock.watchdog-timeout",
+					"distributed-lock.poll-interval.min", "distributed-lock.poll-interval.max",
+					"distributed-lock.local-slice", "distributed-lock.max-key-bytes",
+					"distributed-lock.warn-held-after", "distributed-lock.order", "distributed-lock.redis.prefix",
+					"distributed-lock.redis.command-timeout", "distributed-lock.redis.replicas-to-ack",
+					"distributed-lock.redis.replica-ack-timeout", "distributed-lock.redis.atomicity",
+					"distributed-lock.redis.signals", "distributed-lock.redis.connection-factory",
+					"distributed-lock.adapters.jdk", "distributed-lock.adapters.shedlock",
+					"distributed-lock.adapters.spring-integration", ENDPOINT + "access",
+					ENDPOINT + "cache.time-to-live", ENDPOINT + "show-values", ENDPOINT + "roles");
 		assertThat(properties).allSatisfy((property) -> {
 			assertThat((String) property.get("description")).isNotBlank().endsWith(".");
 			assertThat((String) property.get("type")).matches("[\\w.$<>]+");
@@ -281,9 +302,10 @@ class DistributedLockPropertiesTests {
 			try (InputStream file = files.nextElement().openStream()) {
 				String text = new String(file.readAllBytes(), StandardCharsets.UTF_8);
 				if (text.contains(DistributedLockProperties.class.getName())) {
-					return (List<Map<String, Object>>) JsonParserFactory.getJsonParser()
+					List<Map<String, Object>> all = (List<Map<String, Object>>) JsonParserFactory.getJsonParser()
 						.parseMap(text)
 						.get("properties");
+					return all.stream().filter((property) -> !property.containsKey("deprecation")).toList();
 				}
 			}
 		}

@@ -27,7 +27,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
  */
 class DistributedLockRuntimeHintsTests {
 
-	private static final String SCRIPTS = "io/github/distributedlock/backend/redis/atomic/";
+	private static final String SCRIPTS = "io/github/distributedlock/backend/redis/";
 
 	private final RuntimeHints hints = new RuntimeHints();
 

@@ -20,16 +20,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.EngineSnapshot;
-import io.github.distributedlock.EngineSnapshot.Incidents;
-import io.github.distributedlock.EngineSnapshot.Store;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.NoDatabase;
-import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.observability.DistributedLocksEndpoint;
 import io.github.distributedlock.observability.DistributedLocksWebExtension;
 import org.awaitility.Awaitility;
@@ -40,8 +38,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.Jedis;
 
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -153,7 +151,7 @@ class DistributedLocksEndpointTests {
 	void tellsWhetherNotificationsArriveOnceThatIsKnown() throws Exception {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED); Jedis admin = server.admin()) {
 			start(EXPOSED, "distributed-lock.backend=redis", "spring.data.redis.port=" + server.port());
-			assertThat(engine().snapshot().store().notifies()).isNull();
+			assertThat(engine().snapshot().notifies()).isNull();
 			assertThat(store()).containsEntry("details", Map.of("type", "redis", "atomicity", "lua"))
 				.doesNotContainKey("notifies");
 			admin.set("lock:{k}", "a:1");
@@ -335,9 +333,8 @@ class DistributedLocksEndpointTests {
 	}
 
 	private static DistributedLocksEndpoint endpoint(Show show) {
-		EngineSnapshot snapshot = EngineSnapshot.of(List.of(),
-				Map.of("orders", new EngineSnapshot.Queue(1, Duration.ofSeconds(1))), 1, new Store(Map.of(), true),
-				new Incidents(Map.of(), 0));
+		EngineSnapshot snapshot = new EngineSnapshot(List.of(),
+				Map.of("orders", new EngineSnapshot.Queue(1, Duration.ofSeconds(1))), 1, Map.of(), true, Map.of(), 0);
 		return new DistributedLocksEndpoint(DistributedLocksEndpointTests::fail, () -> snapshot, new Sanitizer(), show);
 	}
 

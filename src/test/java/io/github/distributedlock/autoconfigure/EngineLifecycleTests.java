@@ -9,8 +9,7 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.ReleaseNotifications;
-import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.backend.LockBackend.Listening;
 import org.junit.jupiter.api.Test;
 import org.mockito.InOrder;
 
@@ -76,15 +75,15 @@ class EngineLifecycleTests {
 		this.contextRunner
 			.withInitializer(
 					(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
-			.withPropertyValues("distributed-lock.lease-time=1ms")
+			.withPropertyValues("distributed-lock.watchdog-timeout=1ms")
 			.run((context) -> assertThat(context).hasFailed());
 	}
 
 	@Test
 	void endsTheEngineBeforeTheBackend() {
-		LockBackend backend = mock(withSettings().extraInterfaces(ReleaseNotifications.class));
+		LockBackend backend = mock();
 		Listening listening = mock();
-		given(((ReleaseNotifications) backend).listen(any(), any())).willReturn(listening);
+		given(backend.listen(any(), any())).willReturn(listening);
 		Contexts.withoutRedis().withBean("own", LockBackend.class, () -> backend).run((context) -> {
 			context.close();
 			InOrder order = inOrder(listening, backend);

@@ -25,7 +25,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link MeterConfiguration}.
+ * Tests for {@link ObservabilityConfiguration.Meters}.
  */
 class MeterConfigurationTests {
 
@@ -85,7 +85,7 @@ class MeterConfigurationTests {
 		ApplicationContextRunner runner = this.contextRunner.withBean(MeterRegistry.class, () -> registry,
 				(bean) -> bean.setDestroyMethodName(null));
 		runner.run((context) -> {
-			context.getBean(DistributedLock.class).acquire("a");
+			context.getBean(DistributedLock.class).acquire(LockRequest.of("a").detached(true));
 			assertThat(registry.get("distributed.lock.active").gauge().value()).isOne();
 			runner.run((other) -> assertThat(other).hasNotFailed());
 			assertThat(registry.get("distributed.lock.active").gauge().value()).as("of the first one").isOne();

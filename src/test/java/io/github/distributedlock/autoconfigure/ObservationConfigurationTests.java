@@ -32,8 +32,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link ObservationConfiguration}, {@link ContextPropagationConfiguration} and
- * {@link FlightRecorderConfiguration}.
+ * Tests for the observations of waits, the context of futures and the events of the
+ * flight recorder that {@link ObservabilityConfiguration} and {@link EngineConfiguration}
+ * set up.
  */
 class ObservationConfigurationTests {
 

@@ -125,7 +125,7 @@ class ShutdownTests {
 	}
 
 	@Test
-	void exitInsideAnAnnotatedMethodDoesNotWaitForIt() {
+	void exitInsideAnAnnotatedMethodWaitsNoLongerThanAShutdownMay() {
 		try (JvmProcess process = JvmProcess.start(Exiting.class)) {
 			assertThat(process.awaitExit()).isEqualTo(3);
 		}
@@ -193,7 +193,7 @@ class ShutdownTests {
 		public static void main(String[] args) {
 			SpringApplication application = new SpringApplication(Exiting.class);
 			application.setWebApplicationType(WebApplicationType.NONE);
-			application.run("--distributed-lock.backend=memory", "--" + PATIENCE)
+			application.run("--distributed-lock.backend=memory", "--spring.lifecycle.timeout-per-shutdown-phase=1s")
 				.getBean(Service.class)
 				.method(() -> System.exit(3));
 		}

@@ -34,8 +34,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.Mockito.mock;
 
 /**
- * Tests for {@link StartUpCheck}: what an application finds out about its Redis when it
- * starts.
+ * Tests for {@link EngineLifecycle}: what an application finds out about its Redis when
+ * it starts.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class StartUpCheckTests {
@@ -205,7 +205,7 @@ class StartUpCheckTests {
 					.contains("Redis could not keep locks: ")
 					.containsPattern("localhost(/127.0.0.1)?:" + server.port())
 					.contains("The application starts, and its first lock asks again. Until Redis answers, a request"
-							+ " fails after its wait time, 5s unless it says otherwise; one that may not wait fails at"
+							+ " fails after its wait time, 5 s unless it says otherwise; one that may not wait fails at"
 							+ " once, or after the command timeout of ");
 				server.start();
 				assertThatExceptionOfType(LockBackendException.class)
@@ -327,8 +327,8 @@ class StartUpCheckTests {
 
 	private static ApplicationContextRunner application(String client, int port) {
 		return Contexts.withRedis()
-			.withPropertyValues(PATIENT, "distributed-lock.lease-time=2m", "spring.data.redis.client-type=" + client,
-					"spring.data.redis.port=" + port);
+			.withPropertyValues(PATIENT, "distributed-lock.watchdog-timeout=2m",
+					"spring.data.redis.client-type=" + client, "spring.data.redis.port=" + port);
 	}
 
 	private static long connections(RedisServers.Server server) {

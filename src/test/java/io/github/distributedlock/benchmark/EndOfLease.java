@@ -235,7 +235,7 @@ public final class EndOfLease {
 
 		public static void main(String[] arguments) throws InterruptedException {
 			LockEngine engine = LockEngine.builder(Client.valueOf(arguments[0]).backend(Integer.parseInt(arguments[1])))
-				.leaseTime(LEASE.multipliedBy(3))
+				.watchdogTimeout(LEASE.multipliedBy(3))
 				.build();
 			while (true) {
 				String[] words = ChildJvm.awaitLine().split(" ");

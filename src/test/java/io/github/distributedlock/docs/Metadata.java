@@ -44,7 +44,9 @@ final class Metadata {
 			for (Object property : (List<?>) root.get("properties")) {
 				Map<?, ?> described = (Map<?, ?>) property;
 				Object value = described.get("defaultValue");
-				defaults.put(String.valueOf(described.get("name")), (value != null) ? text(value) : "none");
+				if (!described.containsKey("deprecation")) {
+					defaults.put(String.valueOf(described.get("name")), (value != null) ? text(value) : "none");
+				}
 			}
 		}
 	}

@@ -44,7 +44,8 @@ class MigratedTests {
 
 	@BeforeAll
 	static void start() {
-		application = DocsApplication.start(redis.server(), "distributed-lock.lease-time=" + WATCHDOG.toSeconds() + "s",
+		application = DocsApplication.start(redis.server(),
+				"distributed-lock.watchdog-timeout=" + WATCHDOG.toSeconds() + "s",
 				"distributed-lock.redis.command-timeout=1700ms");
 		other = DocsApplication.start(redis.server());
 	}

@@ -31,13 +31,7 @@ public class Reports {
 
 	// Does not wait.
 	public boolean writeUnlessBusy(Path file, Supplier<String> report) throws IOException {
-		try (LockHandle handle = this.lock.tryAcquire("nightly-report").orElse(null)) {
-			if (handle == null) {
-				return false;
-			}
-			Files.writeString(file, report.get());
-			return true;
-		}
+		return this.lock.tryRun("nightly-report", () -> Files.writeString(file, report.get()));
 	}
 
 }

@@ -132,14 +132,6 @@ class AcquireAsyncTests extends EngineFixture {
 	}
 
 	@Test
-	void takesSeveralKeysInOneStep() {
-		CompletableFuture<LockHandle> acquired = this.engine.acquireAsync(LockRequest.of("joint-a", "joint-b"));
-		act();
-		acquired.join().closeAsync();
-		assertThat(this.backend.steps()).containsExactly("acquire-all 2", "release-all 2");
-	}
-
-	@Test
 	void takesSeveralKeysOneAfterTheOtherOrNone() {
 		ownedElsewhere("node-2:b", LEASE);
 		LockRequest request = LockRequest.of("node-1:a", "node-2:b", "node-1:c").waitTime(WAIT);

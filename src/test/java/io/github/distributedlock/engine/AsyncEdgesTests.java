@@ -17,9 +17,9 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.runtime.EngineTime;
-import io.github.distributedlock.engine.runtime.NodeTasks;
-import io.github.distributedlock.engine.runtime.Workers;
+import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.lease.NodeTasks;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -104,7 +104,7 @@ class AsyncEdgesTests extends EngineFixture {
 	@Test
 	void minHoldTimeIsNotForALockThatNobodyTook() {
 		AtomicReference<CompletableFuture<LockHandle>> acquired = new AtomicReference<>();
-		LockEngine engine = build(LockEngine.builder(this.backend).leaseTime(LEASE).listener((event) -> {
+		LockEngine engine = build(LockEngine.builder(this.backend).watchdogTimeout(LEASE).listener((event) -> {
 			if (event instanceof LockEvent.Acquired) {
 				acquired.get().cancel(false);
 			}
@@ -267,8 +267,8 @@ class AsyncEdgesTests extends EngineFixture {
 					}
 					return method.invoke(this.time, arguments);
 				});
-		LockEngine engine = new LockEngine(LockEngine.builder(this.backend).application("us").leaseTime(LEASE), time,
-				this.time, () -> {
+		LockEngine engine = new LockEngine(LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE),
+				time, this.time, () -> {
 				});
 		stopped.set(engine);
 		LockHandle first = engine.acquire(LockRequest.of("k").detached(true));
@@ -358,7 +358,7 @@ class AsyncEdgesTests extends EngineFixture {
 					return null;
 				});
 		return new LockEngine(
-				LockEngine.builder(this.backend).application("us").leaseTime(LEASE).listener(this.events::add),
+				LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE).listener(this.events::add),
 				this.time, workers, () -> {
 				});
 	}

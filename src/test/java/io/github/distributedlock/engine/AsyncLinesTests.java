@@ -14,8 +14,8 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.runtime.EngineTime;
-import io.github.distributedlock.engine.runtime.Workers;
+import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 
@@ -252,7 +252,7 @@ class AsyncLinesTests extends EngineFixture {
 	@Test
 	void errorBeforeTheEndCostsNoLock() {
 		LockEngine engine = new LockEngine(settings().listener(this.events::add), time(() -> {
-			if (isInside("AsyncAcquirer$Pending", "tell")) {
+			if (isInside("Acquirer$Pending", "publishAndComplete")) {
 				throw new StackOverflowError("test");
 			}
 		}), this.time, () -> {
@@ -286,7 +286,7 @@ class AsyncLinesTests extends EngineFixture {
 	}
 
 	private LockEngineBuilder settings() {
-		return LockEngine.builder(this.backend).application("us").leaseTime(LEASE);
+		return LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE);
 	}
 
 	private EngineTime time(Runnable beforeEach) {

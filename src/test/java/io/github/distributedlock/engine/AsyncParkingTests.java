@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.runtime.EngineTime;
+import io.github.distributedlock.engine.lease.EngineTime;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,7 +35,8 @@ class AsyncParkingTests extends EngineFixture {
 			});
 
 	private final LockEngine parked = new LockEngine(
-			LockEngine.builder(this.backend).application("parked").leaseTime(LEASE), this.parking, this.time, () -> {
+			LockEngine.builder(this.backend).application("parked").watchdogTimeout(LEASE), this.parking, this.time,
+			() -> {
 			});
 
 	@Test

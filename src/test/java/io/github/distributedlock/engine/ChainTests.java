@@ -8,7 +8,6 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.UndoableHandle;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -71,7 +70,7 @@ class ChainTests extends EngineFixture {
 	@Test
 	void lockThatNobodyUsedIsNotParked() {
 		LockHandle handle = acquired(request("k").minHoldTime(Duration.ofSeconds(20)));
-		UndoableHandle.undo(handle);
+		handle.undo();
 		this.time.advance(Duration.ZERO);
 		assertThat(handle.isClosed()).isTrue();
 		assertThat(holderOf("k")).isNull();

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.runtime.NodeTasks;
-import io.github.distributedlock.engine.runtime.Workers;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.lease.NodeTasks;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -35,7 +35,7 @@ class CloseAsyncTests extends EngineFixture {
 	private final List<String> threads = new CopyOnWriteArrayList<>();
 
 	private final LockEngine real = LockEngine.builder(this.backend)
-		.leaseTime(Duration.ofSeconds(3))
+		.watchdogTimeout(Duration.ofSeconds(3))
 		.listener(this.events::add)
 		.build();
 
@@ -152,8 +152,9 @@ class CloseAsyncTests extends EngineFixture {
 	@Test
 	void lockWhoseReleaseIsUnderWayIsNotLostToTheEndOfTheEngine() {
 		List<Runnable> background = new ArrayList<>();
-		LockEngine engine = new LockEngine(LockEngine.builder(this.backend).leaseTime(LEASE).listener(this.events::add),
-				this.time, new HeldBack(this.time, background), () -> background.forEach(Runnable::run));
+		LockEngine engine = new LockEngine(
+				LockEngine.builder(this.backend).watchdogTimeout(LEASE).listener(this.events::add), this.time,
+				new HeldBack(this.time, background), () -> background.forEach(Runnable::run));
 		CompletableFuture<Void> released = engine.acquire("k").closeAsync();
 		assertThat(released).isNotDone();
 		engine.close();
@@ -198,7 +199,7 @@ class CloseAsyncTests extends EngineFixture {
 	@Test
 	void keysThatAreGivenBackInOneStepAreStill() {
 		this.engine.acquire(LockRequest.of("joint-a", "joint-b")).closeAsync();
-		assertThat(this.backend.steps()).containsExactly("acquire-all 2", "release-all 2");
+		assertThat(this.backend.steps()).containsExactly("acquire joint-a", "acquire joint-b", "release-all 2");
 	}
 
 	@Test
@@ -249,11 +250,6 @@ class CloseAsyncTests extends EngineFixture {
 		@Override
 		public void request(Runnable task) {
 			this.workers.request(task);
-		}
-
-		@Override
-		public void reaction(Runnable task) {
-			this.workers.reaction(task);
 		}
 
 		@Override

@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine;
 
+import io.github.distributedlock.backend.LockFeature;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -11,14 +12,12 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.GrantingQueue;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
-import io.github.distributedlock.backend.ReleaseNotifications;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.runtime.EngineTime;
-import io.github.distributedlock.engine.runtime.StillTime;
+import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.StillTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -212,7 +211,7 @@ class CloseAtEveryStepTests {
 		/**
 		 * A store of one key, of which another JVM is the owner to begin with.
 		 */
-		private final class OneKey implements LockBackend, GrantingQueue, ReleaseNotifications {
+		private final class OneKey implements LockBackend {
 
 			private @Nullable String owner = OTHER;
 
@@ -268,11 +267,6 @@ class CloseAtEveryStepTests {
 			}
 
 			@Override
-			public void withdraw(String key, Waiter waiter) {
-				withdraw(key, waiter, Set.of());
-			}
-
-			@Override
 			public void forget(Claim claim) {
 				Claim next = this.claim;
 				this.claim = (next != null && next.owner().equals(claim.owner())) ? null : next;
@@ -280,13 +274,8 @@ class CloseAtEveryStepTests {
 			}
 
 			@Override
-			public boolean grantsTo(String instance) {
-				return true;
-			}
-
-			@Override
-			public Duration reservation() {
-				return Duration.ofMillis(500);
+			public Set<LockFeature> features() {
+				return Set.of(LockFeature.PLACES, LockFeature.GRANTS, LockFeature.NOTIFICATIONS);
 			}
 
 			@Override
@@ -296,7 +285,7 @@ class CloseAtEveryStepTests {
 			}
 
 			@Override
-			public List<Boolean> renew(List<Claim> claims) {
+			public List<Boolean> renew(List<Renewal> renewals) {
 				throw new UnsupportedOperationException();
 			}
 

@@ -238,9 +238,8 @@ class CollectingTests extends EngineFixture {
 	}
 
 	@Test
-	void theLastRenewalIsNeitherSentForAKeyAloneNorForKeysThatWereAcquiredAtOnce() {
+	void theLastRenewalIsNeitherSentForAKeyAloneNorForALeaseThatIsRenewed() {
 		this.engine.acquire(LockRequest.of("x").leaseTime(LEASE)).close();
-		this.engine.acquire(LockRequest.of("joint-a", "joint-b").leaseTime(LEASE)).close();
 		this.engine.acquire(ALL).close();
 		assertThat(this.backend.steps()).noneMatch((step) -> step.startsWith("renew"));
 	}
@@ -332,33 +331,11 @@ class CollectingTests extends EngineFixture {
 		return acquiring;
 	}
 
-	/**
-	 * Where many are acquired in one step, the first batch is lost while the second one
-	 * is waited for.
-	 */
-	@ParameterizedTest
-	@EnumSource
-	void aBatchThatIsLostIsAcquiredAnewAtOnce(Way way) {
-		List<String> keys = IntStream.range(1000, 1250).mapToObj((i) -> "joint-" + i).toList();
-		own("joint-1249");
-		CompletableFuture<LockHandle> all = acquiring(way, LockRequest.of(keys).waitTime(LEASE).detached(true));
-		this.backend.forgetSteps();
-		List<String> before = List.of(owner("joint-1010"), owner("joint-1240"));
-		lose("joint-1010");
-		this.time.advance(TO_RENEWAL);
-		assertThat(this.backend.steps()).contains("acquire-all 200");
-		assertThat(owner("joint-1010")).startsWith("us@").isNotIn(before);
-		releasedElsewhere("joint-1249");
-		this.time.advance(SECOND);
-		assertThat(all.join().isHeld()).isTrue();
-		assertThat(keys).allMatch(this::isOurs);
-	}
-
 	@ParameterizedTest
 	@EnumSource
 	void aListenerThatThrowsKeepsNothing(Way way) {
 		LockEngine engine = build(
-				LockEngine.builder(this.backend).application("us").leaseTime(LEASE).listener((event) -> {
+				LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE).listener((event) -> {
 					throw new IllegalStateException("test");
 				}));
 		own("y");

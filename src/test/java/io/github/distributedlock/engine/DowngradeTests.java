@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -238,8 +239,8 @@ class DowngradeTests extends EngineFixture {
 		}
 
 		@Override
-		public List<Boolean> renew(List<Claim> claims) {
-			return this.store.renew(claims);
+		public List<Boolean> renew(List<Renewal> renewals) {
+			return this.store.renew(renewals);
 		}
 
 		@Override

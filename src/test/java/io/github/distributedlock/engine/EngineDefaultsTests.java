@@ -1,11 +1,10 @@
 package io.github.distributedlock.engine;
 
-import io.github.distributedlock.autoconfigure.DistributedLockProperties;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
-import io.github.distributedlock.engine.queue.PollInterval;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.test.util.ReflectionTestUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,17 +14,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 class EngineDefaultsTests {
 
 	@Test
-	void areThoseOfTheProperties() {
+	void areThoseOfTheProperties() throws ClassNotFoundException {
 		LockEngineBuilder builder = new LockEngineBuilder(new InMemoryLockBackend());
-		DistributedLockProperties properties = new Binder().bindOrCreate("distributed-lock",
-				DistributedLockProperties.class);
-		assertThat(builder.waitTime).isEqualTo(properties.waitTime());
-		assertThat(builder.leaseTime).isEqualTo(properties.leaseTime());
-		assertThat(builder.localSlice).isEqualTo(properties.localSlice());
-		assertThat(builder.maxKeyBytes).isEqualTo(properties.maxKeyBytes());
-		assertThat(builder.warnHeldAfter).isEqualTo(properties.warnHeldAfter());
-		assertThat(builder.pollInterval)
-			.isEqualTo(new PollInterval(properties.pollInterval().min(), properties.pollInterval().max()));
+		Object properties = new Binder().bindOrCreate("distributed-lock",
+				Class.forName("io.github.distributedlock.autoconfigure.DistributedLockProperties"));
+		for (String name : new String[] { "waitTime", "watchdogTimeout", "localSlice", "maxKeyBytes",
+				"warnHeldAfter" }) {
+			assertThat(ReflectionTestUtils.getField(builder, name)).as(name)
+				.isEqualTo(ReflectionTestUtils.getField(properties, name));
+		}
+		Object interval = ReflectionTestUtils.getField(properties, "pollInterval");
+		assertThat(builder.shortestPoll).isEqualTo(ReflectionTestUtils.getField(interval, "min"));
+		assertThat(builder.longestPoll).isEqualTo(ReflectionTestUtils.getField(interval, "max"));
 	}
 
 }

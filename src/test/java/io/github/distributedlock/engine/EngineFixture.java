@@ -17,7 +17,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
-import io.github.distributedlock.engine.runtime.FakeTime;
+import io.github.distributedlock.engine.lease.FakeTime;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -54,7 +54,7 @@ public abstract class EngineFixture {
 	protected LockEngine engine(LockBackend backend, String application) {
 		LockEngineBuilder builder = LockEngine.builder(backend)
 			.application(application)
-			.leaseTime(LEASE)
+			.watchdogTimeout(LEASE)
 			.listener(this.events::add);
 		return build(builder);
 	}

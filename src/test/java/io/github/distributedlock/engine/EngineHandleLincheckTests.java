@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.LockEvent;
@@ -12,26 +13,21 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.lease.BackgroundReleaser;
+import io.github.distributedlock.engine.lease.Events;
 import io.github.distributedlock.engine.lease.Extender;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.Lease;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import io.github.distributedlock.engine.lease.LonePlace;
 import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.NodeTasks;
 import io.github.distributedlock.engine.lease.Ownership;
 import io.github.distributedlock.engine.lease.ReleasedKeys;
 import io.github.distributedlock.engine.lease.Releaser;
-import io.github.distributedlock.engine.lease.RenewalRound;
+import io.github.distributedlock.engine.lease.StillTime;
 import io.github.distributedlock.engine.lease.Sweeper;
 import io.github.distributedlock.engine.lease.Watchdog;
-import io.github.distributedlock.engine.runtime.Events;
-import io.github.distributedlock.engine.runtime.Instance;
-import io.github.distributedlock.engine.runtime.Nodes;
-import io.github.distributedlock.engine.runtime.SerialTasks;
-import io.github.distributedlock.engine.runtime.StillTime;
-import io.github.distributedlock.engine.runtime.Store;
-import io.github.distributedlock.engine.runtime.UserCode;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -50,8 +46,6 @@ import org.springframework.boot.logging.LoggingSystem;
 @Exploration
 public class EngineHandleLincheckTests {
 
-	private static final Instance INSTANCE = new Instance("us");
-
 	private final StillTime time = new StillTime();
 
 	private final ReleasedKeys store = new ReleasedKeys();
@@ -64,12 +58,17 @@ public class EngineHandleLincheckTests {
 
 	private final RunningCalls calls = new RunningCalls(this.time);
 
-	private final HandleContext context = context();
+	private final Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
+
+	private final Events events = new Events(List.of(this::count), this.time, this.time);
+
+	private final LossHandler losses = losses();
+
+	private final EngineHandle.Factory handles = handles();
 
 	private final Hold hold = hold();
 
-	private final LockHandle handle = new EngineHandle(List.of(this.hold), List.of("k"), LockMode.EXCLUSIVE, true,
-			this.calls.begin(true), this.context);
+	private final LockHandle handle = open(true);
 
 	private final LockHandle inner = reentered();
 
@@ -101,7 +100,7 @@ public class EngineHandleLincheckTests {
 
 	@Operation
 	public void lose() {
-		this.context.lossHandler().declare(this.hold.ownership(), Reason.TAKEN);
+		this.losses.declare(this.hold.ownership(), Reason.TAKEN);
 	}
 
 	@Operation
@@ -124,9 +123,7 @@ public class EngineHandleLincheckTests {
 	public void reenter() {
 		if (this.hold.reenter(LockMode.EXCLUSIVE)) {
 			Interleavings.require(this.store.keys().isEmpty(), "re-entered after it was given back");
-			new EngineHandle(List.of(this.hold), List.of("k"), LockMode.EXCLUSIVE, false, this.calls.begin(true),
-					this.context)
-				.close();
+			open(false).close();
 		}
 	}
 
@@ -147,23 +144,25 @@ public class EngineHandleLincheckTests {
 
 	private LockHandle reentered() {
 		this.hold.reenter(LockMode.EXCLUSIVE);
-		return new EngineHandle(List.of(this.hold), List.of("k"), LockMode.EXCLUSIVE, true, this.calls.begin(true),
-				this.context);
+		return open(true);
 	}
 
-	private HandleContext context() {
-		Events events = Events.here(List.of(this::count));
-		Sweeper sweeper = new Sweeper(new Store(this.store), this.time, this.time);
-		LossHandler lossHandler = new LossHandler(sweeper, events, this.time);
-		Watchdog watchdog = new Watchdog(this.store,
-				new RenewalRound(this.store, INSTANCE, lossHandler, sweeper, events, this.time), lossHandler, this.time,
-				this.time);
-		Releaser releaser = new Releaser(new Store(this.store), watchdog, lossHandler, sweeper, events, false);
-		BackgroundReleaser backgroundReleaser = new BackgroundReleaser(releaser, new Nodes(this.store),
-				new SerialTasks(this.time::background, this.time), this.time);
-		return new HandleContext(this.calls, lossHandler, releaser, backgroundReleaser,
-				new Extender(this.store, INSTANCE, lossHandler, this.time), new HeldTooLong(null, this.time),
-				new ClosedElsewhere(), new UserCode(this.time), this.time, this.time);
+	private LockHandle open(boolean detached) {
+		return this.handles.open(List.of(this.hold), List.of("k"), LockMode.EXCLUSIVE, detached,
+				this.calls.begin(true));
+	}
+
+	private LossHandler losses() {
+		return new LossHandler(this.sweeper, this.events);
+	}
+
+	private EngineHandle.Factory handles() {
+		Extender extender = new Extender(this.store, this.losses, this.sweeper, this.events, this.time);
+		Watchdog watchdog = new Watchdog(this.store, extender::renewDue, this.losses, this.time, this.time);
+		Releaser releaser = new Releaser(this.store, watchdog, this.losses, this.sweeper, this.events,
+				new NodeTasks(this.time::background, this.time), this.time, false);
+		return new EngineHandle.Factory(this.calls, this.losses, releaser, extender, this.time, this.time, null,
+				new AtomicBoolean());
 	}
 
 	private void count(LockEvent event) {
@@ -174,7 +173,8 @@ public class EngineHandleLincheckTests {
 
 	private Hold hold() {
 		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));
-		Ownership ownership = new Ownership("k", "us", options, new Moment(0, 0), 0, false, this.time);
+		Ownership ownership = new Ownership("k", "us", options, new Lease(new Moment(0, 0), options.lease()), 0, 0,
+				false, this.time);
 		Hold hold = new Hold(ownership, this.place, options, OptionalLong.empty(), this.time);
 		ownership.take(hold);
 		return hold;

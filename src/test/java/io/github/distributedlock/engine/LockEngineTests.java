@@ -1,8 +1,12 @@
 package io.github.distributedlock.engine;
 
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.fixtures.SmallestBackend;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
@@ -40,8 +44,8 @@ class LockEngineTests {
 	@Test
 	void settingsThatCannotWorkAreRefused() {
 		LockEngineBuilder builder = LockEngine.builder(new InMemoryLockBackend());
-		assertThatIllegalArgumentException().isThrownBy(() -> builder.leaseTime(Duration.ofMillis(999)))
-			.withMessage("leaseTime 999 ms is out of range: at least 1000 ms, at most 365 days;"
+		assertThatIllegalArgumentException().isThrownBy(() -> builder.watchdogTimeout(Duration.ofMillis(999)))
+			.withMessage("watchdogTimeout 999 ms is out of range: at least 1000 ms, at most 365 days;"
 					+ " write 999s if seconds are meant");
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.waitTime(Duration.ofMillis(-1)));
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.warnHeldAfter(Duration.ZERO))
@@ -56,6 +60,44 @@ class LockEngineTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> builder.pollInterval(second, Duration.ofMillis(999)))
 			.withMessage("The longest poll interval, 999 ms, is shorter than the shortest, which is 1 s:"
 					+ " make it at least as long");
+	}
+
+	@Test
+	void aStoreThatDoesNotGoTogetherIsRefused() {
+		isRefused(new SmallestBackend() {
+
+			@Override
+			public Set<LockFeature> features() {
+				return Set.of(LockFeature.FAIR);
+			}
+
+		}, "offers fair locks, but keeps no places");
+		isRefused(new SmallestBackend() {
+
+			@Override
+			public Set<LockFeature> features() {
+				return Set.of(LockFeature.PLACES);
+			}
+
+			@Override
+			public Duration reservation() {
+				return Duration.ofMillis(19);
+			}
+
+		}, "19 ms, is too short");
+		isRefused(new SmallestBackend() {
+
+			@Override
+			public Duration shortestLease() {
+				return Duration.ofMinutes(1);
+			}
+
+		}, "The watchdog timeout of 30 s is shorter than ");
+	}
+
+	private static void isRefused(LockBackend backend, String message) {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockEngine.builder(backend).build())
+			.withMessageContaining(message);
 	}
 
 	@Test

@@ -1,6 +1,8 @@
 package io.github.distributedlock.engine;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockBackendException;
@@ -55,7 +57,7 @@ class ParkingAndShutdownTests extends EngineFixture {
 	void lateRenewalDoesNotReviveAParkedLock() {
 		LockHandle handle = this.engine.acquire(request("k").minHoldTime(Duration.ofSeconds(2)));
 		handle.close();
-		assertThat(this.store.renew(java.util.List.of(Claim.of("k", handle.owner(), "us", LEASE))))
+		assertThat(this.store.renew(List.of(Renewal.of(Claim.of("k", handle.owner(), "us", LEASE)))))
 			.containsExactly(false);
 		this.time.advance(Duration.ofMillis(2100));
 		assertThat(holderOf("k")).isNull();
@@ -131,7 +133,7 @@ class ParkingAndShutdownTests extends EngineFixture {
 	}
 
 	private void assertThatItIsNotServedIfTheEngineEndsAfter(String last) {
-		LockEngine withThreads = LockEngine.builder(this.backend).leaseTime(LEASE).build();
+		LockEngine withThreads = LockEngine.builder(this.backend).watchdogTimeout(LEASE).build();
 		this.backend.next(last, (step) -> {
 			Object answer = step.get();
 			withThreads.close();
@@ -144,7 +146,7 @@ class ParkingAndShutdownTests extends EngineFixture {
 	@Test
 	void handleThatIsClosedIsNotHeldTooLong() {
 		LockEngine warning = new LockEngine(
-				LockEngine.builder(this.store).leaseTime(LEASE).warnHeldAfter(Duration.ofSeconds(5)), this.time,
+				LockEngine.builder(this.store).watchdogTimeout(LEASE).warnHeldAfter(Duration.ofSeconds(5)), this.time,
 				this.time, () -> {
 				});
 		int before = this.time.scheduled();

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -100,6 +101,20 @@ class ReleaseTests extends EngineFixture {
 		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
 		assertThat(handle.release()).isTrue();
 		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(1);
+	}
+
+	@Test
+	void releasesAtANodeThatIsDownDelayNoneAtAnother() {
+		List<LockHandle> handles = new ArrayList<>();
+		for (String key : List.of("node-1:a", "node-1:b", "node-1:c", "node-2:d")) {
+			handles.add(this.engine.acquire(key));
+			this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		}
+		handles.forEach(LockHandle::close);
+		this.backend.forgetSteps();
+		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(this.backend.steps()).containsExactly("release node-1:a", "release node-2:d");
 	}
 
 	@Test

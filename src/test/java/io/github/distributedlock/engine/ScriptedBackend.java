@@ -1,6 +1,10 @@
 package io.github.distributedlock.engine;
 
+import io.github.distributedlock.backend.ForwardingLockBackend;
+import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.fixtures.SmallestBackend;
 import java.time.Duration;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -15,17 +19,11 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.DowngradableLocks;
-import io.github.distributedlock.backend.GrantingQueue;
-import io.github.distributedlock.backend.HandOverResult;
-import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.HandOverResult;
+import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.backend.MultiKeyLocks;
-import io.github.distributedlock.backend.OneStepHandOver;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
-import io.github.distributedlock.backend.ReleaseNotifications;
-import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 
@@ -33,8 +31,7 @@ import io.github.distributedlock.backend.memory.InMemoryLockBackend;
  * A store that does what it does, but whose steps are noted, and go wrong where a test
  * says so.
  */
-public final class ScriptedBackend
-		implements LockBackend, GrantingQueue, ReleaseNotifications, OneStepHandOver, MultiKeyLocks, DowngradableLocks {
+public final class ScriptedBackend extends ForwardingLockBackend {
 
 	/**
 	 * What happens to a step, instead of just carrying it out.
@@ -68,8 +65,6 @@ public final class ScriptedBackend
 
 	private final Map<String, Fault> always = new ConcurrentHashMap<>();
 
-	private final InMemoryLockBackend delegate;
-
 	private volatile String instance;
 
 	private volatile ReleaseListener listener;
@@ -82,8 +77,6 @@ public final class ScriptedBackend
 
 	private volatile boolean granting;
 
-	private final Map<QueueOf, Claim> registered = new ConcurrentHashMap<>();
-
 	private volatile Consumer<ReleaseNotification> grants = (grant) -> this.listener.onRelease(grant);
 
 	private volatile Consumer<Claim> registrations = (claim) -> {
@@ -92,11 +85,11 @@ public final class ScriptedBackend
 	private volatile Consumer<Claim> claims = (claim) -> {
 	};
 
-	private volatile Consumer<Claim> renewals = (claim) -> {
+	private volatile Consumer<Renewal> renewals = (renewal) -> {
 	};
 
 	public ScriptedBackend(InMemoryLockBackend delegate) {
-		this.delegate = delegate;
+		super(delegate);
 	}
 
 	/**
@@ -171,7 +164,7 @@ public final class ScriptedBackend
 		this.claims = claims;
 	}
 
-	public void onRenew(Consumer<Claim> renewals) {
+	public void onRenew(Consumer<Renewal> renewals) {
 		this.renewals = renewals;
 	}
 
@@ -211,12 +204,9 @@ public final class ScriptedBackend
 		if (fault != null) {
 			fault.apply(() -> true);
 		}
-		LockBackend.super.checkSupport(request);
-	}
-
-	@Override
-	public Duration reservation() {
-		return this.delegate.reservation();
+		if (this.exclusiveOnly) {
+			new SmallestBackend().checkSupport(request);
+		}
 	}
 
 	@Override
@@ -234,9 +224,9 @@ public final class ScriptedBackend
 	public AcquireResult acquireOrRegister(Claim claim) {
 		this.registrations.accept(claim);
 		return step("register", claim.key(), () -> {
-			AcquireResult attempt = registered(claim);
+			AcquireResult attempt = this.delegate.acquireOrRegister(claim);
 			if (this.deaf && !claim.fair() && !attempt.acquired()) {
-				this.delegate.withdraw(claim.key(), claim.waiter());
+				this.delegate.withdraw(claim.key(), claim.waiter(), Set.of());
 			}
 			return attempt;
 		});
@@ -245,31 +235,7 @@ public final class ScriptedBackend
 	@Override
 	public HandOverResult pass(String owner, Claim next, boolean yields) {
 		this.claims.accept(next);
-		return step(yields ? "yield" : "pass", next.key(), () -> {
-			register(next);
-			return this.delegate.pass(owner, next, yields);
-		});
-	}
-
-	private void register(Claim claim) {
-		QueueOf queue = new QueueOf(claim.key(), claim.waiter());
-		if (claim.number() > 0) {
-			this.registered.put(queue, claim);
-		}
-		else {
-			this.registered.remove(queue);
-		}
-	}
-
-	private AcquireResult registered(Claim claim) {
-		register(claim);
-		for (String owner : claim.replaced()) {
-			HandOverResult taken = this.delegate.pass(owner, claim, false);
-			if (taken.owned()) {
-				return taken.next();
-			}
-		}
-		return this.delegate.acquireOrRegister(claim);
+		return step(yields ? "yield" : "pass", next.key(), () -> this.delegate.pass(owner, next, yields));
 	}
 
 	@Override
@@ -278,15 +244,9 @@ public final class ScriptedBackend
 	}
 
 	@Override
-	public void withdraw(String key, Waiter waiter) {
-		withdraw(key, waiter, Set.of());
-	}
-
-	@Override
 	public void withdraw(String key, Waiter waiter, Set<String> owners) {
 		step("withdraw", key, () -> {
-			this.delegate.withdraw(key, waiter);
-			owners.forEach((owner) -> this.delegate.release(key, owner));
+			this.delegate.withdraw(key, waiter, owners);
 			return true;
 		});
 	}
@@ -294,36 +254,16 @@ public final class ScriptedBackend
 	@Override
 	public void forget(Claim claim) {
 		step(this.granting ? "forget" : "release", claim.key(), () -> {
-			Claim last = this.registered.get(new QueueOf(claim.key(), claim.waiter()));
-			if (last != null && last.owner().equals(claim.owner())) {
-				this.delegate.withdraw(claim.key(), claim.waiter());
-			}
-			return this.delegate.release(claim.key(), claim.owner());
+			this.delegate.forget(claim);
+			return true;
 		});
 	}
 
-	/**
-	 * What the store would do in the step that now reserves the key.
-	 */
-	private void grant(ReleaseNotification notification) {
-		Claim claim = this.registered.get(new QueueOf(notification.key(), notification.waiter()));
-		if (!this.granting || claim == null) {
-			this.listener.onRelease(notification);
-		}
-		else if (this.delegate.acquireOrRegister(claim.lease(claim.grantLease())).acquired()) {
-			this.grants.accept(ReleaseNotification.granted(notification.key(), notification.waiter(), claim.owner(),
-					claim.number()));
-		}
-	}
-
-	private record QueueOf(String key, Waiter waiter) {
-	}
-
 	@Override
-	public List<Boolean> renew(List<Claim> claims) {
-		claims.forEach(this.renewals);
-		String keys = (claims.size() == 1) ? claims.get(0).key() : String.valueOf(claims.size());
-		return step("renew", keys, () -> this.delegate.renew(claims));
+	public List<Boolean> renew(List<Renewal> renewals) {
+		renewals.forEach(this.renewals);
+		String keys = (renewals.size() == 1) ? renewals.get(0).key() : String.valueOf(renewals.size());
+		return step("renew", keys, () -> this.delegate.renew(renewals));
 	}
 
 	@Override
@@ -332,25 +272,16 @@ public final class ScriptedBackend
 	}
 
 	@Override
-	public boolean coversInOneStep(List<String> keys) {
-		return keys.stream().allMatch((key) -> key.startsWith("joint-"));
-	}
-
-	@Override
-	public boolean acquireAll(List<Claim> claims) {
-		return step("acquire-all", String.valueOf(claims.size()), () -> {
-			List<Claim> got = claims.stream().takeWhile((claim) -> this.delegate.acquire(claim).acquired()).toList();
-			if (got.size() < claims.size()) {
-				got.forEach((claim) -> this.delegate.release(claim.key(), claim.owner()));
-			}
-			return got.size() == claims.size();
-		});
-	}
-
-	@Override
 	public List<Boolean> releaseAll(List<String> keys, String owner) {
-		return step("release-all", String.valueOf(keys.size()),
-				() -> keys.stream().map((key) -> this.delegate.release(key, owner)).toList());
+		if (!keys.get(0).startsWith("joint-")) {
+			// As a store does that does not override it.
+			LinkedList<Boolean> owned = new LinkedList<>();
+			for (int i = keys.size() - 1; i >= 0; i--) {
+				owned.addFirst(release(keys.get(i), owner));
+			}
+			return owned;
+		}
+		return step("release-all", String.valueOf(keys.size()), () -> this.delegate.releaseAll(keys, owner));
 	}
 
 	@Override
@@ -371,7 +302,12 @@ public final class ScriptedBackend
 
 			@Override
 			public void onRelease(ReleaseNotification notification) {
-				grant(notification);
+				if (notification.owner() != null) {
+					ScriptedBackend.this.grants.accept(notification);
+				}
+				else {
+					listener.onRelease(notification);
+				}
 			}
 
 			@Override
@@ -398,11 +334,6 @@ public final class ScriptedBackend
 	@Override
 	public Object node(String key) {
 		return key.startsWith("node-") ? key.substring(0, 6) : "";
-	}
-
-	@Override
-	public void close() {
-		this.delegate.close();
 	}
 
 }

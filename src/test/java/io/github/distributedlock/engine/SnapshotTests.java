@@ -102,7 +102,7 @@ class SnapshotTests extends EngineFixture {
 		this.time.holdBackRenewals();
 		this.time.advance(LEASE.dividedBy(3));
 		this.time.runHeldBack();
-		assertThat(this.engine.snapshot().incidents().losses()).containsOnly(Map.entry(Reason.TAKEN, 1L));
+		assertThat(this.engine.snapshot().losses()).containsOnly(Map.entry(Reason.TAKEN, 1L));
 		assertThat(this.engine.snapshot().holds()).isEmpty();
 		handle.close();
 	}
@@ -111,30 +111,30 @@ class SnapshotTests extends EngineFixture {
 	void countsLossesByReason() {
 		this.engine.acquire(LockRequest.of("a").leaseTime(Duration.ofSeconds(1)));
 		this.engine.acquire(LockRequest.of("b").leaseTime(Duration.ofSeconds(1)));
-		assertThat(this.engine.snapshot().incidents().losses()).isEmpty();
+		assertThat(this.engine.snapshot().losses()).isEmpty();
 		this.time.advance(Duration.ofSeconds(2));
-		assertThat(this.engine.snapshot().incidents().losses()).containsOnly(Map.entry(Reason.LEASE_EXPIRED, 2L));
+		assertThat(this.engine.snapshot().losses()).containsOnly(Map.entry(Reason.LEASE_EXPIRED, 2L));
 	}
 
 	@Test
 	void countsLateRenewals() {
 		LockHandle handle = this.engine.acquire("k");
 		this.time.advance(LEASE.dividedBy(3));
-		assertThat(this.engine.snapshot().incidents().lateRenewals()).isZero();
+		assertThat(this.engine.snapshot().lateRenewals()).isZero();
 		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
 		this.time.advance(Duration.ofSeconds(26));
 		this.backend.works();
 		this.time.advance(Duration.ofSeconds(1));
-		assertThat(this.engine.snapshot().incidents().lateRenewals()).isOne();
+		assertThat(this.engine.snapshot().lateRenewals()).isOne();
 		handle.close();
 	}
 
 	@Test
 	void tellsOfTheStore() {
-		assertThat(this.engine.snapshot().store().notifies()).isTrue();
+		assertThat(this.engine.snapshot().notifies()).isTrue();
 		this.backend.deaf(true);
-		assertThat(this.engine.snapshot().store().notifies()).isFalse();
-		assertThat(engine(this.store, "other").snapshot().store().details()).containsEntry("type", "memory");
+		assertThat(this.engine.snapshot().notifies()).isFalse();
+		assertThat(engine(this.store, "other").snapshot().store()).containsEntry("type", "memory");
 	}
 
 	private EngineSnapshot.Hold hold() {

@@ -55,8 +55,8 @@ class StopTests extends EngineFixture {
 		assertThat(outer.isHeld()).isTrue();
 		outer.close();
 		assertRefused();
-		assertThat(this.backend.steps()).containsExactly("acquire k", "acquire other", "release other", "acquire-all 2",
-				"release-all 2", "release k");
+		assertThat(this.backend.steps()).containsExactly("acquire k", "acquire other", "release other",
+				"acquire joint-a", "acquire joint-b", "release-all 2", "release k");
 	}
 
 	@Test

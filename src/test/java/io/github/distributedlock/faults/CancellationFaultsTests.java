@@ -109,7 +109,7 @@ class CancellationFaultsTests {
 	private LockEngine engine(Client client, Relay relay) {
 		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(COMMAND_TIMEOUT);
 		return this.redis.closing(LockEngine.builder(this.redis.backend(client.connectTo(relay.port()), settings))
-			.leaseTime(LEASE)
+			.watchdogTimeout(LEASE)
 			.build());
 	}
 

@@ -63,12 +63,6 @@ final class FaultRow {
 		return this;
 	}
 
-	/** As {@link #relayed()}, on connections that are the application's. */
-	FaultRow sharing() {
-		this.route = Route.SHARED;
-		return this;
-	}
-
 	/** Runs on something else than one server with the usual settings. */
 	FaultRow on(Supplier<Deployment> redis) {
 		this.redis = redis;

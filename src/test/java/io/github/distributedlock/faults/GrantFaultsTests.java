@@ -219,7 +219,7 @@ class GrantFaultsTests {
 			.run((trial) -> {
 				try (BackendBeforeGrants backend = new BackendBeforeGrants(client.backend(trial.server().port()),
 						trial.server().admin());
-						LockEngine before = LockEngine.builder(backend).leaseTime(Trial.LEASE).build()) {
+						LockEngine before = LockEngine.builder(backend).watchdogTimeout(Trial.LEASE).build()) {
 					GrantTrap grant = set(trial, GrantTrap.none(KEY));
 					CompletableFuture<String> reservation = new CompletableFuture<>();
 					trial.rival().relay().addForMessages((message, connection) -> {

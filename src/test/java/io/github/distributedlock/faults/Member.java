@@ -17,37 +17,28 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
  * @param backend its connections
  * @param engine its engine
  * @param wallClock the wall clock that its engine goes by
- * @param end ends what the application would end
  */
-record Member(Relay relay, RedisLockBackend backend, LockEngine engine, WallClock wallClock,
-		Runnable end) implements AutoCloseable {
+record Member(Relay relay, RedisLockBackend backend, LockEngine engine, WallClock wallClock) implements AutoCloseable {
 
 	static Member join(Client client, Deployment redis, Route route) {
 		if (route == Route.DIRECT) {
-			return of(null, client.backend(redis.configuration(), redis.settings()), () -> {
-			});
+			return of(null, client.backend(redis.configuration(), redis.settings()));
 		}
 		Relay relay = new Relay(redis.master().get().port());
-		if (route == Route.SHARED) {
-			ApplicationConnections application = ApplicationConnections.to(relay.port());
-			return of(relay, application.backend(), application::close);
-		}
 		RedisConfiguration way = new RedisStandaloneConfiguration("localhost", relay.port());
-		return of(relay, client.backend(way, redis.settings()), () -> {
-		});
+		return of(relay, client.backend(way, redis.settings()));
 	}
 
-	private static Member of(Relay relay, RedisLockBackend backend, Runnable end) {
+	private static Member of(Relay relay, RedisLockBackend backend) {
 		WallClock wallClock = new WallClock();
-		LockEngine engine = wallClock.build(LockEngine.builder(backend).leaseTime(Trial.LEASE));
-		return new Member(relay, backend, engine, wallClock, end);
+		LockEngine engine = wallClock.build(LockEngine.builder(backend).watchdogTimeout(Trial.LEASE));
+		return new Member(relay, backend, engine, wallClock);
 	}
 
 	@Override
 	public void close() {
 		this.engine.close();
 		this.backend.close();
-		this.end.run();
 		if (this.relay != null) {
 			this.relay.close();
 		}

@@ -45,7 +45,7 @@ record RecordedJvm(String key, LockEngine engine, Recorder recorder) {
 	static RecordedJvm of(String[] arguments, Duration lease) {
 		RedisConfiguration server = new RedisStandaloneConfiguration("localhost", Integer.parseInt(arguments[2]));
 		RedisLockBackend backend = Client.valueOf(arguments[1]).backend(server, Trial.SETTINGS);
-		return new RecordedJvm(arguments[0], LockEngine.builder(backend).leaseTime(lease).build(),
+		return new RecordedJvm(arguments[0], LockEngine.builder(backend).watchdogTimeout(lease).build(),
 				new Recorder(Path.of(arguments[3])));
 	}
 

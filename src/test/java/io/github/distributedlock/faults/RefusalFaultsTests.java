@@ -8,7 +8,7 @@ import java.time.Duration;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
+import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.Tag;

@@ -5,12 +5,11 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
+import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.faults.Recorder.Held;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Variant;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
@@ -98,16 +97,6 @@ class ReplyFaultsTests {
 	void theConnectionIsCutBeforeTheReplyOfARelease(Client client) throws Exception {
 		assertAcquired("connection cut before the reply of release", client, () -> Trap.cutReply(Step.RELEASE, FREE),
 				Duration.ZERO);
-	}
-
-	@Test
-	void theDriverSendsAnAcquireAgain() throws Exception {
-		row("driver replays acquire, on the application's connections", Client.LETTUCE).sharing().run((trial) -> {
-			Trap trap = trial.set(Trap.cutReply(Step.ACQUIRE, FREE));
-			assertThat(acquired(trial, Duration.ZERO)).as("its own value recognised").isTrue();
-			assertThat(trap.repetitions()).as("sent again by the driver").isOne();
-			trial.measureOrphans(FREE);
-		});
 	}
 
 	/** The first attempt or, if there is time, one of the next gets the lock. */

@@ -11,12 +11,6 @@ enum Route {
 	DIRECT,
 
 	/** On connections of the library, through a {@link Relay}. */
-	RELAYED,
-
-	/**
-	 * Through a {@link Relay}, on the connections of the application, because they are of
-	 * a kind that the library does not know.
-	 */
-	SHARED
+	RELAYED
 
 }

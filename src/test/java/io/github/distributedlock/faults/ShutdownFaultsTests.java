@@ -75,7 +75,7 @@ class ShutdownFaultsTests {
 			.withConfiguration(AutoConfigurations.of(LifecycleAutoConfiguration.class))
 			.withPropertyValues("spring.data.redis.client-type=" + client,
 					"spring.lifecycle.timeout-per-shutdown-phase=1h", "spring.data.redis.port=" + trial.server().port(),
-					"distributed-lock.lease-time=" + LEASE)
+					"distributed-lock.watchdog-timeout=" + LEASE)
 			.withBean(Service.class);
 	}
 

@@ -94,7 +94,7 @@ enum Step {
 	}
 
 	private static String read(String resource) {
-		try (InputStream script = RedisLockBackend.class.getResourceAsStream("atomic/" + resource)) {
+		try (InputStream script = RedisLockBackend.class.getResourceAsStream(resource)) {
 			Objects.requireNonNull(script, () -> "The backend has no script " + resource);
 			return new String(script.readAllBytes(), StandardCharsets.UTF_8);
 		}

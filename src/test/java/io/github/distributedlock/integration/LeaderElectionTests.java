@@ -104,7 +104,7 @@ class LeaderElectionTests {
 
 		Node(String id, Registry registry) {
 			super(id, ROLE);
-			this.engine = LockEngine.builder(this.store).leaseTime(LEASE).build();
+			this.engine = LockEngine.builder(this.store).watchdogTimeout(LEASE).build();
 			this.initiator = new LockRegistryLeaderInitiator(registry.of(this.engine), this);
 			this.initiator.setHeartBeatMillis(10);
 			this.initiator.setBusyWaitMillis(10);

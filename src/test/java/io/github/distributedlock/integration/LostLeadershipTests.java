@@ -36,7 +36,7 @@ class LostLeadershipTests extends EngineFixture {
 	/**
 	 * It asks without being woken by the clock that stands still.
 	 */
-	private final LockEngine theirEngine = LockEngine.builder(this.theirStore).leaseTime(LEASE).build();
+	private final LockEngine theirEngine = LockEngine.builder(this.theirStore).watchdogTimeout(LEASE).build();
 
 	private final List<String> told = new CopyOnWriteArrayList<>();
 

@@ -110,7 +110,7 @@ class RenewableDistributedLockRegistryTests extends EngineFixture {
 	void refusesATimeToLiveThatIsOutOfRange() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new RenewableDistributedLockRegistry(this.engine, Duration.ofMillis(99)))
-			.withMessage("timeToLive 99 ms is out of range: at least 100 ms, at most 365 days;"
+			.withMessage("leaseTime 99 ms is out of range: at least 100 ms, at most 365 days;"
 					+ " write 99s if seconds are meant");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.lock.lock(Duration.ZERO));
 		assertThat(this.backend.steps()).isEmpty();

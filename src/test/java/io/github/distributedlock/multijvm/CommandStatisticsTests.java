@@ -74,7 +74,7 @@ class CommandStatisticsTests {
 				Jedis admin = server.admin();
 				RedisLockBackend backend = client.backend(server.port());
 				LockEngine engine = LockEngine.builder(backend).build();
-				LockEngine other = LockEngine.builder(backend).leaseTime(NOT_RENEWED).build();
+				LockEngine other = LockEngine.builder(backend).watchdogTimeout(NOT_RENEWED).build();
 				ClientCommands commands = new ClientCommands(server)) {
 			try (LockHandle held = other.acquire("k")) {
 				for (int i = 0; i < WAITERS; i++) {

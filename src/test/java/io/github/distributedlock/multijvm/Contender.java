@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.AllowedCommands;
 import io.github.distributedlock.fixtures.AtomicityCase;

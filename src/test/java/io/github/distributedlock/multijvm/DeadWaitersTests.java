@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;

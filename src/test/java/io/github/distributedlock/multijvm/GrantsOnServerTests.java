@@ -69,7 +69,7 @@ class GrantsOnServerTests {
 	void whatAWaiterHasIsRenewed(Client client) {
 		LockEngine one = REDIS.engine(client);
 		LockEngine other = REDIS
-			.closing(LockEngine.builder(REDIS.backend(client)).leaseTime(Duration.ofSeconds(6)).build());
+			.closing(LockEngine.builder(REDIS.backend(client)).watchdogTimeout(Duration.ofSeconds(6)).build());
 		LockHandle held = one.acquire("k");
 		Future<LockHandle> waiting = waits(other);
 		held.close();

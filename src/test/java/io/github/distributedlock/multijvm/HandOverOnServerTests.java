@@ -67,7 +67,7 @@ class HandOverOnServerTests {
 				Jedis admin = server.admin();
 				RedisLockBackend backend = client.backend(server.port());
 				LockEngine engine = LockEngine.builder(backend)
-					.leaseTime(LEASE)
+					.watchdogTimeout(LEASE)
 					.localSlice(Duration.ofMinutes(10))
 					.listener((event) -> {
 						if (event instanceof LockEvent.Lost) {

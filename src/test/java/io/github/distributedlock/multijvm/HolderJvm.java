@@ -19,7 +19,7 @@ final class HolderJvm {
 
 	public static void main(String[] arguments) throws InterruptedException {
 		LockEngine engine = LockEngine.builder(Client.valueOf(arguments[0]).backend(Integer.parseInt(arguments[1])))
-			.leaseTime(Duration.ofMillis(Long.parseLong(arguments[2])))
+			.watchdogTimeout(Duration.ofMillis(Long.parseLong(arguments[2])))
 			.build();
 		System.out.println("owner " + engine.acquire(LockRequest.of(arguments[3]).waitTime(Patience.PATIENCE)).owner());
 		ChildJvm.awaitLine();

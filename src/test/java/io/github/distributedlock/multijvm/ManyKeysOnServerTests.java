@@ -9,9 +9,9 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
@@ -93,7 +93,7 @@ class ManyKeysOnServerTests {
 	void areNotHandedOutIfOneWasLostMeanwhile(Client client, String how,
 			Function<LockEngine, CompletableFuture<LockHandle>> acquire) {
 		LockEngine waiter = redis
-			.closing(LockEngine.builder(redis.backend(client)).application("waiter").leaseTime(LEASE).build());
+			.closing(LockEngine.builder(redis.backend(client)).application("waiter").watchdogTimeout(LEASE).build());
 		LockEngine other = engine(client, Atomicity.LUA);
 		for (int i = 0; i < TRIALS; i++) {
 			LockHandle b = other.acquire("b");
@@ -117,7 +117,7 @@ class ManyKeysOnServerTests {
 
 	private static LockEngine engine(Client client, Atomicity atomicity) {
 		RedisLockBackend backend = redis.backend(client, RedisLockSettings.defaults().atomicity(atomicity));
-		return redis.closing(LockEngine.builder(backend).leaseTime(LONG).build());
+		return redis.closing(LockEngine.builder(backend).watchdogTimeout(LONG).build());
 	}
 
 }

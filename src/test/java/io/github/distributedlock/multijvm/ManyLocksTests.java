@@ -59,7 +59,7 @@ class ManyLocksTests {
 				Jedis admin = server.admin();
 				RedisLockBackend backend = client.backend(server.port());
 				LockEngine engine = LockEngine.builder(backend)
-					.leaseTime(LEASE)
+					.watchdogTimeout(LEASE)
 					.listener((event) -> keepLosses(event, lost))
 					.build()) {
 			engine.run(LockRequest.of("warm-up").waitTime(Patience.PATIENCE), () -> {

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
+import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Driver;
 import org.junit.jupiter.api.AfterAll;

@@ -1,5 +1,6 @@
 package io.github.distributedlock.multijvm;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,9 +13,9 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -67,7 +68,7 @@ class RoundTripsTests {
 			Claim other = claim("other");
 			counted.put("take a lock", count(commands, () -> backend.acquire(mine)));
 			counted.put("find it busy and wait for it", count(commands, () -> backend.acquireOrRegister(other)));
-			counted.put("renew it", count(commands, () -> backend.renew(List.of(longer(mine)))));
+			counted.put("renew it", count(commands, () -> backend.renew(List.of(Renewal.of(longer(mine))))));
 			Claim next = Claim.of(mine.key(), "mine:2", "mine", mine.lease());
 			counted.put("pass it on inside the JVM", count(commands, () -> backend.pass(mine.owner(), next, false)));
 			backend.pass(next.owner(), mine, false);
@@ -89,7 +90,7 @@ class RoundTripsTests {
 		Claim second = claim("other");
 		backend.acquire(fenced(first));
 		backend.acquireOrRegister(second);
-		backend.renew(List.of(longer(first)));
+		backend.renew(List.of(Renewal.of(longer(first))));
 		backend.pass(first.owner(), Claim.of(first.key(), "mine:2", "mine", first.lease()), false);
 		backend.pass("mine:2", first, false);
 		backend.release(first.key(), first.owner());

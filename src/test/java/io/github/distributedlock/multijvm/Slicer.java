@@ -33,7 +33,7 @@ final class Slicer {
 	public static void main(String[] arguments) throws InterruptedException {
 		RedisLockBackend backend = Client.valueOf(arguments[0]).backend(Integer.parseInt(arguments[1]));
 		LockEngine engine = LockEngine.builder(backend)
-			.leaseTime(Duration.ofMillis(Long.parseLong(arguments[2])))
+			.watchdogTimeout(Duration.ofMillis(Long.parseLong(arguments[2])))
 			.listener(Slicer::tell)
 			.build();
 		History history = History.write(Path.of(arguments[3]));

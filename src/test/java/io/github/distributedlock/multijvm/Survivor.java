@@ -106,7 +106,7 @@ final class Survivor {
 		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(COMMAND_TIMEOUT).prefix(arguments[2]);
 		LockEngine engine = LockEngine
 			.builder(Client.valueOf(arguments[0]).backend(servers(arguments[1].split(",")), settings))
-			.leaseTime(LEASE)
+			.watchdogTimeout(LEASE)
 			.build();
 		Survivor survivor = new Survivor(engine, Files.createDirectory(Path.of(arguments[3])));
 		for (Kind kind : Kind.values()) {

@@ -3,8 +3,8 @@ package io.github.distributedlock.protocol;
 import java.util.List;
 import java.util.Objects;
 
-import io.github.distributedlock.protocol.StepProgress.Line;
 import io.github.distributedlock.protocol.Server.Waiter;
+import io.github.distributedlock.protocol.StepProgress.Line;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -11,15 +11,14 @@ import java.util.Set;
  * acquire.lua                                         Scripts.acquire
  * pass.lua                                            Scripts.pass
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
- * PlainSteps, WaitingList, FencingCounter,
- *   PlainRelease                                      PlainCommands, Places
- * PlainRenewals                                       RenewalProtocol
+ * PlainStore, WaitingList, FencingCounter             PlainCommands, Places
+ * PlainStore.renew                                    RenewalProtocol
  * LocalQueue, KeyQueue, QueueNode                     Jvm, Queue
- * KeyAcquirer, AcquireLoop, AcquireAttempts           RequestTransitions.ask, .pause, .giveUp
+ * KeyAcquisition                                      RequestTransitions.ask, .pause, .giveUp
  * Hold, Releaser, LossHandler, Watchdog               RequestTransitions.granted, .holding
  * Ownership, HandOver                                 OwnedKey, RequestTransitions.inherit
  * Withdrawals                                         BackgroundTransitions.withdrawal
- * Sweeper, CleanUpTask                                BackgroundTransitions.cleanUp
+ * Sweeper                                             BackgroundTransitions.cleanUp
  * WakeSubscription, WakeUps                           BackgroundTransitions.messages
  * </pre>
  *

@@ -7,8 +7,8 @@ import io.github.distributedlock.protocol.PlainCommands.Ending;
 import io.github.distributedlock.protocol.Request.Phase;
 
 /**
- * What a thread does about its request: {@code KeyAcquirer}, {@code AcquireLoop},
- * {@code Hold} and {@code Releaser}.
+ * What a thread does about its request: {@code KeyAcquisition}, {@code Hold} and
+ * {@code Releaser}.
  */
 final class RequestTransitions {
 
@@ -59,7 +59,7 @@ final class RequestTransitions {
 	}
 
 	/**
-	 * {@code AcquireAttempts.ask}.
+	 * {@code KeyAcquisition.ask}.
 	 */
 	private void ask(Transitions<State> transitions, State state, Owner owner) {
 		boolean newSlice = this.setup.has(Mutant.UNHEARD_PASS_BEGINS_A_SLICE);
@@ -168,7 +168,7 @@ final class RequestTransitions {
 	}
 
 	/**
-	 * {@code AcquireLoop.pause}.
+	 * {@code KeyAcquisition.pause}.
 	 */
 	private void pause(Transitions<State> transitions, State state, Owner owner) {
 		Jvm jvm = jvm(state, owner);

@@ -114,7 +114,8 @@ class RandomCancellationTests {
 			.withBean(Stock.class, () -> new Stock(this.inside, this.violations))
 			.withPropertyValues("spring.data.redis.port=" + relay.port(),
 					"spring.data.redis.client-type=" + client.name().toLowerCase(Locale.ROOT),
-					"distributed-lock.redis.command-timeout=" + COMMAND_TIMEOUT, "distributed-lock.lease-time=5s");
+					"distributed-lock.redis.command-timeout=" + COMMAND_TIMEOUT,
+					"distributed-lock.watchdog-timeout=5s");
 		application.run((one) -> application.run((two) -> {
 			Stock[] stocks = { one.getBean(Stock.class), two.getBean(Stock.class) };
 			for (int made = 0; made < FAULTY_SUBSCRIPTIONS; made += CROWD) {

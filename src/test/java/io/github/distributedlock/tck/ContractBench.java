@@ -1,5 +1,6 @@
 package io.github.distributedlock.tck;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +18,6 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.backend.WaiterQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -90,26 +90,26 @@ abstract class ContractBench {
 	 * Opens the store.
 	 * @param needed what the test is about; without it the test is skipped
 	 */
-	Subject open(String store, LockFeature... needed) {
+	LockBackend open(String store, LockFeature... needed) {
 		StandstillWatch watch = new StandstillWatch(backend(store));
 		this.open.get().add(watch);
-		Subject backend = watch.subject();
+		LockBackend backend = watch.subject();
 		for (LockFeature feature : needed) {
 			assumeTrue(backend.features().contains(feature), () -> "Skipped: the store does not offer " + feature);
 		}
 		// Connects, at the expense of nobody's lease.
-		backend.renew(List.of(claim(key(), "nobody")));
+		backend.renew(List.of(Renewal.of(claim(key(), "nobody"))));
 		watch.begin();
 		return backend;
 	}
 
-	Ear listen(Subject backend, String instance) {
+	Ear listen(LockBackend backend, String instance) {
 		Ear ear = new Ear(patience());
 		backend.listen(instance, ear);
 		return ear;
 	}
 
-	Claim held(Subject backend, String key, String instance) {
+	Claim held(LockBackend backend, String key, String instance) {
 		Claim claim = claim(key, instance);
 		assertTrue(backend.acquire(claim).acquired(), String.format("acquired %s", key));
 		return claim;
@@ -138,8 +138,9 @@ abstract class ContractBench {
 	/**
 	 * As the engine asks that has asked before.
 	 */
-	static AcquireResult askAgain(Subject backend, Claim claim) {
-		return backend.adds(WaiterQueue.class) ? backend.acquireOrRegister(claim) : backend.acquire(claim);
+	static AcquireResult askAgain(LockBackend backend, Claim claim) {
+		return backend.features().contains(LockFeature.PLACES) ? backend.acquireOrRegister(claim)
+				: backend.acquire(claim);
 	}
 
 	/**
@@ -154,15 +155,16 @@ abstract class ContractBench {
 	}
 
 	// At once, unless the reservation has run out.
-	void acquired(Subject backend, Claim claim) {
+	void acquired(LockBackend backend, Claim claim) {
 		eventually("acquired", () -> askAgain(backend, claim).acquired());
 	}
 
 	// Well beyond the short lease that must not count. Asked of the owner: one who tries
 	// to acquire would keep the key busy himself once it is free.
-	void staysOwned(Subject backend, Claim claim) {
+	void staysOwned(LockBackend backend, Claim claim) {
 		Claim probe = claim.lease(Duration.ofMillis(1));
-		during(RENEWABLE.plusMillis(200), () -> assertTrue(backend.renew(List.of(probe)).get(0), "still owned"));
+		during(RENEWABLE.plusMillis(200),
+				() -> assertTrue(backend.renew(List.of(Renewal.of(probe))).get(0), "still owned"));
 	}
 
 	void eventually(BooleanSupplier condition) {

@@ -1,5 +1,7 @@
 package io.github.distributedlock.tck;
 
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -31,7 +33,7 @@ abstract class FairContractTests extends ContractBench {
 
 	@ContractTest
 	void ticketsAreServedInTheOrderOfTheirArrival(String store) {
-		Subject backend = open(store, LockFeature.FAIR);
+		LockBackend backend = open(store, LockFeature.FAIR);
 		String key = key();
 		List<Ear> ears = Stream.of("a", "b").map((instance) -> listen(backend, instance)).toList();
 		Claim holder = held(backend, key, "z");
@@ -63,7 +65,7 @@ abstract class FairContractTests extends ContractBench {
 
 	@ContractTest
 	void aTicketIsWokenByItsName(String store) {
-		Subject backend = open(store, LockFeature.FAIR);
+		LockBackend backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -78,7 +80,7 @@ abstract class FairContractTests extends ContractBench {
 
 	@ContractTest
 	void whoMayNotWaitComesInOnlyIfNobodyWaits(String store) {
-		Subject backend = open(store, LockFeature.FAIR);
+		LockBackend backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim first = fair(key, "a");
@@ -100,7 +102,7 @@ abstract class FairContractTests extends ContractBench {
 
 	@ContractTest
 	void aTicketKeepsItsPlaceUntilItHasTheKey(String store) {
-		Subject backend = open(store, LockFeature.FAIR);
+		LockBackend backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear b = listen(backend, "b");
 		listen(backend, "c");
@@ -121,7 +123,7 @@ abstract class FairContractTests extends ContractBench {
 
 	@ContractTest
 	void aTicketThatIsWithdrawnPassesItsWakeUpOn(String store) {
-		Subject backend = open(store, LockFeature.FAIR);
+		LockBackend backend = open(store, LockFeature.FAIR);
 		String key = key();
 		listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -130,27 +132,27 @@ abstract class FairContractTests extends ContractBench {
 		Claim gone = fair(key, "b");
 		Claim last = fair(key, "c");
 		Stream.of(first, gone, last).forEach(backend::acquireOrRegister);
-		backend.withdraw(key, gone.waiter());
+		backend.withdraw(key, gone.waiter(), Set.of());
 		backend.release(key, holder.owner());
-		backend.withdraw(key, first.waiter());
+		backend.withdraw(key, first.waiter(), Set.of());
 		c.awaitWake(key);
 		acquired(backend, last);
 	}
 
 	@ContractTest
 	void whatIsItsOwnIsAcquiredAgain(String store) {
-		Subject backend = open(store, LockFeature.FAIR);
+		LockBackend backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Claim holder = fair(key, "a");
 		assertTrue(backend.acquireOrRegister(holder).acquired());
 		assertTrue(backend.acquireOrRegister(holder).acquired());
-		assertEquals(List.of(true), backend.renew(List.of(holder)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(holder))));
 		assertTrue(backend.release(key, holder.owner()));
 	}
 
 	@ContractTest
 	void whoIsNotFairHasAPlaceAmongTickets(String store) {
-		Subject backend = open(store, LockFeature.FAIR);
+		LockBackend backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -179,7 +181,7 @@ abstract class FairContractTests extends ContractBench {
 	}
 
 	private void skips(String store, List<String> dead) {
-		Subject backend = open(store, LockFeature.FAIR);
+		LockBackend backend = open(store, LockFeature.FAIR);
 		String key = key();
 		listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -202,7 +204,7 @@ abstract class FairContractTests extends ContractBench {
 
 	@ContractTest
 	void instancesThatWereSilentGoAtOnce(String store) {
-		Subject backend = open(store, LockFeature.FAIR);
+		LockBackend backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -219,7 +221,7 @@ abstract class FairContractTests extends ContractBench {
 
 	@ContractTest
 	void noTicketDiesWhileItsOwnInstanceHasTheKey(String store) {
-		Subject backend = open(store, LockFeature.FAIR);
+		LockBackend backend = open(store, LockFeature.FAIR);
 		String key = key();
 		Ear a = listen(backend, "a");
 		listen(backend, "b");
@@ -235,7 +237,7 @@ abstract class FairContractTests extends ContractBench {
 	}
 
 	// Somebody else has the key for as long as that.
-	static void pollFor(Duration time, Subject backend, Claim waiting) {
+	static void pollFor(Duration time, LockBackend backend, Claim waiting) {
 		during(time, () -> assertFalse(backend.acquireOrRegister(waiting).acquired(), "acquired meanwhile"));
 	}
 

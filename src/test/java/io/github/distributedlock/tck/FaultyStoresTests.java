@@ -1,5 +1,6 @@
 package io.github.distributedlock.tck;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -37,9 +38,10 @@ class FaultyStoresTests {
 		isFoundBy(OwnershipContractTests::aRenewalNeverShortens, new LeastStore() {
 
 			@Override
-			public List<Boolean> renew(List<Claim> claims) {
-				return claims.stream()
-					.map((claim) -> release(claim.key(), claim.owner()) && acquire(claim).acquired())
+			public List<Boolean> renew(List<Renewal> renewals) {
+				return renewals.stream()
+					.map((each) -> release(each.key(), each.owner())
+							&& acquire(Claim.of(each.key(), each.owner(), "a", each.lease())).acquired())
 					.toList();
 			}
 
@@ -154,8 +156,8 @@ class FaultyStoresTests {
 		}
 
 		@Override
-		public List<Boolean> renew(List<Claim> claims) {
-			return this.sound.renew(claims);
+		public List<Boolean> renew(List<Renewal> renewals) {
+			return this.sound.renew(renewals);
 		}
 
 		@Override

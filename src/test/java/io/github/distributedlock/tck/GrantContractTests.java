@@ -1,5 +1,7 @@
 package io.github.distributedlock.tck;
 
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -7,10 +9,8 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.GrantingQueue;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.backend.OneStepHandOver;
 import io.github.distributedlock.backend.ReleaseNotification;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -26,7 +26,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 
 	@ContractTest
 	void aReleasedKeyIsGrantedWithAFullLease(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		String key = key() + " with spaces";
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -36,13 +36,13 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		AcquireResult other = backend.acquireOrRegister(claim(key, "c"));
 		assertEquals(Holder.owner(next.owner()), holderOf(other), "the holder");
 		assertTrue(other.left() == null || other.left().compareTo(LONG.dividedBy(2)) > 0, "a full lease");
-		assertEquals(List.of(true), backend.renew(List.of(next)), "owned");
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(next))), "owned");
 		assertTrue(backend.release(key, next.owner()), "released by its owner");
 	}
 
 	@ContractTest
 	void aGrantLastsAsLongAsItsClaimSaysAndWhatIsTakenForTheFullLease(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -56,8 +56,8 @@ abstract class GrantContractTests extends OwnershipContractTests {
 
 	@ContractTest
 	void whatIsPassedOnLastsForTheFullLeaseUnlessItIsGranted(String store) {
-		Subject backend = granting(store);
-		assumeTrue(backend.adds(OneStepHandOver.class), "Skipped: the store does not pass keys on");
+		LockBackend backend = granting(store);
+		assumeTrue(backend.features().contains(LockFeature.HAND_OVER), "Skipped: the store does not pass keys on");
 		String key = key();
 		Ear a = listen(backend, "a");
 		Ear b = listen(backend, "b");
@@ -74,7 +74,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		assertLasts(backend, key, false);
 	}
 
-	private void assertLasts(Subject backend, String key, boolean full) {
+	private void assertLasts(LockBackend backend, String key, boolean full) {
 		Duration left = backend.acquire(claim(key, "probe")).left();
 		assertTrue(left == null || (left.compareTo(RENEWABLE) > 0) == full,
 				(full ? "a full lease: " : "short: ") + left);
@@ -82,7 +82,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 
 	@ContractTest
 	void theLastClaimOfAWaiterIsGranted(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -96,7 +96,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 
 	@ContractTest
 	void whatHasNoNumberIsNotGranted(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -106,13 +106,13 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		backend.release(key, holder.owner());
 		b.awaitWake(key);
 		assertNull(b.last().owner(), "granted to");
-		assertEquals(List.of(false), backend.renew(List.of(next)), "owned");
+		assertEquals(List.of(false), backend.renew(List.of(Renewal.of(next))), "owned");
 		assertTrue(askAgain(backend, next).acquired(), "reserved");
 	}
 
 	@ContractTest
 	void aTicketIsGrantedAndItsPlaceGoes(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		assumeTrue(backend.features().contains(LockFeature.FAIR), "Skipped: the store does not offer fair locks");
 		String key = key();
 		Ear b = listen(backend, "b");
@@ -130,7 +130,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 
 	@ContractTest
 	void aReleaseThatIsRepeatedLeavesTheNextOneAlone(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		String key = key();
 		listen(backend, "b");
 		listen(backend, "c");
@@ -139,12 +139,12 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		busy(backend, claim(key, "c").number(1));
 		assertTrue(backend.release(key, holder.owner()), "released");
 		assertFalse(backend.release(key, holder.owner()), "released again");
-		assertEquals(List.of(true), backend.renew(List.of(next)), "owned by the next");
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(next))), "owned by the next");
 	}
 
 	@ContractTest
 	void aGrantThatWasNotHeardIsAnAcquisitionWithAFullLease(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		String key = key();
 		listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -158,7 +158,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 
 	@ContractTest
 	void onlyWhoNamesAnotherOwnerTakesItsPlace(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		String key = key();
 		listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -169,14 +169,14 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		busy(backend, next.number(2).replacing(Set.of("b:unknown")));
 		assertTrue(backend.acquireOrRegister(next.number(3).replacing(Set.of("b:unknown", before.owner()))).acquired(),
 				"acquired");
-		assertEquals(List.of(false, true), backend.renew(List.of(before, next)), "owned");
+		assertEquals(List.of(false, true), backend.renew(List.of(Renewal.of(before), Renewal.of(next))), "owned");
 		backend.release(key, next.owner());
 		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free, as nobody is registered any more");
 	}
 
 	@ContractTest
 	void aWithdrawalPassesOnWhatWasGranted(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		String key = key();
 		listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -185,14 +185,14 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		Claim next = busy(backend, claim(key, "c").number(5));
 		backend.release(key, holder.owner());
 		backend.withdraw(key, unwanted.waiter(), Set.of("b:unknown"));
-		assertEquals(List.of(true), backend.renew(List.of(unwanted)), "still owned");
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(unwanted))), "still owned");
 		backend.withdraw(key, unwanted.waiter(), Set.of("b:unknown", unwanted.owner()));
 		assertGranted(next, c);
 	}
 
 	@ContractTest
 	void whatIsForgottenIsNeitherOwnedNorWaitsAnyMore(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		String key = key();
 		listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -208,7 +208,7 @@ abstract class GrantContractTests extends OwnershipContractTests {
 
 	@ContractTest
 	void whoHasRegisteredSinceIsNotForgotten(String store) {
-		Subject backend = granting(store);
+		LockBackend backend = granting(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -221,8 +221,8 @@ abstract class GrantContractTests extends OwnershipContractTests {
 
 	@ContractTest
 	void whoYieldsGrantsToTheOldest(String store) {
-		Subject backend = granting(store);
-		assumeTrue(backend.adds(OneStepHandOver.class), "Skipped: the store does not pass keys on");
+		LockBackend backend = granting(store);
+		assumeTrue(backend.features().contains(LockFeature.HAND_OVER), "Skipped: the store does not pass keys on");
 		String key = key();
 		Ear a = listen(backend, "a");
 		Ear b = listen(backend, "b");
@@ -235,14 +235,14 @@ abstract class GrantContractTests extends OwnershipContractTests {
 		assertGranted(own, a);
 	}
 
-	private Subject granting(String store) {
-		Subject backend = open(store);
-		assumeTrue(backend.adds(GrantingQueue.class), "Skipped: the store does not grant");
+	private LockBackend granting(String store) {
+		LockBackend backend = open(store);
+		assumeTrue(backend.features().contains(LockFeature.GRANTS), "Skipped: the store does not grant");
 		assumeTrue(backend.grantsTo("a"), "Skipped: the store does not grant");
 		return backend;
 	}
 
-	private static Claim busy(Subject backend, Claim claim) {
+	private static Claim busy(LockBackend backend, Claim claim) {
 		assertFalse(backend.acquireOrRegister(claim).acquired(), "busy");
 		return claim;
 	}

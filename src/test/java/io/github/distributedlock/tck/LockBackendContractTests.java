@@ -1,7 +1,9 @@
 package io.github.distributedlock.tck;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,8 +15,8 @@ import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.backend.ReleaseNotifications.Listening;
 import io.github.distributedlock.backend.Waiter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -46,7 +48,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whatIsKnownOfAKeyIsToldAndNotChanged(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		assertTrue(backend.inspect(key).isFree(), "free");
 		listen(backend, "b");
@@ -79,7 +81,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void aFreeKeyIsAcquiredInsteadOfWaitedFor(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear a = listen(backend, "a");
 		Claim claim = claim(key, "a");
@@ -92,7 +94,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whoHasRegisteredHears(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Listening listening = backend.listen("b", new Ear());
 		held(backend, key, "a");
@@ -102,7 +104,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whoRegistersIsToldTheHolder(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
 		AcquireResult attempt = backend.acquireOrRegister(claim(key, "b"));
@@ -112,7 +114,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whoRegistersIsToldForHowLongTheKeyIsHeld(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		held(backend, key, "a");
 		AcquireResult attempt = backend.acquireOrRegister(claim(key, "b"));
@@ -125,7 +127,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void aKeyIsFreeWhenTheTimeIsOverThatWasTold(String store) throws Exception {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		backend.acquire(claim(key, "a", SHORT));
 		Claim waiting = claim(key, "b");
@@ -139,7 +141,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whoRegistersIsToldForHowLongAKeyIsLeftToExpire(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
 		Duration rest = LONG.multipliedBy(2);
@@ -150,7 +152,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void busyByTheOwnTokenIsAnAcquisitionWithAFullLease(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim claim = claim(key, "a", RENEWABLE);
 		backend.acquire(claim);
@@ -162,7 +164,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void acquiringEndsTheRegistration(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		backend.acquire(claim(key, "a", SHORT));
@@ -176,7 +178,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void aFencedClaimThatIsBusyDoesNotWait(String store) {
-		Subject backend = open(store, LockFeature.FENCING);
+		LockBackend backend = open(store, LockFeature.FENCING);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -190,20 +192,20 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void onlyTheOwnerReleases(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
 		assertFalse(backend.release(key, claim(key, "a").owner()), "owned");
 		assertFalse(backend.acquire(claim(key, "c")).acquired(), "free by a stranger's release");
-		assertEquals(List.of(true), backend.renew(List.of(holder)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(holder))));
 		assertEquals(List.of(), b.heard());
 	}
 
 	@ContractTest
 	void theWaiterIsWokenAndTheKeyIsReservedForIt(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -220,7 +222,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void aReservationRunsOut(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -233,7 +235,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void exactlyOneIsWokenInTheOrderOfRegistration(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		List<String> instances = List.of("c", "a", "b");
 		List<Ear> ears = instances.stream().map((instance) -> listen(backend, instance)).toList();
@@ -252,7 +254,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	@ContractTest
 	void whoCannotHearIsSkipped(String store) {
 		assumeTrue(knowsWhoHears(), "Skipped: the store takes everybody for listening");
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -266,7 +268,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	@ContractTest
 	void withNobodyWhoCanHearTheKeyIsFree(String store) {
 		assumeTrue(knowsWhoHears(), "Skipped: the store takes everybody for listening");
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "dead"));
@@ -276,7 +278,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whoStoppedListeningIsSkipped(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear gone = new Ear();
 		Listening listening = backend.listen("gone", gone);
@@ -293,7 +295,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void aReleaseThatFindsTheKeyGoneWakes(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -308,7 +310,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void aWakeUpCarriesTheUsersKey(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		Ear b = listen(backend, "b");
 		for (String key : List.of(key() + "}{%", "{" + key() + "}:x", key() + " \u00e9\ud83d\ude00")) {
 			Claim holder = held(backend, key, "a");
@@ -322,15 +324,15 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whoWithdrewIsNotWoken(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Ear c = listen(backend, "c");
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.acquireOrRegister(claim(key, "c"));
-		backend.withdraw(key, Waiter.exclusive("b"));
-		assertEquals(List.of(true), backend.renew(List.of(holder)), "still owned");
+		backend.withdraw(key, Waiter.exclusive("b"), Set.of());
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(holder))), "still owned");
 		backend.release(key, holder.owner());
 		c.awaitWake(key);
 		assertEquals(List.of(), b.heard());
@@ -338,7 +340,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void whoWithdrawsPassesItsWakeUpOn(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -346,7 +348,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.acquireOrRegister(claim(key, "c"));
 		backend.release(key, holder.owner());
-		backend.withdraw(key, Waiter.exclusive("b"));
+		backend.withdraw(key, Waiter.exclusive("b"), Set.of());
 		AcquireResult barging = backend.acquire(claim(key, "a"));
 		assertFalse(barging.acquired(), "free though the next one waits");
 		c.awaitWake(key);
@@ -355,20 +357,20 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 
 	@ContractTest
 	void theLastWhoWithdrawsLeavesTheKeyFree(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		listen(backend, "b");
 		Claim holder = held(backend, key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.release(key, holder.owner());
 		assertFalse(backend.acquire(claim(key, "c")).acquired(), "free before");
-		backend.withdraw(key, Waiter.exclusive("b"));
+		backend.withdraw(key, Waiter.exclusive("b"), Set.of());
 		assertTrue(backend.acquire(claim(key, "c")).acquired(), "free after");
 	}
 
 	@ContractTest
 	void aWithdrawalLeavesTheReservationOfAnotherAlone(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -376,14 +378,14 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		backend.acquireOrRegister(claim(key, "b"));
 		backend.acquireOrRegister(claim(key, "c"));
 		backend.release(key, holder.owner());
-		backend.withdraw(key, Waiter.exclusive("c"));
+		backend.withdraw(key, Waiter.exclusive("c"), Set.of());
 		assertTrue(backend.acquireOrRegister(claim(key, "b")).acquired(), "still reserved for b");
 		assertEquals(List.of(), c.heard());
 	}
 
 	@ContractTest
 	void aWithdrawalFromAFreeKeyWakesTheNext(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear c = listen(backend, "c");
 		Claim holder = held(backend, key, "a");
@@ -391,7 +393,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		backend.acquireOrRegister(claim(key, "c"));
 		backend.leaveToExpire(key, holder.owner(), Duration.ofMillis(1));
 		eventually(() -> {
-			backend.withdraw(key, Waiter.exclusive("b"));
+			backend.withdraw(key, Waiter.exclusive("b"), Set.of());
 			return c.heard().contains(key);
 		});
 		acquired(backend, claim(key, "c"));
@@ -400,43 +402,26 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	// Several keys
 
 	@ContractTest
-	void severalKeysAreAcquiredTogetherOrNotAtAll(String store) {
-		Subject backend = open(store);
-		List<String> keys = keysOfOneStep(backend);
-		List<Claim> claims = keys.stream().map((key) -> Claim.of(key, "a:several", "a", LONG)).toList();
-		Claim other = held(backend, keys.get(1), "b");
-		assertFalse(backend.acquireAll(claims), "acquired though one is busy");
-		Claim first = held(backend, keys.get(0), "c");
-		backend.release(first.key(), first.owner());
-		backend.release(other.key(), other.owner());
-		assertTrue(backend.acquireAll(claims), "acquired");
-		assertEquals(List.of(true, true), backend.renew(claims));
-		assertFalse(backend.acquire(claim(keys.get(1), "b")).acquired(), "acquired twice");
-	}
-
-	@ContractTest
 	void severalKeysAreReleasedEachByItsOwnerAlone(String store) {
-		Subject backend = open(store);
-		List<String> keys = keysOfOneStep(backend);
+		LockBackend backend = open(store);
+		List<String> keys = keysOfOneNode();
 		Claim mine = held(backend, keys.get(0), "a");
 		Claim others = held(backend, keys.get(1), "b");
 		assertEquals(List.of(true, false), backend.releaseAll(keys, mine.owner()));
 		assertTrue(backend.acquire(claim(keys.get(0), "c")).acquired(), "free");
-		assertEquals(List.of(true), backend.renew(List.of(others)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(others))));
 	}
 
-	private static List<String> keysOfOneStep(Subject backend) {
+	static List<String> keysOfOneNode() {
 		String tag = "{" + key() + "}";
-		List<String> keys = List.of(tag + "a", tag + "b");
-		assumeTrue(backend.coversInOneStep(keys), "Skipped: the store does not cover these keys in one step");
-		return keys;
+		return List.of(tag + "a", tag + "b");
 	}
 
 	// Everything together
 
 	@ContractTest
 	void thereIsNeverMoreThanOneOwner(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		AtomicInteger inside = new AtomicInteger();
 		AtomicInteger rounds = new AtomicInteger();

@@ -1,5 +1,6 @@
 package io.github.distributedlock.tck;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -32,13 +33,13 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void aFreeKeyIsAcquired(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		assertTrue(backend.acquire(claim(key(), "a")).acquired(), "acquired");
 	}
 
 	@ContractTest
 	void anOwnedKeyIsBusyForOthers(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
 		AcquireResult attempt = backend.acquire(claim(key, "b"));
@@ -48,7 +49,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void busyByTheOwnTokenIsAnAcquisitionWithAFullLease(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		Claim claim = claim(key(), "a", RENEWABLE);
 		backend.acquire(claim);
 		assertTrue(backend.acquire(claim.lease(LONG)).acquired(), "acquired what is its own");
@@ -58,7 +59,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void keysAreIndependent(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		for (String other : List.of(key, "{" + key + "}", key + "}", key + "%7D", "-waiters:" + key, ":" + key)) {
 			assertTrue(backend.acquire(claim(other, "a")).acquired(), () -> "free: " + other);
@@ -67,7 +68,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void aLeaseRunsOut(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		backend.acquire(claim(key, "a", SHORT));
 		assertFalse(backend.acquire(claim(key, "b")).acquired(), "acquired within the lease");
@@ -76,12 +77,12 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void aSecondAttemptOfTheOwnerNeverShortens(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim claim = claim(key, "a", RENEWABLE);
 		assertTrue(askAgain(backend, claim).acquired());
 		Claim extended = claim.lease(LONG);
-		assertEquals(List.of(true), backend.renew(List.of(extended)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(extended))));
 		assertTrue(askAgain(backend, claim).acquired(), "its own");
 		staysOwned(backend, extended);
 	}
@@ -90,53 +91,54 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void aRenewedLeaseLasts(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim claim = claim(key, "a", RENEWABLE);
 		backend.acquire(claim);
-		assertEquals(List.of(true), backend.renew(List.of(claim.lease(LONG))));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(claim.lease(LONG)))));
 		staysOwned(backend, claim);
 	}
 
 	@ContractTest
 	void aRenewalNeverShortens(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim claim = held(backend, key, "a");
-		assertEquals(List.of(true), backend.renew(List.of(claim.lease(RENEWABLE))));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(claim.lease(RENEWABLE)))));
 		staysOwned(backend, claim);
 	}
 
 	@ContractTest
 	void renewalsAreAnsweredOneByOneInOrder(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		Claim mine = held(backend, key(), "a");
 		Claim gone = claim(key(), "a");
 		Claim stranger = claim(held(backend, key(), "b").key(), "a");
-		assertEquals(List.of(false, true, false, true), backend.renew(List.of(gone, mine, stranger, mine)));
+		assertEquals(List.of(false, true, false, true),
+				backend.renew(List.of(Renewal.of(gone), Renewal.of(mine), Renewal.of(stranger), Renewal.of(mine))));
 		assertEquals(List.of(), backend.renew(List.of()));
 		assertTrue(backend.acquire(claim(gone.key(), "c")).acquired(), "a renewal makes no key");
 	}
 
 	@ContractTest
 	void manyAreRenewedAtOnce(String store) {
-		Subject backend = open(store);
-		int most = LockBackend.MAX_BATCH_SIZE;
+		LockBackend backend = open(store);
+		int most = backend.largestBatch();
 		List<Claim> claims = IntStream.range(0, most).mapToObj((i) -> held(backend, key(), "a")).toList();
 		Claim lost = claims.get(121);
 		backend.release(lost.key(), lost.owner());
-		List<Boolean> renewed = backend.renew(claims);
+		List<Boolean> renewed = backend.renew(claims.stream().map(Renewal::of).toList());
 		assertEquals(most, renewed.size());
 		assertEquals(List.of(121), IntStream.range(0, most).filter((i) -> !renewed.get(i)).boxed().toList());
 	}
 
 	@ContractTest
 	void aLeaseThatHasRunOutIsNotRenewed(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		Claim claim = claim(key(), "a", SHORT);
 		backend.acquire(claim);
-		eventually(() -> !backend.renew(List.of(claim.lease(Duration.ofMillis(1)))).get(0));
-		assertEquals(List.of(false), backend.renew(List.of(claim)));
+		eventually(() -> !backend.renew(List.of(Renewal.of(claim.lease(Duration.ofMillis(1))))).get(0));
+		assertEquals(List.of(false), backend.renew(List.of(Renewal.of(claim))));
 		assertFalse(backend.release(claim.key(), claim.owner()), "owned");
 		assertTrue(backend.acquire(claim(claim.key(), "b")).acquired(), "free");
 	}
@@ -145,7 +147,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void aReleasedKeyIsFree(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
 		assertTrue(backend.release(key, holder.owner()), "owned");
@@ -155,45 +157,45 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void onlyTheOwnerReleases(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim holder = held(backend, key, "a");
 		assertFalse(backend.release(key, claim(key, "a").owner()), "owned");
 		assertFalse(backend.acquire(claim(key, "c")).acquired(), "free by a stranger's release");
-		assertEquals(List.of(true), backend.renew(List.of(holder)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(holder))));
 	}
 
 	// Leave to expire
 
 	@ContractTest
 	void whatIsLeftToExpireIsBusyForThatTimeAndNobodys(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim claim = held(backend, key, "a");
 		assertTrue(backend.leaveToExpire(key, claim.owner(), SHORT), "owned");
 		AcquireResult attempt = backend.acquire(claim(key, "b"));
 		assertFalse(attempt.acquired(), "acquired meanwhile");
 		tells(Holder.expiring(claim.owner()), attempt);
-		assertEquals(List.of(false), backend.renew(List.of(claim)), "revived");
+		assertEquals(List.of(false), backend.renew(List.of(Renewal.of(claim))), "revived");
 		assertFalse(backend.release(key, claim.owner()), "released");
 		eventually(() -> backend.acquire(claim(key, "b")).acquired());
 	}
 
 	@ContractTest
 	void onlyTheOwnerLeavesToExpire(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim claim = held(backend, key, "a");
 		assertFalse(backend.leaveToExpire(key, claim(key, "a").owner(), SHORT), "owned");
 		staysOwned(backend, claim);
-		assertEquals(List.of(true), backend.renew(List.of(claim)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(claim))));
 	}
 
 	// What a store may offer
 
 	@ContractTest
 	void whatIsNotOfferedIsRefused(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		LockRequest plain = LockRequest.of("k");
 		backend.checkSupport(plain);
 		Map<LockFeature, LockRequest> requests = Map.of(LockFeature.SHARED, plain.mode(LockMode.SHARED),
@@ -210,7 +212,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void fencingTokensGrowWithEachAcquisition(String store) {
-		Subject backend = open(store, LockFeature.FENCING);
+		LockBackend backend = open(store, LockFeature.FENCING);
 		String key = key();
 		long last = 0;
 		for (int i = 0; i < 6; i++) {
@@ -227,7 +229,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void aFencedClaimThatFindsItsOwnTokenGetsAnotherNumber(String store) {
-		Subject backend = open(store, LockFeature.FENCING);
+		LockBackend backend = open(store, LockFeature.FENCING);
 		Claim claim = claim(key(), "a").fenced(true);
 		long unheard = backend.acquire(claim).fencingToken().orElseThrow();
 		assertTrue(askAgain(backend, claim).fencingToken().orElseThrow() > unheard);
@@ -235,7 +237,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 
 	@ContractTest
 	void aFencedClaimThatIsBusyGetsNoToken(String store) {
-		Subject backend = open(store, LockFeature.FENCING);
+		LockBackend backend = open(store, LockFeature.FENCING);
 		String key = key();
 		held(backend, key, "a");
 		AcquireResult attempt = backend.acquire(claim(key, "b").fenced(true));
@@ -250,7 +252,7 @@ public abstract class OwnershipContractTests extends ContractBench {
 	 */
 	@ContractTest
 	void noTwoOwnersAreThereAtTheSameTime(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Queue<Hold> holds = new ConcurrentLinkedQueue<>();
 		inThreads(List.of("a", "b", "c", "d"), (instance) -> {

@@ -1,11 +1,13 @@
 package io.github.distributedlock.tck;
 
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.util.List;
 
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.HandOverResult;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.LockBackend.HandOverResult;
 import io.github.distributedlock.backend.LockFeature;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -19,14 +21,15 @@ abstract class PassingContractTests extends GrantContractTests {
 
 	@ContractTest
 	void anOwnerPassesItsKeyOnPastThoseWhoWait(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim first = held(backend, key, "a");
 		Claim next = claim(key, "a");
 		backend.acquireOrRegister(claim(key, "b"));
 		assertEquals(HandOverResult.of(true, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, false));
-		assertEquals(List.of(false, true), backend.renew(List.of(first, next)), "owner before, owner now");
+		assertEquals(List.of(false, true), backend.renew(List.of(Renewal.of(first), Renewal.of(next))),
+				"owner before, owner now");
 		assertFalse(backend.release(key, first.owner()), "released by the owner before");
 		assertEquals(List.of(), b.heard());
 		assertTrue(backend.release(key, next.owner()));
@@ -35,7 +38,7 @@ abstract class PassingContractTests extends GrantContractTests {
 
 	@ContractTest
 	void theNextOneHasItsOwnLease(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim first = claim(key, "a", RENEWABLE);
 		backend.acquire(first);
@@ -49,7 +52,7 @@ abstract class PassingContractTests extends GrantContractTests {
 
 	@ContractTest
 	void whoYieldsLeavesTheKeyToTheOldestWaiterAndWaitsBehindAll(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear a = listen(backend, "a");
 		Ear b = listen(backend, "b");
@@ -77,17 +80,17 @@ abstract class PassingContractTests extends GrantContractTests {
 
 	@ContractTest
 	void whoYieldsToNobodyPassesItsKeyOn(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim first = held(backend, key, "a");
 		Claim next = claim(key, "a");
 		assertEquals(HandOverResult.of(true, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, true));
-		assertEquals(List.of(false, true), backend.renew(List.of(first, next)));
+		assertEquals(List.of(false, true), backend.renew(List.of(Renewal.of(first), Renewal.of(next))));
 	}
 
 	@ContractTest
 	void whoPassesOnWhatIsAnothersWaitsForIt(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Ear a = listen(backend, "a");
 		Claim holder = held(backend, key, "b");
@@ -98,7 +101,7 @@ abstract class PassingContractTests extends GrantContractTests {
 			assertFalse(passing.next().acquired(), "acquired");
 			tells(Holder.owner(holder.owner()), passing.next());
 		}
-		assertEquals(List.of(true), backend.renew(List.of(holder)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(holder))));
 		backend.release(key, holder.owner());
 		a.awaitWake(key);
 		acquired(backend, next);
@@ -106,7 +109,7 @@ abstract class PassingContractTests extends GrantContractTests {
 
 	@ContractTest
 	void aKeyThatIsGoneGoesToTheNextOne(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		for (boolean yields : List.of(false, true)) {
 			Claim next = claim(key, "a");
@@ -118,19 +121,19 @@ abstract class PassingContractTests extends GrantContractTests {
 
 	@ContractTest
 	void whoTakesOverAgainFindsItsOwn(String store) {
-		Subject backend = open(store);
+		LockBackend backend = open(store);
 		String key = key();
 		Claim first = held(backend, key, "a");
 		Claim next = claim(key, "a");
 		backend.pass(first.owner(), next, false);
 		// As after an answer that got lost.
 		assertEquals(HandOverResult.of(false, AcquireResult.ACQUIRED), backend.pass(first.owner(), next, true));
-		assertEquals(List.of(true), backend.renew(List.of(next)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(next))));
 	}
 
 	@ContractTest
 	void whoTakesOverGetsAFencingToken(String store) {
-		Subject backend = open(store, LockFeature.FENCING);
+		LockBackend backend = open(store, LockFeature.FENCING);
 		String key = key();
 		Claim first = claim(key, "a").fenced(true);
 		long token = backend.acquire(first).fencingToken().orElseThrow();

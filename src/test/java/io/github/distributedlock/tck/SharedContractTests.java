@@ -1,5 +1,6 @@
 package io.github.distributedlock.tck;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -15,7 +16,6 @@ import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.backend.MultiKeyLocks;
 import io.github.distributedlock.backend.Waiter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -31,17 +31,17 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void whatIsOfferedIsNotRefused(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		backend.checkSupport(LockRequest.of("k").mode(LockMode.SHARED));
 	}
 
 	@ContractTest
 	void readersHaveTheKeyTogetherAndWritersAlone(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		List<Claim> readers = List.of(reader(key, "a"), reader(key, "a"), reader(key, "b"));
 		readers.forEach((reader) -> assertEquals(AcquireResult.ACQUIRED, backend.acquire(reader)));
-		assertEquals(List.of(true, true, true), backend.renew(readers));
+		assertEquals(List.of(true, true, true), backend.renew(readers.stream().map(Renewal::of).toList()));
 		Claim writer = claim(key, "c");
 		Set<String> left = readers.stream().map(Claim::owner).collect(Collectors.toSet());
 		for (Claim reader : readers) {
@@ -54,7 +54,7 @@ public abstract class SharedContractTests extends FairContractTests {
 		}
 		assertTrue(backend.acquire(writer).acquired(), "free");
 		assertFalse(backend.acquire(reader(key, "a")).acquired(), "while it is written");
-		assertEquals(List.of(false, true), backend.renew(List.of(readers.get(0), writer)));
+		assertEquals(List.of(false, true), backend.renew(List.of(Renewal.of(readers.get(0)), Renewal.of(writer))));
 		assertFalse(backend.release(key, readers.get(0).owner()), "owned");
 		assertTrue(backend.release(key, writer.owner()));
 		assertTrue(backend.acquireOrRegister(reader(key, "a")).acquired());
@@ -62,7 +62,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void allReadersAreToldAndTheWriterThatWaits(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		listen(backend, "c");
 		List<Claim> readers = List.of(reader(key, "a"), reader(key, "b"));
@@ -81,9 +81,9 @@ public abstract class SharedContractTests extends FairContractTests {
 	}
 
 	@ContractTest
-	void severalKeysAreSharedAndGivenBackInOneStepWhereThatIsPossible(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
-		List<String> keys = List.of(key(), key());
+	void severalKeysAreSharedAndGivenBackTogether(String store) {
+		LockBackend backend = open(store, LockFeature.SHARED);
+		List<String> keys = LockBackendContractTests.keysOfOneNode();
 		Ear c = listen(backend, "c");
 		List<Claim> readers = keys.stream()
 			.map((key) -> Claim.of(key, "a:1", "a", LONG).mode(LockMode.SHARED))
@@ -93,9 +93,7 @@ public abstract class SharedContractTests extends FairContractTests {
 		acquired(backend, stays);
 		List<Claim> writers = keys.stream().map((key) -> claim(key, "c")).toList();
 		writers.forEach((writer) -> assertFalse(backend.acquireOrRegister(writer).acquired()));
-		List<Boolean> owned = backend.adds(MultiKeyLocks.class) && backend.coversInOneStep(keys)
-				? backend.releaseAll(keys, "a:1") : keys.stream().map((key) -> backend.release(key, "a:1")).toList();
-		assertEquals(List.of(true, true), owned);
+		assertEquals(List.of(true, true), backend.releaseAll(keys, "a:1"));
 		c.awaitWake(keys.get(0));
 		acquired(backend, writers.get(0));
 		assertFalse(backend.acquireOrRegister(writers.get(1)).acquired(), "while it is read");
@@ -105,7 +103,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void aWaitingWriterComesBeforeReadersThatCameLater(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -130,7 +128,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void allReadersThatAreNextComeInTogether(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		List<Ear> ears = Stream.of("b", "c", "d", "e").map((instance) -> listen(backend, instance)).toList();
 		Claim holder = held(backend, key, "a");
@@ -153,7 +151,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void aReservationIsForAllReadersOfTheInstanceUntilOneOfThemGoes(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		listen(backend, "b");
 		listen(backend, "c");
@@ -167,20 +165,20 @@ public abstract class SharedContractTests extends FairContractTests {
 		assertTrue(backend.acquireOrRegister(second).acquired());
 		backend.release(key, first.owner());
 		assertFalse(backend.acquireOrRegister(reader(key, "b")).acquired(), "past the writer");
-		assertEquals(List.of(true), backend.renew(List.of(second)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(second))));
 	}
 
 	@ContractTest
 	void eachReaderHasItsOwnLease(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		Claim shortly = reader(key, "a", SHORT);
 		Claim long1 = reader(key, "b");
 		backend.acquire(shortly);
 		backend.acquire(long1);
-		eventually(() -> !backend.renew(List.of(shortly.lease(Duration.ofMillis(1)))).get(0));
+		eventually(() -> !backend.renew(List.of(Renewal.of(shortly.lease(Duration.ofMillis(1))))).get(0));
 		assertFalse(backend.release(key, shortly.owner()), "owned");
-		assertEquals(List.of(true), backend.renew(List.of(long1)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(long1))));
 		assertFalse(backend.acquire(claim(key, "c")).acquired(), "free");
 		Claim last = reader(key, "a", SHORT);
 		assertTrue(backend.acquire(last).acquired());
@@ -191,19 +189,19 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void aReaderIsRenewedAndNeverShortened(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		Claim reader = reader(key, "a", RENEWABLE);
 		backend.acquire(reader);
-		assertEquals(List.of(true), backend.renew(List.of(reader.lease(LONG))));
-		assertEquals(List.of(true), backend.renew(List.of(reader)));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(reader.lease(LONG)))));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(reader))));
 		assertTrue(backend.acquireOrRegister(reader).acquired(), "its own");
 		staysOwned(backend, reader);
 	}
 
 	@ContractTest
 	void aDeadReaderIsInNobodysWay(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		listen(backend, "b");
 		backend.acquire(reader(key, "a", SHORT));
@@ -214,7 +212,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void aDeadWriterThatWaitsIsInNobodysWay(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		listen(backend, "b");
 		backend.acquire(reader(key, "a"));
@@ -225,7 +223,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void aWriterThatGivesUpLetsReadersIn(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -234,14 +232,14 @@ public abstract class SharedContractTests extends FairContractTests {
 		Claim late = reader(key, "c");
 		backend.acquireOrRegister(writer);
 		backend.acquireOrRegister(late);
-		backend.withdraw(key, writer.waiter());
+		backend.withdraw(key, writer.waiter(), Set.of());
 		c.awaitWake(key);
 		acquired(backend, late);
 	}
 
 	@ContractTest
 	void aReaderThatGivesUpPassesItsWakeUpOn(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -252,14 +250,14 @@ public abstract class SharedContractTests extends FairContractTests {
 		backend.acquireOrRegister(writer);
 		backend.release(key, holder.owner());
 		assertEquals(List.of(), c.heard());
-		backend.withdraw(key, reader.waiter());
+		backend.withdraw(key, reader.waiter(), Set.of());
 		c.awaitWake(key);
 		acquired(backend, writer);
 	}
 
 	@ContractTest
 	void whoYieldsLetsReadersIn(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Claim holder = held(backend, key, "a");
@@ -272,7 +270,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void aDowngradedOwnerLetsReadersInAndKeepsWritersOut(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		Ear b = listen(backend, "b");
 		Ear c = listen(backend, "c");
@@ -288,7 +286,7 @@ public abstract class SharedContractTests extends FairContractTests {
 		assertTrue(backend.downgrade(key, owner.owner()), "owned still, by a reader");
 		assertFalse(backend.acquireOrRegister(reader(key, "d")).acquired(), "past the writer");
 		assertEquals(List.of(), c.heard());
-		assertEquals(List.of(true, true), backend.renew(List.of(owner, reader)));
+		assertEquals(List.of(true, true), backend.renew(List.of(Renewal.of(owner), Renewal.of(reader))));
 		assertTrue(backend.release(key, owner.owner()), "owned");
 		assertFalse(backend.release(key, owner.owner()), "owned still");
 		assertFalse(backend.acquireOrRegister(writer).acquired(), "while it is read");
@@ -299,13 +297,14 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void aDowngradedOwnerKeepsItsLease(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		Claim lasting = held(backend, key, "a");
-		assertEquals(List.of(true), backend.renew(List.of(lasting.mode(LockMode.SHARED))), "before the downgrade");
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(lasting.mode(LockMode.SHARED)))),
+				"before the downgrade");
 		assertTrue(backend.downgrade(key, lasting.owner()), "owned");
-		assertEquals(List.of(true), backend.renew(List.of(lasting.lease(RENEWABLE))));
-		assertEquals(List.of(true), backend.renew(List.of(lasting.mode(LockMode.SHARED))));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(lasting.lease(RENEWABLE)))));
+		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(lasting.mode(LockMode.SHARED)))));
 		staysOwned(backend, lasting);
 		String other = key();
 		Claim shortly = claim(other, "a", SHORT);
@@ -317,7 +316,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void aDowngradedOwnerIsParkedAsAReader(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		Claim owner = held(backend, key, "a");
 		backend.downgrade(key, owner.owner());
@@ -328,7 +327,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void onlyTheOwnerDowngrades(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		Claim former = held(backend, key, "a");
 		assertTrue(backend.release(key, former.owner()));
@@ -338,18 +337,18 @@ public abstract class SharedContractTests extends FairContractTests {
 		assertFalse(backend.acquire(reader(key, "c")).acquired(), "while it is written");
 		backend.downgrade(key, owner.owner());
 		assertFalse(backend.downgrade(key, former.owner()), "owned what others read");
-		assertEquals(List.of(false, true), backend.renew(List.of(former, owner)));
+		assertEquals(List.of(false, true), backend.renew(List.of(Renewal.of(former), Renewal.of(owner))));
 	}
 
 	@ContractTest
 	void aParkedReaderKeepsWritersOutAndLetsReadersIn(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		String key = key();
 		Claim parked = reader(key, "a");
 		backend.acquire(parked);
 		assertTrue(backend.leaveToExpire(key, parked.owner(), RENEWABLE), "owned");
 		assertFalse(backend.leaveToExpire(key, parked.owner(), RENEWABLE), "owned still");
-		assertEquals(List.of(false), backend.renew(List.of(parked)), "revived");
+		assertEquals(List.of(false), backend.renew(List.of(Renewal.of(parked))), "revived");
 		Claim reader = reader(key, "b");
 		assertTrue(backend.acquire(reader).acquired(), "read");
 		backend.release(key, reader.owner());
@@ -360,7 +359,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void aReaderGetsAFencingToken(String store) {
-		Subject backend = open(store, LockFeature.SHARED, LockFeature.FENCING);
+		LockBackend backend = open(store, LockFeature.SHARED, LockFeature.FENCING);
 		String key = key();
 		long last = 0;
 		for (int i = 0; i < 3; i++) {
@@ -373,7 +372,7 @@ public abstract class SharedContractTests extends FairContractTests {
 
 	@ContractTest
 	void noReaderIsEverThereWithAWriter(String store) {
-		Subject backend = open(store, LockFeature.SHARED);
+		LockBackend backend = open(store, LockFeature.SHARED);
 		boolean fair = backend.features().contains(LockFeature.FAIR);
 		String key = key();
 		AtomicInteger readers = new AtomicInteger();

@@ -1,7 +1,6 @@
 package io.github.distributedlock.backend.memory;
 
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,30 +11,24 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.DowngradableLocks;
-import io.github.distributedlock.backend.HandOverResult;
-import io.github.distributedlock.backend.Inspectable;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.backend.OneStepHandOver;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
-import io.github.distributedlock.backend.ReleaseNotifications;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.WaiterQueue;
 
 /**
  * A store in the memory of this JVM, for tests and the smallest applications. Engines
  * that share one exclude each other, as JVMs that share a Redis do.
  * <p>
  * Safe for use by many threads; does no I/O and never throws.
+ *
+ * @since 1.0
  */
-public final class InMemoryLockBackend
-		implements LockBackend, WaiterQueue, ReleaseNotifications, OneStepHandOver, DowngradableLocks, Inspectable {
+public final class InMemoryLockBackend implements LockBackend {
 
 	/*
 	 * Invariant: slots are touched only with the mutex held, which is what makes a step
@@ -44,7 +37,9 @@ public final class InMemoryLockBackend
 	 */
 	private static final int STEPS_BETWEEN_SWEEPS = 1024;
 
-	private static final Duration RESERVATION = Duration.ofMillis(500);
+	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.SHARED, LockFeature.FAIR, LockFeature.FENCING,
+			LockFeature.INSPECTION, LockFeature.NOTIFICATIONS, LockFeature.PLACES, LockFeature.GRANTS,
+			LockFeature.HAND_OVER, LockFeature.DOWNGRADE);
 
 	private final ReentrantLock mutex = new ReentrantLock();
 
@@ -80,29 +75,28 @@ public final class InMemoryLockBackend
 
 	@Override
 	public Set<LockFeature> features() {
-		return EnumSet.of(LockFeature.SHARED, LockFeature.FAIR, LockFeature.FENCING);
+		return FEATURES;
 	}
 
 	@Override
 	public Duration reservation() {
-		return RESERVATION;
+		return Slot.RESERVATION;
 	}
 
 	@Override
 	public AcquireResult acquire(Claim claim) {
 		Slot slot = begin(claim.key());
 		try {
-			boolean busy = claim.mode() == LockMode.EXCLUSIVE && !slot.isFreeOrOwnedBy(claim.owner());
-			return busy ? busy(slot) : attempt(slot, claim, false);
+			return acquire(slot, claim, false);
 		}
 		finally {
-			end(claim.key(), slot);
+			end(slot);
 		}
 	}
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
-		return step(claim.key(), (slot) -> attempt(slot, claim, true));
+		return step(claim.key(), (slot) -> acquire(slot, claim, true));
 	}
 
 	@Override
@@ -110,32 +104,16 @@ public final class InMemoryLockBackend
 		return step(next.key(), (slot) -> {
 			boolean owned = slot.take(owner);
 			if (owned && yields) {
-				slot.unregister(next.waiter());
-				slot.wakeNext(expiry(RESERVATION));
+				slot.withdraw(next.waiter(), Set.of());
 			}
-			return HandOverResult.of(owned, attempt(slot, next, true));
+			return HandOverResult.of(owned, acquire(slot, next, true));
 		});
 	}
 
-	private AcquireResult attempt(Slot slot, Claim claim, boolean registers) {
-		if (slot.lets(claim)) {
-			return give(slot, claim);
+	private AcquireResult acquire(Slot slot, Claim claim, boolean registers) {
+		if (!slot.acquire(claim, registers)) {
+			return slot.busy();
 		}
-		if (registers) {
-			slot.register(claim.waiter());
-		}
-		// If it is free, others come first: the reservation for the first has run out.
-		slot.wakeNext(expiry(RESERVATION));
-		return slot.lets(claim) ? give(slot, claim) : busy(slot);
-	}
-
-	private AcquireResult busy(Slot slot) {
-		long left = slot.holding().end() - this.nanoTime.getAsLong();
-		return AcquireResult.busy(slot.holding().first(), Duration.ofNanos(left));
-	}
-
-	private AcquireResult give(Slot slot, Claim claim) {
-		slot.give(claim, expiry(claim.lease()));
 		return claim.fenced() ? AcquireResult.fenced(nextFencingToken()) : AcquireResult.ACQUIRED;
 	}
 
@@ -147,10 +125,17 @@ public final class InMemoryLockBackend
 	}
 
 	@Override
-	public void withdraw(String key, Waiter waiter) {
+	public void withdraw(String key, Waiter waiter, Set<String> owners) {
 		step(key, (slot) -> {
-			slot.withdraw(waiter);
-			slot.wakeNext(expiry(RESERVATION));
+			slot.withdraw(waiter, owners);
+			return true;
+		});
+	}
+
+	@Override
+	public void forget(Claim claim) {
+		step(claim.key(), (slot) -> {
+			slot.forget(claim);
 			return true;
 		});
 	}
@@ -160,41 +145,34 @@ public final class InMemoryLockBackend
 		Slot slot = begin(key);
 		try {
 			boolean owned = slot.take(owner);
-			slot.wakeNext(expiry(RESERVATION));
+			slot.wakeNext();
 			return owned;
 		}
 		finally {
-			end(key, slot);
+			end(slot);
 		}
 	}
 
 	@Override
 	public boolean downgrade(String key, String owner) {
-		return step(key, (slot) -> {
-			boolean owned = slot.downgrade(owner);
-			if (owned) {
-				slot.wakeNext(expiry(RESERVATION));
-			}
-			return owned;
-		});
+		return step(key, (slot) -> slot.downgrade(owner));
 	}
 
 	@Override
-	public List<Boolean> renew(List<Claim> claims) {
-		return claims.stream()
-			.map((claim) -> step(claim.key(), (slot) -> slot.extend(claim.owner(), expiry(claim.lease()))))
+	public List<Boolean> renew(List<Renewal> renewals) {
+		return renewals.stream()
+			.map((each) -> step(each.key(), (slot) -> slot.renew(each.owner(), each.lease())))
 			.toList();
 	}
 
 	@Override
 	public boolean leaveToExpire(String key, String owner, Duration rest) {
-		return step(key, (slot) -> slot.leaveToExpire(owner, expiry(rest)));
+		return step(key, (slot) -> slot.leaveToExpire(owner, rest));
 	}
 
 	@Override
 	public LockStatus inspect(String key) {
-		return step(key, (slot) -> LockStatus.of(key, slot.holding().describe(this.nanoTime.getAsLong()),
-				slot.describeWaiters()));
+		return step(key, Slot::describe);
 	}
 
 	@Override
@@ -208,13 +186,16 @@ public final class InMemoryLockBackend
 		this.listeners.clear();
 	}
 
+	/**
+	 * Carries out a step. What each lock takes does without, since it makes an object.
+	 */
 	private <T> T step(String key, Function<Slot, T> step) {
 		Slot slot = begin(key);
 		try {
 			return step.apply(slot);
 		}
 		finally {
-			end(key, slot);
+			end(slot);
 		}
 	}
 
@@ -223,42 +204,35 @@ public final class InMemoryLockBackend
 	 */
 	private Slot begin(String key) {
 		this.mutex.lock();
-		boolean begun = false;
 		try {
 			long now = this.nanoTime.getAsLong();
 			if (++this.steps % STEPS_BETWEEN_SWEEPS == 0) {
-				this.slots.values().removeIf((slot) -> slot.isIdleAt(now));
+				this.slots.values().forEach((slot) -> slot.begin(now, this.listeners));
+				this.slots.values().removeIf(Slot::isIdle);
 			}
-			Slot slot = this.slots.computeIfAbsent(key, (k) -> new Slot());
-			slot.holding().purge(now);
+			Slot slot = this.slots.computeIfAbsent(key, Slot::new);
 			// All instances are in this JVM, so one that died has stopped listening.
-			slot.bury((waiter) -> !this.listeners.containsKey(waiter.instance()));
-			begun = true;
+			slot.begin(now, this.listeners);
 			return slot;
 		}
-		finally {
-			if (!begun) {
-				this.mutex.unlock();
-			}
+		catch (Throwable ex) {
+			this.mutex.unlock();
+			throw ex;
 		}
 	}
 
 	/**
-	 * Ends a step, and tells those that it has woken.
+	 * Ends a step, and notifies those that it has woken.
 	 */
-	private void end(String key, Slot slot) {
-		List<Waiter> woken = slot.drainWoken();
+	private void end(Slot slot) {
+		List<ReleaseNotification> notifications = slot.end();
 		this.mutex.unlock();
-		for (Waiter waiter : woken) {
-			ReleaseListener listener = this.listeners.get(waiter.instance());
+		for (ReleaseNotification notification : notifications) {
+			ReleaseListener listener = this.listeners.get(notification.waiter().instance());
 			if (listener != null) {
-				listener.onRelease(ReleaseNotification.of(key, waiter));
+				listener.onRelease(notification);
 			}
 		}
-	}
-
-	private long expiry(Duration timeToLive) {
-		return this.nanoTime.getAsLong() + timeToLive.toNanos();
 	}
 
 }

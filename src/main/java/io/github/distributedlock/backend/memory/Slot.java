@@ -1,41 +1,107 @@
 package io.github.distributedlock.backend.memory;
 
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
-import java.util.function.Predicate;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.Holder.State;
+import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One key: its holders, and those that wait for it, oldest first. Confined to the store's
- * lock.
+ * One key: its holders, and those that wait for it. Confined to the store's lock.
+ * <p>
+ * Invariant: either there is at most one holder, or all of them share the key. A key with
+ * waiters becomes free only by time, or until the end of the step.
  */
 final class Slot {
 
-	private final Holding holding = new Holding();
+	static final Duration RESERVATION = Duration.ofMillis(500);
 
-	private final Set<Waiter> waiters = new LinkedHashSet<>();
+	private final String key;
 
-	private List<Waiter> woken = List.of();
+	/**
+	 * The time of the step.
+	 */
+	private long now;
 
-	Holding holding() {
-		return this.holding;
+	private final List<Held> holders = new ArrayList<>(1);
+
+	/**
+	 * Those that wait, oldest first, each with its last claim.
+	 */
+	private final Map<Waiter, Claim> waiters = new LinkedHashMap<>();
+
+	private final List<ReleaseNotification> notifications = new ArrayList<>();
+
+	Slot(String key) {
+		this.key = key;
 	}
 
-	boolean isIdleAt(long now) {
-		this.holding.purge(now);
-		return this.holding.isFree() && this.waiters.isEmpty();
+	/**
+	 * Begins a step: forgets holders whose time is over, and waiters that are gone.
+	 */
+	void begin(long now, Map<String, ?> alive) {
+		this.now = now;
+		for (int i = this.holders.size() - 1; i >= 0; i--) {
+			if (now - this.holders.get(i).end >= 0) {
+				this.holders.remove(i);
+			}
+		}
+		if (!this.waiters.isEmpty()) {
+			this.waiters.keySet().removeIf((waiter) -> !alive.containsKey(waiter.instance()));
+		}
 	}
 
-	boolean isFreeOrOwnedBy(String owner) {
-		return this.holding.isFree() || this.holding.isAlone(owner(owner));
+	boolean isIdle() {
+		return this.holders.isEmpty() && this.waiters.isEmpty();
+	}
+
+	/**
+	 * Ends a step.
+	 * @return the notifications of those that it has woken
+	 */
+	List<ReleaseNotification> end() {
+		if (this.notifications.isEmpty()) {
+			return List.of();
+		}
+		List<ReleaseNotification> all = List.copyOf(this.notifications);
+		this.notifications.clear();
+		return all;
+	}
+
+	/**
+	 * Makes the claim's owner a holder, if it may be one.
+	 * @param registers whether it waits otherwise
+	 */
+	boolean acquire(Claim claim, boolean registers) {
+		if (!lets(claim)) {
+			if (registers) {
+				this.waiters.put(claim.waiter(), claim);
+			}
+			// If it is free, others come first: the reservation for the first has run
+			// out.
+			wakeNext();
+			return false;
+		}
+		if (!this.waiters.isEmpty()) {
+			this.waiters.remove(claim.waiter());
+		}
+		if (claim.mode() == LockMode.EXCLUSIVE && !has(claim.owner(), LockMode.EXCLUSIVE)) {
+			this.holders.clear(); // What was reserved for it, or granted to it.
+		}
+		extend(claim.owner(), State.OWNER, claim.mode(), claim.lease());
+		return true;
 	}
 
 	/**
@@ -43,45 +109,25 @@ final class Slot {
 	 * first, or there is none. A reader is not let in before a writer that waits for
 	 * readers to go. A free key is for the first that asks.
 	 */
-	boolean lets(Claim claim) {
+	private boolean lets(Claim claim) {
 		if (claim.mode() == LockMode.SHARED) {
-			return this.holding.isFree() || (this.holding.isShared() && letsIn(claim));
+			return this.holders.isEmpty() || (isShared() && (has(claim.owner(), LockMode.SHARED)
+					|| isReserved(claim.waiter()) || this.waiters.keySet().stream().allMatch(Waiter::isShared)));
 		}
-		if (this.holding.isFree()) {
-			return !claim.fair() || isFirst(claim.waiter());
+		if (this.holders.isEmpty()) {
+			Waiter first = oldest();
+			return !claim.fair() || first == null || first.equals(claim.waiter());
 		}
-		return this.holding.isAlone(owner(claim.owner())) || isReservedFor(claim.waiter());
+		return has(claim.owner(), LockMode.EXCLUSIVE) || isReserved(claim.waiter())
+				|| claim.replaced().stream().anyMatch((owner) -> has(owner, LockMode.EXCLUSIVE));
 	}
 
-	private boolean letsIn(Claim reader) {
-		return this.holding.isAmong(reader(reader.owner())) || this.holding.isAmong(place(reader.instance()))
-				|| this.waiters.stream().allMatch(Waiter::isShared);
-	}
-
-	private boolean isFirst(Waiter waiter) {
-		Waiter first = oldest();
-		return first == null || first.equals(waiter);
-	}
-
-	private boolean isReservedFor(Waiter waiter) {
-		return this.holding.isAlone(reservation(waiter));
-	}
-
-	void give(Claim claim, long end) {
-		if (!this.waiters.isEmpty()) {
-			unregister(claim.waiter());
-		}
-		if (claim.mode() == LockMode.SHARED) {
-			this.holding.share(reader(claim.owner()), end);
-			return;
-		}
-		Holder owner = owner(claim.owner());
-		if (this.holding.isAlone(owner)) {
-			this.holding.extend(owner, end);
-		}
-		else {
-			this.holding.set(owner, end);
-		}
+	/**
+	 * Says who has the key, and for how long.
+	 */
+	AcquireResult busy() {
+		long left = this.holders.stream().mapToLong((held) -> held.end - this.now).max().orElse(0);
+		return AcquireResult.busy(this.holders.isEmpty() ? null : this.holders.get(0).holder(), Duration.ofNanos(left));
 	}
 
 	/**
@@ -90,12 +136,12 @@ final class Slot {
 	 * @return whether it had it
 	 */
 	boolean take(String owner) {
-		if (this.holding.removeAlone(owner)) {
+		if (remove(owner, State.OWNER, LockMode.EXCLUSIVE)) {
 			return true;
 		}
-		boolean owned = this.holding.remove(reader(owner));
+		boolean owned = remove(owner, State.OWNER, LockMode.SHARED);
 		if (owned) {
-			this.holding.remove(place(Claim.instanceOf(owner)));
+			remove(Claim.instanceOf(owner), State.RESERVATION, LockMode.SHARED);
 		}
 		return owned;
 	}
@@ -105,126 +151,159 @@ final class Slot {
 	 * @return whether it has it
 	 */
 	boolean downgrade(String owner) {
-		if (this.holding.isAlone(owner(owner))) {
-			this.holding.share(reader(owner), this.holding.end());
+		Held alone = find(owner, State.OWNER, LockMode.EXCLUSIVE);
+		if (alone != null) {
+			alone.mode = LockMode.SHARED;
 		}
-		return this.holding.isAmong(reader(owner));
+		wakeNext();
+		return has(owner, LockMode.SHARED);
 	}
 
-	boolean extend(String owner, long end) {
-		Holder one = this.holding.isShared() ? reader(owner) : owner(owner);
-		boolean owned = this.holding.has(one);
+	boolean renew(String owner, Duration lease) {
+		LockMode mode = isShared() ? LockMode.SHARED : LockMode.EXCLUSIVE;
+		boolean owned = has(owner, mode);
 		if (owned) {
-			this.holding.extend(one, end);
+			extend(owner, State.OWNER, mode, lease);
 		}
 		return owned;
 	}
 
-	boolean leaveToExpire(String owner, long end) {
-		boolean shared = this.holding.isShared();
+	boolean leaveToExpire(String owner, Duration rest) {
+		LockMode mode = isShared() ? LockMode.SHARED : LockMode.EXCLUSIVE;
 		boolean owned = take(owner);
-		if (owned && shared) {
-			this.holding.share(Holder.expiring(owner).in(LockMode.SHARED), end);
-		}
-		else if (owned) {
-			this.holding.set(Holder.expiring(owner).in(LockMode.EXCLUSIVE), end);
+		if (owned) {
+			extend(owner, State.EXPIRING, mode, rest);
 		}
 		return owned;
 	}
 
 	/**
-	 * Ends a registration, and takes what is reserved for that waiter.
+	 * Ends a registration, and takes what is reserved for that waiter, or was granted to
+	 * these owners.
 	 */
-	void withdraw(Waiter waiter) {
-		unregister(waiter);
-		this.holding.remove(waiter.isShared() ? place(waiter.instance()) : reservation(waiter));
-	}
-
-	void register(Waiter waiter) {
-		this.waiters.add(waiter);
-	}
-
-	List<LockStatus.Waiter> describeWaiters() {
-		return this.waiters.stream().map(Waiter::describe).toList();
-	}
-
-	void unregister(Waiter waiter) {
+	void withdraw(Waiter waiter, Set<String> owners) {
 		this.waiters.remove(waiter);
-	}
-
-	void bury(Predicate<Waiter> dead) {
-		if (!this.waiters.isEmpty()) {
-			this.waiters.removeIf(dead);
-		}
+		remove(name(waiter), State.RESERVATION, waiter.mode());
+		owners.forEach(this::take);
+		wakeNext();
 	}
 
 	/**
-	 * Reserves a key that is free for its oldest waiter, or for all readers that are
-	 * next. While it is shared, readers that are next come in, too.
+	 * Undoes a claim, and what it has registered.
 	 */
-	void wakeNext(long end) {
-		Waiter oldest = oldest();
-		if (oldest == null || !(this.holding.isFree() || this.holding.isShared())) {
-			return;
+	void forget(Claim claim) {
+		Claim last = this.waiters.get(claim.waiter());
+		take(claim.owner());
+		if (last != null && last.owner().equals(claim.owner())) {
+			withdraw(claim.waiter(), Set.of());
 		}
-		if (oldest.isShared()) {
-			admitReaders(end);
-		}
-		else if (this.holding.isFree()) {
-			if (!oldest.isFair()) {
-				unregister(oldest);
+		wakeNext();
+	}
+
+	/**
+	 * Grants a key that is free to its oldest waiter, or reserves it for that one, or for
+	 * all readers that are next. While it is shared, readers that are next come in, too.
+	 */
+	void wakeNext() {
+		for (Waiter next = oldest(); next != null
+				&& (this.holders.isEmpty() || (next.isShared() && isShared())); next = oldest()) {
+			Claim claim = Objects.requireNonNull(this.waiters.get(next));
+			boolean granted = claim.number() > 0 && !next.isShared();
+			if (granted || !next.isFair()) {
+				this.waiters.remove(next);
 			}
-			this.holding.set(reservation(oldest), end);
-			wake(oldest);
+			if (granted) {
+				extend(claim.owner(), State.OWNER, LockMode.EXCLUSIVE, claim.grantLease());
+			}
+			else {
+				extend(name(next), State.RESERVATION, next.mode(), RESERVATION);
+			}
+			this.notifications.add(granted ? ReleaseNotification.granted(this.key, next, claim.owner(), claim.number())
+					: ReleaseNotification.of(this.key, next));
 		}
 	}
 
-	private void admitReaders(long end) {
-		for (Waiter next = oldest(); next != null && next.isShared(); next = oldest()) {
-			unregister(next);
-			this.holding.share(place(next.instance()), end);
-			wake(next);
-		}
+	LockStatus describe() {
+		return LockStatus.of(this.key,
+				this.holders.stream()
+					.map((held) -> held.holder().describe(held.mode, Duration.ofNanos(held.end - this.now)))
+					.toList(),
+				this.waiters.keySet().stream().map(Waiter::describe).toList());
 	}
 
 	private @Nullable Waiter oldest() {
-		return this.waiters.isEmpty() ? null : this.waiters.iterator().next();
+		return this.waiters.isEmpty() ? null : this.waiters.keySet().iterator().next();
 	}
 
-	private void wake(Waiter waiter) {
-		if (this.woken.isEmpty()) {
-			this.woken = new ArrayList<>(1);
-		}
-		this.woken.add(waiter);
+	private boolean isShared() {
+		return !this.holders.isEmpty() && this.holders.get(0).mode == LockMode.SHARED;
 	}
 
-	/**
-	 * Hands over those that are to be notified once the step is over.
-	 */
-	List<Waiter> drainWoken() {
-		List<Waiter> all = this.woken;
-		this.woken = List.of();
-		return all;
+	private boolean has(String owner, LockMode mode) {
+		return find(owner, State.OWNER, mode) != null;
 	}
 
-	private static Holder owner(String token) {
-		return new Holder(token, Holder.State.OWNER, LockMode.EXCLUSIVE);
+	private boolean isReserved(Waiter waiter) {
+		return find(name(waiter), State.RESERVATION, waiter.mode()) != null;
 	}
 
-	private static Holder reader(String token) {
-		return new Holder(token, Holder.State.OWNER, LockMode.SHARED);
-	}
-
-	private static Holder reservation(Waiter waiter) {
+	private static String name(Waiter waiter) {
 		String ticket = waiter.ticket();
-		return Holder.reservation((ticket != null) ? ticket : waiter.instance()).in(LockMode.EXCLUSIVE);
+		return (ticket != null) ? ticket : waiter.instance();
+	}
+
+	private @Nullable Held find(String name, State state, LockMode mode) {
+		for (Held held : this.holders) {
+			if (held.state == state && held.mode == mode && held.name.equals(name)) {
+				return held;
+			}
+		}
+		return null;
+	}
+
+	private boolean remove(String name, State state, LockMode mode) {
+		Held held = find(name, state, mode);
+		return held != null && this.holders.remove(held);
 	}
 
 	/**
-	 * The place that is kept for the readers of an instance.
+	 * Lets a holder live at least so long.
 	 */
-	private static Holder place(String instance) {
-		return Holder.reservation(instance).in(LockMode.SHARED);
+	private void extend(String name, State state, LockMode mode, Duration lease) {
+		long end = this.now + lease.toNanos();
+		Held held = find(name, state, mode);
+		if (held == null) {
+			this.holders.add(new Held(name, state, mode, end));
+		}
+		else if (end - held.end > 0) {
+			held.end = end;
+		}
+	}
+
+	/**
+	 * A holder, and the end of its lease.
+	 */
+	private static final class Held {
+
+		private final String name;
+
+		private final State state;
+
+		private LockMode mode;
+
+		private long end;
+
+		private Held(String name, State state, LockMode mode, long end) {
+			this.name = name;
+			this.state = state;
+			this.mode = mode;
+			this.end = end;
+		}
+
+		private Holder holder() {
+			return new Holder(this.name, this.state, this.mode);
+		}
+
 	}
 
 }

@@ -2,43 +2,38 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.DowngradableLocks;
-import io.github.distributedlock.backend.GrantingQueue;
-import io.github.distributedlock.backend.HandOverResult;
-import io.github.distributedlock.backend.Inspectable;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.backend.MultiKeyLocks;
-import io.github.distributedlock.backend.OneStepHandOver;
 import io.github.distributedlock.backend.ReleaseListener;
-import io.github.distributedlock.backend.ReleaseNotifications;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.redis.atomic.Acquisitions;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
-import io.github.distributedlock.backend.redis.atomic.AtomicityCandidate;
-import io.github.distributedlock.backend.redis.atomic.AtomicitySelector;
-import io.github.distributedlock.backend.redis.atomic.LuaOnly;
-import io.github.distributedlock.backend.redis.atomic.Publishing;
-import io.github.distributedlock.backend.redis.atomic.Replicas;
-import io.github.distributedlock.backend.redis.atomic.WaitingList;
+import io.github.distributedlock.backend.redis.connection.Command;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
+import io.github.distributedlock.backend.redis.connection.KeyNames;
+import io.github.distributedlock.backend.redis.connection.Lane;
+import io.github.distributedlock.backend.redis.connection.Lanes;
+import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.connection.LockCodec;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.wake.Signals;
-import io.github.distributedlock.backend.redis.wake.WakeSubscriptions;
-import io.github.distributedlock.backend.redis.wire.KeyNames;
-import io.github.distributedlock.backend.redis.wire.RedisFailures;
+import io.github.distributedlock.backend.redis.connection.RedisFailures;
+import io.github.distributedlock.backend.redis.connection.RedisRefusal;
+import io.github.distributedlock.backend.redis.connection.Signals;
+import io.github.distributedlock.backend.redis.connection.WakeSubscriptions;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
@@ -48,9 +43,16 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * Has connections of its own, derived from those of the application and opened at first
  * use, so that slow commands of the application cost no lock. Safe for use by many
  * threads.
+ *
+ * @since 1.0
  */
-public final class RedisLockBackend implements LockBackend, GrantingQueue, ReleaseNotifications, OneStepHandOver,
-		MultiKeyLocks, DowngradableLocks, Inspectable {
+public final class RedisLockBackend implements LockBackend {
+
+	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.SHARED, LockFeature.FAIR, LockFeature.FENCING,
+			LockFeature.INSPECTION, LockFeature.NOTIFICATIONS, LockFeature.PLACES, LockFeature.GRANTS,
+			LockFeature.HAND_OVER, LockFeature.DOWNGRADE);
+
+	private static final Logger logger = LoggerFactory.getLogger(RedisLockBackend.class);
 
 	private final KeyNames names;
 
@@ -60,11 +62,10 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 
 	private final AtomicitySelector selector;
 
-	private final StepRunner runner;
-
-	private final Acquisitions acquisitions;
-
 	private final WakeSubscriptions subscriptions;
+
+	/** Whether the last step that is known of has failed. */
+	private volatile boolean failing;
 
 	/**
 	 * Creates a backend with the {@linkplain RedisLockSettings#defaults() defaults}.
@@ -79,9 +80,9 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 	 * @param applicationFactory the application's way to Redis: server, credentials, TLS
 	 * and database are taken from it
 	 * @param settings the settings
-	 * @throws IllegalArgumentException if replicas are to acknowledge locks, or
-	 * transactions or best effort are to keep them, and the factory leads to a cluster,
-	 * or is neither Jedis' nor Lettuce's
+	 * @throws IllegalArgumentException if it is not known where the factory leads, as
+	 * only Jedis' and Lettuce's say it; if replicas are to acknowledge locks, or
+	 * transactions or best effort are to keep them, and it leads to a cluster
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory, RedisLockSettings settings) {
 		this(applicationFactory, settings, System::nanoTime);
@@ -91,34 +92,26 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 		this.names = new KeyNames(settings.prefix());
 		this.settings = settings;
 		this.connections = OwnConnections.derive(applicationFactory, settings.commandTimeout());
-		Replicas replicas = replicas(applicationFactory);
-		this.selector = new AtomicitySelector(this.names, this.connections, settings.commandTimeout(),
-				settings.atomicity(), publishing(), replicas != null);
+		if (acknowledges() && this.connections.cluster()) {
+			throw new IllegalArgumentException("Replicas cannot be asked whether they have a lock"
+					+ " (distributed-lock.redis.replicas-to-ack) in a cluster: use 0");
+		}
+		this.selector = new AtomicitySelector(this.connections, settings);
 		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(),
 				settings.signals(), settings.commandTimeout(), nanoTime);
-		this.runner = new StepRunner(this.selector, this.names, this.subscriptions::retry);
-		this.acquisitions = new Acquisitions(this.names, this.connections, this.selector, settings.commandTimeout(),
-				replicas);
 		this.connections.masters().onSwitch(this.subscriptions::move);
 	}
 
-	private @Nullable Replicas replicas(RedisConnectionFactory applicationFactory) {
-		if (this.settings.replicasToAck() == 0) {
-			return null;
-		}
-		if (this.connections.cluster()) {
-			throw new IllegalArgumentException("Replicas cannot be asked whether they have a lock"
-					+ " (distributed-lock.redis.replicas-to-ack) in a cluster, or by a connection factory that is"
-					+ " neither Jedis' nor Lettuce's, as " + applicationFactory.getClass().getName() + " is: use 0");
-		}
-		return new Replicas(this.settings.replicasToAck(), this.settings.replicaAckTimeout());
+	private boolean acknowledges() {
+		return this.settings.replicasToAck() > 0;
 	}
 
-	private Publishing publishing() {
-		if (this.settings.signals() == Signals.NONE) {
-			return Publishing.NOTHING;
-		}
-		return this.connections.cluster() ? Publishing.IN_CLUSTER : Publishing.ON_ONE_SERVER;
+	/**
+	 * Asks the server what it allows, as {@link #atomicity()} does.
+	 */
+	@Override
+	public void check() {
+		atomicity();
 	}
 
 	/**
@@ -139,47 +132,69 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 
 	@Override
 	public Map<String, String> details() {
-		AtomicityCandidate known = this.selector.known();
-		return (known != null) ? Map.of("type", "redis", "atomicity",
-				known.atomicity().name().toLowerCase(Locale.ROOT).replace('_', '-')) : Map.of("type", "redis");
+		Store known = this.selector.known();
+		return (known != null) ? Map.of("type", "redis", "atomicity", AccessRules.text(known.atomicity()))
+				: Map.of("type", "redis");
 	}
 
 	@Override
 	public Set<LockFeature> features() {
-		return EnumSet.of(LockFeature.SHARED, LockFeature.FAIR, LockFeature.FENCING);
+		return FEATURES;
 	}
 
 	@Override
 	public void checkSupport(LockRequest request) {
-		if (!LuaOnly.isNeeded(request.mode(), request.fair())) {
+		if (!Store.needsScripts(request.mode(), request.fair())) {
 			return;
 		}
 		Atomicity asked = this.settings.atomicity();
 		// If another way is asked for by name, the server need not be asked.
 		if ((asked != Atomicity.AUTO && asked != Atomicity.LUA) || atomicity() != Atomicity.LUA) {
-			throw LuaOnly.refusal(request.keys().get(0), request.mode(), request.fair());
+			throw Store.refusal(request.keys().get(0), request.mode(), request.fair());
 		}
 	}
 
+	// A plain request for a free key needs no script.
 	@Override
 	public AcquireResult acquire(Claim claim) {
-		return this.runner.run("acquire", claim.key(), () -> this.acquisitions.acquire(claim));
+		boolean plain = !claim.fenced() && !Store.needsScripts(claim.mode(), claim.fair());
+		return run("acquire", claim.key(), 0, this::acquiring, (store, link) -> acknowledged(link, store, claim,
+				plain ? acquireIfFree(store, link, claim) : store.acquire(link, claim, false)));
+	}
+
+	private @Nullable AcquireResult acquireIfFree(Store store, Link link, Claim claim) {
+		long begin = System.nanoTime();
+		// After a slow command no second one is sent: the lock is not ours, unless the
+		// client of a cluster has sent the command twice.
+		AcquireResult result = Store.acquireIfFree(link, this.names.lock(claim.key()), claim,
+				() -> this.connections.cluster()
+						|| System.nanoTime() - begin <= this.settings.commandTimeout().toNanos() / 4);
+		return LockCodec.holder(claim.owner()).equals(result.holder()) ? store.acquire(link, claim, false) : result;
 	}
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
 		boolean hears = this.subscriptions.mayRegister(claim.instance());
 		Claim heard = hears ? claim : claim.number(0);
-		return this.runner.run("acquire", claim.key(),
-				() -> this.acquisitions.acquireOrRegister(heard, registers(claim, hears)));
+		return run("acquire", claim.key(), 0, this::acquiring,
+				(store, link) -> acknowledged(link, store, claim, store.acquire(link, heard, registers(claim, hears))));
 	}
 
 	@Override
 	public HandOverResult pass(String owner, Claim next, boolean yields) {
 		boolean hears = this.subscriptions.mayRegister(next.instance());
 		Claim heard = hears ? next : next.number(0);
-		return this.runner.run("pass on", next.key(),
-				() -> this.acquisitions.pass(owner, heard, yields, registers(next, hears)));
+		return run("pass on", next.key(), 0, this::acquiring, (store, link) -> {
+			HandOverResult result = store.pass(link, owner, heard, yields, registers(next, hears));
+			try {
+				acknowledged(link, store, next, (result != null) ? result.next() : null);
+			}
+			catch (LockBackendException ex) {
+				// The owner before has lost it, so this is no refusal.
+				throw RedisFailures.unfinished(ex);
+			}
+			return result;
+		});
 	}
 
 	// A ticket keeps its place, and asks often enough, even if it does not hear.
@@ -187,9 +202,56 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 		return hears || claim.fair();
 	}
 
-	@Override
-	public void withdraw(String key, Waiter waiter) {
-		withdraw(key, waiter, Set.of());
+	// Replicas are asked about what was written on the same connection.
+	private Lane acquiring(Store store) {
+		Lanes exclusive = this.connections.exclusive();
+		return ((acknowledges() && exclusive != null) ? exclusive : store.lanes()).commands();
+	}
+
+	/**
+	 * Waits until enough replicas have what was acquired, before anybody believes in it,
+	 * else gives it back. That is more than politeness: a second attempt that finds the
+	 * key its own may have nothing to write, and WAIT, which asks about the last write of
+	 * its own connection, would count the replicas that have an older one.
+	 * @param link the link by which it was acquired, and which no other thread uses
+	 * meanwhile
+	 */
+	private @Nullable AcquireResult acknowledged(Link link, Store store, Claim claim, @Nullable AcquireResult result) {
+		if (!acknowledges() || result == null || !result.acquired()) {
+			return result;
+		}
+		int count = this.settings.replicasToAck();
+		long millis = this.settings.replicaAckTimeout().toMillis();
+		long acknowledged;
+		try {
+			acknowledged = link.number(Command.at(KeyNames.bytes(claim.key()), Verb.WAIT, count, millis));
+		}
+		catch (RuntimeException ex) {
+			// Not even a refusal of this is one of the lock, which was taken.
+			throw RedisFailures.unfinished(ex);
+		}
+		if (acknowledged < count) {
+			throw LockBackendException
+				.of("Lock '" + LockException.printable(claim.key()) + "' was taken, but only " + acknowledged + " of "
+						+ count + " replicas acknowledged it within " + millis + " ms, so it was given back")
+				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
+				.retryable(true)
+				.notCarriedOut(giveBack(link, store, claim))
+				.build();
+		}
+		return result;
+	}
+
+	private static boolean giveBack(Link link, Store store, Claim claim) {
+		try {
+			store.release(link, claim.key(), claim.owner());
+			return true;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Could not give lock '{}' of {} back yet", LockException.printable(claim.key()), claim.owner(),
+					ex);
+			return false;
+		}
 	}
 
 	@Override
@@ -197,37 +259,26 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 		if (this.settings.signals() == Signals.NONE && !waiter.isFair()) {
 			return; // No instance is registered, nor is anything reserved.
 		}
-		this.runner.run("withdraw from", key, (steps, connection) -> {
-			steps.withdraw(connection, key, waiter, owners);
-			return true;
-		});
+		run("withdraw from", key, (store, link) -> store.withdraw(link, key, waiter, owners));
 	}
 
 	@Override
 	public void forget(Claim claim) {
-		this.runner.run("release", claim.key(), (steps, connection) -> {
-			steps.forget(connection, claim);
-			return true;
-		});
+		run("release", claim.key(), (store, link) -> store.forget(link, claim));
 	}
 
 	@Override
 	public boolean grantsTo(String instance) {
-		AtomicityCandidate known = this.selector.known();
-		return known != null && known.steps().grants() && this.settings.replicasToAck() == 0 && keepsPlacesOf(instance);
+		Store known = this.selector.known();
+		return known != null && known.grants() && !acknowledges() && keepsPlacesOf(instance);
 	}
 
 	// A renewal that is not answered is tried again before the lease is over.
 	@Override
 	public Duration grantLease() {
 		Duration slow = this.settings.commandTimeout().multipliedBy(5).truncatedTo(ChronoUnit.MILLIS);
-		Duration least = GrantingQueue.super.grantLease();
+		Duration least = LockBackend.super.grantLease();
 		return (slow.compareTo(least) > 0) ? slow : least;
-	}
-
-	@Override
-	public Duration reservation() {
-		return WaitingList.RESERVATION;
 	}
 
 	@Override
@@ -236,55 +287,91 @@ public final class RedisLockBackend implements LockBackend, GrantingQueue, Relea
 	}
 
 	@Override
-	public List<Boolean> renew(List<Claim> claims) {
-		if (claims.isEmpty()) {
+	public List<Boolean> renew(List<Renewal> renewals) {
+		if (renewals.isEmpty()) {
 			return List.of();
 		}
-		return this.runner.run("renew", claims.get(0).key(), claims.size() - 1,
-				(candidate) -> candidate.lanes().renewals(), (steps, connection) -> steps.renew(connection, claims));
+		return run("renew", renewals.get(0).key(), renewals.size() - 1, (store) -> store.lanes().renewals(),
+				(store, link) -> store.renew(link, renewals));
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		return this.runner.run("release", key, (steps, connection) -> steps.release(connection, key, owner));
+		return run("release", key, (store, link) -> store.release(link, key, owner));
 	}
 
 	@Override
 	public boolean downgrade(String key, String owner) {
-		return this.runner.run("downgrade", key, (steps, connection) -> steps.downgrade(connection, key, owner));
+		return run("downgrade", key, (store, link) -> store.downgrade(link, key, owner));
 	}
 
 	@Override
 	public boolean leaveToExpire(String key, String owner, Duration rest) {
 		long millis = Math.max(1, rest.toMillis());
-		return this.runner.run("leave to expire", key,
-				(steps, connection) -> steps.leaveToExpire(connection, key, owner, millis));
-	}
-
-	@Override
-	public boolean coversInOneStep(List<String> keys) {
-		AtomicityCandidate known = this.selector.known();
-		if (known == null || known.atomicity() != Atomicity.LUA || this.settings.replicasToAck() > 0) {
-			return false;
-		}
-		return !this.connections.cluster() || keys.stream().map(this.names::slot).distinct().count() == 1;
-	}
-
-	@Override
-	public boolean acquireAll(List<Claim> claims) {
-		return this.runner.run("acquire", claims.get(0).key(),
-				(steps, connection) -> steps.acquireAll(connection, claims));
+		return run("leave to expire", key, (store, link) -> store.leaveToExpire(link, key, owner, millis));
 	}
 
 	@Override
 	public List<Boolean> releaseAll(List<String> keys, String owner) {
-		return this.runner.run("release", keys.get(0),
-				(steps, connection) -> steps.releaseAll(connection, keys, owner));
+		if (this.connections.cluster() && keys.stream().map(this.names::slot).distinct().count() > 1) {
+			return LockBackend.super.releaseAll(keys, owner);
+		}
+		return run("release", keys.get(0), (store, link) -> store.releaseAll(link, keys, owner));
 	}
 
 	@Override
 	public LockStatus inspect(String key) {
-		return this.runner.run("inspect", key, (steps, connection) -> steps.inspect(connection, key));
+		return run("inspect", key, (store, link) -> store.inspect(link, key));
+	}
+
+	private <T> T run(String what, String key, BiFunction<Store, Link, @Nullable T> step) {
+		return run(what, key, 0, (store) -> store.lanes().commands(), step);
+	}
+
+	/**
+	 * Runs a step, and says of one that failed what it was and for which lock, by the
+	 * user's key and by the key in Redis.
+	 * @param what the step, as it goes on after "could not"
+	 * @param key the first of the users' keys
+	 * @param others how many more there are
+	 */
+	private <T> T run(String what, String key, int others, Function<Store, Lane> lane,
+			BiFunction<Store, Link, @Nullable T> step) {
+		try {
+			T answer = this.selector.run(lane, step);
+			if (answer == null) {
+				throw LockBackendException.of("Redis gave no answer").retryable(true).build();
+			}
+			if (this.failing) {
+				this.failing = false;
+				this.subscriptions.retry();
+			}
+			return answer;
+		}
+		catch (RuntimeException ex) {
+			boolean foreign = RedisRefusal.WRONGTYPE.isIn(ex); // Which is of one key.
+			this.failing |= !foreign;
+			byte[] name = foreign ? foreignName(key) : this.names.lock(key);
+			String lock = LockException.printable("lock '" + key + "' (Redis key '" + KeyNames.text(name) + "')");
+			throw RedisFailures.translate(what, lock + ((others > 0) ? " and " + others + " more" : ""), ex);
+		}
+	}
+
+	// Which of a lock's keys is of a foreign type: something else than a lock is kept
+	// there. A server that refuses a step of several keys does not say.
+	private byte[] foreignName(String key) {
+		byte[] fence = this.names.fence(key);
+		for (byte[] name : List.of(this.names.waiters(key), this.names.liveness(key), fence)) {
+			Command look = (name == fence) ? Command.of(Verb.GET, name) : Command.of(Verb.ZRANGE, name, 0, 0);
+			try {
+				this.selector.run((store) -> store.lanes().commands(), (store, link) -> link.call(look));
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Looked for what of lock '{}' is of a foreign type", LockException.printable(key), ex);
+				return RedisRefusal.WRONGTYPE.isIn(ex) ? name : this.names.lock(key);
+			}
+		}
+		return this.names.lock(key);
 	}
 
 	@Override

@@ -4,9 +4,8 @@ import java.time.Duration;
 import java.util.Objects;
 
 import io.github.distributedlock.DurationRange;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
-import io.github.distributedlock.backend.redis.wake.Signals;
-import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.connection.KeyNames;
+import io.github.distributedlock.backend.redis.connection.Signals;
 
 /**
  * How a {@link RedisLockBackend} keeps its locks. Immutable: each wither returns new
@@ -15,26 +14,26 @@ import io.github.distributedlock.backend.redis.wire.KeyNames;
  * <pre class="code">
  * RedisLockSettings.defaults().prefix("shop").replicasToAck(1, Duration.ofMillis(300))
  * </pre>
+ *
+ * @param prefix what the names of the Redis keys begin with
+ * @param commandTimeout how long one command may take
+ * @param replicasToAck how many replicas have to have a lock before it counts as
+ * acquired, 0 if none is asked
+ * @param replicaAckTimeout how long the replicas may take for that
+ * @param atomicity what keeps others out between comparing and changing
+ * @param signals how waiting requests learn that a lock was released
+ * @since 1.0
  */
-public final class RedisLockSettings {
+public record RedisLockSettings(String prefix, Duration commandTimeout, int replicasToAck, Duration replicaAckTimeout,
+		Atomicity atomicity, Signals signals) {
 
 	private static final RedisLockSettings DEFAULTS = new RedisLockSettings("lock", Duration.ofSeconds(1), 0,
 			Duration.ofMillis(500), Atomicity.AUTO, Signals.AUTO);
 
-	private final String prefix;
-
-	private final Duration commandTimeout;
-
-	private final int replicasToAck;
-
-	private final Duration replicaAckTimeout;
-
-	private final Atomicity atomicity;
-
-	private final Signals signals;
-
-	private RedisLockSettings(String prefix, Duration commandTimeout, int replicasToAck, Duration replicaAckTimeout,
-			Atomicity atomicity, Signals signals) {
+	/**
+	 * Checks the settings. Use {@link #defaults()} and what follows.
+	 */
+	public RedisLockSettings {
 		new KeyNames(prefix);
 		DurationRange.EXCHANGE.check("The command timeout", commandTimeout);
 		if (replicasToAck < 0) {
@@ -48,12 +47,9 @@ public final class RedisLockSettings {
 							+ ", has to be at least 1 ms and shorter than the command timeout, which is "
 							+ DurationRange.text(commandTimeout));
 		}
-		this.prefix = prefix;
-		this.commandTimeout = commandTimeout;
-		this.replicasToAck = replicasToAck;
-		this.replicaAckTimeout = Objects.requireNonNull(replicaAckTimeout, "replicaAckTimeout");
-		this.atomicity = Objects.requireNonNull(atomicity, "atomicity");
-		this.signals = Objects.requireNonNull(signals, "signals");
+		Objects.requireNonNull(replicaAckTimeout, "replicaAckTimeout");
+		Objects.requireNonNull(atomicity, "atomicity");
+		Objects.requireNonNull(signals, "signals");
 	}
 
 	/**
@@ -119,61 +115,6 @@ public final class RedisLockSettings {
 	public RedisLockSettings signals(Signals signals) {
 		return new RedisLockSettings(this.prefix, this.commandTimeout, this.replicasToAck, this.replicaAckTimeout,
 				this.atomicity, signals);
-	}
-
-	/**
-	 * What the names of the Redis keys begin with.
-	 * @return the prefix
-	 */
-	public String prefix() {
-		return this.prefix;
-	}
-
-	/**
-	 * How long one command may take.
-	 * @return the timeout
-	 */
-	public Duration commandTimeout() {
-		return this.commandTimeout;
-	}
-
-	/**
-	 * How many replicas have to have a lock before it counts as acquired.
-	 * @return how many, 0 if none is asked
-	 */
-	public int replicasToAck() {
-		return this.replicasToAck;
-	}
-
-	/**
-	 * How long the replicas may take for that.
-	 * @return the timeout
-	 */
-	public Duration replicaAckTimeout() {
-		return this.replicaAckTimeout;
-	}
-
-	/**
-	 * What keeps others out between comparing and changing.
-	 * @return the way
-	 */
-	public Atomicity atomicity() {
-		return this.atomicity;
-	}
-
-	/**
-	 * How waiting requests learn that a lock was released.
-	 * @return the way
-	 */
-	public Signals signals() {
-		return this.signals;
-	}
-
-	@Override
-	public String toString() {
-		return "RedisLockSettings[prefix=" + this.prefix + ", commandTimeout=" + this.commandTimeout
-				+ ", replicasToAck=" + this.replicasToAck + ", replicaAckTimeout=" + this.replicaAckTimeout
-				+ ", atomicity=" + this.atomicity + ", signals=" + this.signals + "]";
 	}
 
 }

@@ -1,5 +1,7 @@
 /**
- * Redis behind the storage SPI, over Spring Data Redis alone.
+ * Redis behind the storage SPI. {@code AtomicitySelector} finds out how this server keeps
+ * a step atomic: by scripts ({@code LuaStore}) or by plain commands around one that
+ * compares ({@code PlainStore}).
  */
 @NullMarked
 package io.github.distributedlock.backend.redis;

@@ -3,54 +3,167 @@ package io.github.distributedlock.engine.lease;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
 
 import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.runtime.Batches;
-import io.github.distributedlock.engine.runtime.EngineTime;
-import io.github.distributedlock.engine.runtime.Failures;
-import io.github.distributedlock.engine.runtime.Instance;
-import io.github.distributedlock.engine.runtime.Interrupts;
-import io.github.distributedlock.engine.runtime.Nodes;
-import io.github.distributedlock.engine.runtime.Text;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Makes leases longer when a user asks for it, and before several keys are handed out.
- * Safe for use by many threads.
+ * Makes leases longer: those that the {@link Watchdog} finds due, those of several keys
+ * before they are handed out, and those that a user asks for. Safe for use by many
+ * threads.
  * <p>
- * States of an extension: not sent, sent, ended. It is ended when the store has answered
- * it or is known not to have carried it out; one that is not answered stays sent.
+ * States of what a user asks for: not sent, sent, ended. It is ended when the store has
+ * answered it or is known not to have carried it out; one that is not answered stays
+ * sent.
  * <p>
- * Invariants: an extension is counted in its {@link Ownership} from before it is sent
- * until it has ended, and a key with one that has not is not handed on, since the
- * extension may be carried out yet. What is renewed before it is handed out is not
- * counted, since several keys of a request are never handed on. The lease counts as
- * longer only after the answer, and from before the command was sent. No extension makes
- * a lease shorter, in the store or here.
+ * Invariants: such an extension is counted in its {@link Ownership} from before it is
+ * sent until it has ended, and a key with one that has not is not handed over, since the
+ * extension may be carried out yet. A lease counts as longer only after the answer, and
+ * from before the command was sent. No command makes a lease shorter, in the store or
+ * here.
  */
 public final class Extender {
 
+	private static final Logger logger = LoggerFactory.getLogger(Extender.class);
+
 	private final LockBackend backend;
-
-	private final Nodes nodes;
-
-	private final Instance instance;
 
 	private final LossHandler lossHandler;
 
+	private final Sweeper sweeper;
+
+	private final Events events;
+
 	private final EngineTime time;
 
-	public Extender(LockBackend backend, Instance instance, LossHandler lossHandler, EngineTime time) {
+	private final LongAdder late = new LongAdder();
+
+	public Extender(LockBackend backend, LossHandler lossHandler, Sweeper sweeper, Events events, EngineTime time) {
 		this.backend = backend;
-		this.nodes = new Nodes(backend);
-		this.instance = instance;
 		this.lossHandler = lossHandler;
+		this.sweeper = sweeper;
+		this.events = events;
 		this.time = time;
+	}
+
+	/**
+	 * Renews what is due on one node, some hundred leases with each command. What fails
+	 * is tried again.
+	 */
+	public void renewDue(List<Ownership> due) {
+		for (List<Ownership> batch : batches(due, this.backend)) {
+			LockBackendException failure = renewBatch(batch);
+			if (failure != null) {
+				logger.debug("Could not renew {} locks, trying again", batch.size(), failure);
+			}
+		}
+	}
+
+	/**
+	 * Renews the leases of keys before they are handed out. Those that are not ours any
+	 * more are declared lost.
+	 * @throws LockBackendException if the store has failed
+	 */
+	public void renew(List<Hold> holds) {
+		List<Ownership> all = holds.stream().map(Hold::ownership).toList();
+		for (List<Ownership> ofNode : NodeTasks.byNode(this.backend, all, Ownership::key).values()) {
+			for (List<Ownership> batch : batches(ofNode, this.backend)) {
+				LockBackendException failure = renewBatch(batch);
+				if (failure != null) {
+					throw failure;
+				}
+			}
+		}
+	}
+
+	/**
+	 * How many leases were renewed late.
+	 */
+	public long late() {
+		return this.late.sum();
+	}
+
+	/**
+	 * Divides a list into parts that a store renews or releases at once, in order.
+	 */
+	static <T> List<List<T>> batches(List<T> all, LockBackend backend) {
+		int most = backend.largestBatch();
+		return IntStream.range(0, (all.size() + most - 1) / most)
+			.mapToObj((i) -> all.subList(i * most, Math.min(all.size(), (i + 1) * most)))
+			.toList();
+	}
+
+	/**
+	 * Renews with one command what is not lost.
+	 * @return why the store has failed, {@code null} if it has not
+	 */
+	private @Nullable LockBackendException renewBatch(List<Ownership> batch) {
+		Moment sent = Moment.now(this.time);
+		List<Ownership> owned = batch.stream().filter(Ownership::isOwned).toList();
+		List<Renewal> renewals = owned.stream().map((each) -> renewal(each, each.plan().lease(sent))).toList();
+		if (renewals.isEmpty()) {
+			return null;
+		}
+		try {
+			List<Boolean> answers = Failures.ask("renew", renewals.get(0).key(), () -> this.backend.renew(renewals));
+			for (int i = 0; i < renewals.size(); i++) {
+				answered(owned.get(i), answers.get(i), sent, renewals.get(i).lease());
+			}
+			return null;
+		}
+		catch (LockBackendException ex) {
+			owned.forEach((each) -> failed(each, !ex.isNotCarriedOut()));
+			return ex;
+		}
+	}
+
+	private static Renewal renewal(Ownership ownership, Duration lease) {
+		return new Renewal(ownership.key(), ownership.owner(), lease, ownership.mode());
+	}
+
+	private void answered(Ownership ownership, boolean owned, Moment sent, Duration lease) {
+		if (!owned) {
+			this.lossHandler.declare(ownership, Reason.TAKEN);
+		}
+		else if (ownership.isOwned()) {
+			long left = ownership.lease().left(Moment.now(this.time));
+			boolean isLate = ownership.plan().isPlanned() && left < ownership.wholeLease() / 6;
+			ownership.confirmed(sent, lease.toNanos());
+			ownership.plan().renewed(sent, lease.toNanos());
+			if (isLate) {
+				this.late.increment();
+				this.events.publishElsewhere(new LockEvent.RenewedLate(ownership.name(), ownership.key(),
+						ownership.owner(), Duration.ofNanos(left)));
+			}
+		}
+		else {
+			cleanUpIfLost(ownership); // Given up before this was carried out.
+		}
+	}
+
+	private void failed(Ownership ownership, boolean mayComeLate) {
+		this.lossHandler.isStillOwned(ownership);
+		if (mayComeLate) {
+			cleanUpIfLost(ownership);
+		}
+		ownership.plan().retry(this.time.nanoTime());
+	}
+
+	private void cleanUpIfLost(Ownership ownership) {
+		if (ownership.isLost() && !ownership.isLeftToRunOut()) {
+			this.sweeper.cleanUp(ownership);
+		}
 	}
 
 	/**
@@ -59,99 +172,47 @@ public final class Extender {
 	 */
 	public boolean extend(List<Hold> holds, Duration lease) {
 		DurationRange.LEASE.check("lease", lease);
-		for (Hold hold : holds) {
-			if (!extend(hold, lease)) {
-				return false;
-			}
-		}
-		return true;
-	}
-
-	/**
-	 * Renews the leases of keys before they are handed out, many with each command. Those
-	 * that are not ours any more are declared lost.
-	 * @throws LockBackendException if the store has failed
-	 */
-	public void renew(List<Hold> holds) {
-		this.nodes.group(holds, Hold::key).values().forEach(this::renewOfOneNode);
-	}
-
-	private void renewOfOneNode(List<Hold> holds) {
-		for (List<Hold> batch : Batches.of(holds)) {
-			Moment sent = Moment.now(this.time);
-			List<Claim> claims = batch.stream()
-				.map((hold) -> Claim.of(hold.key(), hold.owner(), this.instance.id(), hold.options().leaseTime())
-					.mode(hold.ownership().mode()))
-				.toList();
-			List<Boolean> owned = Interrupts.deferredDuring(() -> renewAll(claims));
-			for (int i = 0; i < claims.size(); i++) {
-				Ownership ownership = batch.get(i).ownership();
-				if (owned.get(i)) {
-					ownership.confirmed(sent, ownership.options().lease());
-				}
-				else {
-					this.lossHandler.declare(ownership, Reason.TAKEN);
-				}
-			}
-		}
-	}
-
-	private List<Boolean> renewAll(List<Claim> claims) {
-		try {
-			return this.backend.renew(claims);
-		}
-		catch (RuntimeException ex) {
-			throw Failures.asBackendException("renew", claims.get(0).key(), ex);
-		}
+		return holds.stream().allMatch((hold) -> extend(hold, lease));
 	}
 
 	private boolean extend(Hold hold, Duration lease) {
 		Moment sent = Moment.now(this.time);
-		if (hold.ownership().maxHoldLeft(sent.nanos()) < lease.toNanos()) {
+		Ownership ownership = hold.ownership();
+		long longest = ownership.maxHoldLeft(sent.nanos());
+		if (longest < lease.toNanos()) {
 			throw new IllegalArgumentException(
-					"Lock '" + LockException.printable(hold.key()) + "' cannot be extended by " + Text.of(lease)
-							+ ": that is past its maxHoldTime of " + Text.of(hold.options().maxHold()));
+					"Lock '" + LockException.printable(hold.key()) + "' cannot be extended by " + Failures.text(lease)
+							+ ": that is past its maxHoldTime of " + Failures.text(hold.options().maxHold()));
 		}
 		if (!this.lossHandler.isStillHeld(hold) || hold.lease().left(sent) >= lease.toNanos()) {
 			return hold.isHeld();
 		}
-		Duration asked = atLeastAsRenewed(hold, lease, sent);
-		Claim claim = Claim.of(hold.key(), hold.owner(), this.instance.id(), asked).mode(hold.ownership().mode());
+		// Not shorter than the watchdog would ask for: once such a renewal was not
+		// answered, a store may have to refuse longer ones, since it may still be carried
+		// out after them.
+		long least = hold.options().renewed() ? Math.min(hold.options().lease(), longest) : 0;
+		Duration asked = Duration.ofMillis(Math.max(lease.toMillis(), TimeUnit.NANOSECONDS.toMillis(least)));
 		// The key may stay ours for so long without our hearing of it.
-		if (!hold.ownership().beginExtension(hold)) {
+		if (!ownership.beginExtension(hold)) {
 			return false;
 		}
-		if (!Interrupts.deferredDuring(() -> ask(claim, hold))) {
-			this.lossHandler.declare(hold.ownership(), Reason.TAKEN);
+		if (!send(renewal(ownership, asked), hold)) {
+			this.lossHandler.declare(ownership, Reason.TAKEN);
 			return false;
 		}
-		hold.ownership().confirmed(sent, asked.toMillis() * 1_000_000);
-		return this.lossHandler.isStillHeld(hold) && hold.ownership().endExtension(hold);
+		ownership.confirmed(sent, asked.toNanos());
+		return this.lossHandler.isStillHeld(hold) && ownership.endExtension(hold);
 	}
 
-	/**
-	 * A lease that the watchdog renews is not asked for shorter than it would: once such
-	 * a renewal was not answered, a store may have to refuse longer ones, since it may
-	 * still be carried out after them.
-	 */
-	private static Duration atLeastAsRenewed(Hold hold, Duration lease, Moment now) {
-		if (!hold.options().renewed()) {
-			return lease;
-		}
-		long renewed = Math.min(hold.options().lease(), hold.ownership().maxHoldLeft(now.nanos()));
-		return Duration.ofMillis(Math.max(lease.toMillis(), TimeUnit.NANOSECONDS.toMillis(renewed)));
-	}
-
-	private boolean ask(Claim claim, Hold hold) {
+	private boolean send(Renewal renewal, Hold hold) {
 		try {
-			return this.backend.renew(List.of(claim)).get(0);
+			return Failures.ask("extend", renewal.key(), () -> this.backend.renew(List.of(renewal))).get(0);
 		}
-		catch (RuntimeException ex) {
-			LockBackendException failure = Failures.asBackendException("extend", claim.key(), ex);
-			if (failure.isNotCarriedOut()) {
+		catch (LockBackendException ex) {
+			if (ex.isNotCarriedOut()) {
 				hold.ownership().endExtension(hold);
 			}
-			throw failure;
+			throw ex;
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -8,9 +9,9 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 
+import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,25 +26,63 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Hold implements Ownership.State {
 
+	/**
+	 * What is to hear of a loss: a handle, or a request that collects its keys. Does not
+	 * block and does not throw.
+	 */
+	public interface Attached {
+
+		/**
+		 * One of its holds is lost. May be called more than once.
+		 */
+		void lost();
+
+		/**
+		 * The thread that the handle is bound to, {@code null} if there is none.
+		 */
+		@Nullable Thread thread();
+
+	}
+
+	/**
+	 * The place of a hold in the local queue of its key: all that a hold knows of those
+	 * that wait in this JVM. Safe for use by many threads.
+	 */
+	public interface Place {
+
+		/**
+		 * Ends the hold and leaves its key to the next local request.
+		 * @param hold the hold at this place
+		 * @return {@code false} if no local request may have the key, or the hold has
+		 * lost it
+		 */
+		boolean handOn(Hold hold);
+
+		/**
+		 * Gives up the place, since the hold has ended and the key is left to no local
+		 * request. Only the first call has an effect.
+		 */
+		void leave();
+
+	}
+
 	private final HoldOptions options;
 
 	private final Ownership ownership;
 
-	private final QueuePlace place;
+	private final Place place;
 
 	private final OptionalLong fencingToken;
 
 	private final EngineTime time;
 
 	/**
-	 * Since when its request has all its keys, or, until it has, this one.
+	 * Since when its request has all its keys, or, until it has, this one; by the
+	 * monotonic clock, and by the wall clock.
 	 */
-	private volatile Moment since;
+	private volatile long since;
 
-	/**
-	 * Whether its request collects other keys yet. Guarded by this hold.
-	 */
-	private boolean collecting;
+	private volatile long sinceWall;
 
 	/**
 	 * Changed only by this hold's monitor.
@@ -64,12 +103,12 @@ public final class Hold implements Ownership.State {
 	/**
 	 * One of its handles, mostly the only one; guarded by this hold.
 	 */
-	private @Nullable AttachedHandle handle;
+	private @Nullable Attached handle;
 
 	/**
 	 * The others; guarded by this hold.
 	 */
-	private @Nullable Set<AttachedHandle> others;
+	private Set<Attached> others = Set.of();
 
 	private volatile long minHold;
 
@@ -79,18 +118,17 @@ public final class Hold implements Ownership.State {
 	 * Creates one that has not taken its key yet.
 	 * @param place its place in the local queue, which it gives up when it ends
 	 */
-	public Hold(Ownership ownership, QueuePlace place, HoldOptions options, OptionalLong fencingToken,
-			EngineTime time) {
+	public Hold(Ownership ownership, Place place, HoldOptions options, OptionalLong fencingToken, EngineTime time) {
 		this.options = options;
 		this.ownership = ownership;
 		this.place = place;
 		this.fencingToken = fencingToken;
 		this.time = time;
-		this.since = Moment.now(time);
-		this.collecting = options.collects();
+		this.since = time.nanoTime();
+		this.sinceWall = time.wallNanos();
 		this.exclusive = options.isShared() ? 0 : 1;
 		this.minHold = options.minHold();
-		this.expireOnClose = options.expireOnClose();
+		this.expireOnClose = options.request().expireOnClose();
 	}
 
 	public String key() {
@@ -140,15 +178,12 @@ public final class Hold implements Ownership.State {
 		return this.ownership.lease();
 	}
 
-	/**
-	 * When it began, on both clocks: fixed, while the difference between them is not.
-	 */
-	Moment since() {
-		return this.since;
+	Duration held() {
+		return Duration.ofNanos(nanosHeld());
 	}
 
-	Duration held() {
-		return Duration.ofNanos(this.time.nanoTime() - this.since.nanos());
+	private long nanosHeld() {
+		return this.time.nanoTime() - this.since;
 	}
 
 	/**
@@ -156,35 +191,24 @@ public final class Hold implements Ownership.State {
 	 * @param since from when all that is limited in time counts
 	 * @return {@code false} if it is lost already
 	 */
-	public synchronized boolean collected(Moment since) {
-		if (isHeld()) {
-			this.since = since;
-			this.ownership.collected(since.nanos());
-			this.collecting = false;
-		}
-		return !this.collecting;
+	public boolean collected(Moment since) {
+		this.since = since.nanos();
+		this.sinceWall = since.wall();
+		return this.ownership.collected(this, since.nanos());
 	}
 
 	/**
 	 * Its request has lost another key, and collects again.
 	 */
-	public synchronized void collect() {
-		this.collecting = true;
+	public void collect() {
 		this.ownership.collect();
-	}
-
-	/**
-	 * Whether a loss concerns its request only, which then collects the key again.
-	 */
-	synchronized boolean isCollecting() {
-		return this.collecting;
 	}
 
 	/**
 	 * For how long the key is to block others when it is given back now; 0 to free it.
 	 */
 	long rest() {
-		long minimum = this.minHold - (this.time.nanoTime() - this.since.nanos());
+		long minimum = this.minHold - nanosHeld();
 		long expiry = this.expireOnClose ? this.ownership.leftOnServer() : 0;
 		return Math.max(0, Math.max(minimum, expiry));
 	}
@@ -223,8 +247,8 @@ public final class Hold implements Ownership.State {
 	 * ending of all requests that it serves.
 	 */
 	public synchronized void keep(HoldOptions asked) {
-		this.minHold = Math.max(this.minHold, this.time.nanoTime() - this.since.nanos() + asked.minHold());
-		this.expireOnClose |= asked.expireOnClose();
+		this.minHold = Math.max(this.minHold, nanosHeld() + asked.minHold());
+		this.expireOnClose |= asked.request().expireOnClose();
 	}
 
 	/**
@@ -267,42 +291,49 @@ public final class Hold implements Ownership.State {
 		return this.entries == 0;
 	}
 
-	public synchronized void attach(AttachedHandle opened) {
+	public synchronized void attach(Attached opened) {
 		if (this.handle == null) {
 			this.handle = opened;
 			return;
 		}
-		if (this.others == null) {
+		if (this.others.isEmpty()) {
 			this.others = new HashSet<>();
 		}
 		this.others.add(opened);
 	}
 
-	public synchronized void detach(AttachedHandle closed) {
+	public synchronized void detach(Attached closed) {
 		if (this.handle == closed) {
 			this.handle = null;
 		}
-		else if (this.others != null) {
+		else if (!this.others.isEmpty()) {
 			this.others.remove(closed);
 		}
 	}
 
-	/**
-	 * The thread that one of its handles is bound to, the first one if it can be.
-	 */
-	@Nullable Thread thread() {
-		return handles().stream().map(AttachedHandle::thread).filter(Objects::nonNull).findFirst().orElse(null);
-	}
-
-	public synchronized List<AttachedHandle> handles() {
-		List<AttachedHandle> handles = new ArrayList<>();
+	public synchronized List<Attached> handles() {
+		List<Attached> handles = new ArrayList<>(this.others);
 		if (this.handle != null) {
-			handles.add(this.handle);
-		}
-		if (this.others != null) {
-			handles.addAll(this.others);
+			handles.add(0, this.handle);
 		}
 		return handles;
+	}
+
+	/**
+	 * Describes it to users, with the thread that one of its handles is bound to, the
+	 * first one if it can be.
+	 */
+	EngineSnapshot.Hold describe(Moment now) {
+		String thread = handles().stream()
+			.map(Attached::thread)
+			.filter(Objects::nonNull)
+			.map(Thread::getName)
+			.findFirst()
+			.orElse(null);
+		return new EngineSnapshot.Hold(key(), owner(), this.options.name(), this.ownership.mode(),
+				Duration.ofNanos(Math.max(0, lease().left(now))), Instant.ofEpochSecond(0, this.sinceWall), held(),
+				this.ownership.renewals(), thread,
+				this.fencingToken.isPresent() ? this.fencingToken.getAsLong() : null);
 	}
 
 }

@@ -64,13 +64,6 @@ public record HoldOptions(LockRequest request, Duration leaseTime) {
 	}
 
 	/**
-	 * Whether the lease is left to run out.
-	 */
-	public boolean expireOnClose() {
-		return this.request.expireOnClose();
-	}
-
-	/**
 	 * Whether it may be held by several owners.
 	 */
 	public LockMode mode() {
@@ -118,7 +111,7 @@ public record HoldOptions(LockRequest request, Duration leaseTime) {
 	 */
 	public boolean granted() {
 		return this.request.keys().size() == 1 && !isShared() && !fenced() && renewed() && minHold() == 0
-				&& !expireOnClose();
+				&& !this.request.expireOnClose();
 	}
 
 	/**

@@ -2,8 +2,6 @@ package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
 
-import io.github.distributedlock.engine.runtime.EngineTime;
-
 /**
  * A lease that the store granted or renewed. Counts from before the command was sent, so
  * it ends here before it ends there.
@@ -29,48 +27,36 @@ public record Lease(Moment sent, long nanos) {
 	 * clock counts.
 	 */
 	public long left(Moment now) {
-		return left(now.nanos(), now.wall());
-	}
-
-	boolean isOver(EngineTime time) {
-		return left(time.nanoTime(), time.wallNanos()) <= 0;
-	}
-
-	private long left(long nanos, long wall) {
-		return left(isSuspect(nanos, wall) ? wall - this.sent.wall() : nanos - this.sent.nanos());
+		return isSuspect(now) ? this.nanos - margin() - (now.wall() - this.sent.wall()) : monotonicLeft(now);
 	}
 
 	/**
 	 * What is left of it by the monotonic clock alone.
 	 */
 	long monotonicLeft(Moment now) {
-		return left(now.nanos() - this.sent.nanos());
+		return this.nanos - margin() - elapsed(now);
 	}
 
 	/**
 	 * When to renew it: after a third of it.
 	 */
 	long toRenewal(Moment now) {
-		return this.nanos / 3 - (now.nanos() - this.sent.nanos());
+		return this.nanos / 3 - elapsed(now);
 	}
 
 	boolean isSuspect(Moment now) {
-		return isSuspect(now.nanos(), now.wall());
-	}
-
-	private boolean isSuspect(long nanos, long wall) {
-		return (wall - this.sent.wall()) - (nanos - this.sent.nanos()) > margin();
+		return (now.wall() - this.sent.wall()) - elapsed(now) > margin();
 	}
 
 	/**
 	 * What is left of it on the server at most.
 	 */
 	long leftOnServer(Moment now) {
-		return monotonicLeft(now) + margin();
+		return this.nanos - elapsed(now);
 	}
 
-	private long left(long elapsed) {
-		return this.nanos - margin() - elapsed;
+	private long elapsed(Moment now) {
+		return now.nanos() - this.sent.nanos();
 	}
 
 	/**

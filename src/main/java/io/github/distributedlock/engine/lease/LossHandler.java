@@ -9,44 +9,38 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockLostException;
-import io.github.distributedlock.engine.runtime.EngineTime;
-import io.github.distributedlock.engine.runtime.Events;
-import io.github.distributedlock.engine.runtime.Text;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Declares keys lost, and tells the handles, the listeners and the log. Safe for use by
- * many threads.
+ * Declares keys lost, and reports that to the handles, the listeners and the log. Safe
+ * for use by many threads.
  * <p>
  * Invariant: a key is lost once, by the thread that changes the state of its
- * {@link Ownership}, and only that thread tells of it.
+ * {@link Ownership}, and only that thread reports it.
  */
 public final class LossHandler {
 
-	private final Events events;
+	private static final Logger logger = LoggerFactory.getLogger(LossHandler.class);
 
 	private final Sweeper sweeper;
 
-	private final LossLog log;
+	private final Events events;
 
 	private final Map<Reason, Long> losses = new ConcurrentHashMap<>();
 
-	/**
-	 * Creates it.
-	 * @param events tell the listeners on other threads
-	 */
-	public LossHandler(Sweeper sweeper, Events events, EngineTime time) {
+	public LossHandler(Sweeper sweeper, Events events) {
 		this.sweeper = sweeper;
 		this.events = events;
-		this.log = new LossLog(time);
 	}
 
 	/**
 	 * Whether the hold is certainly ours still; declares it lost if its lease is over.
 	 */
 	public boolean isStillHeld(Hold hold) {
-		if (hold.isHeld() && hold.ownership().isOver()) {
-			declare(hold.ownership(), hold.ownership().overReason());
+		if (hold.isHeld()) {
+			isStillOwned(hold.ownership());
 		}
 		return hold.isHeld();
 	}
@@ -65,30 +59,30 @@ public final class LossHandler {
 	 * Declares a key lost, unless it is lost or being released already.
 	 */
 	public void declare(Ownership ownership, Reason reason) {
-		if (ownership.lose(reason)) {
-			Hold last = ownership.hold();
-			if (last != null && last.isLost()) {
-				last.leavePlace();
-				tell(last, reason, told(reason, ownership));
-				return;
-			}
-			if (ownership.isUnsettled()) {
-				this.sweeper.cleanUp(ownership);
-			}
-			if (reason == Reason.TAKEN && last != null) {
-				tell(last, reason, told(reason, ownership));
-			}
-			else {
-				this.log.warn("Lock '" + LockException.printable(ownership.key()) + "' of " + ownership.owner()
-						+ " was lost while it was handed on: " + told(reason, ownership));
-			}
+		if (!ownership.lose(reason)) {
+			return;
+		}
+		Hold last = ownership.hold();
+		if (last != null && last.isLost()) {
+			last.leavePlace();
+			report(last, reason, why(reason, ownership), remedy(reason));
+			return;
+		}
+		if (ownership.isUnsettled()) {
+			this.sweeper.cleanUp(ownership);
+		}
+		if (last != null && reason == Reason.TAKEN) {
+			report(last, reason, why(reason, ownership), remedy(reason));
+		}
+		else {
+			warn(ownership, "was lost while it was handed over", why(reason, ownership), remedy(reason));
 		}
 	}
 
 	/**
-	 * Tells the last one to hold a key, if there was one, that it was not ours any more
-	 * when it was to be released. If its lease was over when the store answered, that is
-	 * all that is known: it need not have been taken before.
+	 * Reports that a key was not ours any more when it was to be released, to the last
+	 * one to hold it, if there was one. If its lease was over when the store answered,
+	 * that is all that is known: it need not have been taken before.
 	 */
 	public void discoveredAtRelease(@Nullable Hold last) {
 		if (last == null) {
@@ -96,11 +90,11 @@ public final class LossHandler {
 		}
 		Ownership ownership = last.ownership();
 		if (ownership.isOver()) {
-			tell(last, ownership.overReason(), "its release took longer than what was left of its lease of "
-					+ Text.of(ownership.lease().nanos()) + " (" + remedy(Reason.NOT_RENEWED) + ")");
+			report(last, ownership.overReason(), "its release took longer than what was left of its lease of "
+					+ Failures.text(ownership.lease().nanos()), remedy(Reason.NOT_RENEWED));
 		}
 		else {
-			tell(last, Reason.TAKEN, told(Reason.TAKEN, ownership));
+			report(last, Reason.TAKEN, why(Reason.TAKEN, ownership), remedy(Reason.TAKEN));
 		}
 	}
 
@@ -111,25 +105,23 @@ public final class LossHandler {
 		return Map.copyOf(this.losses);
 	}
 
-	/**
-	 * Tells the log what it has not told yet, since there will be no other time.
-	 */
-	public void finish() {
-		this.log.tellCounted();
-	}
-
-	private void tell(Hold hold, Reason reason, String why) {
+	private void report(Hold hold, Reason reason, String why, @Nullable String remedy) {
 		Duration held = hold.held();
-		hold.handles().forEach(AttachedHandle::lost); // Before anything that may fail.
-		if (hold.isCollecting()) {
-			this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner()
-					+ " was lost while its request waited for its other keys, and has to be acquired anew: " + why);
+		Ownership ownership = hold.ownership();
+		hold.handles().forEach(Hold.Attached::lost); // Before anything that may fail.
+		if (ownership.isCollecting()) {
+			warn(ownership, "was lost while its request waited for its other keys, and has to be acquired anew", why,
+					remedy);
 			return;
 		}
 		this.losses.merge(reason, 1L, Long::sum);
-		this.events.publish(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
-		this.log.warn("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner() + " was lost after "
-				+ Text.of(held) + ": " + why);
+		this.events.publishElsewhere(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
+		warn(ownership, "was lost after " + Failures.text(held), why, remedy);
+	}
+
+	private static void warn(Ownership ownership, String what, String why, @Nullable String remedy) {
+		logger.warn("Lock '{}' of {} {}: {}{}", LockException.printable(ownership.key()), ownership.owner(), what, why,
+				(remedy != null) ? " (" + remedy + ")" : "");
 	}
 
 	/**
@@ -142,11 +134,6 @@ public final class LossHandler {
 				+ " was lost: " + why(reason, hold.ownership()), remedy(reason), keys, reason);
 	}
 
-	private static String told(Reason reason, Ownership ownership) {
-		String remedy = remedy(reason);
-		return why(reason, ownership) + ((remedy != null) ? " (" + remedy + ")" : "");
-	}
-
 	/**
 	 * What happened.
 	 */
@@ -154,9 +141,9 @@ public final class LossHandler {
 		HoldOptions options = ownership.options();
 		return switch (reason) {
 			case LEASE_EXPIRED ->
-				"its fixed lease of " + Text.of(options.lease()) + " ran out before it was given back";
-			case MAX_HOLD_TIME -> "its maxHoldTime of " + Text.of(options.maxHold()) + " was reached";
-			case NOT_RENEWED -> "its lease of " + Text.of(ownership.lease().nanos())
+				"its fixed lease of " + Failures.text(options.lease()) + " ran out before it was given back";
+			case MAX_HOLD_TIME -> "its maxHoldTime of " + Failures.text(options.maxHold()) + " was reached";
+			case NOT_RENEWED -> "its lease of " + Failures.text(ownership.lease().nanos())
 					+ " was not renewed in time: the store could not be reached, or this JVM stood still";
 			case TAKEN -> "the store says that the key is no longer ours";
 			case SHUTDOWN -> "the lock engine was closed while it was held; its lease is left to run out";

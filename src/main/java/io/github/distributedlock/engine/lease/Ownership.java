@@ -1,38 +1,34 @@
 package io.github.distributedlock.engine.lease;
 
-import java.time.Duration;
-import java.time.Instant;
-import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
-import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.runtime.EngineTime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key that this JVM owns in the store under one owner token: for one hold or, handed on
- * inside the JVM, for several, one after the other.
+ * A key that this JVM owns in the store under one owner token: for one hold or, handed
+ * over inside the JVM, for several, one after the other.
  *
  * <pre>
- *            taken              given back
+ *            taken              released
  *   VACANT ──────────► HELD ──────────────────► RELEASING
  *     │ ▲               │ │                         ▲
  *     │ └───────────────┘ │ past the deadline,      │
- *     │    handed on      │ not ours any more,      │
+ *     │    handed over    │ not ours any more,      │
  *     │                   ▼ engine stopped          │
  *     ├────────────────► LOST                       │
  *     └─────────────────────────────────────────────┘
- *                 nobody wanted it
+ *                 no request wanted it
  * </pre>
  *
  * Invariants: each change of state is one compare-and-set, and those from RELEASING on
  * are final. So at most one hold has it, a loss reaches the one that has it then, and a
- * hold that has handed it on can do nothing to it any more: it is not handed on before
+ * hold that has handed it on can do nothing to it any more: it is not handed over before
  * the store has answered every command that was sent for it. What the store answers to a
  * renewal counts only until the end. The lease ends here before the server may give the
  * key to another, and its end only moves later.
@@ -70,8 +66,6 @@ public final class Ownership {
 
 	private static final State NEW = new Other(Stage.VACANT, null, null, 0);
 
-	private static final State NEW_UNSETTLED = new Other(Stage.VACANT, null, null, 1);
-
 	private static final State RELEASING = new Other(Stage.RELEASING, null, null, 0);
 
 	private static final AtomicReferenceFieldUpdater<Ownership, State> STATE = AtomicReferenceFieldUpdater
@@ -87,16 +81,16 @@ public final class Ownership {
 
 	private final EngineTime time;
 
-	private final long begin;
-
 	/**
-	 * Since when the request's own limit counts.
+	 * When it was acquired, or since when its request has all its keys: from then on the
+	 * request's own limit counts.
 	 */
-	private volatile long limitedSince;
+	private volatile long begin;
 
 	/**
-	 * Whether its request collects other keys yet: until then any lease is renewed, and
-	 * the request's own limit does not count.
+	 * Whether its request collects other keys yet: until then any lease is renewed, the
+	 * request's own limit does not count, and a loss concerns the request only. Changed
+	 * only by this monitor.
 	 */
 	private volatile boolean collecting;
 
@@ -105,25 +99,16 @@ public final class Ownership {
 	private volatile Lease lease;
 
 	/**
-	 * When it is renewed; {@code null} until the watchdog looks after it. Guarded by
-	 * this.
+	 * When it is renewed; {@code null} until the watchdog looks at it. Guarded by this.
 	 */
-	private @Nullable Renewal renewal;
+	private Watchdog.@Nullable Plan plan;
 
 	/**
 	 * Creates one that is vacant.
-	 * @param sent when the command was sent by which it was acquired
-	 * @param unsettled whether an earlier one was never answered
-	 */
-	public Ownership(String key, String owner, HoldOptions options, Moment sent, long sliceStart, boolean unsettled,
-			EngineTime time) {
-		this(key, owner, options, new Lease(sent, options.lease()), sent.nanos(), sliceStart, unsettled, time);
-	}
-
-	/**
-	 * Creates one that is vacant, and was granted some time after its command was sent.
-	 * @param lease what was granted, which may be shorter than what a renewal gives
-	 * @param begin when it was accepted
+	 * @param lease that of a grant may be shorter than what a renewal gives
+	 * @param begin when the command was sent by which it was acquired, or when it was
+	 * accepted, if it was granted some time after that
+	 * @param unsettled whether an earlier command was never answered
 	 */
 	public Ownership(String key, String owner, HoldOptions options, Lease lease, long begin, long sliceStart,
 			boolean unsettled, EngineTime time) {
@@ -131,10 +116,9 @@ public final class Ownership {
 		this.owner = owner;
 		this.options = options;
 		this.sliceStart = sliceStart;
-		this.state = unsettled ? NEW_UNSETTLED : NEW;
+		this.state = unsettled ? new Other(Stage.VACANT, null, null, 1) : NEW;
 		this.time = time;
 		this.begin = begin;
-		this.limitedSince = begin;
 		this.collecting = options.collects();
 		this.lease = lease;
 	}
@@ -156,7 +140,7 @@ public final class Ownership {
 	}
 
 	/**
-	 * Since when the key has been handed on in this JVM.
+	 * Since when the key has been handed over in this JVM.
 	 */
 	public long sliceStart() {
 		return this.sliceStart;
@@ -219,9 +203,8 @@ public final class Ownership {
 	 * @return {@code false} if it is not vacant any more
 	 */
 	public boolean take(Hold hold) {
-		State state = this.state;
-		State taken = (unanswered(state) == 0) ? hold : new Other(Stage.HELD, hold, null, unanswered(state));
-		return stage(state) == Stage.VACANT && STATE.compareAndSet(this, state, taken);
+		return change((state) -> stage(state) == Stage.VACANT,
+				(state) -> (unanswered(state) == 0) ? hold : new Other(Stage.HELD, hold, null, unanswered(state)));
 	}
 
 	/**
@@ -230,18 +213,26 @@ public final class Ownership {
 	 * may be carried out yet, which would then be one for the next hold
 	 */
 	public boolean vacate(Hold hold) {
-		State state = this.state;
-		return isHeldBy(state, hold) && unanswered(state) == 0
-				&& STATE.compareAndSet(this, state, new Other(Stage.VACANT, hold, null, 0));
+		return change((state) -> isHeldBy(state, hold) && unanswered(state) == 0,
+				(state) -> new Other(Stage.VACANT, hold, null, 0));
 	}
 
 	/**
-	 * Ends it with a hold, to give the key back.
+	 * Ends it with a hold, to release the key.
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	public boolean beginRelease(Hold hold) {
-		return change(hold, (state) -> (unanswered(state) == 0) ? RELEASING
+		return change((state) -> isHeldBy(state, hold), (state) -> (unanswered(state) == 0) ? RELEASING
 				: new Other(Stage.RELEASING, null, null, unanswered(state)));
+	}
+
+	/**
+	 * Ends it while no hold has it, to release the key or to pass it on.
+	 * @return {@code false} if it is not vacant any more
+	 */
+	public boolean beginRelease() {
+		return change((state) -> stage(state) == Stage.VACANT,
+				(state) -> new Other(Stage.RELEASING, hold(state), null, unanswered(state)));
 	}
 
 	/**
@@ -250,7 +241,7 @@ public final class Ownership {
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	boolean beginExtension(Hold hold) {
-		return change(hold, (state) -> new Other(Stage.HELD, hold, null, unanswered(state) + 1));
+		return changeUnanswered(hold, 1);
 	}
 
 	/**
@@ -258,49 +249,35 @@ public final class Ownership {
 	 * @return {@code false} if that hold does not have it any more
 	 */
 	boolean endExtension(Hold hold) {
-		return change(hold, (state) -> new Other(Stage.HELD, hold, null, unanswered(state) - 1));
+		return changeUnanswered(hold, -1);
 	}
 
-	private boolean change(Hold hold, UnaryOperator<State> change) {
-		while (true) {
-			State state = this.state;
-			if (!isHeldBy(state, hold)) {
-				return false;
-			}
-			if (STATE.compareAndSet(this, state, change.apply(state))) {
-				return true;
-			}
-		}
-	}
-
-	/**
-	 * Ends it while no hold has it, to give the key back or to pass it on.
-	 * @return {@code false} if it is not vacant any more
-	 */
-	public boolean beginRelease() {
-		State state = this.state;
-		return stage(state) == Stage.VACANT
-				&& STATE.compareAndSet(this, state, new Other(Stage.RELEASING, hold(state), null, unanswered(state)));
+	private boolean changeUnanswered(Hold hold, int more) {
+		return change((state) -> isHeldBy(state, hold),
+				(state) -> new Other(Stage.HELD, hold, null, unanswered(state) + more));
 	}
 
 	/**
 	 * Ends it by a loss. A vacant one is not lost to a shutdown: the request that comes
-	 * for it gives it back. Nor is one that is about to be given back.
+	 * for it releases it. Nor is one that is about to be released.
 	 * @return {@code false} if it had ended before
 	 */
 	boolean lose(Reason reason) {
+		return change((state) -> {
+			Hold last = hold(state);
+			return isOwned(state)
+					&& (reason != Reason.SHUTDOWN || (stage(state) == Stage.HELD && last != null && !last.isLeft()));
+		}, (state) -> new Other((stage(state) == Stage.VACANT) ? Stage.LOST_VACANT : Stage.LOST, hold(state), reason,
+				unanswered(state)));
+	}
+
+	private boolean change(Predicate<State> from, UnaryOperator<State> to) {
 		while (true) {
 			State state = this.state;
-			if (!isOwned(state)) {
+			if (!from.test(state)) {
 				return false;
 			}
-			Hold last = hold(state);
-			boolean vacant = stage(state) == Stage.VACANT;
-			if (reason == Reason.SHUTDOWN && (vacant || last == null || last.isLeft())) {
-				return false;
-			}
-			Stage lost = vacant ? Stage.LOST_VACANT : Stage.LOST;
-			if (STATE.compareAndSet(this, state, new Other(lost, last, reason, unanswered(state)))) {
+			if (STATE.compareAndSet(this, state, to.apply(state))) {
 				return true;
 			}
 		}
@@ -327,21 +304,10 @@ public final class Ownership {
 	}
 
 	/**
-	 * Describes it to users.
+	 * How often its lease was renewed.
 	 */
-	EngineSnapshot.Hold describe(Moment now) {
-		Hold hold = hold();
-		Thread thread = (hold != null) ? hold.thread() : null;
-		OptionalLong token = (hold != null) ? hold.fencingToken() : OptionalLong.empty();
-		return new EngineSnapshot.Hold(this.key, this.owner, name(), mode(),
-				Duration.ofNanos(Math.max(0, lease().left(now))),
-				Instant.ofEpochSecond(0, (hold != null) ? hold.since().wall() : now.wall()),
-				(hold != null) ? hold.held() : Duration.ZERO, renewals(), (thread != null) ? thread.getName() : null,
-				token.isPresent() ? token.getAsLong() : null);
-	}
-
-	private synchronized int renewals() {
-		return (this.renewal != null) ? this.renewal.count() : 0;
+	synchronized int renewals() {
+		return (this.plan != null) ? this.plan.count() : 0;
 	}
 
 	/**
@@ -380,11 +346,11 @@ public final class Ownership {
 		return Math.min(this.lease.nanos(), this.options.lease());
 	}
 
-	synchronized Renewal renewal() {
-		if (this.renewal == null) {
-			this.renewal = new Renewal(this);
+	synchronized Watchdog.Plan plan() {
+		if (this.plan == null) {
+			this.plan = new Watchdog.Plan(this);
 		}
-		return this.renewal;
+		return this.plan;
 	}
 
 	/**
@@ -399,22 +365,26 @@ public final class Ownership {
 	}
 
 	/**
-	 * Its request has all its keys: a fixed lease is not renewed any more, and the
-	 * request's own limit counts.
+	 * Its request has all its keys: a fixed lease is not renewed any more, the request's
+	 * own limit counts, and a loss is one of the user's lock.
+	 * @return {@code false} if that hold has lost it already
 	 */
-	public void collected(long since) {
-		this.limitedSince = since;
-		this.collecting = false;
-	}
-
-	void collect() {
-		this.collecting = true;
+	synchronized boolean collected(Hold hold, long since) {
+		if (isHeldBy(hold)) {
+			this.begin = since;
+			this.collecting = false;
+		}
+		return !this.collecting;
 	}
 
 	/**
-	 * Whether its request collects other keys yet.
+	 * Its request has lost another key, and collects again.
 	 */
-	boolean isCollecting() {
+	synchronized void collect() {
+		this.collecting = true;
+	}
+
+	synchronized boolean isCollecting() {
 		return this.collecting;
 	}
 
@@ -422,7 +392,7 @@ public final class Ownership {
 	 * Whether the lease has run out, so that it must be given up for lost.
 	 */
 	public boolean isOver() {
-		return this.lease.isOver(this.time);
+		return this.lease.left(Moment.now(this.time)) <= 0;
 	}
 
 	/**
@@ -445,7 +415,7 @@ public final class Ownership {
 	 */
 	long maxHoldLeft(long now) {
 		long longest = this.options.maxHold();
-		return (longest == Long.MAX_VALUE || this.collecting) ? Long.MAX_VALUE : longest - (now - this.limitedSince);
+		return (longest == Long.MAX_VALUE || this.collecting) ? Long.MAX_VALUE : longest - (now - this.begin);
 	}
 
 	/**

@@ -1,35 +1,49 @@
 package io.github.distributedlock.engine.lease;
 
-import java.util.ArrayList;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
-import io.github.distributedlock.engine.runtime.Batches;
-import io.github.distributedlock.engine.runtime.Events;
-import io.github.distributedlock.engine.runtime.Interrupts;
-import io.github.distributedlock.engine.runtime.Store;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Gives holds back, or hands them on. Never fails the caller: what the store cannot be
- * told now is left to the {@link Sweeper}. Safe for use by many threads.
+ * Releases holds, hands them over, or lets others in beside them: on the calling thread,
+ * or on the engine's, of which a node has a few, so that one that stalls delays only its
+ * own. Never fails the caller: a release that the store has not answered is left to the
+ * {@link Sweeper}, and a key that could not be downgraded stays exclusive until it is
+ * released. Safe for use by many threads.
  * <p>
- * Invariant: a hold is given back by the thread that changes the state of its
- * {@link Ownership}; it leaves its place in the local queue after the store was told.
+ * Invariants: a hold is released by the thread that changes the state of its
+ * {@link Ownership}; it leaves its place in the local queue after the store has answered
+ * or failed, and only then do listeners hear of it. A hold is shared here before the
+ * store is asked to downgrade its key: so it does not matter whether that is carried out,
+ * and when, since it changes only a key that its owner has. Each future completes, and on
+ * none of the engine's threads as long as there are others: when all its holds have ended
+ * or were left to the sweeper, or with the engine, after which their leases run out.
  */
 public final class Releaser {
 
-	/**
-	 * What has become of a hold that was to be given back.
-	 */
-	private enum Outcome {
+	private static final Logger logger = LoggerFactory.getLogger(Releaser.class);
 
-		RELEASED, DEFERRED, LOST
-
-	}
-
-	private final Store store;
+	private final LockBackend store;
 
 	private final Watchdog watchdog;
 
@@ -39,241 +53,365 @@ public final class Releaser {
 
 	private final Events events;
 
-	private final Downgrader downgrader;
+	private final NodeTasks tasks;
 
-	private final boolean handsOn;
+	private final Workers workers;
+
+	private final boolean handsOver;
+
+	private final Set<CompletableFuture<Void>> unfinished = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean ended;
 
 	/**
 	 * Creates it.
-	 * @param handsOn whether keys may be handed on inside this JVM
+	 * @param tasks what is done in the background
+	 * @param handsOver whether keys may be handed over inside this JVM
 	 */
-	public Releaser(Store store, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, Events events,
-			boolean handsOn) {
+	public Releaser(LockBackend store, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, Events events,
+			NodeTasks tasks, Workers workers, boolean handsOver) {
 		this.store = store;
 		this.watchdog = watchdog;
 		this.lossHandler = lossHandler;
 		this.sweeper = sweeper;
 		this.events = events;
-		this.downgrader = new Downgrader(store, lossHandler);
-		this.handsOn = handsOn;
+		this.tasks = tasks;
+		this.workers = workers;
+		this.handsOver = handsOver;
 	}
 
 	/**
-	 * Gives back holds whose last handle was closed: many in one step where that is
+	 * Releases holds whose last handle was closed: many in one step where that is
 	 * possible, else the last one first, and each whatever happens to the one before.
-	 * @return whether all were held until now, as far as the store could be told
+	 * @return whether all were held until now, as far as the store has answered
 	 */
 	public boolean release(List<Hold> holds) {
-		return end(holds, true);
+		return new Closing(true, true).end(holds);
 	}
 
 	/**
 	 * Lets others in beside holds that have become shared.
 	 */
 	public void downgrade(List<Hold> holds) {
-		eachBackwards(holds, this.downgrader::downgrade);
+		eachBackwards(holds, this::downgrade);
 	}
 
 	/**
-	 * Gives back holds that no handle was opened for.
+	 * Leaves holds that no handle was opened for, and releases those that nobody else has
+	 * entered.
 	 */
 	public void undo(List<Hold> holds) {
-		end(holds, false);
+		new Closing(false, true).end(holds.stream().filter(Hold::undoEntry).toList());
 	}
 
-	private boolean end(List<Hold> holds, boolean used) {
-		if (holds.size() == 1) {
-			return end(holds.get(0), used, null);
+	/**
+	 * Releases holds in the background.
+	 * @param then is run by the engine when that is done
+	 * @return what completes then, never exceptionally
+	 */
+	public CompletableFuture<Void> releaseAsync(List<Hold> holds, Runnable then) {
+		if (holds.isEmpty()) {
+			then.run();
+			return CompletableFuture.completedFuture(null);
 		}
-		Deferrals deferrals = deferrals();
-		try {
-			return eachBackwards(Batches.of(holds), (batch) -> (batch.size() > 1 && isEndedAtOnce(batch, used))
-					? endAtOnce(batch, used, deferrals) : eachBackwards(batch, (hold) -> end(hold, used, deferrals)));
+		CompletableFuture<Void> released = new CompletableFuture<>();
+		this.unfinished.add(released);
+		AtomicInteger left = new AtomicInteger(holds.size());
+		eachNode(holds, (some) -> {
+			try {
+				new Closing(true, false).end(some);
+			}
+			finally {
+				if (left.addAndGet(-some.size()) == 0) {
+					then.run();
+					finish(released);
+				}
+			}
+		});
+		if (this.ended) {
+			finish(released);
 		}
-		finally {
-			deferrals.log();
+		return released;
+	}
+
+	/**
+	 * Lets others in beside holds that have become shared, in the background.
+	 */
+	public void downgradeAsync(List<Hold> holds) {
+		eachNode(holds, this::downgrade);
+	}
+
+	/**
+	 * Undoes holds in the background.
+	 */
+	public void undoAsync(List<Hold> holds) {
+		eachNode(holds.stream().filter(Hold::undoEntry).toList(), (some) -> new Closing(false, false).end(some));
+	}
+
+	private void eachNode(List<Hold> holds, Consumer<List<Hold>> step) {
+		NodeTasks.byNode(this.store, holds, Hold::key).forEach((node, some) -> {
+			try {
+				this.tasks.run(node, () -> step.accept(some));
+			}
+			catch (OutOfMemoryError noThread) {
+				step.accept(some); // Better here than never.
+			}
+		});
+	}
+
+	private void finish(CompletableFuture<Void> released) {
+		if (this.unfinished.remove(released)) {
+			try {
+				this.workers.callback(() -> released.complete(null));
+			}
+			catch (OutOfMemoryError noThread) {
+				released.complete(null); // As well.
+			}
 		}
 	}
 
-	private Deferrals deferrals() {
-		return new Deferrals(this.store.backend(), this.sweeper, this.events);
+	/**
+	 * Completes what is left over when the threads have ended.
+	 */
+	public void end() {
+		this.ended = true;
+		this.unfinished.forEach(this::finish);
 	}
 
 	// Not recursive: there may be thousands. None is left out because of another.
 	private static <T> boolean eachBackwards(List<T> all, Predicate<T> step) {
 		boolean held = true;
-		RuntimeException exception = null;
-		Error error = null;
+		Throwable failure = null;
 		for (int i = all.size() - 1; i >= 0; i--) {
 			try {
 				held &= step.test(all.get(i));
 			}
-			catch (RuntimeException ex) {
-				exception = ex;
-			}
-			catch (Error ex) {
-				error = ex;
+			catch (RuntimeException | Error ex) {
+				failure = (failure instanceof Error) ? failure : ex;
 			}
 		}
-		if (error != null) {
+		if (failure instanceof Error error) {
 			throw error;
 		}
-		if (exception != null) {
-			throw exception;
+		if (failure != null) {
+			throw (RuntimeException) failure;
 		}
 		return held;
 	}
 
 	/**
-	 * Gives one back.
-	 * @param deferrals those of the others that end with it, {@code null} if it is alone
+	 * Releases a key in the store.
+	 * @param rest for how much longer it is to block others, in nanoseconds, or 0
 	 */
-	private boolean end(Hold hold, boolean used, @Nullable Deferrals deferrals) {
-		long rest = rest(hold, used);
-		LockEvent.Released event = event(hold, used);
-		boolean held = this.lossHandler.isStillHeld(hold);
-		if (held && mayHandOn(hold, rest) && hold.handOn()) {
-			publish(event);
-			return true;
-		}
-		Outcome outcome = Outcome.LOST;
-		if (held && begin(hold)) {
-			try {
-				outcome = tell(hold, rest, deferrals);
-			}
-			finally {
-				hold.leavePlace();
-			}
-		}
-		cleanUp(hold.ownership());
-		if (outcome == Outcome.RELEASED) {
-			publish(event);
-		}
-		return outcome != Outcome.LOST;
+	static boolean release(LockBackend store, String key, String owner, long rest) {
+		// Rounded up, as stores count in milliseconds.
+		return (rest > 0) ? store.leaveToExpire(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(rest) + 1))
+				: store.release(key, owner);
 	}
 
-	private boolean mayHandOn(Hold hold, long rest) {
-		return rest == 0 && hold.options().handedOn() && !hold.isShared() && this.handsOn;
-	}
-
-	private boolean isEndedAtOnce(List<Hold> holds, boolean used) {
-		String owner = holds.get(0).owner();
-		return holds.stream().allMatch((hold) -> hold.owner().equals(owner) && rest(hold, used) == 0)
-				&& this.store.coversInOneStep(keys(holds));
-	}
-
-	private boolean endAtOnce(List<Hold> holds, boolean used, Deferrals deferrals) {
-		boolean held = false;
-		List<LockEvent.Released> told = new ArrayList<>();
-		List<Hold> ours = holds.stream().filter(this.lossHandler::isStillHeld).filter(this::begin).toList();
+	private boolean downgrade(Hold hold) {
 		try {
-			if (!ours.isEmpty()) {
-				held = tell(ours, used, deferrals, told);
+			// One that is to block others after the end stays exclusive.
+			if (hold.rest() == 0 && this.lossHandler.isStillHeld(hold)
+					&& !Failures.ask("downgrade", hold.key(), () -> this.store.downgrade(hold.key(), hold.owner()))) {
+				this.lossHandler.declare(hold.ownership(), Reason.TAKEN);
 			}
 		}
-		finally {
-			ours.forEach(Hold::leavePlace);
-		}
-		holds.forEach((hold) -> cleanUp(hold.ownership()));
-		told.forEach(this::publish);
-		return held && ours.size() == holds.size();
-	}
-
-	private boolean begin(Hold hold) {
-		boolean begun = hold.ownership().beginRelease(hold);
-		if (begun) {
-			this.watchdog.unguard(hold.ownership());
-		}
-		return begun;
-	}
-
-	private void cleanUp(Ownership ownership) {
-		if (ownership.isUnsettled() && !ownership.isLeftToRunOut()) {
-			this.sweeper.cleanUp(ownership);
-		}
-	}
-
-	private Outcome tell(Hold hold, long rest, @Nullable Deferrals deferrals) {
-		RuntimeException failure = (deferrals != null) ? deferrals.silence(hold.key()) : null;
-		if (failure == null) {
-			try {
-				return isOwned(hold, release(hold, rest)) ? Outcome.RELEASED : Outcome.LOST;
-			}
-			catch (RuntimeException ex) {
-				failure = ex;
-			}
-		}
-		if (deferrals != null) {
-			deferrals.add(hold, rest, failure);
-		}
-		else {
-			Deferrals own = deferrals();
-			own.add(hold, rest, failure);
-			own.log();
-		}
-		return Outcome.DEFERRED;
-	}
-
-	private boolean release(Hold hold, long rest) {
-		boolean interrupted = Interrupts.defer();
-		try {
-			return this.store.release(hold.key(), hold.owner(), rest);
-		}
-		finally {
-			Interrupts.restore(interrupted);
-		}
-	}
-
-	private boolean tell(List<Hold> holds, boolean used, Deferrals deferrals, List<LockEvent.Released> told) {
-		List<LockEvent.@Nullable Released> events = new ArrayList<>(holds.size());
-		holds.forEach((hold) -> events.add(event(hold, used)));
-		RuntimeException failure = deferrals.silence(holds.get(0).key());
-		if (failure == null) {
-			try {
-				List<Boolean> owned = Interrupts
-					.deferredDuring(() -> this.store.releaseAll(keys(holds), holds.get(0).owner()));
-				for (int i = 0; i < holds.size(); i++) {
-					LockEvent.Released released = events.get(i);
-					if (isOwned(holds.get(i), owned.get(i)) && released != null) {
-						told.add(released);
-					}
-				}
-				return !owned.contains(false);
-			}
-			catch (RuntimeException ex) {
-				failure = ex;
-			}
-		}
-		for (Hold hold : holds) {
-			deferrals.add(hold, 0, failure);
+		catch (RuntimeException ex) {
+			logger.warn("Lock '{}' of {} stays exclusive until it is given back, though it is only shared now: {}",
+					LockException.printable(hold.key()), hold.owner(), ex.toString());
 		}
 		return true;
 	}
 
-	private boolean isOwned(Hold hold, boolean answer) {
-		if (!answer) {
-			this.lossHandler.discoveredAtRelease(hold);
+	/**
+	 * The end of some holds, confined to one thread: a node that has not answered is not
+	 * asked again.
+	 */
+	private final class Closing {
+
+		private final boolean used;
+
+		private final boolean here;
+
+		private Map<Object, LockBackendException> silentNodes = Map.of();
+
+		private @Nullable LockBackendException failure;
+
+		/**
+		 * Creates it.
+		 * @param used whether a handle was opened for them
+		 * @param here whether listeners are called on this thread
+		 */
+		private Closing(boolean used, boolean here) {
+			this.used = used;
+			this.here = here;
 		}
-		return answer;
-	}
 
-	private void publish(LockEvent.@Nullable Released event) {
-		if (event != null) {
-			this.events.publish(event);
+		private boolean end(List<Hold> holds) {
+			return (holds.size() == 1) ? end(holds.get(0)) : eachBackwards(Extender.batches(holds, Releaser.this.store),
+					(batch) -> isOneStep(batch) ? endAtOnce(batch) : eachBackwards(batch, this::end));
 		}
-	}
 
-	private static long rest(Hold hold, boolean used) {
-		return used ? hold.rest() : 0;
-	}
+		private boolean isOneStep(List<Hold> batch) {
+			String owner = batch.get(0).owner();
+			return batch.size() > 1 && batch.stream().allMatch((hold) -> hold.owner().equals(owner) && rest(hold) == 0)
+					&& NodeTasks.byNode(Releaser.this.store, batch, Hold::key).size() == 1;
+		}
 
-	private LockEvent.@Nullable Released event(Hold hold, boolean used) {
-		return (used && this.events.areHeard())
-				? new LockEvent.Released(hold.options().name(), hold.key(), hold.owner(), hold.held()) : null;
-	}
+		private long rest(Hold hold) {
+			return this.used ? hold.rest() : 0;
+		}
 
-	private static List<String> keys(List<Hold> holds) {
-		return holds.stream().map(Hold::key).toList();
+		/**
+		 * Ends one hold.
+		 * @return whether it was held until now, as far as is known
+		 */
+		private boolean end(Hold hold) {
+			long rest = rest(hold);
+			if (mayHandOver(hold, rest) && hold.handOn()) {
+				released(hold);
+				return true;
+			}
+			if (!begin(hold)) {
+				cleanUp(hold);
+				return false;
+			}
+			Boolean owned = null;
+			try {
+				owned = ask(hold, () -> release(Releaser.this.store, hold.key(), hold.owner(), rest));
+			}
+			finally {
+				leave(hold, owned != null, rest);
+			}
+			cleanUp(hold);
+			return report(hold, owned);
+		}
+
+		/**
+		 * Ends several of one owner that need not rest.
+		 * @return whether all were held until now, as far as is known
+		 */
+		private boolean endAtOnce(List<Hold> holds) {
+			List<Hold> ours = holds.stream().filter(this::begin).toList();
+			List<String> keys = ours.stream().map(Hold::key).toList();
+			List<Boolean> owned = null;
+			try {
+				owned = ours.isEmpty() ? List.of()
+						: ask(ours.get(0), () -> Releaser.this.store.releaseAll(keys, ours.get(0).owner()));
+			}
+			finally {
+				boolean answered = owned != null;
+				eachBackwards(ours, (hold) -> {
+					leave(hold, answered, 0);
+					return true;
+				});
+			}
+			holds.forEach(this::cleanUp);
+			boolean held = ours.size() == holds.size();
+			for (int i = 0; i < ours.size(); i++) {
+				held &= report(ours.get(i), (owned != null) ? owned.get(i) : null);
+			}
+			return held;
+		}
+
+		private boolean mayHandOver(Hold hold, long rest) {
+			return rest == 0 && Releaser.this.handsOver && hold.options().handedOn() && !hold.isShared()
+					&& Releaser.this.lossHandler.isStillHeld(hold);
+		}
+
+		private boolean begin(Hold hold) {
+			boolean begun = Releaser.this.lossHandler.isStillHeld(hold) && hold.ownership().beginRelease(hold);
+			if (begun) {
+				Releaser.this.watchdog.unguard(hold.ownership());
+			}
+			return begun;
+		}
+
+		/**
+		 * Releases keys of a node in the store.
+		 * @param first one of them
+		 * @return what the store has answered, {@code null} if that is left to the
+		 * sweeper
+		 */
+		private <T> @Nullable T ask(Hold first, Supplier<T> release) {
+			LockBackend store = Releaser.this.store;
+			LockBackendException silent = this.silentNodes.isEmpty() ? null
+					: this.silentNodes.get(NodeTasks.node(store, first.key()));
+			if (silent != null) {
+				this.failure = silent;
+				return null;
+			}
+			try {
+				return Failures.ask("release", first.key(), release);
+			}
+			catch (LockBackendException ex) {
+				warnOnce(first, ex);
+				this.failure = ex;
+				if (!ex.isNotCarriedOut()) {
+					this.silentNodes = new HashMap<>(this.silentNodes);
+					this.silentNodes.put(NodeTasks.node(store, first.key()), ex);
+				}
+				return null;
+			}
+		}
+
+		private void leave(Hold hold, boolean answered, long rest) {
+			try {
+				if (!answered) {
+					Releaser.this.sweeper.release(hold.ownership(), rest);
+				}
+			}
+			finally {
+				hold.leavePlace(); // Or no other request of this JVM gets the key again.
+			}
+		}
+
+		private void warnOnce(Hold hold, LockBackendException ex) {
+			if (this.failure == null) {
+				List<Throwable> causes = LockException.causes(ex);
+				logger.warn("Could not release lock '{}' of {}, trying again until the lease has run out in {}: {}",
+						LockException.printable(hold.key()), hold.owner(),
+						Failures.text(hold.ownership().leftOnServer()), causes.get(causes.size() - 1).toString());
+			}
+		}
+
+		private void cleanUp(Hold hold) {
+			if (hold.ownership().isUnsettled() && !hold.ownership().isLeftToRunOut()) {
+				Releaser.this.sweeper.cleanUp(hold.ownership());
+			}
+		}
+
+		private boolean report(Hold hold, @Nullable Boolean owned) {
+			if (owned == null) {
+				publish(new LockEvent.ReleaseDeferred(hold.options().name(), hold.key(), hold.owner(),
+						Objects.requireNonNull(this.failure)));
+			}
+			else if (owned) {
+				released(hold);
+			}
+			else {
+				Releaser.this.lossHandler.discoveredAtRelease(hold);
+				return false;
+			}
+			return true;
+		}
+
+		private void released(Hold hold) {
+			if (this.used && Releaser.this.events.areHeard()) {
+				publish(new LockEvent.Released(hold.options().name(), hold.key(), hold.owner(), hold.held()));
+			}
+		}
+
+		private void publish(LockEvent event) {
+			if (this.here) {
+				Releaser.this.events.publish(event);
+			}
+			else {
+				Releaser.this.events.publishElsewhere(event);
+			}
+		}
+
 	}
 
 }

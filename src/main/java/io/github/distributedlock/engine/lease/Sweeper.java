@@ -6,20 +6,19 @@ import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongConsumer;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.engine.runtime.EngineTime;
-import io.github.distributedlock.engine.runtime.Nodes;
-import io.github.distributedlock.engine.runtime.Store;
-import io.github.distributedlock.engine.runtime.Undo;
-import io.github.distributedlock.engine.runtime.Workers;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the store in the background what it may not have heard: that an owner has given a
- * key back. Every step checks the owner, so it does no harm, however often and late.
+ * Repeats in the background what the store may not have heard: that an owner has released
+ * a key. Every step checks the owner, so it does no harm, however often and late.
  * <p>
  * Invariants: at most one sweep is scheduled or under way, and one is while there are
  * tasks; but from the engine's end on, when no alarm rings any more, each task is tried
@@ -33,33 +32,27 @@ public final class Sweeper {
 
 	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
 
+	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+
 	/**
 	 * Bounds the memory, and the work when the store is back, of a long outage.
 	 */
 	private static final int MOST_TASKS = 10_000;
 
-	private final Queue<CleanUpTask> tasks = new LinkedBlockingQueue<>(MOST_TASKS);
+	private final Queue<Task> tasks = new LinkedBlockingQueue<>(MOST_TASKS);
 
 	private final AtomicBoolean active = new AtomicBoolean();
 
 	private volatile boolean finished;
 
-	/**
-	 * Whether it was said already that there is no more room.
-	 */
-	private final AtomicBoolean full = new AtomicBoolean();
-
-	private final Store store;
-
-	private final Nodes nodes;
+	private final LockBackend store;
 
 	private final EngineTime time;
 
 	private final Workers workers;
 
-	public Sweeper(Store store, EngineTime time, Workers workers) {
+	public Sweeper(LockBackend store, EngineTime time, Workers workers) {
 		this.store = store;
-		this.nodes = new Nodes(store.backend());
 		this.time = time;
 		this.workers = workers;
 	}
@@ -69,8 +62,12 @@ public final class Sweeper {
 	 * @param rest for how much longer it is to block others, or 0
 	 */
 	public void release(Ownership ownership, long rest) {
-		long now = this.time.nanoTime();
-		add(new CleanUpTask(ownership.key(), ownership.owner(), rest, now, now + ownership.leftOnServer()));
+		String key = ownership.key();
+		String owner = ownership.owner();
+		long restEnd = this.time.nanoTime() + rest;
+		Task task = new Task(key, owner, (now) -> Releaser.release(this.store, key, owner, restEnd - now), 0);
+		task.end = this.time.nanoTime() + ownership.leftOnServer();
+		add(task);
 	}
 
 	/**
@@ -78,14 +75,18 @@ public final class Sweeper {
 	 * out: until one lease after the first answer.
 	 */
 	public void cleanUp(Claim claim) {
-		add(new CleanUpTask(claim, this.time.nanoTime(), claim.lease().toNanos()));
+		forget(claim, claim.lease().toNanos());
 	}
 
 	/**
 	 * Undoes a claim that was answered, until the store answers this, too.
 	 */
 	public void forget(Claim claim) {
-		add(new CleanUpTask(claim, this.time.nanoTime(), 0));
+		forget(claim, 0);
+	}
+
+	private void forget(Claim claim, long settling) {
+		add(new Task(claim.key(), claim.owner(), (now) -> this.store.forget(claim), settling));
 	}
 
 	/**
@@ -97,33 +98,23 @@ public final class Sweeper {
 	}
 
 	/**
-	 * Tries every task once more, since there will be no other time; and so for those
-	 * that come later, as of a request that notices the end late.
+	 * Tries every task once more, since there will be no other time; and so those that
+	 * come later, as of a request that notices the end late.
 	 */
 	public void finish() {
 		this.finished = true;
-		this.workers.background(this::tryEachOnce);
+		this.workers.background(this::sweep);
 	}
 
-	private void tryEachOnce() {
-		Set<Object> down = new HashSet<>();
-		for (CleanUpTask task = this.tasks.poll(); task != null; task = this.tasks.poll()) {
-			runUnlessDown(task, down);
-		}
-	}
-
-	private void add(CleanUpTask task) {
-		if (this.tasks.offer(task)) {
-			this.full.set(false);
-		}
-		else if (this.full.compareAndSet(false, true)) {
+	private void add(Task task) {
+		if (!this.tasks.offer(task)) {
 			logger.warn(
-					"Lock '{}' of {}, and others, may stay in the store until their leases have run out there,"
-							+ " since {} locks are waiting to be released already",
+					"Lock '{}' of {} may stay in the store until its lease has run out there, since {} locks are"
+							+ " waiting to be released already",
 					LockException.printable(task.key), task.owner, MOST_TASKS);
 		}
 		if (this.finished) {
-			this.workers.background(this::tryEachOnce);
+			this.workers.background(this::sweep);
 		}
 		else {
 			start(0);
@@ -132,23 +123,28 @@ public final class Sweeper {
 
 	private void start(long delay) {
 		if (this.active.compareAndSet(false, true)) {
-			Undo.ifFails(() -> this.time.schedule(this::startSweep, delay), () -> this.active.set(false));
+			Failures.orUndo(() -> this.time.schedule(this::startSweep, delay), () -> this.active.set(false));
 		}
 	}
 
 	private void startSweep() {
-		Undo.ifFails(() -> this.workers.background(this::sweep), () -> {
+		Failures.orUndo(() -> this.workers.background(this::sweep), () -> {
 			this.active.set(false);
 			start(PAUSE);
 		});
 	}
 
 	private void sweep() {
+		boolean last = this.finished;
 		try {
-			this.tasks.removeIf((task) -> task.isDone(this.time.nanoTime()));
 			Set<Object> down = new HashSet<>();
-			for (CleanUpTask task : this.tasks) {
-				if (task.isDue(this.time.nanoTime()) && !runUnlessDown(task, down)) {
+			for (Task task : this.tasks) {
+				long now = this.time.nanoTime();
+				boolean done = task.isDone(now);
+				if (last || done) {
+					this.tasks.remove(task);
+				}
+				if (!done && (last || task.isDue(now)) && !runUnlessDown(task, down) && !last) {
 					this.tasks.remove(task);
 					add(task);
 				}
@@ -156,7 +152,7 @@ public final class Sweeper {
 		}
 		finally {
 			this.active.set(false);
-			if (!this.tasks.isEmpty()) {
+			if (!this.tasks.isEmpty() && !last) {
 				start(PAUSE);
 			}
 		}
@@ -166,26 +162,79 @@ public final class Sweeper {
 	 * Runs a task, unless another has failed at its node.
 	 * @return {@code false} if it failed
 	 */
-	private boolean runUnlessDown(CleanUpTask task, Set<Object> down) {
-		Object node = this.nodes.of(task.key);
-		if (down.contains(node) || run(task)) {
+	private boolean runUnlessDown(Task task, Set<Object> down) {
+		Object node = NodeTasks.node(this.store, task.key);
+		if (down.contains(node)) {
 			return true;
 		}
-		down.add(node);
-		return false;
-	}
-
-	private boolean run(CleanUpTask task) {
+		boolean answered = false;
 		try {
-			task.run(this.store, this.time.nanoTime());
-			task.answered(this.time.nanoTime());
-			return true;
+			task.step.accept(this.time.nanoTime());
+			answered = true;
 		}
 		catch (RuntimeException ex) {
 			logger.debug("Could not release lock '{}' of {} yet", LockException.printable(task.key), task.owner, ex);
-			task.postpone(this.time.nanoTime());
-			return false;
+			down.add(node);
 		}
+		task.ran(this.time.nanoTime(), answered);
+		return answered;
+	}
+
+	/**
+	 * One owner-checked release that the store may not have heard. Its schedule is
+	 * confined to the sweep, but for a last try at the engine's end, after which nothing
+	 * counts.
+	 */
+	private static final class Task {
+
+		private final String key;
+
+		private final String owner;
+
+		private final LongConsumer step;
+
+		/**
+		 * For how long it is repeated after the first answer.
+		 */
+		private final long settling;
+
+		/**
+		 * When it need not be run any more, {@code null} if not known before the first
+		 * answer.
+		 */
+		private @Nullable Long end;
+
+		private long due;
+
+		private long pause;
+
+		/**
+		 * Creates a task that is due at once.
+		 * @param step is given the present time
+		 */
+		Task(String key, String owner, LongConsumer step, long settling) {
+			this.key = key;
+			this.owner = owner;
+			this.step = step;
+			this.settling = settling;
+		}
+
+		boolean isDone(long now) {
+			return this.end != null && now - this.end >= 0;
+		}
+
+		boolean isDue(long now) {
+			return this.pause == 0 || now - this.due >= 0;
+		}
+
+		void ran(long now, boolean answered) {
+			if (answered && (this.end == null || this.settling == 0)) {
+				this.end = now + this.settling;
+			}
+			this.pause = Math.max(PAUSE, Math.min(2 * this.pause, LONGEST_PAUSE));
+			this.due = now + this.pause;
+		}
+
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine.lease;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -13,11 +14,8 @@ import java.util.function.Consumer;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.runtime.EngineTime;
-import io.github.distributedlock.engine.runtime.Nodes;
-import io.github.distributedlock.engine.runtime.Undo;
-import io.github.distributedlock.engine.runtime.Workers;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,9 +39,9 @@ public final class Watchdog {
 
 	private final Set<Object> busyNodes = ConcurrentHashMap.newKeySet();
 
-	private final Nodes nodes;
+	private final LockBackend backend;
 
-	private final Consumer<List<Renewal>> round;
+	private final Consumer<List<Ownership>> round;
 
 	private final LossHandler lossHandler;
 
@@ -62,9 +60,13 @@ public final class Watchdog {
 
 	private long alarmNumber;
 
-	public Watchdog(LockBackend backend, Consumer<List<Renewal>> round, LossHandler lossHandler, EngineTime time,
+	/**
+	 * Creates it.
+	 * @param round renews what is due on one node, and plans what comes next
+	 */
+	public Watchdog(LockBackend backend, Consumer<List<Ownership>> round, LossHandler lossHandler, EngineTime time,
 			Workers workers) {
-		this.nodes = new Nodes(backend);
+		this.backend = backend;
 		this.round = round;
 		this.lossHandler = lossHandler;
 		this.time = time;
@@ -74,16 +76,7 @@ public final class Watchdog {
 
 	public void guard(Ownership ownership) {
 		this.guarded.add(ownership);
-		boolean done = false;
-		try {
-			setAlarm(ownership.lease().toRenewal(Moment.now(this.time)));
-			done = true;
-		}
-		finally {
-			if (!done) {
-				unguard(ownership);
-			}
-		}
+		Failures.orUndo(() -> setAlarm(ownership.lease().toRenewal(Moment.now(this.time))), () -> unguard(ownership));
 	}
 
 	public void unguard(Ownership ownership) {
@@ -105,7 +98,14 @@ public final class Watchdog {
 	 */
 	public List<EngineSnapshot.Hold> describe() {
 		Moment now = Moment.now(this.time);
-		return this.guarded.stream().filter(Ownership::isOwned).map((ownership) -> ownership.describe(now)).toList();
+		List<EngineSnapshot.Hold> holds = new ArrayList<>();
+		for (Ownership ownership : this.guarded) {
+			Hold hold = ownership.hold();
+			if (hold != null && ownership.isOwned()) {
+				holds.add(hold.describe(now));
+			}
+		}
+		return holds;
 	}
 
 	/**
@@ -132,19 +132,19 @@ public final class Watchdog {
 			}
 			this.alarmAt = at;
 			long number = ++this.alarmNumber;
-			this.alarm = this.time.schedule(() -> look(number), at - this.time.nanoTime());
+			this.alarm = this.time.schedule(() -> ring(number), at - this.time.nanoTime());
 		}
 		finally {
 			this.mutex.unlock();
 		}
 	}
 
-	private void look(long number) {
+	private void ring(long number) {
 		if (!takeDown(number)) {
 			return;
 		}
-		Map<Object, List<Renewal>> due = new HashMap<>();
-		// Unless the look goes well: it must not be the last.
+		Map<Object, List<Ownership>> due = new HashMap<>();
+		// Unless all goes well: it must not be the last.
 		long nap = LONGEST_NAP / 10;
 		try {
 			nap = sortOut(due);
@@ -164,11 +164,9 @@ public final class Watchdog {
 	private boolean takeDown(long number) {
 		this.mutex.lock();
 		try {
-			if (number != this.alarmNumber) {
-				return false;
-			}
-			this.alarm = null;
-			return true;
+			boolean valid = number == this.alarmNumber;
+			this.alarm = valid ? null : this.alarm;
+			return valid;
 		}
 		finally {
 			this.mutex.unlock();
@@ -180,62 +178,201 @@ public final class Watchdog {
 	 * due: that, and what is nearly due.
 	 * @return how long nothing else needs to be done
 	 */
-	private long sortOut(Map<Object, List<Renewal>> due) {
+	private long sortOut(Map<Object, List<Ownership>> due) {
 		Moment now = Moment.now(this.time);
 		long nap = LONGEST_NAP;
 		Set<Object> nodes = new HashSet<>();
 		for (Ownership ownership : this.guarded) {
-			Renewal renewal = ownership.renewal();
-			if (isOver(renewal, now)) {
+			Plan plan = ownership.plan();
+			if (plan.isOver(now)) {
 				this.lossHandler.declare(ownership, ownership.overReason());
 			}
 			if (!ownership.isOwned()) {
 				this.guarded.remove(ownership);
+				continue;
 			}
-			else {
-				boolean isDue = renewal.isDue(now, this.doubtedAt);
-				if (isDue || renewal.isNearlyDue(now)) {
-					Object node = this.nodes.of(ownership.key());
-					due.computeIfAbsent(node, (first) -> new ArrayList<>()).add(renewal);
-					if (isDue) {
-						nodes.add(node);
-					}
+			boolean isDue = plan.isDue(now, this.doubtedAt);
+			if (isDue || plan.isNearlyDue(now)) {
+				Object node = NodeTasks.node(this.backend, ownership.key());
+				due.computeIfAbsent(node, (first) -> new ArrayList<>()).add(ownership);
+				if (isDue) {
+					nodes.add(node);
 				}
-				nap = Math.min(nap, isDue ? ownership.lease().monotonicLeft(now) : renewal.nanosToNextEvent(now));
 			}
+			nap = Math.min(nap, isDue ? ownership.lease().monotonicLeft(now) : plan.nanosToNextEvent(now));
 		}
 		due.keySet().retainAll(nodes);
 		return nap;
 	}
 
-	/**
-	 * A lease that can still be renewed and is only suspect is renewed first, to see.
-	 */
-	private static boolean isOver(Renewal renewal, Moment now) {
-		Lease lease = renewal.ownership.lease();
-		return (renewal.isPlanned() ? lease.monotonicLeft(now) : lease.left(now)) <= 0;
-	}
-
-	private void renew(Object node, List<Renewal> due) {
-		if (!this.busyNodes.add(node)) {
-			return;
+	private void renew(Object node, List<Ownership> due) {
+		if (this.busyNodes.add(node)) {
+			due.forEach((ownership) -> ownership.plan().begin());
+			Failures.orUndo(() -> this.workers.renewal(() -> {
+				try {
+					this.round.accept(due);
+				}
+				finally {
+					end(node, due);
+				}
+			}), () -> end(node, due));
 		}
-		due.forEach(Renewal::begin);
-		Undo.ifFails(() -> this.workers.renewal(() -> {
-			try {
-				this.round.accept(due);
-			}
-			finally {
-				ended(node, due);
-			}
-		}), () -> ended(node, due));
 	}
 
-	private void ended(Object node, List<Renewal> round) {
+	private void end(Object node, List<Ownership> round) {
 		long now = this.time.nanoTime();
-		round.forEach((renewal) -> renewal.retryUnlessEnded(now));
+		round.forEach((ownership) -> ownership.plan().retryUnlessEnded(now));
 		this.busyNodes.remove(node);
 		setAlarm(0);
+	}
+
+	/**
+	 * When a guarded ownership is to be renewed next. Written by one round at a time, and
+	 * by a request that renews its keys before they are handed out: each plan whole, and
+	 * the later one counts. Either is right, since the store has confirmed the lease from
+	 * when its command was sent, or is asked again soon.
+	 */
+	static final class Plan {
+
+		private static final long SHORTEST_RETRY = TimeUnit.MILLISECONDS.toNanos(20);
+
+		private static final long LONGEST_RETRY = TimeUnit.MILLISECONDS.toNanos(500);
+
+		private final Ownership ownership;
+
+		private volatile boolean planned;
+
+		private volatile boolean underWay;
+
+		private volatile boolean retrying;
+
+		private volatile long at;
+
+		/**
+		 * When the last command was sent that the store has answered with yes.
+		 */
+		private volatile long confirmedAt;
+
+		/**
+		 * How often the store has renewed the lease.
+		 */
+		private volatile int count;
+
+		Plan(Ownership ownership) {
+			this.ownership = ownership;
+			plan(ownership.lease().sent(), ownership.wholeLease());
+		}
+
+		/**
+		 * Plans the renewal after one that was sent then. The last one ended the lease
+		 * where the longest hold ends, to the millisecond, so that there is none after
+		 * it.
+		 */
+		synchronized void plan(Moment sent, long nanos) {
+			this.confirmedAt = sent.nanos();
+			this.at = sent.nanos() + nanos / 3;
+			this.retrying = false;
+			this.planned = this.ownership.options().renewed()
+					&& this.ownership.maxHoldLeft(sent.nanos()) - nanos >= TimeUnit.MILLISECONDS.toNanos(1);
+			this.underWay = false;
+		}
+
+		/**
+		 * The store has renewed the lease: plans the renewal after that.
+		 */
+		synchronized void renewed(Moment sent, long nanos) {
+			this.count++;
+			plan(sent, nanos);
+		}
+
+		int count() {
+			return this.count;
+		}
+
+		/**
+		 * Plans to try again soon, for the store failed.
+		 */
+		synchronized void retry(long now) {
+			this.at = now + Math.max(SHORTEST_RETRY, Math.min(LONGEST_RETRY, this.ownership.options().lease() / 20));
+			this.retrying = true;
+			this.underWay = false;
+		}
+
+		private synchronized void begin() {
+			this.underWay = true;
+		}
+
+		/**
+		 * Plans to try again soon what was begun and came to no end.
+		 */
+		private synchronized void retryUnlessEnded(long now) {
+			if (this.underWay) {
+				retry(now);
+			}
+		}
+
+		/**
+		 * Whether there is one to come. There is while a request collects its keys, even
+		 * if their lease is fixed.
+		 */
+		boolean isPlanned() {
+			return this.planned || this.ownership.isCollecting();
+		}
+
+		/**
+		 * A lease that can still be renewed and is only suspect is renewed first, to see.
+		 */
+		private boolean isOver(Moment now) {
+			Lease lease = this.ownership.lease();
+			return (isPlanned() ? lease.monotonicLeft(now) : lease.left(now)) <= 0;
+		}
+
+		/**
+		 * Whether to renew now: it is time, the machine may have been suspended, or the
+		 * store may have forgotten it.
+		 * @param doubted what was sent before that, the store may have forgotten
+		 */
+		private boolean isDue(Moment now, long doubted) {
+			boolean isTime = this.at - now.nanos() <= 0;
+			if (this.confirmedAt - doubted < 0) {
+				return !this.underWay && (!this.retrying || isTime);
+			}
+			return isPossible() && (isTime || (!this.retrying && this.ownership.lease().isSuspect(now)));
+		}
+
+		/**
+		 * Whether to renew now if another is due, to share its command: in the second
+		 * half of the time between two renewals. Then all locks of a node come to be
+		 * renewed at the same time, and stay so, however far apart they were acquired.
+		 */
+		private boolean isNearlyDue(Moment now) {
+			long slack = this.retrying ? 0 : (this.at - this.confirmedAt) / 2;
+			return isPossible() && this.at - now.nanos() <= slack;
+		}
+
+		private boolean isPossible() {
+			return isPlanned() && !this.underWay;
+		}
+
+		/**
+		 * How long nothing needs to be done.
+		 */
+		long nanosToNextEvent(Moment now) {
+			long toDeadline = this.ownership.lease().monotonicLeft(now);
+			return (isPossible() || this.retrying) ? Math.min(toDeadline, this.at - now.nanos()) : toDeadline;
+		}
+
+		/**
+		 * The lease to ask for: trimmed to end where the longest hold ends. What is left
+		 * of it, if it is not to be longer.
+		 */
+		Duration lease(Moment now) {
+			long nanos = isPlanned()
+					? Math.min(this.ownership.options().lease(), this.ownership.maxHoldLeft(now.nanos()))
+					: this.ownership.lease().leftOnServer(now);
+			return Duration.ofMillis(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
+		}
+
 	}
 
 }

@@ -3,12 +3,13 @@
  * <p>
  * The way of a key: an {@code Ownership} begins with the answer of the store, and its
  * {@code Lease} before that. One {@code Hold} after the other may have it. The
- * {@code Watchdog} plans a {@code Renewal} for each, and a {@code RenewalRound} carries
- * out those that are due; the {@code Extender} makes a lease longer on demand. It ends
- * once: the {@code Releaser} gives it back or leaves it to the next local request, at its
- * {@code QueuePlace}; or the {@code LossHandler} declares it lost and tells each
- * {@code AttachedHandle}. What the store could not be told ({@code Deferrals}) is left to
- * the {@code Sweeper} as a {@code CleanUpTask}.
+ * {@code Watchdog} finds what is to be renewed, and the {@code Extender} renews it, and
+ * makes a lease longer on demand. It ends once: the {@code Releaser} releases it or
+ * leaves it to the next local request; or the {@code LossHandler} declares it lost. What
+ * the store has not answered is repeated by the {@code Sweeper}.
+ * <p>
+ * The clocks, the threads and the events to listeners that this and the engine run on are
+ * here, too.
  */
 @NullMarked
 package io.github.distributedlock.engine.lease;

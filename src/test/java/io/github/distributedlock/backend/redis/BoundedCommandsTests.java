@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -181,7 +182,7 @@ class BoundedCommandsTests {
 		for (int i = 0; i < 50; i++) {
 			Claim claim = claim("k" + i);
 			assertThat(this.backend.acquire(claim)).isEqualTo(AcquireResult.ACQUIRED);
-			assertThat(this.backend.renew(List.of(claim))).containsExactly(true);
+			assertThat(this.backend.renew(List.of(Renewal.of(claim)))).containsExactly(true);
 			assertThat(this.backend.release(claim.key(), claim.owner())).isTrue();
 		}
 	}

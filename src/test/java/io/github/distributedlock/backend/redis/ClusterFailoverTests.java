@@ -158,7 +158,7 @@ class ClusterFailoverTests {
 	private LockEngine engine(Client client) {
 		RedisLockBackend backend = new RedisLockBackend(client.connectTo(cluster), Variant.settings());
 		this.backends.add(backend);
-		return LockEngine.builder(backend).leaseTime(LEASE).listener((event) -> {
+		return LockEngine.builder(backend).watchdogTimeout(LEASE).listener((event) -> {
 			if (event instanceof LockEvent.Lost) {
 				this.losses.add(event);
 			}

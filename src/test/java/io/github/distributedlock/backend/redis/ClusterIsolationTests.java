@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -188,7 +189,7 @@ class ClusterIsolationTests {
 
 	private void open(Client client) {
 		this.backend = new RedisLockBackend(client.connectTo(cluster), Variant.settings().commandTimeout(TIMEOUT));
-		this.engine = LockEngine.builder(this.backend).leaseTime(LEASE).listener((event) -> {
+		this.engine = LockEngine.builder(this.backend).watchdogTimeout(LEASE).listener((event) -> {
 			if (event instanceof LockEvent.Lost loss) {
 				this.lost.add(loss.key());
 			}
@@ -196,7 +197,7 @@ class ClusterIsolationTests {
 		cluster.masters().forEach((master) -> this.admins.add(master.admin()));
 		// Opens the connections, for which a busy machine needs more than the timeout.
 		Claim nobody = Claim.of(keyOf(STALLED), "nobody", "nobody", LEASE);
-		await().ignoreExceptions().until(() -> !this.backend.renew(List.of(nobody)).get(0));
+		await().ignoreExceptions().until(() -> !this.backend.renew(List.of(Renewal.of(nobody))).get(0));
 		await().ignoreExceptions().until(() -> !this.backend.release(nobody.key(), nobody.owner()));
 	}
 

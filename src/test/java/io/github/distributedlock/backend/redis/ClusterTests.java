@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -15,9 +16,9 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.NewConnections;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
-import io.github.distributedlock.fixtures.NewConnections;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisServers;
 import org.junit.jupiter.api.AfterAll;
@@ -121,7 +122,7 @@ class ClusterTests {
 		List<Claim> claims = Stream.generate(ClusterTests::claim).limit(50).toList();
 		claims.forEach((claim) -> assertThat(this.backend.acquire(claim).acquired()).isTrue());
 		this.backend.release(claims.get(7).key(), claims.get(7).owner());
-		List<Boolean> owned = this.backend.renew(claims);
+		List<Boolean> owned = this.backend.renew(claims.stream().map(Renewal::of).toList());
 		assertThat(owned).hasSize(50);
 		assertThat(owned.indexOf(false)).as("the only one not owned").isEqualTo(7);
 		assertThat(owned.lastIndexOf(false)).isEqualTo(7);
@@ -146,11 +147,11 @@ class ClusterTests {
 			try (Jedis admin = master.admin(); Jedis elsewhere = own.masterOf(name(other.key())).admin()) {
 				NewConnections connections = new NewConnections(elsewhere);
 				await("renewals have a connection of their own").until(() -> {
-					locks.renew(List.of(other));
+					locks.renew(List.of(Renewal.of(other)));
 					return connections.count() > 0;
 				});
 				admin.configSet("maxclients", "1");
-				assertThat(locks.renew(List.of(first))).containsExactly(true);
+				assertThat(locks.renew(List.of(Renewal.of(first)))).containsExactly(true);
 			}
 		}
 	}
@@ -175,7 +176,7 @@ class ClusterTests {
 		open(client);
 		Claim before = claim();
 		this.backend.acquire(before);
-		this.backend.renew(List.of(before));
+		this.backend.renew(List.of(Renewal.of(before)));
 		RedisServers.Server from = cluster.masterOf(name(before.key()));
 		RedisServers.Server to = cluster.masters().stream().filter((master) -> master != from).findAny().orElseThrow();
 		try (Jedis source = from.admin(); Jedis target = to.admin()) {
@@ -187,7 +188,7 @@ class ClusterTests {
 			assertThat(source.clusterCountKeysInSlot(slot)).as("keys at the old master").isZero();
 			target.clusterSetSlotNode(slot, target.clusterMyId());
 			source.clusterSetSlotNode(slot, target.clusterMyId());
-			assertThat(this.backend.renew(List.of(before))).as("renewed after the slot has moved (MOVED)")
+			assertThat(this.backend.renew(List.of(Renewal.of(before)))).as("renewed after the slot has moved (MOVED)")
 				.containsExactly(true);
 			assertThat(this.backend.release(before.key(), before.owner())).isTrue();
 			target.clusterSetSlotNode(slot, source.clusterMyId());
@@ -205,7 +206,8 @@ class ClusterTests {
 		master.kill();
 		master.start();
 		await().ignoreExceptions()
-			.until(() -> this.backend.acquire(claim).acquired() && this.backend.renew(List.of(claim)).get(0));
+			.until(() -> this.backend.acquire(claim).acquired()
+					&& this.backend.renew(List.of(Renewal.of(claim))).get(0));
 	}
 
 	@ParameterizedTest

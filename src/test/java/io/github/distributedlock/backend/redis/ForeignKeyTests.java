@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -80,7 +81,7 @@ class ForeignKeyTests {
 		// As of a JVM that does without scripts, and keeps no liveness.
 		this.admin.zadd(name("-waiters"), 1, "b");
 		this.admin.set(name("-alive"), FOREIGN);
-		this.backend.withdraw("k", Waiter.exclusive("b"));
+		this.backend.withdraw("k", Waiter.exclusive("b"), Set.of());
 		assertThat(this.admin.exists(name("-waiters"))).isFalse();
 		assertThat(this.backend.release("k", this.holder.owner())).isTrue();
 		assertThat(this.admin.get(name("-alive"))).isEqualTo(FOREIGN);
@@ -139,7 +140,7 @@ class ForeignKeyTests {
 	@MethodSource("candidates")
 	void somethingInPlaceOfOneOfSeveralLocksDoesNotKeepTheOthers(AtomicityCase candidate) {
 		open(candidate);
-		try (LockEngine engine = LockEngine.builder(this.backend).leaseTime(Duration.ofMinutes(10)).build()) {
+		try (LockEngine engine = LockEngine.builder(this.backend).watchdogTimeout(Duration.ofMinutes(10)).build()) {
 			LockHandle handle = engine.acquire(LockRequest.of(List.of("a", "k", "z")));
 			this.admin.del(name(""));
 			this.admin.rpush(name(""), FOREIGN);

@@ -1,7 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
-import io.github.distributedlock.backend.redis.connection.Lazy;
 import io.github.distributedlock.fixtures.Access;
+import io.github.distributedlock.fixtures.Lazy;
 import io.github.distributedlock.fixtures.RedisCluster;
 import io.github.distributedlock.fixtures.RedisSentinels;
 import io.github.distributedlock.fixtures.RedisServers;

@@ -1,8 +1,10 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 
@@ -12,7 +14,6 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -76,7 +77,7 @@ class MixedAtomicityTests {
 		ear.awaitWake(key);
 		// At once, unless this machine was so slow that the reservation has run out.
 		await(pair).until(() -> to.acquireOrRegister(waiter).acquired());
-		assertThat(from.renew(List.of(holder))).as("by the holder before: %s", pair).containsExactly(false);
+		assertThat(from.renew(List.of(Renewal.of(holder)))).as("by the holder before: %s", pair).containsExactly(false);
 		assertThat(to.release(key, waiter.owner())).as(pair).isTrue();
 	}
 
@@ -133,10 +134,10 @@ class MixedAtomicityTests {
 			.isEqualTo(Holder.owner(reader.owner()).in(LockMode.SHARED));
 		assertThat(plain.release(key, writer.owner())).as(way).isFalse();
 		assertThat(plain.leaveToExpire(key, writer.owner(), Duration.ofSeconds(1))).as(way).isFalse();
-		assertThat(plain.renew(List.of(writer))).as(way).containsExactly(false);
+		assertThat(plain.renew(List.of(Renewal.of(writer)))).as(way).containsExactly(false);
 		assertThat(plain.pass(writer.owner(), claim(key, "writer"), false).owned()).as(way).isFalse();
-		plain.withdraw(key, Waiter.exclusive("writer"));
-		assertThat(scripts.renew(List.of(reader))).as(way).containsExactly(true);
+		plain.withdraw(key, Waiter.exclusive("writer"), Set.of());
+		assertThat(scripts.renew(List.of(Renewal.of(reader)))).as(way).containsExactly(true);
 		plain.acquireOrRegister(writer);
 		scripts.release(key, reader.owner());
 		writing.awaitWake(key);

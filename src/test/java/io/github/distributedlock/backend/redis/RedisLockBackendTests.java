@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -15,23 +16,19 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.NewConnections;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
-import io.github.distributedlock.fixtures.NewConnections;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.Jedis;
 
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -41,7 +38,6 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for what {@link RedisLockBackend} leaves in Redis and asks of it.
  */
-@ExtendWith(OutputCaptureExtension.class)
 class RedisLockBackendTests {
 
 	@RegisterExtension
@@ -144,7 +140,8 @@ class RedisLockBackendTests {
 		Claim good = claim("good", "a");
 		backend.acquire(good);
 		redis.admin().rpush("lock:{bad}", "something else");
-		assertThat(backend.renew(List.of(claim("bad", "a"), good))).containsExactly(false, true);
+		assertThat(backend.renew(List.of(Renewal.of(claim("bad", "a")), Renewal.of(good)))).containsExactly(false,
+				true);
 	}
 
 	@ParameterizedTest
@@ -183,7 +180,7 @@ class RedisLockBackendTests {
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> backend.acquire(claim("k", "a")))
 				.withMessageContaining("raise maxmemory")
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
-			assertThat(backend.renew(List.of(parked, released))).containsExactly(true, true);
+			assertThat(backend.renew(List.of(Renewal.of(parked), Renewal.of(released)))).containsExactly(true, true);
 			assertThat(backend.release("released", released.owner())).isTrue();
 			assertThat(backend.leaveToExpire("parked", parked.owner(), Duration.ofSeconds(5))).isTrue();
 			assertThat(admin.get("lock:{parked}")).isEqualTo("parked:" + parked.owner());
@@ -228,7 +225,7 @@ class RedisLockBackendTests {
 		configuration.setDatabase(3);
 		RedisLockBackend backend = patient(client.connectTo(configuration));
 		backend.acquire(claim("k", "a"));
-		backend.renew(List.of(claim("k", "a")));
+		backend.renew(List.of(Renewal.of(claim("k", "a"))));
 		assertThat(redis.admin().clientList()).contains("user=app");
 		redis.admin().select(3);
 		assertThat(redis.admin().exists("lock:{k}")).as("in database 3").isTrue();
@@ -249,31 +246,6 @@ class RedisLockBackendTests {
 			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse()));
 	}
 
-	@Test
-	void aFactoryOfAnotherKindIsUsedAsItIsWithAWarning(CapturedOutput output) {
-		JedisConnectionFactory jedis = new JedisConnectionFactory(
-				new RedisStandaloneConfiguration("localhost", redis.port()));
-		jedis.afterPropertiesSet();
-		jedis.start();
-		redis.closing(jedis::destroy);
-		RedisConnectionFactory other = (RedisConnectionFactory) java.lang.reflect.Proxy.newProxyInstance(
-				getClass().getClassLoader(), new Class<?>[] { RedisConnectionFactory.class },
-				(proxy, method, arguments) -> method.invoke(jedis, arguments));
-		RedisLockBackend backend = redis.backend(other, RedisLockSettings.defaults());
-		assertThat(output).contains("its own command timeout holds instead of 1000 ms");
-		cycle(backend);
-		assertThat(backend.renew(List.of(claim("k", "a")))).containsExactly(false);
-		Ear ear = new Ear();
-		backend.listen("b", ear);
-		Claim holder = claim("k", "a");
-		backend.acquire(holder);
-		backend.acquireOrRegister(claim("k", "b"));
-		backend.release("k", holder.owner());
-		ear.awaitWake("k");
-		backend.close();
-		assertThat(jedis.isRunning()).as("the application's factory runs on").isTrue();
-	}
-
 	@ParameterizedTest
 	@EnumSource
 	void renewalsHaveAConnectionOfTheirOwn(Client client) {
@@ -282,9 +254,9 @@ class RedisLockBackendTests {
 		cycle(backend);
 		cycle(backend);
 		assertThat(connections.count()).as("after commands").isEqualTo(1);
-		backend.renew(List.of(claim("k", "a")));
+		backend.renew(List.of(Renewal.of(claim("k", "a"))));
 		await("a connection for renewals, which none waits for").until(() -> connections.count() == 2);
-		backend.renew(List.of(claim("k", "a")));
+		backend.renew(List.of(Renewal.of(claim("k", "a"))));
 		cycle(backend);
 		assertThat(connections.count()).as("after another renewal").isEqualTo(2);
 	}

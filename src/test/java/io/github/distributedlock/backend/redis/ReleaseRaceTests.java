@@ -4,8 +4,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.ReleaseRace.Outcome;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
-import io.github.distributedlock.backend.redis.atomic.AtomicityTables;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;

@@ -1,7 +1,9 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
@@ -156,9 +158,9 @@ class ReplicaAcknowledgementTests {
 		this.backend.acquire(claim);
 		this.backend.acquire(claim("k"));
 		this.backend.acquireOrRegister(claim("k"));
-		this.backend.renew(List.of(claim));
+		this.backend.renew(List.of(Renewal.of(claim)));
 		this.backend.leaveToExpire("k", claim.owner(), Duration.ofMillis(1));
-		this.backend.withdraw("k", Waiter.exclusive("a"));
+		this.backend.withdraw("k", Waiter.exclusive("a"), Set.of());
 		this.backend.release("k", claim.owner());
 		assertThat(calls("wait")).as("WAITs for the one that acquired").isOne();
 		await().untilAsserted(() -> assertThat(this.backend.acquireOrRegister(claim("k")).acquired()).isTrue());
@@ -183,7 +185,7 @@ class ReplicaAcknowledgementTests {
 			.toList();
 		await().until(() -> this.master.info("clients").contains("blocked_clients:")
 				&& !this.master.info("clients").contains("blocked_clients:0"));
-		assertThat(this.backend.renew(List.of(held))).containsExactly(true);
+		assertThat(this.backend.renew(List.of(Renewal.of(held)))).containsExactly(true);
 		assertThat(this.backend.release("held", held.owner())).isTrue();
 		assertThat(waiting).as("acquires, when others were carried out").noneMatch(CompletableFuture::isDone);
 		this.servers.replicas().get(0).resume();

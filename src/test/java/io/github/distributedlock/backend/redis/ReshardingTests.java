@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -163,9 +164,9 @@ class ReshardingTests {
 		assertThat(backend.acquire(going).acquired()).isTrue();
 		this.move.begin();
 		this.move.carry(name(staying.key()));
-		assertThat(backend.renew(List.of(staying, going))).containsExactly(true, true);
+		assertThat(backend.renew(List.of(Renewal.of(staying), Renewal.of(going)))).containsExactly(true, true);
 		assertThat(backend.release(going.key(), going.owner())).as("owned").isTrue();
-		assertThat(backend.renew(List.of(staying, going))).containsExactly(true, false);
+		assertThat(backend.renew(List.of(Renewal.of(staying), Renewal.of(going)))).containsExactly(true, false);
 		assertThatExceptionOfType(LockBackendException.class).as("until it has moved")
 			.isThrownBy(() -> backend.acquire(reader("c")))
 			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
@@ -190,7 +191,7 @@ class ReshardingTests {
 		RedisLockBackend backend = new RedisLockBackend(client.connectTo(cluster),
 				Variant.settings().commandTimeout(Duration.ofSeconds(5)));
 		this.backends.add(backend);
-		return LockEngine.builder(backend).leaseTime(LEASE).listener((event) -> {
+		return LockEngine.builder(backend).watchdogTimeout(LEASE).listener((event) -> {
 			if (event instanceof LockEvent.Lost) {
 				this.losses.add(event);
 			}

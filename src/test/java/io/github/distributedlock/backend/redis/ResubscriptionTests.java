@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.Relay;
@@ -126,7 +126,7 @@ class ResubscriptionTests {
 	private static void awaitPause() {
 		await("the pause between two tries").until(() -> subscribers().stream().anyMatch((thread) -> {
 			Object blocker = LockSupport.getBlocker(thread);
-			return blocker != null && blocker.getClass().getSimpleName().equals("WakeSubscription");
+			return blocker != null && blocker.getClass().getSimpleName().equals("SignalLoop");
 		}));
 	}
 

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -76,7 +77,7 @@ class SentinelFailoverTests {
 		LockHandle handle = this.engine.acquire(LockRequest.of("k").waitTime(PATIENCE));
 		this.master.kill();
 		awaitFailover();
-		assertThat(this.backend.renew(List.of(claim(handle.owner())))).as("renewed at the new master")
+		assertThat(this.backend.renew(List.of(Renewal.of(claim(handle.owner()))))).as("renewed at the new master")
 			.containsExactly(true);
 		try (Jedis admin = this.replica.admin()) {
 			admin.select(Topology.SENTINEL.database());
@@ -198,7 +199,7 @@ class SentinelFailoverTests {
 		await().atMost(PATIENCE).ignoreExceptions().until(() -> {
 			this.backend.release("any", "nobody");
 			// On a connection of its own, which may learn of it later.
-			this.backend.renew(List.of(claim("nobody")));
+			this.backend.renew(List.of(Renewal.of(claim("nobody"))));
 			return true;
 		});
 	}
@@ -209,7 +210,7 @@ class SentinelFailoverTests {
 
 	private void open(Client client, RedisLockSettings settings, Duration lease) {
 		this.backend = client.backend(Topology.SENTINEL.of(this.servers), settings);
-		this.engine = LockEngine.builder(this.backend).leaseTime(lease).listener((event) -> {
+		this.engine = LockEngine.builder(this.backend).watchdogTimeout(lease).listener((event) -> {
 			if (event instanceof LockEvent.Lost loss) {
 				this.lost.add(loss);
 			}

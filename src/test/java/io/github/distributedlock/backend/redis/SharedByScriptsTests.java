@@ -2,7 +2,6 @@ package io.github.distributedlock.backend.redis;
 
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
@@ -9,9 +10,9 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
+import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -165,7 +166,7 @@ class SilentWaitersTests {
 		Claim claim = fair("living");
 		boolean acquired = this.backend.acquireOrRegister(claim).acquired()
 				|| this.backend.acquireOrRegister(claim).acquired();
-		this.backend.withdraw(KEY, claim.waiter());
+		this.backend.withdraw(KEY, claim.waiter(), Set.of());
 		return acquired;
 	}
 

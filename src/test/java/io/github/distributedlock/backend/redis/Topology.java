@@ -6,7 +6,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Access;
-import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisReplicas;
 import io.github.distributedlock.fixtures.RedisSentinels;
 import io.github.distributedlock.fixtures.RedisServers.Server;
@@ -15,7 +14,6 @@ import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
-import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 
 /**
  * What an application may be told of its servers.
@@ -29,28 +27,6 @@ enum Topology {
 		RedisConfiguration of(GuardedServers servers) {
 			Server master = servers.sentinels().servers().master();
 			RedisStandaloneConfiguration configuration = new RedisStandaloneConfiguration(master.host(), master.port());
-			configuration.setDatabase(DATABASE);
-			login(configuration, servers.access());
-			return configuration;
-		}
-
-	},
-
-	/** All servers, the replica first. Jedis cannot be told. */
-	MASTER_REPLICA {
-
-		@Override
-		List<Client> clients() {
-			return List.of(Client.LETTUCE);
-		}
-
-		@Override
-		RedisConfiguration of(GuardedServers servers) {
-			RedisReplicas all = servers.sentinels().servers();
-			Server replica = all.replicas().get(0);
-			RedisStaticMasterReplicaConfiguration configuration = new RedisStaticMasterReplicaConfiguration(
-					replica.host(), replica.port());
-			configuration.addNode(all.master().host(), all.master().port());
 			configuration.setDatabase(DATABASE);
 			login(configuration, servers.access());
 			return configuration;
@@ -119,14 +95,6 @@ enum Topology {
 	 * @return the configuration
 	 */
 	abstract RedisConfiguration of(GuardedServers servers);
-
-	/**
-	 * The clients that can be told.
-	 * @return the clients
-	 */
-	List<Client> clients() {
-		return List.of(Client.values());
-	}
 
 	List<Server> nodes(GuardedServers servers) {
 		RedisReplicas all = servers.sentinels().servers();

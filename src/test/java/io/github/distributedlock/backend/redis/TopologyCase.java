@@ -7,9 +7,9 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.connection.Lazy;
-import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.connection.KeyNames;
 import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.Lazy;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers.Server;
 import io.github.distributedlock.fixtures.SelfSigned;

@@ -1,8 +1,10 @@
 package io.github.distributedlock.backend.redis;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -12,7 +14,7 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
-import io.github.distributedlock.backend.ReleaseNotifications.Listening;
+import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.fixtures.Access;
 import io.github.distributedlock.fixtures.Client;
@@ -71,7 +73,7 @@ class TopologyTests {
 	private void prepareRoutes(GuardedServers servers) {
 		this.servers.add(servers);
 		for (Topology topology : Topology.values()) {
-			for (Client client : topology.clients()) {
+			for (Client client : Client.values()) {
 				this.cases.add(new TopologyCase(topology, client, servers));
 			}
 		}
@@ -134,7 +136,7 @@ class TopologyTests {
 		List<Claim> longer = Stream.of(held, another)
 			.map((claim) -> Claim.of(claim.key(), claim.owner(), claim.instance(), LONG))
 			.toList();
-		assertThat(one.here().renew(longer)).containsExactly(true, false);
+		assertThat(one.here().renew(longer.stream().map(Renewal::of).toList())).containsExactly(true, false);
 		assertThat(one.millisLeft(held.key())).isGreaterThan(SHORT.toMillis());
 	}
 
@@ -170,7 +172,7 @@ class TopologyTests {
 		Claim holder = claim("a", LONG);
 		one.here().acquire(holder);
 		assertThat(one.there().acquireOrRegister(claim(holder.key(), "b")).acquired()).isFalse();
-		one.there().withdraw(holder.key(), Waiter.exclusive("b"));
+		one.there().withdraw(holder.key(), Waiter.exclusive("b"), Set.of());
 		one.here().release(holder.key(), holder.owner());
 		assertThat(one.here().acquire(claim(holder.key(), "c"))).isEqualTo(AcquireResult.ACQUIRED);
 	}
@@ -191,10 +193,11 @@ class TopologyTests {
 	void aKeyMayHaveBracesAnywhere(TopologyCase one) {
 		List<Claim> claims = TopologyCase.keys().map((key) -> claim(key, "a")).toList();
 		claims.forEach((claim) -> assertThat(one.here().acquireOrRegister(claim).acquired()).as("%s", claim).isTrue());
-		assertThat(one.here().renew(claims)).hasSameSizeAs(claims).containsOnly(true);
+		assertThat(one.here().renew(claims.stream().map(Renewal::of).toList())).hasSameSizeAs(claims)
+			.containsOnly(true);
 		claims.forEach((claim) -> {
 			assertThat(one.there().acquireOrRegister(claim(claim.key(), "b")).acquired()).as("%s", claim).isFalse();
-			one.there().withdraw(claim.key(), Waiter.exclusive("b"));
+			one.there().withdraw(claim.key(), Waiter.exclusive("b"), Set.of());
 			assertThat(one.here().leaveToExpire(claim.key(), claim.owner(), SHORT)).as("%s", claim).isTrue();
 		});
 	}
@@ -207,7 +210,7 @@ class TopologyTests {
 		try (RedisLockBackend backend = one.backend(name)) {
 			backend.listen("a", new Ear());
 			assertThat(backend.acquireOrRegister(claim).acquired()).isTrue();
-			backend.renew(List.of(claim));
+			backend.renew(List.of(Renewal.of(claim)));
 			// That for renewals opens in the background, and has to log in first.
 			await("the connections")
 				.untilAsserted(() -> assertThat(one.connections(name)).hasSizeGreaterThanOrEqualTo(3)

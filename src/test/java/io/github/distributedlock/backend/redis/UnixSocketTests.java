@@ -114,7 +114,7 @@ class UnixSocketTests {
 			configuration.setUsername(LOGIN.user());
 			configuration.setPassword(LOGIN.password());
 			try (RedisLockBackend backend = Client.LETTUCE.backend(configuration, Variant.settings());
-					LockEngine engine = LockEngine.builder(backend).leaseTime(Duration.ofSeconds(9)).build()) {
+					LockEngine engine = LockEngine.builder(backend).watchdogTimeout(Duration.ofSeconds(9)).build()) {
 				try (LockHandle handle = engine.acquire(LockRequest.of(KEY).waitTime(PATIENCE))) {
 					System.out.println("owner " + handle.owner());
 					ChildJvm.awaitLine();

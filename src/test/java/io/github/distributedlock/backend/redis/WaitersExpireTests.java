@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
 import io.github.distributedlock.fixtures.AtomicityCase;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;

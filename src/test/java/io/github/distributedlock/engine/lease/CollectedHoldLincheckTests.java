@@ -9,9 +9,6 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.runtime.Events;
-import io.github.distributedlock.engine.runtime.StillTime;
-import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -36,11 +33,11 @@ public class CollectedHoldLincheckTests {
 
 	private final AtomicInteger events = new AtomicInteger();
 
-	private final LossHandler lossHandler = new LossHandler(
-			new Sweeper(new Store(new ReleasedKeys()), this.time, this.time), Events.here(List.of(this::count)),
-			this.time);
+	private final LossHandler lossHandler = new LossHandler(new Sweeper(new ReleasedKeys(), this.time, this.time),
+			new Events(List.of(this::count), this.time, this.time));
 
-	private final Ownership ownership = new Ownership("k", "us", OPTIONS, new Moment(0, 0), 0, false, this.time);
+	private final Ownership ownership = new Ownership("k", "us", OPTIONS, new Lease(new Moment(0, 0), OPTIONS.lease()),
+			0, 0, false, this.time);
 
 	private final Hold hold = new Hold(this.ownership, new LonePlace(), OPTIONS, OptionalLong.empty(), this.time);
 

@@ -1,5 +1,6 @@
 package io.github.distributedlock.engine.lease;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -153,7 +154,8 @@ class EndOfLeaseTests extends EngineFixture {
 	}
 
 	private void renewedElsewhere(Duration lease) {
-		assertThat(this.store.renew(List.of(Claim.of("k", "other#1:1", "other#1", lease)))).containsExactly(true);
+		assertThat(this.store.renew(List.of(Renewal.of(Claim.of("k", "other#1:1", "other#1", lease)))))
+			.containsExactly(true);
 	}
 
 	/**

@@ -8,7 +8,6 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.runtime.StillTime;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
@@ -38,7 +37,8 @@ public class HoldLincheckTests {
 
 	private final StillTime time = new StillTime();
 
-	private final Ownership ownership = new Ownership("k", "us", OPTIONS, START, 0, false, this.time);
+	private final Ownership ownership = new Ownership("k", "us", OPTIONS, new Lease(START, OPTIONS.lease()), 0, 0,
+			false, this.time);
 
 	private final Hold hold = hold();
 

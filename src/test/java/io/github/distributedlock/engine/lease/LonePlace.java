@@ -3,7 +3,7 @@ package io.github.distributedlock.engine.lease;
 /**
  * A place in a queue where nobody else waits.
  */
-public final class LonePlace implements QueuePlace {
+public final class LonePlace implements Hold.Place {
 
 	private volatile boolean left;
 

@@ -35,7 +35,7 @@ public final class ReleasedKeys implements LockBackend {
 	}
 
 	@Override
-	public List<Boolean> renew(List<Claim> claims) {
+	public List<Boolean> renew(List<Renewal> renewals) {
 		throw new UnsupportedOperationException();
 	}
 

@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.engine.runtime.StillTime;
-import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -24,7 +22,7 @@ public class SweeperLincheckTests {
 
 	private final AtomicInteger tasks = new AtomicInteger();
 
-	private final Sweeper sweeper = new Sweeper(new Store(this.store), this.time, this.time);
+	private final Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
 
 	@Test
 	void everyTaskIsRun() {

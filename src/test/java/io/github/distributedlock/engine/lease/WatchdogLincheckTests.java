@@ -9,9 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.runtime.Events;
-import io.github.distributedlock.engine.runtime.StillTime;
-import io.github.distributedlock.engine.runtime.Store;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;
@@ -38,8 +35,8 @@ public class WatchdogLincheckTests {
 	private final AtomicBoolean renewing = new AtomicBoolean();
 
 	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew,
-			new LossHandler(new Sweeper(new Store(new ReleasedKeys()), this.time, this.time), Events.here(List.of()),
-					this.time),
+			new LossHandler(new Sweeper(new ReleasedKeys(), this.time, this.time),
+					new Events(List.of(), this.time, this.time)),
 			this.time, this.time);
 
 	@Test
@@ -55,7 +52,7 @@ public class WatchdogLincheckTests {
 	public void guard(@Param(name = "due") boolean due) {
 		long sent = due ? -LEASE / 3 : 0;
 		Ownership ownership = new Ownership("k", "us", HoldOptions.of(LockRequest.of("k"), Duration.ofNanos(LEASE)),
-				new Moment(sent, sent), sent, false, this.time);
+				new Lease(new Moment(sent, sent), LEASE), sent, sent, false, this.time);
 		this.watchdog.guard(ownership);
 		this.ownerships.add(ownership);
 		run();
@@ -102,12 +99,12 @@ public class WatchdogLincheckTests {
 		Interleavings.require(this.time.alarms() == 0 && this.time.tasks() == 0, "the watchdog never rests");
 	}
 
-	private void renew(List<Renewal> due) {
+	private void renew(List<Ownership> due) {
 		Interleavings.require(this.renewing.compareAndSet(false, true), "two renewals of a node at the same time");
 		Moment now = Moment.now(this.time);
-		for (Renewal renewal : due) {
-			renewal.ownership.confirmed(now, LEASE);
-			renewal.plan(now, LEASE);
+		for (Ownership ownership : due) {
+			ownership.confirmed(now, LEASE);
+			ownership.plan().plan(now, LEASE);
 		}
 		this.renewing.set(false);
 	}
@@ -116,7 +113,7 @@ public class WatchdogLincheckTests {
 	 * How soon something must be done for the ownership.
 	 */
 	private long need(Ownership ownership) {
-		return new Renewal(ownership).nanosToNextEvent(Moment.now(this.time));
+		return new Watchdog.Plan(ownership).nanosToNextEvent(Moment.now(this.time));
 	}
 
 }

@@ -1,14 +1,16 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
-import io.github.distributedlock.backend.redis.wire.Command;
-import io.github.distributedlock.backend.redis.wire.UnsentException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.QueryTimeoutException;
@@ -16,67 +18,106 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
  * Combines the commands of many threads on a few wires: a thread that finds one free
- * leads it, that is, it sends all that waits and reads the replies (flat combining;
- * Hendler, Incze, Shavit, Tzafrir 2010). So the server and this JVM read and write less
- * often, and fewer threads change places. A thread that is alone leads at once, and has
- * only its own command to send.
+ * leads it, that is, it borrows a connection, sends all that waits and reads the replies
+ * (flat combining; Hendler, Incze, Shavit, Tzafrir 2010). So the server and this JVM read
+ * and write less often, and fewer threads change places. A thread that is alone leads at
+ * once, and has only its own commands to send.
  * <p>
  * States: each wire is free, or led by one thread; each call waits in the queue, or is
  * taken by a leader, or is over.
  * <p>
  * Invariants: while a call waits and a wire is free, some thread is awake that will look
  * for both. So a thread looks for a free wire once its call is in the queue, and a thread
- * that frees a wire, or leaves the queue, wakes the first that waits. A thread whose call
- * was not taken when a quarter of the command timeout is left gives it up, and has
- * certainly sent nothing. One whose call was taken knows what became of it only by its
- * reply, for which it waits until the command timeout is over. No thread reads for others
- * for longer than that: a leader with less than a quarter left, since it has opened a
- * connection, sends its own command alone, for which it has a quarter all the same.
+ * that frees a wire, or leaves the queue, wakes the first that waits. A call that was not
+ * taken within the command timeout is given up, and has certainly not been sent. One that
+ * was taken knows what became of it only by its reply, for which it waits until its time
+ * is over. The time that a leader needs for a connection counts for nobody but the
+ * leader, who has it in addition. One that has less than half of its time left sends its
+ * own commands alone, so that the end of its time costs no other call.
+ *
+ * @param <W> the connections
  */
-final class Combiner {
+final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 
-	private final Queue<PendingCall> waiting = new ConcurrentLinkedQueue<>();
+	/**
+	 * While some wait for replies, another is filled. More make batches smaller; fewer
+	 * leave processors idle: with two, four threads reach two thirds of what they reach
+	 * with four.
+	 */
+	static final int WIRES = 4;
 
-	private final List<WireSlot> slots;
+	/** More would keep the first of them waiting. */
+	private static final int MOST_CALLS = 64;
 
-	private final long quarterNanos;
+	/**
+	 * What a server takes in even while it reads nothing, so that no leader is stuck in
+	 * sending, which no time-out ends.
+	 */
+	private static final int MOST_BYTES = 32_768;
+
+	private final Queue<Call> waiting = new ConcurrentLinkedQueue<>();
+
+	private final AtomicInteger free;
+
+	private final Wires<W> wires;
+
+	private final long timeoutNanos;
 
 	private final LongSupplier nanoTime;
 
-	Combiner(List<? extends Wire> wires, Duration timeout) {
-		this(wires, timeout, System::nanoTime);
+	Combiner(Wires<W> wires, Duration timeout) {
+		this(wires, WIRES, timeout, System::nanoTime);
 	}
 
-	Combiner(List<? extends Wire> wires, Duration timeout, LongSupplier nanoTime) {
+	Combiner(Wires<W> wires, int most, Duration timeout, LongSupplier nanoTime) {
+		this.wires = wires;
+		this.free = new AtomicInteger(most);
+		this.timeoutNanos = timeout.toNanos();
 		this.nanoTime = nanoTime;
-		this.slots = wires.stream().map(WireSlot::new).toList();
-		this.quarterNanos = timeout.toNanos() / 4;
 	}
 
-	/**
-	 * Has commands sent, one after another on one wire.
-	 * @param commands the commands
-	 * @param nanos how long it may take
-	 * @return for each the reply, or an error as a {@code RuntimeException}
-	 */
-	List<@Nullable Object> call(List<Command> commands, long nanos) {
-		PendingCall call = new PendingCall(commands, this.nanoTime.getAsLong() + nanos);
-		// It would end every wait at once, and the connection of a virtual thread, which
-		// is that of others, too.
-		boolean interrupted = Thread.interrupted();
-		try {
-			this.waiting.add(call);
-			while (!call.isOver()) {
-				interrupted |= Thread.interrupted();
-				WireSlot slot = call.isWaiting() ? takeFree() : null;
-				if (slot != null) {
-					lead(slot, call);
-				}
-				else {
-					await(call);
-				}
+	@Override
+	public <T> @Nullable T run(Step<T> step) {
+		return step.on(this);
+	}
+
+	@Override
+	public @Nullable Object call(Command command) {
+		Object reply = call(List.of(command)).get(0);
+		if (reply instanceof RuntimeException error) {
+			throw error;
+		}
+		return reply;
+	}
+
+	@Override
+	public List<@Nullable Object> call(List<Command> commands) {
+		return Lane.withoutInterrupt(() -> {
+			Call call = new Call(commands, this.nanoTime.getAsLong() + this.timeoutNanos);
+			if (this.waiting.isEmpty() && takeWire()) {
+				call.take();
+				lead(call);
+			}
+			else {
+				await(call);
 			}
 			return call.replies();
+		});
+	}
+
+	private void await(Call call) {
+		boolean interrupted = false;
+		this.waiting.add(call);
+		try {
+			while (!call.isOver()) {
+				interrupted |= Thread.interrupted(); // It would end every wait at once.
+				if (call.isWaiting() && takeWire()) {
+					leadUnlessTaken(call);
+				}
+				else {
+					park(call);
+				}
+			}
 		}
 		finally {
 			leave(call);
@@ -87,10 +128,28 @@ final class Combiner {
 	}
 
 	/**
+	 * Waits until a call is over, or a wire may be free, or the thread is interrupted.
+	 * @throws RuntimeException if it has waited long enough
+	 */
+	private void park(Call call) {
+		long left = call.deadline - this.nanoTime.getAsLong();
+		if (left > 0) {
+			LockSupport.parkNanos(this, left);
+		}
+		else if (leave(call)) {
+			throw new UnsentException(
+					new RedisConnectionFailureException("all connections are still in use by other commands"));
+		}
+		else if (!call.isOver()) {
+			throw new QueryTimeoutException("no reply within the command timeout");
+		}
+	}
+
+	/**
 	 * Leaves the queue, if the call is still in it, whatever has ended the wait.
 	 * @return whether it was never sent
 	 */
-	private boolean leave(PendingCall call) {
+	private boolean leave(Call call) {
 		boolean unsent = call.giveUp();
 		if (unsent) {
 			this.waiting.remove(call);
@@ -99,107 +158,262 @@ final class Combiner {
 		return unsent;
 	}
 
-	private @Nullable WireSlot takeFree() {
-		for (WireSlot slot : this.slots) {
-			if (slot.take()) {
-				return slot;
-			}
+	private boolean takeWire() {
+		int free = this.free.get();
+		while (free > 0 && !this.free.compareAndSet(free, free - 1)) {
+			free = this.free.get();
 		}
-		return null;
+		return free > 0;
 	}
 
-	// Its own call leaves the queue first: the head of the queue is woken for those
-	// behind it, and a thread that opens a connection cannot see to them.
-	private void lead(WireSlot slot, PendingCall own) {
-		boolean fine = true;
-		try {
-			if (take(own) && open(slot, own)) {
-				boolean late = patience(own) < 0;
-				slot.begin(own);
-				if (!late) {
-					slot.collect(this.waiting);
-				}
-				wakeFirst(); // Of those that are too many for one batch.
-				fine = slot.exchange(late ? this.nanoTime.getAsLong() + this.quarterNanos : own.deadline());
-			}
-		}
-		finally {
-			slot.free();
-			if (!fine) {
-				tidy();
-			}
-			wakeFirst();
-		}
-	}
-
-	private boolean take(PendingCall own) {
-		boolean taken = own.take();
-		if (taken) {
-			this.waiting.remove(own); // Unless a leader has just come across it there.
-		}
-		return taken;
-	}
-
-	private boolean open(WireSlot slot, PendingCall own) {
-		try {
-			slot.wire().open(own.deadline() - this.quarterNanos);
-			return true;
-		}
-		catch (RuntimeException ex) {
-			own.fail(ex);
-			return false;
-		}
+	private void freeWire() {
+		this.free.incrementAndGet();
+		wakeFirst();
 	}
 
 	private void wakeFirst() {
-		PendingCall first = this.waiting.peek();
+		Call first = this.waiting.peek();
 		if (first != null) {
-			first.wake();
+			LockSupport.unpark(first.thread);
 		}
 	}
 
-	/**
-	 * For how long a call may still do without being sent.
-	 */
-	private long patience(PendingCall call) {
-		return call.deadline() - this.nanoTime.getAsLong() - this.quarterNanos;
-	}
-
-	/**
-	 * Waits until a call is over, or a wire may be free, or the thread is interrupted.
-	 * @throws RuntimeException if it has waited long enough
-	 */
-	private void await(PendingCall call) {
-		long left = call.deadline() - this.nanoTime.getAsLong();
-		long pause = call.isWaiting() ? patience(call) : left;
-		if (pause > 0) {
-			LockSupport.parkNanos(this, pause);
-			return;
+	// The call leaves the queue first: the head of the queue is woken for those behind
+	// it, and a thread that opens a connection cannot see to them.
+	private void leadUnlessTaken(Call own) {
+		if (own.take()) {
+			this.waiting.remove(own); // Unless a leader has just come across it there.
+			lead(own);
 		}
-		if (leave(call)) {
-			throw new UnsentException(
-					new RedisConnectionFailureException("all connections are still in use by other commands"));
-		}
-		if (left <= 0 && !call.isOver()) {
-			throw new QueryTimeoutException("no reply within the command timeout");
+		else {
+			freeWire();
 		}
 	}
 
-	/**
-	 * Ends the connections that nobody uses, if there is nothing behind them any more.
-	 */
-	void tidy() {
-		for (WireSlot slot : this.slots) {
-			if (slot.take()) {
-				try {
-					slot.wire().tidy();
-				}
-				finally {
-					slot.free();
-					wakeFirst();
-				}
+	private void lead(Call own) {
+		try {
+			long begin = this.nanoTime.getAsLong();
+			W wire = this.wires.borrow(own.deadline - begin);
+			long now = this.nanoTime.getAsLong();
+			long deadline = own.deadline + (now - begin);
+			List<Call> batch = new ArrayList<>();
+			batch.add(own);
+			if (deadline - now > this.timeoutNanos / 2 && !this.waiting.isEmpty()) {
+				collect(batch);
+				wakeFirst(); // Of those that are too many for one batch.
+			}
+			exchange(wire, batch, deadline);
+		}
+		catch (RuntimeException ex) {
+			own.fail(ex);
+		}
+		finally {
+			freeWire();
+		}
+	}
+
+	private void collect(List<Call> batch) {
+		int bytes = batch.get(0).bytes();
+		while (batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
+			Call call = this.waiting.poll();
+			if (call == null) {
+				return;
+			}
+			if (call.take()) {
+				batch.add(call);
+				bytes += call.bytes();
 			}
 		}
+	}
+
+	private void exchange(W wire, List<Call> batch, long deadline) {
+		int answered = 0;
+		boolean readOnly = false;
+		RuntimeException failure = null;
+		try {
+			batch.forEach((call) -> call.commands.forEach(wire::send));
+			for (; answered < batch.size(); answered++) {
+				readOnly |= batch.get(answered).receive(wire, deadline - this.nanoTime.getAsLong());
+			}
+		}
+		catch (RuntimeException ex) {
+			failure = ex;
+		}
+		finally {
+			// Also after an Error, so that no thread waits in vain. The connection first:
+			// a thread whose call has failed may try again at once.
+			RuntimeException cause = (failure != null) ? failure
+					: new RedisConnectionFailureException("the thread that sent it has ended");
+			List<Call> unanswered = batch.subList(answered, batch.size());
+			try {
+				end(wire, unanswered.isEmpty() && !readOnly);
+			}
+			finally {
+				unanswered.forEach((call) -> call.fail(cause));
+			}
+		}
+	}
+
+	private void end(W wire, boolean usable) {
+		if (usable) {
+			this.wires.giveBack(wire);
+		}
+		else {
+			this.wires.discard(wire);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.wires.close();
+	}
+
+	/**
+	 * A connection, on which the commands of many threads are sent by one at a time.
+	 */
+	interface Wire {
+
+		/**
+		 * Sends a command, or keeps it until the next reply is asked for.
+		 */
+		void send(Command command);
+
+		/**
+		 * Waits for the next reply.
+		 * @param nanos how long
+		 * @return the reply; an error as a {@code RuntimeException}
+		 * @throws RuntimeException if there is none, after which the connection is of no
+		 * use
+		 */
+		@Nullable Object receive(long nanos);
+
+	}
+
+	/**
+	 * Lends connections.
+	 *
+	 * @param <W> the connections
+	 */
+	interface Wires<W> {
+
+		/**
+		 * Borrows one.
+		 * @param nanos how long that may take
+		 * @throws UnsentException if there is none
+		 */
+		W borrow(long nanos);
+
+		void giveBack(W wire);
+
+		/**
+		 * Takes back one on which replies may still come, or whose server is no master.
+		 */
+		void discard(W wire);
+
+		void close();
+
+	}
+
+	/**
+	 * Commands that a thread wants to have sent, by itself or by another.
+	 * <p>
+	 * States: waiting; taken, by the one thread that sends it; over, with replies or a
+	 * failure; given up, by its own thread, so that it is never sent. What it has in the
+	 * end is written by the thread that has taken it, before it is over.
+	 */
+	private static final class Call extends AtomicReference<Call.State> {
+
+		private static final long serialVersionUID = 1;
+
+		private final transient Thread thread = Thread.currentThread();
+
+		private final transient List<Command> commands;
+
+		private final transient @Nullable Object[] replies;
+
+		private final long deadline;
+
+		private transient @Nullable RuntimeException failure;
+
+		private Call(List<Command> commands, long deadline) {
+			super(State.WAITING);
+			this.commands = commands;
+			this.replies = new Object[commands.size()];
+			this.deadline = deadline;
+		}
+
+		private int bytes() {
+			int bytes = 0;
+			for (Command command : this.commands) {
+				for (byte[] argument : command.arguments()) {
+					bytes += argument.length;
+				}
+			}
+			return bytes;
+		}
+
+		private boolean isWaiting() {
+			return get() == State.WAITING;
+		}
+
+		private boolean isOver() {
+			return get() == State.OVER;
+		}
+
+		private boolean take() {
+			return compareAndSet(State.WAITING, State.TAKEN);
+		}
+
+		private boolean giveUp() {
+			return compareAndSet(State.WAITING, State.GIVEN_UP);
+		}
+
+		/**
+		 * Reads its replies, which are the next.
+		 * @return whether the server says that it is no master
+		 */
+		private boolean receive(Wire wire, long nanos) {
+			boolean readOnly = false;
+			for (int i = 0; i < this.replies.length; i++) {
+				Object reply = wire.receive(nanos);
+				readOnly |= reply instanceof RuntimeException error && RedisRefusal.READONLY.isIn(error);
+				this.replies[i] = reply;
+			}
+			end();
+			return readOnly;
+		}
+
+		/**
+		 * Ends it without replies.
+		 * @param failure why, as its own thread may throw it: that of another thread is
+		 * only the cause
+		 */
+		private void fail(RuntimeException failure) {
+			this.failure = (this.thread == Thread.currentThread()) ? failure : new RedisConnectionFailureException(
+					"the thread that sent it together with its own could not: " + failure.getMessage(), failure);
+			end();
+		}
+
+		private void end() {
+			set(State.OVER);
+			if (this.thread != Thread.currentThread()) {
+				LockSupport.unpark(this.thread);
+			}
+		}
+
+		private List<@Nullable Object> replies() {
+			if (this.failure != null) {
+				throw this.failure;
+			}
+			return Arrays.asList(this.replies);
+		}
+
+		private enum State {
+
+			WAITING, TAKEN, OVER, GIVEN_UP
+
+		}
+
 	}
 
 }

@@ -5,19 +5,25 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import redis.clients.jedis.BinaryJedisPubSub;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.exceptions.JedisException;
 
-import org.springframework.beans.BeanWrapper;
-import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisNode;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -28,7 +34,9 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 /**
  * Derives connections from the application's Jedis factory.
  */
-final class JedisClient {
+final class JedisClient implements SignalLine {
+
+	private static final Logger logger = LoggerFactory.getLogger(JedisClient.class);
 
 	/**
 	 * As many steps as may have a connection of their own at once; more of them wait
@@ -38,18 +46,15 @@ final class JedisClient {
 
 	private static final int RENEWALS = 8;
 
-	/** None of them idle, so that none is dead when it is needed. */
-	private static final int SUBSCRIPTIONS = 8;
-
-	/** One to ask a Sentinel, and one to listen to it. */
-	private static final int SENTINEL = 2;
-
-	/** For so long a connection may be idle. */
-	static final Duration IDLE = Duration.ofMinutes(1);
+	private static final Duration IDLE = Duration.ofNanos(PooledLane.Pooled.LONGEST_IDLE_NANOS);
 
 	private final JedisConnectionFactory application;
 
 	private final Duration timeout;
+
+	private final Supplier<RedisNode> server;
+
+	private final JedisClientConfig settings;
 
 	private final @Nullable SentinelMaster sentinels;
 
@@ -57,149 +62,187 @@ final class JedisClient {
 		this.application = application;
 		this.timeout = timeout;
 		RedisSentinelConfiguration servers = application.getSentinelConfiguration();
+		RedisStandaloneConfiguration standalone = Objects.requireNonNull(application.getStandaloneConfiguration());
 		this.sentinels = (servers != null) ? new SentinelMaster(servers, this::sentinel, timeout) : null;
+		RedisNode node = new RedisNode(standalone.getHostName(), standalone.getPort());
+		this.server = (this.sentinels != null) ? this.sentinels::get : () -> node;
+		RedisClusterConfiguration cluster = application.getClusterConfiguration();
+		if (servers != null) {
+			RedisStandaloneConfiguration master = SentinelMaster.standalone(servers.getSentinels().iterator().next());
+			master.setDatabase(servers.getDatabase());
+			master.setUsername(servers.getUsername());
+			master.setPassword(servers.getPassword());
+			standalone = master;
+		}
+		RedisStandaloneConfiguration one = standalone;
+		this.settings = settings((client) -> (cluster != null) ? new JedisConnectionFactory(cluster, client)
+				: new JedisConnectionFactory(one, client), (builder) -> {
+				});
 	}
 
-	static boolean isOf(RedisConnectionFactory application) {
-		return FactoryProxies.isGenuine(application, JedisConnectionFactory.class);
-	}
-
-	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {
+	static OwnConnections derive(Object application, Duration timeout) {
 		JedisClient client = new JedisClient((JedisConnectionFactory) application, timeout);
-		JedisSignalLine signals = new JedisSignalLine(
-				new Lazy<>(() -> client.factory(SUBSCRIPTIONS, 0), JedisConnectionFactory::destroy));
+		boolean tls = client.application.getClientConfiguration().isUseSsl();
 		RedisClusterConfiguration cluster = client.application.getClusterConfiguration();
 		if (cluster != null) {
 			JedisClusterLane commands = client.lane(cluster, COMMANDS);
-			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null, signals, true,
-					commands, client.isTls(), "+cluster");
+			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null, commands, commands,
+					tls, "+cluster", () -> {
+					});
 		}
-		JedisLane commands = client.lane(COMMANDS);
-		JedisLane renewals = client.lane(RENEWALS);
+		PooledLane<JedisLink> commands = new PooledLane<>(client::connect, COMMANDS, timeout);
+		PooledLane<JedisLink> renewals = new PooledLane<>(client::connect, RENEWALS, timeout);
 		SentinelMaster sentinels = client.sentinels;
-		if (sentinels != null) {
-			sentinels.beforeSwitch(signals::leave);
-		}
-		return new OwnConnections(new Lanes(new CombiningLane(commands, timeout), renewals),
-				new Lanes(commands, renewals), signals, false, (sentinels != null) ? sentinels : Masters.ONE,
-				client.isTls(), (client.application.getDatabase() != 0) ? "+select" : "");
-	}
-
-	private boolean isTls() {
-		return this.application.getClientConfiguration().isUseSsl();
+		return new OwnConnections(new Lanes(new Combiner<>(commands, timeout), renewals), new Lanes(commands, renewals),
+				client, (sentinels != null) ? sentinels : Masters.ONE, tls,
+				(client.settings.getDatabase() != 0) ? "+select" : "", () -> {
+				});
 	}
 
 	private JedisClusterLane lane(RedisClusterConfiguration cluster, int connections) {
-		return new JedisClusterLane(() -> nodes(cluster, connections), this.timeout);
-	}
-
-	// Only Spring Data can turn its settings into those of Jedis, and it does not hand
-	// them out, but to a customizer. So a factory is asked that is never started.
-	private JedisNodes nodes(RedisClusterConfiguration cluster, int connections) {
-		AtomicReference<DefaultJedisClientConfig.@Nullable Builder> client = new AtomicReference<>();
-		JedisConnectionFactory unused = new JedisConnectionFactory(cluster, settings(connections, 0, client::set));
-		unused.setEarlyStartup(false);
-		unused.afterPropertiesSet();
 		Set<HostAndPort> seeds = cluster.getClusterNodes()
 			.stream()
-			.map((node) -> new HostAndPort(String.valueOf(node.getHost()), Objects.requireNonNull(node.getPort())))
+			.map(JedisClient::address)
 			.collect(Collectors.toSet());
-		return new JedisNodes(seeds, Objects.requireNonNull(client.get()).build(), pool(connections, connections),
-				this.timeout);
+		return new JedisClusterLane(seeds, this.settings, pool(connections), this.timeout);
 	}
 
-	private JedisLane lane(int connections) {
-		return new JedisLane(() -> factory(connections, connections), this.timeout);
+	private static HostAndPort address(RedisNode node) {
+		return new HostAndPort(String.valueOf(node.getHost()), Objects.requireNonNull(node.getPort()));
 	}
 
-	private JedisSignalLine sentinel(RedisSentinelConfiguration sentinels, RedisStandaloneConfiguration server) {
+	private JedisLink connect() {
+		RedisNode server = this.server.get();
+		Connection connection = connect(server, this.settings);
+		return new JedisLink(connection, this.timeout, () -> this.sentinels == null || this.sentinels.of(0) == server);
+	}
+
+	private static Connection connect(RedisNode server, JedisClientConfig settings) {
+		try {
+			return new Connection(address(server), settings);
+		}
+		catch (JedisException ex) {
+			throw JedisLink.translated(ex);
+		}
+	}
+
+	@Override
+	public Connected open() {
+		JedisLink link = connect();
+		return new Connected(link.connection(), link);
+	}
+
+	private SignalLine sentinel(RedisStandaloneConfiguration sentinel) {
 		// Fields are a list there, whatever the application speaks with its servers.
-		JedisClientConfiguration settings = settings(SENTINEL, 0, (builder) -> builder.protocol(null));
-		return new JedisSignalLine(
-				new Lazy<>(() -> started(new JedisPooledFactory(server, settings)), JedisConnectionFactory::destroy));
+		JedisClientConfig settings = settings((client) -> new JedisConnectionFactory(sentinel, client),
+				(builder) -> builder.protocol(null));
+		return () -> {
+			Connection connection = connect(new RedisNode(sentinel.getHostName(), sentinel.getPort()), settings);
+			return new Connected(connection, new JedisLink(connection, this.timeout, () -> true));
+		};
 	}
 
-	// The standalone configuration answers localhost:6379 for every other kind.
-	private JedisPooledFactory factory(int connections, int idle) {
-		JedisClientConfiguration settings = settings(connections, idle, (builder) -> {
-		});
-		var cluster = this.application.getClusterConfiguration();
-		var sentinels = this.application.getSentinelConfiguration();
-		var standalone = this.application.getStandaloneConfiguration();
-		JedisPooledFactory factory;
-		if (cluster != null) {
-			factory = new JedisPooledFactory(cluster, settings);
-		}
-		else if (sentinels != null && this.sentinels != null) {
-			factory = toMaster(this.sentinels, sentinels, settings);
-		}
-		else if (standalone != null) {
-			factory = new JedisPooledFactory(standalone, settings);
-		}
-		else {
-			throw new IllegalStateException("The Jedis factory has no configuration");
-		}
-		return started(factory);
-	}
-
-	private static JedisPooledFactory toMaster(SentinelMaster sentinels, RedisSentinelConfiguration servers,
-			JedisClientConfiguration settings) {
-		RedisNode master = sentinels.get();
-		RedisStandaloneConfiguration server = SentinelMaster.standalone(master);
-		server.setDatabase(servers.getDatabase());
-		server.setUsername(servers.getUsername());
-		server.setPassword(servers.getPassword());
-		return new JedisPooledFactory(server, settings, () -> sentinels.of(0) == master);
-	}
-
-	private static JedisPooledFactory started(JedisPooledFactory factory) {
-		if (factory.getClusterConfiguration() == null) {
-			keepOneConnectionForAStep(factory);
-		}
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
-	}
-
-	// Spring Data 4.1 borrows a connection for each command, unless it is told otherwise;
-	// before, there was nothing to tell.
-	static void keepOneConnectionForAStep(JedisConnectionFactory factory) {
-		BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(factory);
-		if (properties.isWritableProperty("useUnifiedJedis")) {
-			properties.setPropertyValue("useUnifiedJedis", false);
-		}
-	}
-
-	private <T> GenericObjectPoolConfig<T> pool(int connections, int idle) {
-		GenericObjectPoolConfig<T> pool = new GenericObjectPoolConfig<>();
+	private GenericObjectPoolConfig<Connection> pool(int connections) {
+		GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
 		pool.setMaxTotal(connections);
-		pool.setMaxIdle(idle);
-		// The rest is for the command.
-		pool.setMaxWait(this.timeout.multipliedBy(3).dividedBy(4));
+		pool.setMaxIdle(connections);
+		pool.setMaxWait(this.timeout);
 		pool.setTimeBetweenEvictionRuns(IDLE.dividedBy(2));
 		pool.setMinEvictableIdleDuration(IDLE);
 		pool.setJmxEnabled(false);
 		return pool;
 	}
 
-	private JedisClientConfiguration settings(int connections, int idle, JedisClientConfigBuilderCustomizer last) {
+	// Only Spring Data can turn its settings into those of Jedis, and it does not hand
+	// them out, but to a customizer. So a factory is asked that is never started.
+	private JedisClientConfig settings(Function<JedisClientConfiguration, JedisConnectionFactory> factory,
+			JedisClientConfigBuilderCustomizer last) {
+		AtomicReference<DefaultJedisClientConfig.@Nullable Builder> settings = new AtomicReference<>();
 		UnaryOperator<Object> timeout = (ignored) -> this.timeout;
-		UnaryOperator<Object> customizer = (application) -> Optional.of(keepTimeouts((Optional<?>) application, last));
-		return ClientSettings.override(JedisClientConfiguration.class, this.application.getClientConfiguration(),
-				Map.of("isUsePooling", (ignored) -> true, "getPoolConfig",
-						(ignored) -> Optional.of(pool(connections, idle)), "getConnectTimeout", timeout,
-						"getReadTimeout", timeout, "getCustomizer", customizer, "getClientConfigCustomizer",
-						customizer));
+		UnaryOperator<Object> customizer = (given) -> Optional.of((JedisClientConfigBuilderCustomizer) (builder) -> {
+			((Optional<?>) given).ifPresent((one) -> ((JedisClientConfigBuilderCustomizer) one).customize(builder));
+			int millis = Math.toIntExact(this.timeout.toMillis());
+			last.customize(builder.connectionTimeoutMillis(millis).socketTimeoutMillis(millis));
+			settings.set(builder);
+		});
+		JedisConnectionFactory unused = factory.apply(OwnConnections.override(JedisClientConfiguration.class,
+				this.application.getClientConfiguration(), Map.of("getConnectTimeout", timeout, "getReadTimeout",
+						timeout, "getCustomizer", customizer, "getClientConfigCustomizer", customizer)));
+		unused.setEarlyStartup(false);
+		unused.afterPropertiesSet();
+		return Objects.requireNonNull(settings.get()).build();
 	}
 
-	private JedisClientConfigBuilderCustomizer keepTimeouts(Optional<?> application,
-			JedisClientConfigBuilderCustomizer last) {
-		int millis = Math.toIntExact(this.timeout.toMillis());
-		return (builder) -> {
-			application.ifPresent((given) -> ((JedisClientConfigBuilderCustomizer) given).customize(builder));
-			builder.connectionTimeoutMillis(millis).socketTimeoutMillis(millis);
-			last.customize(builder);
-		};
+	/**
+	 * A connection to subscribe by, which blocks the thread that listens.
+	 */
+	static final class Connected extends BinaryJedisPubSub implements SignalConnection {
+
+		private final Connection connection;
+
+		private final Link link;
+
+		private final AtomicBoolean closed = new AtomicBoolean();
+
+		private volatile @Nullable Listener listener;
+
+		Connected(Connection connection, Link link) {
+			this.connection = connection;
+			this.link = link;
+		}
+
+		@Override
+		public Link link() {
+			return this.link;
+		}
+
+		@Override
+		public void listen(byte[] channel, Listener listener) {
+			this.listener = listener;
+			try {
+				if (!this.closed.get()) {
+					proceed(this.connection, channel);
+				}
+			}
+			catch (JedisException ex) {
+				throw JedisLink.translated(ex);
+			}
+		}
+
+		// Jedis opens one again that was closed before it has subscribed.
+		@Override
+		public void onSubscribe(byte[] channel, int count) {
+			if (this.closed.get()) {
+				this.connection.disconnect();
+			}
+			else {
+				Objects.requireNonNull(this.listener).onSubscribed();
+			}
+		}
+
+		@Override
+		public void onMessage(byte[] channel, byte[] message) {
+			Objects.requireNonNull(this.listener).onMessage(message);
+		}
+
+		@Override
+		public void ask(byte[] channel) {
+			subscribe(channel);
+		}
+
+		// It may be one of a pool.
+		@Override
+		public void close() {
+			if (this.closed.compareAndSet(false, true)) {
+				try (Connection connection = this.connection) {
+					connection.disconnect();
+				}
+				catch (JedisException ex) {
+					logger.debug("The connection had ended already", ex);
+				}
+			}
+		}
+
 	}
 
 }

@@ -1,37 +1,92 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
-import io.github.distributedlock.backend.redis.wire.Command;
-import io.github.distributedlock.backend.redis.wire.Command.Verb;
-import io.github.distributedlock.backend.redis.wire.Link;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisException;
 
 import org.springframework.data.redis.connection.jedis.JedisExceptionConverter;
 
 /**
  * A Jedis connection, for one thread.
  */
-record JedisLink(Connection connection) implements Link {
+final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
+
+	private static final Logger logger = LoggerFactory.getLogger(JedisLink.class);
+
+	/** After that it is asked whether it is still there, which takes a round trip. */
+	private static final long RESTED_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private static final JedisExceptionConverter EXCEPTIONS = new JedisExceptionConverter();
 
-	private static final Map<Verb, ProtocolCommand> COMMANDS = Stream.of(Verb.values())
-		.collect(Collectors.toMap((verb) -> verb, (verb) -> verb::bytes));
+	private final Connection connection;
+
+	private final long timeoutNanos;
+
+	private final BooleanSupplier leadsToMaster;
+
+	JedisLink(Connection connection, Duration timeout, BooleanSupplier leadsToMaster) {
+		this.connection = connection;
+		this.timeoutNanos = timeout.toNanos();
+		this.leadsToMaster = leadsToMaster;
+	}
+
+	Connection connection() {
+		return this.connection;
+	}
+
+	// What the server, or something on the way, closed meanwhile shows only when it is
+	// used, and a command must not be sent twice.
+	@Override
+	boolean isUsable(long restedNanos, long nanos) {
+		return !isBroken() && this.leadsToMaster.getAsBoolean() && restedNanos < LONGEST_IDLE_NANOS
+				&& (restedNanos < RESTED_NANOS || answers(nanos));
+	}
+
+	private boolean answers(long nanos) {
+		try {
+			limit(nanos);
+			return this.connection.ping();
+		}
+		catch (JedisDataException ex) {
+			return true; // Also if the user may not ask.
+		}
+		catch (JedisException ex) {
+			this.connection.setBroken();
+			return false;
+		}
+	}
+
+	@Override
+	boolean isBroken() {
+		return this.connection.isBroken();
+	}
+
+	@Override
+	void close() {
+		try {
+			this.connection.disconnect();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The connection had ended already", ex);
+		}
+	}
 
 	@Override
 	public @Nullable Object call(Command command) {
 		send(command);
-		Object reply = receive();
+		Object reply = receive(this.timeoutNanos);
 		if (reply instanceof RuntimeException error) {
 			throw error;
 		}
@@ -42,14 +97,12 @@ record JedisLink(Connection connection) implements Link {
 	public List<@Nullable Object> call(List<Command> commands) {
 		commands.forEach(this::send);
 		List<@Nullable Object> replies = new ArrayList<>();
-		commands.forEach((command) -> replies.add(receive()));
+		commands.forEach((command) -> replies.add(receive(this.timeoutNanos)));
 		return replies;
 	}
 
-	/**
-	 * Sends a command, or keeps it until the next reply is asked for.
-	 */
-	void send(Command command) {
+	@Override
+	public void send(Command command) {
 		try {
 			this.connection.sendCommand(command(command.verb()), command.arguments());
 		}
@@ -63,11 +116,9 @@ record JedisLink(Connection connection) implements Link {
 		}
 	}
 
-	/**
-	 * Waits for the next reply.
-	 * @return the reply; an error as a {@code RuntimeException}
-	 */
-	@Nullable Object receive() {
+	@Override
+	public @Nullable Object receive(long nanos) {
+		limit(nanos);
 		try {
 			return withoutError(this.connection.getOne());
 		}
@@ -76,6 +127,14 @@ record JedisLink(Connection connection) implements Link {
 		}
 		catch (RuntimeException ex) {
 			throw translated(ex);
+		}
+	}
+
+	// As seldom as possible: in a batch, only a reply that takes its time changes it.
+	private void limit(long nanos) {
+		int millis = (int) Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos + 999_999));
+		if (this.connection.getSoTimeout() != millis) {
+			this.connection.setSoTimeout(millis);
 		}
 	}
 
@@ -92,7 +151,7 @@ record JedisLink(Connection connection) implements Link {
 	}
 
 	static ProtocolCommand command(Verb verb) {
-		return Objects.requireNonNull(COMMANDS.get(verb));
+		return verb::bytes;
 	}
 
 	static RuntimeException translated(RuntimeException failure) {

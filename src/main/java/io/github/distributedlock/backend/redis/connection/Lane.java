@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.connection;
 
-import io.github.distributedlock.backend.redis.wire.Link;
+import java.util.function.Supplier;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,23 @@ public interface Lane {
 	<T> @Nullable T run(Step<T> step);
 
 	void close();
+
+	/**
+	 * Does something in a thread that may be interrupted already. It could not wait for a
+	 * connection or a reply, and so not give its lock back, and a virtual thread would
+	 * lose the connection that it uses. So it is interrupted again only afterwards.
+	 */
+	static <T extends @Nullable Object> T withoutInterrupt(Supplier<T> action) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			return action.get();
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
 
 	/**
 	 * What is to be done by a link, which is lent for as long as it lasts.

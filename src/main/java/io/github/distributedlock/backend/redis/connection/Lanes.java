@@ -1,5 +1,13 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+
 /**
  * Connections of one kind.
  *
@@ -8,6 +16,8 @@ package io.github.distributedlock.backend.redis.connection;
  */
 public record Lanes(Lane commands, Lane renewals) {
 
+	private static final Logger logger = LoggerFactory.getLogger(Lanes.class);
+
 	/**
 	 * Creates them.
 	 * @param commands for what callers wait for
@@ -15,12 +25,94 @@ public record Lanes(Lane commands, Lane renewals) {
 	 * connection left to give
 	 */
 	public Lanes {
-		renewals = new RenewalLane(renewals, commands);
+		renewals = new Renewals(renewals, commands);
 	}
 
 	void close() {
 		this.commands.close();
 		this.renewals.close();
+	}
+
+	/**
+	 * Connections for renewals, with others to fall back on: a server that has no
+	 * connection left to give, or takes its time, must not cost a lock, for which there
+	 * was one.
+	 * <p>
+	 * States: not open; being opened in the background, by one thread; open. Renewals use
+	 * the others until it is open, and whenever it turns out to be closed and cannot be
+	 * opened again. An opening that fails is tried again by the next renewal.
+	 */
+	private static final class Renewals implements Lane {
+
+		private final SimpleAsyncTaskExecutor background = new SimpleAsyncTaskExecutor("distributed-lock-open-");
+
+		private final AtomicReference<State> state = new AtomicReference<>(State.NOT_OPEN);
+
+		private final Lane own;
+
+		private final Lane others;
+
+		Renewals(Lane own, Lane others) {
+			this.own = own;
+			this.others = others;
+			this.background.setDaemon(true);
+		}
+
+		@Override
+		public <T> @Nullable T run(Step<T> step) {
+			if (this.state.compareAndSet(State.NOT_OPEN, State.OPENING)) {
+				this.background.execute(this::open);
+			}
+			if (this.state.get() == State.OPEN) {
+				try {
+					return this.own.run(step);
+				}
+				catch (RuntimeException ex) {
+					if (!couldNotBeSent(ex)) {
+						throw ex;
+					}
+					logger.debug("Renewing on other connections", ex);
+				}
+			}
+			return this.others.run(step);
+		}
+
+		// Of the nodes of a cluster, one may have no connection left to give while others
+		// have. A renewal that was carried out after all does no harm when it is
+		// repeated.
+		// What took a command timeout must not take a second one, and what a server
+		// refused
+		// once it refuses again.
+		private static boolean couldNotBeSent(RuntimeException failure) {
+			return failure instanceof UnsentException || !ConnectionProblem.isTimeout(failure)
+					&& RedisRefusal.of(failure) == null && !RedisRefusal.isError(failure);
+		}
+
+		private void open() {
+			State reached = State.NOT_OPEN;
+			try {
+				this.own.run((link) -> null);
+				reached = State.OPEN;
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Could not open a connection for renewals yet", ex);
+			}
+			finally {
+				this.state.set(reached);
+			}
+		}
+
+		@Override
+		public void close() {
+			this.own.close();
+		}
+
+		private enum State {
+
+			NOT_OPEN, OPENING, OPEN
+
+		}
+
 	}
 
 }

@@ -1,20 +1,39 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandInterruptedException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisFuture;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConfiguration;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisNode;
+import org.springframework.data.redis.connection.RedisPassword;
 import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
@@ -25,8 +44,28 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
 /**
  * Derives connections from the application's Lettuce factory. They share its threads, if
  * it was given any.
+ * <p>
+ * Spring Data turns its settings into a client of Lettuce, of which there is one for each
+ * server that is, or was, the master. The connections are Lettuce's own.
  */
-final class LettuceClient {
+final class LettuceClient implements SignalLine {
+
+	/** As many steps may have a connection of their own at once. */
+	private static final int EXCLUSIVE = 8;
+
+	/**
+	 * One that the server refuses may be closed before Lettuce has seen why: about one in
+	 * 10 on a busy machine.
+	 */
+	private static final int OPENINGS = 5;
+
+	/**
+	 * One may be handed out before it takes commands: about one in 20,000 on a busy
+	 * machine.
+	 */
+	private static final int PAUSES = 50;
+
+	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
 	private final LettuceConnectionFactory application;
 
@@ -36,126 +75,181 @@ final class LettuceClient {
 
 	private final @Nullable SentinelMaster sentinels;
 
+	private final @Nullable LettuceClusterLane cluster;
+
+	/** By the server. */
+	private final Map<RedisConfiguration, LettuceConnectionFactory> clients = new HashMap<>();
+
+	private boolean closed;
+
 	private LettuceClient(LettuceConnectionFactory application, Duration timeout) {
 		this.application = application;
-		this.server = Objects.requireNonNull(serverOf(application));
+		this.server = serverOf(application);
 		this.timeout = timeout;
 		this.sentinels = (this.server instanceof RedisSentinelConfiguration servers)
 				? new SentinelMaster(servers, this::sentinel, timeout) : null;
+		this.cluster = application.isClusterAware() ? clusterLane() : null;
 	}
 
-	static boolean isOf(RedisConnectionFactory application) {
-		return FactoryProxies.isGenuine(application, LettuceConnectionFactory.class)
-				&& serverOf((LettuceConnectionFactory) application) != null;
-	}
-
-	static OwnConnections derive(RedisConnectionFactory application, Duration timeout) {
+	static OwnConnections derive(Object application, Duration timeout) {
 		LettuceClient client = new LettuceClient((LettuceConnectionFactory) application, timeout);
-		LettuceSignalLine signals = new LettuceSignalLine(client.connections(false), timeout);
-		if (client.application.isClusterAware()) {
-			LettuceClusterLane commands = client.clusterLane();
-			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, signals, true, commands,
-					client.isTls(), "+cluster");
+		boolean tls = client.application.getClientConfiguration().isUseSsl();
+		LettuceClusterLane commands = client.cluster;
+		if (commands != null) {
+			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, client, commands, tls,
+					"+cluster", client::close);
 		}
-		Lanes exclusive = new Lanes(client.exclusiveLane(), client.exclusiveLane());
-		return new OwnConnections(new Lanes(client.lane(), client.lane()), exclusive, signals, false,
-				(client.sentinels != null) ? client.sentinels : Masters.ONE, client.isTls(), client.rights());
+		Lanes shared = new Lanes(new LettuceLane(client::connect, timeout), new LettuceLane(client::connect, timeout));
+		Lanes exclusive = new Lanes(new PooledLane<>(client::connect, EXCLUSIVE, timeout),
+				new PooledLane<>(client::connect, EXCLUSIVE, timeout));
+		return new OwnConnections(shared, exclusive, client,
+				(client.sentinels != null) ? client.sentinels : Masters.ONE, tls,
+				(client.application.getDatabase() != 0) ? "+select" : "", client::close);
 	}
 
-	private boolean isTls() {
-		return this.application.getClientConfiguration().isUseSsl();
-	}
-
-	private String rights() {
-		String role = looksForMaster() ? "+role" : "";
-		return (this.application.getDatabase() != 0) ? (role + " +select").strip() : role;
-	}
-
-	private LettuceLane lane() {
-		return new LettuceLane(connections(true), this.timeout);
-	}
-
-	private LettuceExclusiveLane exclusiveLane() {
-		return new LettuceExclusiveLane(connections(false), this.timeout);
+	// The one getter for a server answers localhost:6379 for every other kind.
+	private static RedisConfiguration serverOf(LettuceConnectionFactory application) {
+		RedisConfiguration server = (RedisConfiguration) Objects
+			.requireNonNull(new DirectFieldAccessor(application).getPropertyValue("configuration"));
+		if (server instanceof RedisStaticMasterReplicaConfiguration) {
+			throw OwnConnections.refusal("a list of a master and its replicas does not say where the master is:"
+					+ " set spring.data.redis.host and spring.data.redis.port to the master,"
+					+ " or spring.data.redis.sentinel.nodes and spring.data.redis.sentinel.master to Sentinels;"
+					+ " or define a bean of " + application.getClass().getName()
+					+ " that does, and name it with distributed-lock.redis.connection-factory");
+		}
+		return server;
 	}
 
 	private LettuceClusterLane clusterLane() {
-		return new LettuceClusterLane(connections(true), this.timeout);
+		return new LettuceClusterLane(() -> (RedisClusterClient) client(this.server, settings()), this.timeout);
 	}
 
-	private Lazy<LettuceConnectionFactory> connections(boolean shared) {
-		return new Lazy<>(() -> factory(shared), LettuceConnectionFactory::destroy);
+	private LettuceLink connect() {
+		RedisNode master = namedMaster();
+		RedisClient client = (RedisClient) client(serverNow(master), settings());
+		return new LettuceLink(connected(() -> client.connect(ByteArrayCodec.INSTANCE)), this.timeout,
+				() -> master == namedMaster());
 	}
 
-	private LettuceConnectionFactory factory(boolean shared) {
-		if (this.sentinels != null) {
-			LettuceMasterFactory factory = new LettuceMasterFactory(this.server, settings(), this.sentinels);
-			this.sentinels.beforeSwitch(factory::leave);
-			return started(factory, shared);
+	private @Nullable RedisNode namedMaster() {
+		return (this.sentinels != null) ? this.sentinels.get() : null;
+	}
+
+	private RedisConfiguration serverNow(@Nullable RedisNode master) {
+		return (master != null) ? server(SentinelMaster.standalone(master)) : this.server;
+	}
+
+	// With all but the address as the application has it.
+	private RedisStandaloneConfiguration server(RedisStandaloneConfiguration server) {
+		server.setDatabase(RedisConfiguration.getDatabaseOrElse(this.server, () -> 0));
+		server.setUsername(RedisConfiguration.getUsernameOrElse(this.server, () -> null));
+		server.setPassword(RedisConfiguration.getPasswordOrElse(this.server, RedisPassword::none));
+		return server;
+	}
+
+	@Override
+	public SignalConnection open() {
+		if (this.cluster != null) {
+			RedisClusterClient client = (RedisClusterClient) client(this.server, settings());
+			return new Connected(connected(() -> client.connectPubSub(ByteArrayCodec.INSTANCE)), this.cluster.link(),
+					new AtomicBoolean());
 		}
-		return started(looksForMaster() ? new LettuceMasterFactory(this.server, settings(), null)
-				: new LettuceConnectionFactory(this.server, settings()), shared);
+		return open(serverNow(namedMaster()), settings());
 	}
 
-	private LettuceSignalLine sentinel(RedisSentinelConfiguration sentinels, RedisStandaloneConfiguration server) {
+	private Connected open(RedisConfiguration server, LettuceClientConfiguration settings) {
+		RedisClient client = (RedisClient) client(server, settings);
+		StatefulRedisPubSubConnection<byte[], byte[]> connection = connected(
+				() -> client.connectPubSub(ByteArrayCodec.INSTANCE));
+		return new Connected(connection, new LettuceLink(connection, this.timeout, () -> true), new AtomicBoolean());
+	}
+
+	private SignalLine sentinel(RedisStandaloneConfiguration sentinel) {
 		UnaryOperator<Object> credentials = (application) -> ((Optional<?>) application)
-			.map((given) -> credentials((RedisCredentialsProviderFactory) given, sentinels));
-		LettuceClientConfiguration settings = ClientSettings.override(LettuceClientConfiguration.class, settings(),
+			.map((given) -> credentials((RedisCredentialsProviderFactory) given));
+		LettuceClientConfiguration settings = OwnConnections.override(LettuceClientConfiguration.class, settings(),
 				Map.of("getRedisCredentialsProviderFactory", credentials));
-		return new LettuceSignalLine(new Lazy<>(() -> started(new LettuceConnectionFactory(server, settings), false),
-				LettuceConnectionFactory::destroy), this.timeout);
+		return () -> open(sentinel, settings);
 	}
 
-	private static RedisCredentialsProviderFactory credentials(RedisCredentialsProviderFactory application,
-			RedisSentinelConfiguration sentinels) {
+	private RedisCredentialsProviderFactory credentials(RedisCredentialsProviderFactory application) {
 		return new RedisCredentialsProviderFactory() {
 
 			@Override
 			public RedisCredentialsProvider createCredentialsProvider(RedisConfiguration server) {
-				return application.createSentinelCredentialsProvider(sentinels);
+				return application
+					.createSentinelCredentialsProvider((RedisSentinelConfiguration) LettuceClient.this.server);
 			}
 
 		};
 	}
 
-	private static LettuceConnectionFactory started(LettuceConnectionFactory factory, boolean shared) {
-		factory.setShareNativeConnection(shared);
-		factory.afterPropertiesSet();
-		factory.start();
-		return factory;
+	private synchronized AbstractRedisClient client(RedisConfiguration server, LettuceClientConfiguration settings) {
+		if (this.closed) {
+			throw new IllegalStateException("the lock backend is closed");
+		}
+		return this.clients.computeIfAbsent(server, (first) -> {
+			LettuceConnectionFactory factory = new LettuceConnectionFactory(first, settings);
+			factory.afterPropertiesSet();
+			factory.start();
+			return factory;
+		}).getRequiredNativeClient();
 	}
 
-	// The one getter for a server answers localhost:6379 for every other kind, and a list
-	// of a master and its replicas has none at all. Without the field it is not known.
-	private static @Nullable RedisConfiguration serverOf(LettuceConnectionFactory application) {
-		if (application.getClusterConfiguration() != null) {
-			return application.getClusterConfiguration();
+	private <C extends StatefulConnection<?, ?>> C connected(Supplier<C> opener) {
+		for (int opening = 1;; opening++) {
+			try {
+				C connection = opener.get();
+				// One to a cluster reconnects, and would ask all of its nodes.
+				if (connection instanceof StatefulRedisConnection<?, ?> single) {
+					awaitReady(single);
+				}
+				return connection;
+			}
+			catch (RuntimeException ex) {
+				if (opening == OPENINGS || !isUnexplained(ex)) {
+					throw LettuceLink.translated(ex);
+				}
+			}
+			LockSupport.parkNanos(PAUSE_NANOS);
 		}
-		if (application.getSentinelConfiguration() != null) {
-			return application.getSentinelConfiguration();
-		}
-		if (application.getSocketConfiguration() != null) {
-			return application.getSocketConfiguration();
-		}
-		DirectFieldAccessor fields = new DirectFieldAccessor(application);
-		return (fields.isReadableProperty("configuration")
-				&& fields.getPropertyValue("configuration") instanceof RedisConfiguration configuration) ? configuration
-						: null;
 	}
 
-	// An application that reads from replicas may name one of them alone; Lettuce finds
-	// the others.
-	private boolean looksForMaster() {
-		return this.server instanceof RedisStaticMasterReplicaConfiguration
-				|| (this.server instanceof RedisStandaloneConfiguration
-						&& this.application.getClientConfiguration().getReadFrom().isPresent());
+	// Lettuce gives out a connection a moment before that takes commands: until then they
+	// are rejected. Any answer will do, also that the user may not ask.
+	private void awaitReady(StatefulRedisConnection<?, ?> connection) {
+		try {
+			for (int i = 0; i < PAUSES; i++) {
+				RedisFuture<String> answer = connection.async().ping();
+				if (!answer.await(this.timeout.toNanos(), TimeUnit.NANOSECONDS)) {
+					connection.closeAsync();
+					throw new RedisCommandTimeoutException("no answer to the first command");
+				}
+				String error = answer.getError();
+				if (error == null || !error.contains("Currently not connected")) {
+					return;
+				}
+				LockSupport.parkNanos(PAUSE_NANOS);
+			}
+		}
+		catch (InterruptedException ex) {
+			connection.closeAsync();
+			Thread.currentThread().interrupt();
+			throw new RedisCommandInterruptedException(ex);
+		}
+	}
+
+	private static boolean isUnexplained(RuntimeException failure) {
+		return RedisRefusal.saysIn(failure, "Connection closed prematurely")
+				|| RedisRefusal.saysIn(failure, "RedisHandshakeHandler not registered");
 	}
 
 	private LettuceClientConfiguration settings() {
 		UnaryOperator<Object> options = (application) -> Optional
 			.of(((Optional<?>) application).map((given) -> options((ClientOptions) given))
 				.orElseGet(() -> options(ClientOptions.create())));
-		return ClientSettings.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
+		return OwnConnections.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
 				Map.of("getCommandTimeout", (ignored) -> this.timeout, "getClientOptions", options, "getReadFrom",
 						(ignored) -> Optional.empty(), "getShutdownQuietPeriod", (ignored) -> Duration.ZERO));
 	}
@@ -171,6 +265,70 @@ final class LettuceClient {
 			.timeoutOptions(TimeoutOptions.create())
 			.socketOptions(socket)
 			.build();
+	}
+
+	private synchronized void close() {
+		this.closed = true;
+		this.clients.values().forEach(LettuceConnectionFactory::destroy);
+	}
+
+	/**
+	 * A connection to subscribe by. Lettuce subscribes, and returns at once, so the
+	 * thread that listens has to watch whether the connection still stands.
+	 */
+	private record Connected(StatefulRedisPubSubConnection<byte[], byte[]> connection, Link link,
+			AtomicBoolean closed) implements SignalConnection {
+
+		private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+		@Override
+		public void listen(byte[] channel, Listener listener) {
+			Thread listening = Thread.currentThread();
+			this.connection.addListener(new RedisPubSubAdapter<>() {
+
+				@Override
+				public void subscribed(byte[] channel, long count) {
+					listener.onSubscribed();
+				}
+
+				@Override
+				public void message(byte[] channel, byte[] message) {
+					listener.onMessage(message);
+				}
+
+			});
+			this.connection.addListener(new RedisConnectionStateListener() {
+
+				@Override
+				public void onRedisDisconnected(RedisChannelHandler<?, ?> disconnected) {
+					LockSupport.unpark(listening);
+				}
+
+			});
+			try {
+				this.connection.sync().subscribe(channel);
+			}
+			catch (RuntimeException ex) {
+				throw LettuceLink.translated(ex);
+			}
+			while (this.connection.isOpen()) {
+				// What is heard makes it quick, looking makes it certain.
+				LockSupport.parkNanos(LOOK_NANOS);
+			}
+		}
+
+		@Override
+		public void ask(byte[] channel) {
+			this.connection.async().subscribe(channel);
+		}
+
+		@Override
+		public void close() {
+			if (this.closed.compareAndSet(false, true)) {
+				this.connection.closeAsync();
+			}
+		}
+
 	}
 
 }

@@ -2,17 +2,20 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.codec.ByteArrayCodec;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Lettuce's connections to the masters of a cluster, one to each, that all threads share.
+ * Lettuce's connections to the masters of a cluster, one to each, that all threads share,
+ * and which follow redirections.
  * <p>
  * They reconnect by themselves: Lettuce would keep one that does not, and refuse every
  * command for its master, whatever else became of it. After a failure the cluster is
@@ -20,37 +23,47 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
  */
 final class LettuceClusterLane implements Lane, Masters {
 
-	private final Lazy<LettuceConnectionFactory> factory;
+	private final Supplier<RedisClusterClient> client;
+
+	private final Duration timeout;
 
 	private final LettuceLane lane;
 
-	private final long pauseNanos;
-
 	private final AtomicLong askedAt;
 
-	private volatile @Nullable StatefulRedisClusterConnection<?, ?> cluster;
+	private volatile @Nullable StatefulRedisClusterConnection<byte[], byte[]> cluster;
 
-	LettuceClusterLane(Lazy<LettuceConnectionFactory> factory, Duration timeout) {
-		this.factory = factory;
-		this.lane = new LettuceLane(factory, timeout);
-		this.pauseNanos = timeout.toNanos();
-		this.askedAt = new AtomicLong(System.nanoTime() - this.pauseNanos);
+	LettuceClusterLane(Supplier<RedisClusterClient> client, Duration timeout) {
+		this.client = client;
+		this.timeout = timeout;
+		this.lane = new LettuceLane(this::connect, timeout);
+		this.askedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
+	}
+
+	private ClusterLink connect() {
+		try {
+			StatefulRedisClusterConnection<byte[], byte[]> cluster = this.client.get().connect(ByteArrayCodec.INSTANCE);
+			this.cluster = cluster;
+			return new ClusterLink(cluster, this.timeout);
+		}
+		catch (RuntimeException ex) {
+			throw LettuceLink.translated(ex);
+		}
 	}
 
 	@Override
 	public <T> @Nullable T run(Step<T> step) {
 		try {
-			return this.lane.run((link) -> {
-				if (this.cluster == null && ((LettuceLink) link).sender() instanceof LettuceClusterSender sender) {
-					this.cluster = sender.cluster();
-				}
-				return step.on(link);
-			});
+			return this.lane.run(step);
 		}
 		catch (DataAccessException ex) {
 			askForSlots();
 			throw ex;
 		}
+	}
+
+	LettuceLink link() {
+		return this.lane.open();
 	}
 
 	@Override
@@ -68,10 +81,47 @@ final class LettuceClusterLane implements Lane, Masters {
 	private void askForSlots() {
 		long last = this.askedAt.get();
 		long now = System.nanoTime();
-		if (this.cluster != null && now - last >= this.pauseNanos && this.askedAt.compareAndSet(last, now)
-				&& this.factory.get().getRequiredNativeClient() instanceof RedisClusterClient client) {
-			client.refreshPartitionsAsync();
+		if (this.cluster != null && now - last >= this.timeout.toNanos() && this.askedAt.compareAndSet(last, now)) {
+			this.client.get().refreshPartitionsAsync();
 		}
+	}
+
+	/**
+	 * A node that stalls must not delay the commands for the others, so none waits for
+	 * another here.
+	 */
+	private static final class ClusterLink extends LettuceLink {
+
+		private final StatefulRedisClusterConnection<byte[], byte[]> cluster;
+
+		ClusterLink(StatefulRedisClusterConnection<byte[], byte[]> cluster, Duration timeout) {
+			super(cluster, timeout, () -> true);
+			this.cluster = cluster;
+		}
+
+		@Override
+		public boolean isCluster() {
+			return true;
+		}
+
+		@Override
+		boolean isBroken() {
+			return false;
+		}
+
+		// Lettuce finds the node of a command by its first key.
+		@Override
+		void send(LettuceCommand command, byte[] key) {
+			RedisClusterNode master = (command.getArgs().getFirstEncodedKey() != null) ? null
+					: this.cluster.getPartitions().getMasterBySlot(SlotHash.getSlot(key));
+			if (master != null) {
+				this.cluster.getConnection(master.getNodeId()).dispatch(command);
+			}
+			else {
+				super.send(command, key);
+			}
+		}
+
 	}
 
 }

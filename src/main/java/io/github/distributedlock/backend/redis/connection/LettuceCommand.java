@@ -1,130 +1,113 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandInterruptedException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
+import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A command, and the thread that waits for its reply. The thread is woken by the client,
  * without a future or a timer between them.
  * <p>
- * States: waiting; claimed, by the thread that sends it, or by the one that waits no
- * more; done: answered, failed or cancelled. Invariants: it is claimed once, so what was
- * given up unsent is not sent later. Whatever waits for its end is told once.
+ * States: new; sent, when the client has begun to write it; given up, by the thread that
+ * waits no more. Apart from that, whether it is done: answered, failed or cancelled.
+ * Invariant: what was given up before it was sent is never sent. Should the client have
+ * begun with it nevertheless, it sends a PING, since it expects one more reply by then.
  */
 final class LettuceCommand extends Command<byte[], byte[], Object> {
 
-	private static final AtomicIntegerFieldUpdater<LettuceCommand> CLAIMED = AtomicIntegerFieldUpdater
-		.newUpdater(LettuceCommand.class, "claimed");
+	private static final AtomicIntegerFieldUpdater<LettuceCommand> STATE = AtomicIntegerFieldUpdater
+		.newUpdater(LettuceCommand.class, "state");
 
-	private static final AtomicReferenceFieldUpdater<LettuceCommand, Runnable> ON_END = AtomicReferenceFieldUpdater
-		.newUpdater(LettuceCommand.class, Runnable.class, "onEnd");
+	private static final int NEW = 0;
+
+	private static final int SENT = 1;
+
+	private static final int GIVEN_UP = 2;
+
+	private static final byte[] PING = KeyNames.bytes("*1\r\n$4\r\nPING\r\n");
 
 	private final Thread thread = Thread.currentThread();
 
-	private volatile int claimed;
-
-	private volatile @Nullable Runnable onEnd;
+	private volatile int state = NEW;
 
 	/**
 	 * Creates it, for this thread to wait for.
 	 */
 	LettuceCommand(ProtocolKeyword verb, CommandArgs<byte[], byte[]> arguments) {
-		super(verb, new LettuceReply(), arguments);
+		super(verb, new Reply(), arguments);
 	}
 
-	static CommandArgs<byte[], byte[]> arguments() {
-		return new CommandArgs<>(ByteArrayCodec.INSTANCE);
-	}
-
-	/**
-	 * Claims it: to send it, or not to wait for it any more.
-	 * @return {@code false} if that was done before
-	 */
-	boolean claim() {
-		return CLAIMED.compareAndSet(this, 0, 1);
-	}
-
-	/**
-	 * Sets what to do when it is done, which may be at once.
-	 */
-	void whenDone(Runnable action) {
-		this.onEnd = action;
-		if (isDone()) {
-			end();
+	// Once more where a cluster redirects it.
+	@Override
+	public void encode(ByteBuf buffer) {
+		if (STATE.compareAndSet(this, NEW, SENT) || this.state == SENT) {
+			super.encode(buffer);
 		}
+		else {
+			buffer.writeBytes(PING);
+		}
+	}
+
+	/**
+	 * Sees to it that it is not sent any more.
+	 * @return {@code false} if it was
+	 */
+	boolean giveUp() {
+		return STATE.compareAndSet(this, NEW, GIVEN_UP) || this.state == GIVEN_UP;
 	}
 
 	@Override
 	public void complete() {
 		super.complete();
-		end();
+		LockSupport.unpark(this.thread);
 	}
 
 	@Override
 	public boolean completeExceptionally(Throwable failure) {
 		boolean completed = super.completeExceptionally(failure);
-		end();
+		LockSupport.unpark(this.thread);
 		return completed;
 	}
 
 	@Override
 	public void cancel() {
 		super.cancel();
-		end();
-	}
-
-	private void end() {
 		LockSupport.unpark(this.thread);
-		Runnable action = ON_END.getAndSet(this, null);
-		if (action != null) {
-			action.run();
-		}
 	}
 
 	/**
 	 * Waits for the reply.
-	 * @param nanos how long at most
+	 * @param end until when, by {@link System#nanoTime()}
 	 * @return the reply
 	 * @throws RedisException if there is none, or an error
-	 * @throws UnsentException if it was not sent in that time
 	 */
-	@Nullable Object await(long nanos) {
-		long end = System.nanoTime() + nanos;
+	@Nullable Object await(long end) {
 		while (!isDone()) {
 			long left = end - System.nanoTime();
 			if (left <= 0) {
-				throw givenUp(new RedisCommandTimeoutException(
-						"Command timed out after " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms"));
+				throw new RedisCommandTimeoutException("no reply within the command timeout");
 			}
 			if (Thread.currentThread().isInterrupted()) {
-				throw givenUp(new RedisCommandInterruptedException(new InterruptedException()));
+				throw new RedisCommandInterruptedException(new InterruptedException());
 			}
 			LockSupport.parkNanos(this, left);
 		}
-		return reply();
-	}
-
-	private RuntimeException givenUp(RedisException reason) {
-		boolean unsent = claim();
-		cancel();
-		return unsent ? new UnsentException(LettuceLink.translated(reason)) : reason;
-	}
-
-	private @Nullable Object reply() {
 		Throwable failure = this.exception;
 		if (failure != null) {
 			throw (failure instanceof RuntimeException unchecked) ? unchecked : new RedisException(failure);
@@ -136,6 +119,85 @@ final class LettuceCommand extends Command<byte[], byte[], Object> {
 			throw new RedisCommandExecutionException(getOutput().getError());
 		}
 		return getOutput().get();
+	}
+
+	/**
+	 * A reply of any type, as the server sends it. The outputs of Lettuce fail on a reply
+	 * of another type than theirs, after the server has carried the command out.
+	 */
+	private static final class Reply extends CommandOutput<byte[], byte[], Object> {
+
+		private @Nullable Unfinished unfinished;
+
+		Reply() {
+			super(ByteArrayCodec.INSTANCE, null);
+		}
+
+		@Override
+		public void set(@Nullable ByteBuffer bytes) {
+			add((bytes != null) ? this.codec.decodeValue(bytes) : null);
+		}
+
+		@Override
+		public void setSingle(ByteBuffer bytes) {
+			set(bytes);
+		}
+
+		@Override
+		public void setBigNumber(ByteBuffer bytes) {
+			set(bytes);
+		}
+
+		@Override
+		public void set(long number) {
+			add(number);
+		}
+
+		@Override
+		public void set(double number) {
+			add(number);
+		}
+
+		@Override
+		public void set(boolean truth) {
+			add(truth ? 1L : 0L);
+		}
+
+		@Override
+		public void multi(int count) {
+			if (count < 0) {
+				add(null);
+				return;
+			}
+			List<@Nullable Object> list = new ArrayList<>(count);
+			add(list);
+			if (count > 0) {
+				this.unfinished = new Unfinished(list, count, this.unfinished);
+			}
+		}
+
+		private void add(@Nullable Object reply) {
+			Unfinished list = this.unfinished;
+			if (list == null) {
+				this.output = reply;
+				return;
+			}
+			list.elements.add(reply);
+			if (list.elements.size() == list.count) {
+				this.unfinished = list.outer;
+			}
+		}
+
+		/**
+		 * A list that lacks elements.
+		 *
+		 * @param elements those that it has
+		 * @param count how many it is to have
+		 * @param outer the list that it is in, if that lacks more
+		 */
+		private record Unfinished(List<@Nullable Object> elements, int count, @Nullable Unfinished outer) {
+		}
+
 	}
 
 }

@@ -1,96 +1,106 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.wire.Command;
-import io.github.distributedlock.backend.redis.wire.Command.Verb;
-import io.github.distributedlock.backend.redis.wire.KeyNames;
-import io.github.distributedlock.backend.redis.wire.Link;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.cluster.api.async.RedisAdvancedClusterAsyncCommands;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceExceptionConverter;
 
 /**
- * Sends commands by Lettuce and waits for the replies.
- *
- * @param sender where to
- * @param timeoutNanos how long each command may take
+ * A Lettuce connection, which many threads may share: Lettuce writes what they send at
+ * the same time together.
  */
-record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
+class LettuceLink extends PooledLane.Pooled {
 
 	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
 
 	private static final Map<Verb, ProtocolKeyword> KEYWORDS = Stream.of(Verb.values())
 		.collect(Collectors.toMap((verb) -> verb, Keyword::new));
 
-	/**
-	 * A link over Spring Data's connection, to a server or to a cluster.
-	 */
-	// What replaces it exists only for other kinds.
-	@SuppressWarnings({ "deprecation", "unchecked" })
-	static LettuceLink of(RedisConnection connection, long timeoutNanos) {
-		LettuceSender sender = (connection
-			.getNativeConnection() instanceof RedisAdvancedClusterAsyncCommands<?, ?> cluster)
-					? new LettuceClusterSender(
-							((RedisAdvancedClusterAsyncCommands<byte[], byte[]>) cluster).getStatefulConnection())
-					: LettuceBatchSender.of(connection);
-		return new LettuceLink(sender, timeoutNanos);
+	private final StatefulConnection<byte[], byte[]> connection;
+
+	private final long timeoutNanos;
+
+	private final BooleanSupplier leadsToMaster;
+
+	LettuceLink(StatefulConnection<byte[], byte[]> connection, Duration timeout, BooleanSupplier leadsToMaster) {
+		this.connection = connection;
+		this.timeoutNanos = timeout.toNanos();
+		this.leadsToMaster = leadsToMaster;
 	}
 
-	/**
-	 * The same for a step that has less time, or more.
-	 */
-	LettuceLink within(long nanos) {
-		return new LettuceLink(this.sender, nanos);
+	// It notices by itself what the server has closed.
+	@Override
+	boolean isUsable(long restedNanos, long nanos) {
+		return !isBroken() && this.leadsToMaster.getAsBoolean() && restedNanos < LONGEST_IDLE_NANOS;
 	}
 
 	@Override
-	public boolean isCluster() {
-		return this.sender instanceof LettuceClusterSender;
+	boolean isBroken() {
+		return !this.connection.isOpen();
+	}
+
+	// Waits, since the end of the client would warn of one that is being closed.
+	@Override
+	void close() {
+		this.connection.close();
+	}
+
+	/**
+	 * Sends a command, and does not wait for the reply.
+	 * @param key a key of the node that it is for
+	 */
+	void send(LettuceCommand command, byte[] key) {
+		this.connection.dispatch(command);
 	}
 
 	@Override
 	public @Nullable Object call(Command command) {
-		LettuceCommand sent = command(command);
-		try {
-			this.sender.send(List.of(sent), command.key());
-			return sent.await(this.timeoutNanos);
+		Object reply = call(List.of(command)).get(0);
+		if (reply instanceof RuntimeException error) {
+			throw error;
 		}
-		catch (RuntimeException ex) {
-			throw translated(ex);
-		}
+		return reply;
 	}
 
 	@Override
 	public List<@Nullable Object> call(List<Command> commands) {
-		List<LettuceCommand> sent = commands.stream().map(LettuceLink::command).toList();
-		List<@Nullable Object> replies = new ArrayList<>(sent.size());
+		List<LettuceCommand> sent = new ArrayList<>(commands.size());
+		List<@Nullable Object> replies = new ArrayList<>(commands.size());
 		long end = System.nanoTime() + this.timeoutNanos;
 		try {
-			this.sender.send(sent, commands.get(0).key());
-			sent.forEach((command) -> replies.add(replyOrError(command, end - System.nanoTime())));
+			for (Command command : commands) {
+				LettuceCommand one = command(command);
+				sent.add(one);
+				send(one, command.key());
+			}
+			sent.forEach((command) -> replies.add(replyOrError(command, end)));
 			return replies;
 		}
 		catch (RuntimeException ex) {
 			sent.forEach(LettuceCommand::cancel);
-			throw translated(ex);
+			// Those after the first are sent only after it.
+			throw sent.get(0).giveUp() ? new UnsentException(translated(ex)) : translated(ex);
 		}
 	}
 
-	private @Nullable Object replyOrError(LettuceCommand command, long nanos) {
+	private @Nullable Object replyOrError(LettuceCommand command, long end) {
 		try {
-			return command.await(nanos);
+			return command.await(end);
 		}
 		catch (RedisCommandExecutionException ex) {
 			return translated(ex);
@@ -98,7 +108,7 @@ record LettuceLink(LettuceSender sender, long timeoutNanos) implements Link {
 	}
 
 	private static LettuceCommand command(Command command) {
-		CommandArgs<byte[], byte[]> arguments = LettuceCommand.arguments();
+		CommandArgs<byte[], byte[]> arguments = new CommandArgs<>(ByteArrayCodec.INSTANCE);
 		for (byte[] argument : command.arguments()) {
 			if (argument == command.key()) {
 				arguments.addKey(argument);

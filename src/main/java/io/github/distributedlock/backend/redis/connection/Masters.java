@@ -13,7 +13,7 @@ public interface Masters {
 	Masters ONE = (slot) -> Masters.class;
 
 	/**
-	 * Tells the master of a slot.
+	 * Finds the master of a slot.
 	 * @param slot the slot
 	 * @return an object equal for slots of the same master, {@code null} if not known yet
 	 */
@@ -22,7 +22,6 @@ public interface Masters {
 	/**
 	 * Adds what is to be done when another master has taken the place of one that may
 	 * still answer, once no connection leads to that one any more. It must not block.
-	 * @param listener is told, where masters are watched
 	 */
 	default void onSwitch(Runnable listener) {
 	}

@@ -8,7 +8,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.backend.redis.wire.UnsentException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -17,14 +16,13 @@ import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
  * Opens something in the background, for all that want it at the same time, so that none
- * waits for it longer than a command may take, less the quarter that the command itself
- * needs: behind Sentinels that do not answer it takes several times that. The very first
- * may be given longer, since a JVM that has just started has the client to load.
+ * waits for it longer than a command timeout: behind Sentinels that do not answer it
+ * takes several of them. The very first may be given longer, since a JVM that has just
+ * started has the client to load.
  * <p>
  * Invariants: at most one opening is under way. What comes of it is kept by the opener,
  * even if no thread waits any more. No opening but the first is waited for longer, and
- * not even that one once its time is over, however it ends. As a step waits for several
- * openings in turn, only the one that all others wait for is given longer.
+ * not even that one once its time is over, however it ends.
  *
  * @param <T> the type of what is opened
  */
@@ -67,7 +65,7 @@ public final class Opening<T> {
 
 	Opening(Supplier<T> opener, Duration timeout, Duration first, LongSupplier nanoTime) {
 		this.opener = opener;
-		this.patienceNanos = timeout.toNanos() / 4 * 3;
+		this.patienceNanos = timeout.toNanos();
 		this.firstNanos = first.toNanos();
 		this.nanoTime = nanoTime;
 		this.threads.setDaemon(true);

@@ -1,13 +1,15 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Map;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.util.ClassUtils;
 
 /**
  * The connections of a backend: to the application's Redis, with its settings, but apart
@@ -15,47 +17,85 @@ import org.springframework.util.ClassUtils;
  *
  * @param shared for steps of single commands
  * @param exclusive for steps that need a connection of their own while they last;
- * {@code null} in a cluster, where a command has no connection, and over a factory that
- * promises none
+ * {@code null} in a cluster, where a command has no connection
  * @param signals for subscriptions, and whatever else needs a new connection
- * @param cluster whether there may be several masters, and clients that send a command
- * again
- * @param masters which of them serves what
+ * @param masters which master serves what
  * @param tls whether they speak TLS
  * @param rights what the user needs to be connected, as in a rule of access
+ * @param end what ends the client, after the connections
  */
-public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine signals, boolean cluster,
-		Masters masters, boolean tls, String rights) {
+public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine signals, Masters masters, boolean tls,
+		String rights, Runnable end) {
 
-	private static final Logger logger = LoggerFactory.getLogger(OwnConnections.class);
+	private static final String JEDIS = "org.springframework.data.redis.connection.jedis.JedisConnectionFactory";
 
-	// The classes of a client are touched only if it is there: either may be missing.
+	private static final String LETTUCE = "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
+
+	/**
+	 * Derives connections. Opens none yet.
+	 * @param given the application's factory, or a proxy that always leads to it
+	 * @param timeout the command timeout
+	 * @throws IllegalArgumentException if it is not known where the factory leads
+	 */
+	// By names: either client may be missing. A subclass may give out the connections of
+	// another factory, whatever its own settings say.
 	public static OwnConnections derive(RedisConnectionFactory given, Duration timeout) {
-		RedisConnectionFactory application = FactoryProxies.unwrap(given);
-		if (isPresent("redis.clients.jedis.Jedis") && JedisClient.isOf(application)) {
-			return JedisClient.derive(application, timeout);
-		}
-		if (isPresent("io.lettuce.core.RedisClient") && LettuceClient.isOf(application)) {
-			return LettuceClient.derive(application, timeout);
-		}
-		logger
-			.warn("Locks share the connections of {}, which is not, or not certainly, Jedis' or Lettuce's factory: its own"
-					+ " command timeout holds instead of {} ms, it may send a command again, and slow commands of the application"
-					+ " may delay the renewal of leases", application.getClass().getName(), timeout.toMillis());
-		return SharedConnections.of(application);
+		Object factory = target(given);
+		String type = factory.getClass().getName();
+		return switch (type) {
+			case JEDIS -> JedisClient.derive(factory, timeout);
+			case LETTUCE -> LettuceClient.derive(factory, timeout);
+			default -> throw refusal("the connection factory " + type
+					+ " does not say where it leads, as only Jedis' and Lettuce's do:"
+					+ " set spring.data.redis.url to the servers of the locks, with Jedis or Lettuce on the class path;"
+					+ " or define a bean of " + LETTUCE + " or " + JEDIS
+					+ " for them, and name it with distributed-lock.redis.connection-factory");
+		};
 	}
 
-	private static boolean isPresent(String name) {
-		return ClassUtils.isPresent(name, OwnConnections.class.getClassLoader());
+	static IllegalArgumentException refusal(String reason) {
+		return new IllegalArgumentException("Locks have connections of their own, and " + reason);
+	}
+
+	// Of a scoped proxy, say, the target may be another one for each request.
+	private static Object target(Object factory) {
+		Object inner = AopProxyUtils.getSingletonTarget(factory);
+		return (inner != null) ? target(inner) : factory;
+	}
+
+	/**
+	 * Whether there may be several masters, and clients that send a command again.
+	 */
+	public boolean cluster() {
+		return this.exclusive == null;
 	}
 
 	public void close() {
 		this.masters.end();
-		this.signals.close();
 		this.shared.close();
 		if (this.exclusive != null) {
 			this.exclusive.close();
 		}
+		this.end.run();
+	}
+
+	/**
+	 * Overrides some answers of the application's client configuration, by a proxy, since
+	 * the methods of the interface differ between the versions of Spring Data.
+	 * @param type the interface of the configuration
+	 * @param application the application's
+	 * @param answers from the name of a method to what becomes of its answer
+	 * @param <C> the type of the configuration
+	 * @return the configuration to derive with
+	 */
+	static <C> C override(Class<C> type, C application, Map<String, UnaryOperator<Object>> answers) {
+		Object proxy = Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+				(self, method, arguments) -> {
+					Object answer = AopUtils.invokeJoinpointUsingReflection(application, method, arguments);
+					UnaryOperator<Object> change = answers.get(method.getName());
+					return (change != null) ? change.apply(answer) : answer;
+				});
+		return type.cast(proxy);
 	}
 
 }

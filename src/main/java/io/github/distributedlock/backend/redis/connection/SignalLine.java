@@ -1,54 +1,58 @@
 package io.github.distributedlock.backend.redis.connection;
 
-import java.util.function.BooleanSupplier;
-
-import io.github.distributedlock.backend.redis.wire.Link;
-
-import org.springframework.data.redis.connection.MessageListener;
-import org.springframework.data.redis.connection.RedisConnection;
-import org.springframework.data.redis.connection.Subscription;
-
 /**
- * Connections for subscriptions, which are blocked for as long as they last.
+ * Opens connections of which each has one job: to subscribe, or to try what a server
+ * allows.
  */
 public interface SignalLine {
 
-	RedisConnection open();
+	/**
+	 * Opens a connection.
+	 * @throws org.springframework.dao.DataAccessException if that fails
+	 */
+	SignalConnection open();
 
 	/**
-	 * How to send commands on such a connection, as long as nothing is subscribed to.
-	 * @param connection the connection
-	 * @return the way, for one thread
+	 * A connection.
 	 */
-	Link link(RedisConnection connection);
+	interface SignalConnection extends AutoCloseable {
 
-	/**
-	 * Subscribes, and returns when the subscription has ended, on purpose or not.
-	 * @param connection the connection
-	 * @param listener the listener, which is also told of the acknowledgement
-	 * @param channel the channel
-	 * @param over whether the subscription is to end
-	 */
-	void listen(RedisConnection connection, MessageListener listener, byte[] channel, BooleanSupplier over);
+		/**
+		 * How to send commands on it, as long as nothing is subscribed to.
+		 * @return the way, for one thread
+		 */
+		Link link();
 
-	/**
-	 * Asks for one more acknowledgement of a subscription. Does not wait for it.
-	 * @param connection the connection
-	 * @param channel the channel
-	 */
-	default void ask(RedisConnection connection, byte[] channel) {
-		Subscription subscription = connection.getSubscription();
-		if (subscription != null && subscription.isAlive()) {
-			subscription.subscribe(channel);
-		}
+		/**
+		 * Subscribes, and returns when the subscription has ended, on purpose or not.
+		 */
+		void listen(byte[] channel, Listener listener);
+
+		/**
+		 * Asks for one more acknowledgement of a subscription. Does not wait for it.
+		 */
+		void ask(byte[] channel);
+
+		/**
+		 * Ends it, so that listening on it ends, too. Does not block.
+		 */
+		@Override
+		void close();
+
 	}
 
 	/**
-	 * Ends a connection that does not answer any more, so that listening on it ends.
-	 * @param connection the connection
+	 * Is told what is heard, by a thread of the client or by the one that listens.
 	 */
-	void drop(RedisConnection connection);
+	interface Listener {
 
-	void close();
+		/**
+		 * The server has acknowledged the subscription, for the first time or once more.
+		 */
+		void onSubscribed();
+
+		void onMessage(byte[] message);
+
+	}
 
 }

@@ -2,12 +2,10 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.wire.Command;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -34,20 +32,20 @@ class CombinerLincheckTests {
 	@Param(name = "thread", gen = ThreadIdGen.class)
 	public static class OneWire {
 
-		private final Combiner combiner;
+		private final Combiner<Echo> combiner;
 
 		public OneWire() {
 			this(1);
 		}
 
 		OneWire(int wires) {
-			this.combiner = new Combiner(Stream.generate(Echo::new).limit(wires).toList(), Duration.ofDays(1), () -> 0);
+			this.combiner = new Combiner<>(new Echoes(wires), wires, Duration.ofDays(1), () -> 0);
 		}
 
 		@Operation
 		public void call(@Param(name = "thread") int thread) {
 			Command command = TestWire.command("k" + thread);
-			Object reply = this.combiner.call(List.of(command), Duration.ofDays(1).toNanos()).get(0);
+			Object reply = this.combiner.call(command);
 			Interleavings.require(reply == command, "the reply to another command");
 		}
 
@@ -66,43 +64,52 @@ class CombinerLincheckTests {
 	}
 
 	/**
-	 * A wire whose server replies to each command with the command.
+	 * Wires whose server replies to each command with the command.
 	 */
-	private static final class Echo implements Wire {
+	private static final class Echoes implements Combiner.Wires<Echo> {
 
-		private final AtomicReference<Thread> user = new AtomicReference<>();
+		private final List<Echo> free = new ArrayList<>();
 
-		private final Deque<Command> unanswered = new ArrayDeque<>();
-
-		@Override
-		public void open(long deadline) {
+		Echoes(int wires) {
+			for (int i = 0; i < wires; i++) {
+				this.free.add(new Echo());
+			}
 		}
 
 		@Override
-		public void send(Command command) {
-			Thread before = this.user.getAndSet(Thread.currentThread());
-			Interleavings.require(before == null || before == Thread.currentThread(), "two threads use it");
-			this.unanswered.add(command);
+		public synchronized Echo borrow(long nanos) {
+			Interleavings.require(!this.free.isEmpty(), "more lead than there are wires");
+			return this.free.remove(0);
 		}
 
 		@Override
-		public Object receive(long deadline) {
-			return this.unanswered.remove();
+		public synchronized void giveBack(Echo wire) {
+			this.free.add(wire);
 		}
 
 		@Override
-		public boolean answered() {
-			this.user.set(null);
-			return true;
-		}
-
-		@Override
-		public void abandon() {
+		public void discard(Echo wire) {
 			throw new IllegalStateException("nothing fails here");
 		}
 
 		@Override
-		public void tidy() {
+		public void close() {
+		}
+
+	}
+
+	private static final class Echo implements Combiner.Wire {
+
+		private final Deque<Command> unanswered = new ArrayDeque<>();
+
+		@Override
+		public void send(Command command) {
+			this.unanswered.add(command);
+		}
+
+		@Override
+		public Object receive(long nanos) {
+			return this.unanswered.remove();
 		}
 
 	}

@@ -11,8 +11,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.backend.redis.wire.Command;
-import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
@@ -54,7 +52,7 @@ class CombinerTests {
 
 	@Test
 	void whatComesWhileAWireIsInUseIsSentTogether() {
-		Combiner combiner = combiner(this.wire);
+		Combiner<?> combiner = combiner(this.wire);
 		CompletableFuture<List<Object>> first = leadSlowly(combiner);
 		List<CompletableFuture<List<Object>>> others = new ArrayList<>();
 		for (int i = 0; i < 10; i++) {
@@ -71,7 +69,7 @@ class CombinerTests {
 
 	@Test
 	void whatIsTooMuchForOneBatchGoesWithTheNext() {
-		Combiner combiner = combiner(this.wire);
+		Combiner<?> combiner = combiner(this.wire);
 		CompletableFuture<List<Object>> first = leadSlowly(combiner);
 		List<CompletableFuture<List<Object>>> others = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
@@ -87,7 +85,7 @@ class CombinerTests {
 	void aThreadTakesTheWireThatIsFree() {
 		TestWire other = new TestWire(() -> {
 		}, this::reply);
-		Combiner combiner = combiner(this.wire, other);
+		Combiner<?> combiner = combiner(this.wire, other);
 		CompletableFuture<List<Object>> first = leadSlowly(combiner);
 		assertThat(Patience.get(call(combiner, "k"), "the reply on the other wire")).containsExactly("k");
 		this.slow.countDown();
@@ -97,8 +95,7 @@ class CombinerTests {
 
 	@Test
 	void anErrorIsThatOfOneCommandAlone() {
-		List<Object> replies = combiner(this.wire).call(List.of(TestWire.command("error"), TestWire.command("k")),
-				TIMEOUT.toNanos());
+		List<Object> replies = combiner(this.wire).call(List.of(TestWire.command("error"), TestWire.command("k")));
 		assertThat(replies.get(0)).isInstanceOf(IllegalArgumentException.class);
 		assertThat(replies.get(1)).isEqualTo("k");
 		assertThat(this.wire.events).containsExactly("answered");
@@ -106,11 +103,10 @@ class CombinerTests {
 
 	@Test
 	void whatWasNotTakenInTimeIsNeverSent() {
-		Combiner combiner = combiner(this.wire);
+		Combiner<?> combiner = combiner(this.wire);
 		CompletableFuture<List<Object>> first = leadSlowly(combiner);
 		CompletableFuture<List<Object>> late = callAndWait(combiner, "late");
-		// What is left after that is for the reply.
-		pass(TIMEOUT.dividedBy(4).multipliedBy(3));
+		pass(TIMEOUT);
 		assertFails(late, UnsentException.class);
 		this.slow.countDown();
 		Patience.get(first, "the first reply");
@@ -120,16 +116,16 @@ class CombinerTests {
 
 	@Test
 	void noThreadWaitsForALeaderLongerThanItsOwnTime() {
-		Combiner combiner = combiner(this.closed);
+		Combiner<?> combiner = combiner(this.closed);
 		CompletableFuture<List<Object>> leader = call(combiner, "slow");
 		awaitWaiting(0);
 		CompletableFuture<List<Object>> taken = callAndWait(combiner, "taken");
 		this.opened.countDown();
 		Patience.await(this.leading, "the leader to wait for its reply");
-		pass(TIMEOUT.dividedBy(4).multipliedBy(3));
+		pass(TIMEOUT.dividedBy(2));
 		awaitWaiting(1);
 		assertThat(taken).isNotDone();
-		pass(TIMEOUT.dividedBy(4));
+		pass(TIMEOUT.dividedBy(2));
 		// It may have been carried out.
 		assertFails(taken, QueryTimeoutException.class);
 		this.slow.countDown();
@@ -139,7 +135,7 @@ class CombinerTests {
 
 	@Test
 	void aLostConnectionFailsWhatHasGotNoReplyAndNoMore() {
-		Combiner combiner = combiner(this.closed);
+		Combiner<?> combiner = combiner(this.closed);
 		CompletableFuture<List<Object>> leader = call(combiner, "leader");
 		awaitWaiting(0);
 		CompletableFuture<List<Object>> lost = callAndWait(combiner, "lost");
@@ -149,15 +145,7 @@ class CombinerTests {
 		assertFails(lost, RedisConnectionFailureException.class);
 		assertFails(behind, RedisConnectionFailureException.class);
 		assertThat(Patience.get(call(combiner, "next"), "the next reply")).containsExactly("next");
-		assertThat(this.closed.events).containsSubsequence("abandoned", "answered");
-	}
-
-	@Test
-	void theOtherConnectionsAreLookedAtWhenOneIsLost() {
-		TestWire other = new TestWire(() -> {
-		}, this::reply);
-		assertFails(call(combiner(this.wire, other), "lost"), IllegalStateException.class);
-		await("it is looked at").until(() -> other.events.contains("tidied"));
+		assertThat(this.closed.events).containsSubsequence("discarded", "answered");
 	}
 
 	@Test
@@ -168,16 +156,15 @@ class CombinerTests {
 				throw new InternalError("as if no thread could be had");
 			}
 		}, this::reply);
-		Combiner combiner = combiner(other);
-		assertThatThrownBy(() -> combiner.call(List.of(TestWire.command("gone")), TIMEOUT.toNanos()))
-			.isInstanceOf(InternalError.class);
-		assertThat(combiner.call(List.of(TestWire.command("k")), TIMEOUT.toNanos())).containsExactly("k");
+		Combiner<?> combiner = combiner(other);
+		assertThatThrownBy(() -> combiner.call(List.of(TestWire.command("gone")))).isInstanceOf(InternalError.class);
+		assertThat(combiner.call(List.of(TestWire.command("k")))).containsExactly("k");
 		assertThat(other.batches).containsExactly(List.of("k"));
 	}
 
 	@Test
 	void whatIsBehindAThreadThatOpensAConnectionGoesOnTheOther() {
-		Combiner combiner = combiner(this.wire, this.closed);
+		Combiner<?> combiner = combiner(this.wire, this.closed);
 		CompletableFuture<List<Object>> first = leadSlowly(combiner);
 		CompletableFuture<List<Object>> opener = callAndWait(combiner, "opener");
 		CompletableFuture<List<Object>> behind = callAndWait(combiner, "behind");
@@ -190,27 +177,37 @@ class CombinerTests {
 
 	@Test
 	void aConnectionIsToBeOpenedInTimeForTheCommand() {
-		Combiner combiner = combiner(this.wire);
+		Combiner<?> combiner = combiner(this.wire);
 		Patience.get(call(combiner, "first"), "the first reply");
 		pass(TIMEOUT);
 		Patience.get(call(combiner, "second"), "the second reply");
-		assertThat(this.wire.openings).containsExactly(TIMEOUT.toNanos() / 4 * 3, TIMEOUT.toNanos() / 4 * 7);
+		assertThat(this.wire.openings).containsExactly(TIMEOUT.toNanos(), TIMEOUT.toNanos());
 	}
 
 	@Test
-	void aThreadThatHasOpenedAConnectionForLongReadsForNobodyElse() {
-		Combiner combiner = combiner(this.closed);
+	void whatOpeningAConnectionTakesCountsForNobodyButWhoOpensIt() {
+		Combiner<?> combiner = combiner(this.closed);
 		CompletableFuture<List<Object>> opener = call(combiner, "opener");
 		awaitWaiting(0);
-		pass(TIMEOUT.dividedBy(2));
-		CompletableFuture<List<Object>> other = callAndWait(combiner, "other");
-		pass(TIMEOUT.dividedBy(3));
+		pass(TIMEOUT.dividedBy(4).multipliedBy(3));
 		this.opened.countDown();
 		assertThat(Patience.get(opener, "the opener's reply")).containsExactly("opener");
+		assertThat(this.closed.waits).as("a whole command timeout").containsExactly(TIMEOUT.toNanos());
+	}
+
+	@Test
+	void aThreadWithLittleTimeLeftReadsForNobodyElse() {
+		Combiner<?> combiner = combiner(this.wire);
+		CompletableFuture<List<Object>> first = leadSlowly(combiner);
+		CompletableFuture<List<Object>> late = callAndWait(combiner, "late");
+		pass(TIMEOUT.dividedBy(4).multipliedBy(3));
+		awaitWaiting(1);
+		CompletableFuture<List<Object>> other = callAndWait(combiner, "other");
+		this.slow.countDown();
+		Patience.get(first, "the first reply");
+		assertThat(Patience.get(late, "the late one's reply")).containsExactly("late");
 		assertThat(Patience.get(other, "the other's reply")).containsExactly("other");
-		assertThat(this.closed.batches).containsExactly(List.of("opener"), List.of("other"));
-		assertThat(this.closed.deadlines).as("a quarter at least; its own")
-			.containsExactly(this.now.get() + TIMEOUT.toNanos() / 4, TIMEOUT.toNanos() / 2 * 3);
+		assertThat(this.wire.batches).containsExactly(List.of("slow"), List.of("late"), List.of("other"));
 	}
 
 	@Test
@@ -222,7 +219,7 @@ class CombinerTests {
 				throw new UnsentException(new IllegalStateException("thrown by the test"));
 			}
 		}, this::reply);
-		Combiner combiner = combiner(refused);
+		Combiner<?> combiner = combiner(refused);
 		CompletableFuture<List<Object>> first = call(combiner, "first");
 		awaitWaiting(0);
 		CompletableFuture<List<Object>> second = callAndWait(combiner, "second");
@@ -233,11 +230,11 @@ class CombinerTests {
 
 	@Test
 	void anInterruptedThreadGetsItsReplyAndStaysInterrupted() {
-		Combiner combiner = combiner(this.wire);
+		Combiner<?> combiner = combiner(this.wire);
 		CompletableFuture<List<Object>> first = leadSlowly(combiner);
 		AtomicBoolean interrupted = new AtomicBoolean();
 		CompletableFuture<List<Object>> second = CompletableFuture.supplyAsync(() -> {
-			List<Object> replies = combiner.call(List.of(TestWire.command("k")), TIMEOUT.toNanos());
+			List<Object> replies = combiner.call(List.of(TestWire.command("k")));
 			interrupted.set(Thread.currentThread().isInterrupted());
 			return replies;
 		}, this.threads);
@@ -249,22 +246,22 @@ class CombinerTests {
 		assertThat(interrupted).isTrue();
 	}
 
-	private Combiner combiner(TestWire... wires) {
-		return new Combiner(List.of(wires), TIMEOUT, this.now::get);
+	private Combiner<?> combiner(TestWire... wires) {
+		return new Combiner<>(new TestWire.Pool(wires), wires.length, TIMEOUT, this.now::get);
 	}
 
-	private CompletableFuture<List<Object>> call(Combiner combiner, String... keys) {
+	private CompletableFuture<List<Object>> call(Combiner<?> combiner, String... keys) {
 		List<Command> commands = Stream.of(keys).map(TestWire::command).toList();
-		return CompletableFuture.supplyAsync(() -> combiner.call(commands, TIMEOUT.toNanos()), this.threads);
+		return CompletableFuture.supplyAsync(() -> combiner.call(commands), this.threads);
 	}
 
-	private CompletableFuture<List<Object>> callAndWait(Combiner combiner, String... keys) {
+	private CompletableFuture<List<Object>> callAndWait(Combiner<?> combiner, String... keys) {
 		CompletableFuture<List<Object>> call = call(combiner, keys);
 		awaitWaiting(this.threads.all().size() - 1);
 		return call;
 	}
 
-	private CompletableFuture<List<Object>> leadSlowly(Combiner combiner) {
+	private CompletableFuture<List<Object>> leadSlowly(Combiner<?> combiner) {
 		CompletableFuture<List<Object>> first = call(combiner, "slow");
 		Patience.await(this.leading, "the first to wait for its reply");
 		return first;

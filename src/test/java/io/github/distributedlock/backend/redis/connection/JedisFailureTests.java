@@ -10,10 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.distributedlock.backend.redis.wire.Command;
-import io.github.distributedlock.backend.redis.wire.Command.Verb;
-import io.github.distributedlock.backend.redis.wire.KeyNames;
-import io.github.distributedlock.backend.redis.wire.RedisRefusal;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
@@ -74,8 +71,7 @@ class JedisFailureTests {
 
 			@Override
 			public Command get(int index) {
-				// It was looked at once before it is sent.
-				if (index == 1 && this.rounds.incrementAndGet() == 2) {
+				if (index == 1 && this.rounds.incrementAndGet() == 1) {
 					throw new StackOverflowError("thrown by the test");
 				}
 				return (index == 0) ? SET : GET;
@@ -123,7 +119,7 @@ class JedisFailureTests {
 						.clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
 						.socketTimeoutMillis((int) Patience.COMMAND.toMillis())
 						.build());
-			JedisLink link = new JedisLink(connection);
+			JedisLink link = new JedisLink(connection, Patience.COMMAND, () -> true);
 			// Larger than what is kept before it is sent.
 			Command large = Command.of(Verb.SET, KEY, new byte[9_000]);
 			link.send(GET);

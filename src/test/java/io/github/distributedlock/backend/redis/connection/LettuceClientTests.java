@@ -3,9 +3,7 @@ package io.github.distributedlock.backend.redis.connection;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.github.distributedlock.backend.redis.wire.Command;
-import io.github.distributedlock.backend.redis.wire.Command.Verb;
-import io.github.distributedlock.backend.redis.wire.KeyNames;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.lettuce.core.resource.ClientResources;

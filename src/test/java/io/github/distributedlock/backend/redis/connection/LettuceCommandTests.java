@@ -1,9 +1,11 @@
 package io.github.distributedlock.backend.redis.connection;
 
-import java.util.concurrent.atomic.AtomicInteger;
-
-import io.lettuce.core.RedisException;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -13,31 +15,27 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LettuceCommandTests {
 
-	private final AtomicInteger told = new AtomicInteger();
-
-	private final LettuceCommand command = new LettuceCommand(CommandType.GET, LettuceCommand.arguments());
+	private final LettuceCommand command = new LettuceCommand(CommandType.GET,
+			new CommandArgs<>(ByteArrayCodec.INSTANCE).addKey(KeyNames.bytes("k")));
 
 	@Test
-	void itsEndIsToldOnce() {
-		this.command.whenDone(this.told::incrementAndGet);
-		assertThat(this.told).hasValue(0);
-		this.command.complete();
-		this.command.cancel();
-		this.command.completeExceptionally(new RedisException("thrown by the test"));
-		assertThat(this.told).hasValue(1);
+	void whatWasGivenUpIsNotSent() {
+		assertThat(this.command.giveUp()).isTrue();
+		assertThat(sent()).contains("PING").doesNotContain("GET");
+		assertThat(this.command.giveUp()).isTrue();
 	}
 
 	@Test
-	void anEndThatHasComeBeforeIsToldAtOnce() {
-		this.command.cancel();
-		this.command.whenDone(this.told::incrementAndGet);
-		assertThat(this.told).hasValue(1);
+	void whatWasSentIsNotGivenUpAndMayBeRedirected() {
+		assertThat(sent()).contains("GET");
+		assertThat(this.command.giveUp()).isFalse();
+		assertThat(sent()).contains("GET");
 	}
 
-	@Test
-	void itIsClaimedOnce() {
-		assertThat(this.command.claim()).isTrue();
-		assertThat(this.command.claim()).isFalse();
+	private String sent() {
+		ByteBuf buffer = Unpooled.buffer();
+		this.command.encode(buffer);
+		return KeyNames.text(ByteBufUtil.getBytes(buffer));
 	}
 
 }

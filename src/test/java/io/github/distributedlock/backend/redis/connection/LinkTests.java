@@ -2,12 +2,7 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.util.List;
 
-import io.github.distributedlock.backend.redis.wire.Command;
-import io.github.distributedlock.backend.redis.wire.Command.Verb;
-import io.github.distributedlock.backend.redis.wire.KeyNames;
-import io.github.distributedlock.backend.redis.wire.Link;
-import io.github.distributedlock.backend.redis.wire.RedisRefusal;
-import io.github.distributedlock.backend.redis.wire.Values;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
@@ -40,19 +35,17 @@ class LinkTests {
 	/** Which connections. */
 	enum Kind {
 
-		SHARED, EXCLUSIVE, OF_SOMEBODY_ELSE
+		SHARED, EXCLUSIVE
 
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "JEDIS, SHARED", "JEDIS, EXCLUSIVE", "JEDIS, OF_SOMEBODY_ELSE", "LETTUCE, SHARED",
-			"LETTUCE, EXCLUSIVE", "LETTUCE, OF_SOMEBODY_ELSE" })
+	@CsvSource({ "JEDIS, SHARED", "JEDIS, EXCLUSIVE", "LETTUCE, SHARED", "LETTUCE, EXCLUSIVE" })
 	void aReplyHasTheSameFormEverywhere(Client client, Kind kind) throws Exception {
 		RedisConnectionFactory factory = client.connectTo(redis.port());
 		((InitializingBean) factory).afterPropertiesSet();
 		((SmartLifecycle) factory).start();
-		OwnConnections connections = (kind == Kind.OF_SOMEBODY_ELSE) ? SharedConnections.of(factory)
-				: OwnConnections.derive(factory, Patience.COMMAND);
+		OwnConnections connections = OwnConnections.derive(factory, Patience.COMMAND);
 		try {
 			Lanes lanes = (kind == Kind.EXCLUSIVE) ? connections.exclusive() : connections.shared();
 			lanes.commands().run((link) -> {
@@ -71,27 +64,29 @@ class LinkTests {
 
 	private static void values(Link link) {
 		assertThat(link.bytes(Command.of(Verb.GET, TEXT))).isNull();
-		assertThat(Values.setIfAbsent(link, TEXT, "value", 60_000)).isTrue();
-		assertThat(Values.setIfAbsent(link, TEXT, "other", 60_000)).isFalse();
+		assertThat(link.ok(setIfAbsent("value"))).isTrue();
+		assertThat(link.ok(setIfAbsent("other"))).isFalse();
 		assertThat(link.bytes(Command.of(Verb.GET, TEXT))).isEqualTo(VALUE);
 		assertThat(link.number(Command.of(Verb.PTTL, TEXT))).isBetween(1L, 60_000L);
-		assertThat(link.number(Command.of(Verb.PEXPIRE, TEXT, KeyNames.number(120_000)))).isOne();
-		assertThat(Values.micros(link, TEXT)).isPositive();
+		assertThat(link.number(Command.of(Verb.PEXPIRE, TEXT, 120_000))).isOne();
+		assertThat(link.list(Command.at(TEXT, Verb.TIME))).hasSize(2);
 		assertThatExceptionOfType(RuntimeException.class)
 			.isThrownBy(() -> link.call(Command.of(Verb.ZREM, TEXT, VALUE)))
 			.satisfies((ex) -> assertThat(RedisRefusal.of(ex)).isEqualTo(RedisRefusal.WRONGTYPE));
 	}
 
 	private static void members(Link link) {
-		assertThat(Values.members(link, SET, 0, -1)).isEmpty();
+		assertThat(link.list(Command.of(Verb.ZRANGE, SET, 0, -1))).isEmpty();
 		for (String score : List.of("1", "2.5")) {
-			link.call(Command.of(Verb.ZADD, SET, KeyNames.bytes("NX"), KeyNames.bytes(score),
-					KeyNames.bytes("m" + score)));
+			link.call(Command.of(Verb.ZADD, SET, "NX", score, "m" + score));
 		}
-		assertThat(Values.members(link, SET, 0, -1)).extracting(KeyNames::text).containsExactly("m1", "m2.5");
-		assertThat(Values.scored(link, SET, 0, -1)).extracting(Values.Scored::score).containsExactly(1.0, 2.5);
-		assertThat(Values.scored(link, SET, -1, -1)).extracting((one) -> KeyNames.text(one.value()))
-			.containsExactly("m2.5");
+		assertThat(link.list(Command.of(Verb.ZRANGE, SET, 0, -1))).extracting((one) -> KeyNames.text((byte[]) one))
+			.containsExactly("m1", "m2.5");
+		assertThat(link.list(Command.of(Verb.ZRANGE, SET, 0, -1, "WITHSCORES"))).hasSizeBetween(2, 4);
+	}
+
+	private static Command setIfAbsent(String value) {
+		return Command.of(Verb.SET, TEXT, value, "PX", 60_000, "NX");
 	}
 
 	private static void scripts(Link link) {

@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.AfterEach;
@@ -82,7 +81,7 @@ class OpeningTests {
 			throw new RedisConnectionFailureException("refused");
 		};
 		assertThatExceptionOfType(UnsentException.class).isThrownBy(this.opening::await);
-		assertThat(this.opening.patience(timeout)).as("leaves a quarter for the command").isEqualTo(timeout / 4 * 3);
+		assertThat(this.opening.patience(timeout)).as("a command timeout").isEqualTo(timeout);
 		assertThat(this.opening.patience(timeout / 4)).as("no longer than there is time").isEqualTo(timeout / 4);
 	}
 
@@ -96,7 +95,7 @@ class OpeningTests {
 		await("the first is begun").until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
 		assertThat(stuck.patience(timeout)).isGreaterThan(10 * timeout);
 		now.addAndGet(Duration.ofSeconds(5).toNanos());
-		assertThat(stuck.patience(timeout)).isEqualTo(timeout / 4 * 3);
+		assertThat(stuck.patience(timeout)).isEqualTo(timeout);
 		this.open.countDown();
 	}
 
@@ -105,7 +104,7 @@ class OpeningTests {
 		long timeout = TIMEOUT.toNanos();
 		Opening<String> second = new Opening<>(this::openedWhenLetGo, TIMEOUT);
 		assertThatExceptionOfType(UnsentException.class).isThrownBy(second::await);
-		assertThat(second.patience(timeout)).as("while its first is under way").isEqualTo(timeout / 4 * 3);
+		assertThat(second.patience(timeout)).as("while its first is under way").isEqualTo(timeout);
 	}
 
 	@Test

@@ -1,17 +1,18 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
-import io.github.distributedlock.backend.redis.atomic.Atomicity;
-import io.github.distributedlock.backend.redis.wire.UnsentException;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -27,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link RenewalLane}.
+ * Tests for {@link Lanes}.
  */
 class RenewalLaneTests {
 
@@ -43,9 +44,9 @@ class RenewalLaneTests {
 						RedisLockSettings.defaults().commandTimeout(Duration.ofSeconds(20)).atomicity(way))) {
 			assertThat(backend.acquire(claim).acquired()).isTrue();
 			// A step that has a connection of its own, if there are several kinds.
-			backend.withdraw("k", Waiter.exclusive("nobody"));
+			backend.withdraw("k", Waiter.exclusive("nobody"), Set.of());
 			admin.configSet("maxclients", "1");
-			assertThat(backend.renew(List.of(claim))).containsExactly(true);
+			assertThat(backend.renew(List.of(Renewal.of(claim)))).containsExactly(true);
 			assertThat(backend.release(claim.key(), claim.owner())).isTrue();
 		}
 	}
@@ -58,8 +59,8 @@ class RenewalLaneTests {
 			openings.incrementAndGet();
 			awaitUninterruptibly(opened);
 		});
-		RenewalLane lane = new RenewalLane(own, new Named("others", () -> {
-		}));
+		Lane lane = new Lanes(new Named("others", () -> {
+		}), own).renewals();
 		for (int i = 0; i < 3; i++) {
 			assertThat(lane.run(Named.ASK)).isEqualTo("others");
 		}
@@ -76,8 +77,8 @@ class RenewalLaneTests {
 				throw new UnsentException(new IllegalStateException("thrown by the test"));
 			}
 		});
-		RenewalLane lane = new RenewalLane(own, new Named("others", () -> {
-		}));
+		Lane lane = new Lanes(new Named("others", () -> {
+		}), own).renewals();
 		await("it has its own").atMost(PATIENCE).until(() -> "own".equals(lane.run(Named.ASK)));
 	}
 

@@ -4,26 +4,24 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
-
-import io.github.distributedlock.backend.redis.wire.Command;
-import io.github.distributedlock.backend.redis.wire.KeyNames;
 
 /**
  * A wire whose server replies to each command with its key, unless the test makes
  * something else of it, and which notes what it was used for.
  */
-final class TestWire implements Wire {
+final class TestWire implements Combiner.Wire {
 
 	/** What was sent together, by key. */
 	final List<List<String>> batches = new CopyOnWriteArrayList<>();
 
-	/** Until when the connection was to be opened. */
+	/** How long the opening of the connection might take. */
 	final List<Long> openings = new CopyOnWriteArrayList<>();
 
-	/** Until when replies were waited for. */
-	final List<Long> deadlines = new CopyOnWriteArrayList<>();
+	/** How long replies were waited for. */
+	final List<Long> waits = new CopyOnWriteArrayList<>();
 
 	/** What happened to the connection. */
 	final List<String> events = new CopyOnWriteArrayList<>();
@@ -51,12 +49,6 @@ final class TestWire implements Wire {
 	}
 
 	@Override
-	public void open(long deadline) {
-		this.openings.add(deadline);
-		this.opening.run();
-	}
-
-	@Override
 	public void send(Command command) {
 		String key = KeyNames.text(command.key());
 		this.batch.add(key);
@@ -64,20 +56,9 @@ final class TestWire implements Wire {
 	}
 
 	@Override
-	public Object receive(long deadline) {
-		this.deadlines.add(deadline);
+	public Object receive(long nanos) {
+		this.waits.add(nanos);
 		return this.server.apply(this.unanswered.remove());
-	}
-
-	@Override
-	public boolean answered() {
-		end("answered");
-		return true;
-	}
-
-	@Override
-	public void abandon() {
-		end("abandoned");
 	}
 
 	private void end(String how) {
@@ -87,9 +68,51 @@ final class TestWire implements Wire {
 		this.unanswered.clear();
 	}
 
-	@Override
-	public void tidy() {
-		this.events.add("tidied");
+	/**
+	 * Lends wires, the first one first.
+	 */
+	static final class Pool implements Combiner.Wires<TestWire> {
+
+		private final Deque<TestWire> free = new ConcurrentLinkedDeque<>();
+
+		Pool(TestWire... wires) {
+			this.free.addAll(List.of(wires));
+		}
+
+		@Override
+		public TestWire borrow(long nanos) {
+			TestWire wire = this.free.remove();
+			wire.openings.add(nanos);
+			boolean opened = false;
+			try {
+				wire.opening.run();
+				opened = true;
+			}
+			finally {
+				if (!opened) {
+					this.free.addFirst(wire);
+				}
+			}
+			return wire;
+		}
+
+		@Override
+		public void giveBack(TestWire wire) {
+			wire.end("answered");
+			this.free.addFirst(wire);
+		}
+
+		@Override
+		public void discard(TestWire wire) {
+			wire.end("discarded");
+			this.free.addFirst(wire);
+		}
+
+		@Override
+		public void close() {
+			this.free.clear();
+		}
+
 	}
 
 }

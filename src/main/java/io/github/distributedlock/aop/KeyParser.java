@@ -1,0 +1,323 @@
+package io.github.distributedlock.aop;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockDefinitionException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.env.PropertyResolver;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ParseException;
+import org.springframework.expression.ParserContext;
+import org.springframework.expression.common.CompositeStringExpression;
+import org.springframework.expression.common.LiteralExpression;
+import org.springframework.expression.spel.SpelCompilerMode;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.SpelParserConfiguration;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.NullLiteral;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.ast.StringLiteral;
+import org.springframework.expression.spel.ast.VariableReference;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+
+/**
+ * Parses one string of the {@code key} attribute. Properties are put in when text and
+ * code are already apart, and into code only between its quotes, so that they are text
+ * wherever they stand. A {@code +} with text is taken apart: its operands are parts of
+ * the key, as those of a template are. What can only fail, and what could make text of
+ * {@code null}, is refused, with what to write instead.
+ */
+final class KeyParser extends SpelExpressionParser {
+
+	/**
+	 * Never compiled, whatever the application has set: compiled code is made for the
+	 * types of earlier calls, and fails with others.
+	 */
+	private static final SpelParserConfiguration CONFIGURATION = new SpelParserConfiguration(SpelCompilerMode.OFF,
+			null);
+
+	private static final Pattern QUOTED = Pattern.compile("'[^']*'|\"[^\"]*\"");
+
+	private static final Pattern VARIABLE = Pattern.compile("#(\\w+)");
+
+	private static final Pattern PROPERTY = Pattern.compile("\\$\\{[^}]*}?");
+
+	/** Signs of an expression, as opposed to text with a property in it. */
+	private static final Pattern CODE = Pattern.compile("['\"+#(]");
+
+	private static final Pattern REFERENCE = Pattern.compile("#\\w+(?:\\??\\.\\w+(?:\\(\\))?|\\[\\w+])*");
+
+	private static final Pattern TEXT = Pattern.compile("[^#'\"()\\[\\]!?+*=<>]+");
+
+	private static final List<String> ROOT = List.of("method", "methodName", "target", "targetClass", "args");
+
+	private static final String FOR_NUMBERS = ", or T(Math).addExact(…) for a sum";
+
+	private final AnnotatedMethod annotated;
+
+	private final String written;
+
+	private final PropertyResolver properties;
+
+	private final Map<String, Integer> parameters;
+
+	private final boolean template;
+
+	private final List<Expression> parts = new ArrayList<>();
+
+	KeyParser(AnnotatedMethod annotated, String written, PropertyResolver properties, Map<String, Integer> parameters) {
+		super(CONFIGURATION);
+		this.annotated = annotated;
+		this.written = written;
+		this.properties = properties;
+		this.parameters = parameters;
+		this.template = written.contains("#{") || PROPERTY.matcher(written).matches()
+				|| (written.contains("${") && !CODE.matcher(written).find());
+	}
+
+	/**
+	 * Parses the string. What it is, is decided by what the author wrote, and not by a
+	 * property.
+	 * @throws io.github.distributedlock.LockDefinitionException if it can only fail
+	 */
+	KeyExpression parse() {
+		Expression expression;
+		try {
+			expression = this.template ? parseExpression(this.written, ParserContext.TEMPLATE_EXPRESSION)
+					: parseExpression(this.written);
+		}
+		catch (ParseException | IllegalStateException ex) {
+			throw invalid(ex);
+		}
+		for (Expression part : (expression instanceof CompositeStringExpression composite) ? composite.getExpressions()
+				: new Expression[] { expression }) {
+			if (part instanceof SpelExpression code) {
+				check(code.getAST());
+				add(code, code.getAST());
+			}
+			else {
+				this.parts.add(new LiteralExpression(withProperties(part.getExpressionString())));
+			}
+		}
+		KeyExpression parsed = new KeyExpression(this.annotated, this.written, this.parts);
+		if (parsed.isConstant() && this.parts.stream().allMatch((text) -> text.getExpressionString().isBlank())) {
+			throw this.annotated.refuse("key", this.written, "is blank", "write text that is not blank");
+		}
+		return parsed;
+	}
+
+	/**
+	 * Called for the code of a template, too.
+	 */
+	@Override
+	protected SpelExpression doParseExpression(String code, @Nullable ParserContext context) {
+		Matcher bare = PROPERTY.matcher(QUOTED.matcher(code).replaceAll("''"));
+		if (bare.find()) {
+			String property = bare.group();
+			throw refuse("has the property " + property + " outside of quotes", "write '" + property + "'");
+		}
+		return super.doParseExpression(QUOTED.matcher(code).replaceAll((quoted) -> {
+			String quote = quoted.group().substring(0, 1);
+			String text = withProperties(quoted.group().substring(1, quoted.group().length() - 1));
+			return Matcher.quoteReplacement(quote + text.replace(quote, quote + quote) + quote);
+		}), context);
+	}
+
+	private String withProperties(String text) {
+		if (!text.contains("${")) {
+			return text;
+		}
+		String resolved = this.annotated.resolve("key", this.written, text, this.properties);
+		if (text.indexOf('}', text.lastIndexOf("${")) < 0 || resolved.contains("#{")
+				|| VARIABLE.matcher(resolved)
+					.results()
+					.anyMatch((variable) -> this.parameters.containsKey(variable.group(1)))) {
+			throw this.annotated.refuse("key", this.written,
+					"with its properties, \"" + resolved
+							+ "\", reads like an expression, but a property is text, the same for all calls",
+					"write the expression in the annotation");
+		}
+		return resolved;
+	}
+
+	private void add(SpelExpression code, SpelNode node) {
+		if (isPlus(node) && isText(node)) {
+			add(code, node.getChild(0));
+			add(code, node.getChild(1));
+		}
+		else if (node instanceof Literal literal) {
+			this.parts.add(new LiteralExpression(String.valueOf(literal.getLiteralValue().getValue())));
+		}
+		else {
+			this.parts.add((node == code.getAST()) ? code
+					: new SpelExpression(node.toStringAST(), (SpelNodeImpl) node, CONFIGURATION));
+		}
+	}
+
+	static boolean isPlus(SpelNode node) {
+		return node instanceof OpPlus && node.getChildCount() == 2;
+	}
+
+	/**
+	 * Whether a node is a text for sure, so that a {@code +} joins it.
+	 */
+	static boolean isText(SpelNode node) {
+		return node instanceof StringLiteral
+				|| (isPlus(node) && (isText(node.getChild(0)) || isText(node.getChild(1))));
+	}
+
+	/**
+	 * What to say of a string that cannot be parsed.
+	 */
+	LockDefinitionException invalid(RuntimeException failure) {
+		boolean open = this.written.indexOf('}', this.written.lastIndexOf("#{")) < 0;
+		return this.annotated.refuse("key", this.written,
+				"is not a valid SpEL " + (this.template ? "template" : "expression") + ": " + failure.getMessage(),
+				(this.template && open) ? "close it with }" : remedy(), failure);
+	}
+
+	/**
+	 * Checks an expression.
+	 * @throws LockDefinitionException if something is wrong
+	 */
+	void check(SpelNode expression) {
+		if (expression instanceof NullLiteral) {
+			throw refuse("is null", "write text that is not blank");
+		}
+		if (isPlus(expression) && isText(expression)) {
+			check(expression.getChild(0));
+			check(expression.getChild(1));
+		}
+		else {
+			if (isJoining(expression)) {
+				throw refuse("adds " + expression.toStringAST() + ", which makes text of null if either is text",
+						"write " + operands(expression).map((operand) -> "#{" + operand.toStringAST() + "}")
+							.collect(Collectors.joining("", "\"", "\"")) + FOR_NUMBERS);
+			}
+			check(expression, true, true);
+		}
+	}
+
+	/**
+	 * Checks a node.
+	 * @param onRoot whether a bare name here means a property of the root
+	 * @param inRoot whether a bare name in an argument or index here does; it does not
+	 * inside a projection or selection, where it means a property of the element
+	 */
+	private void check(SpelNode node, boolean onRoot, boolean inRoot) {
+		checkItself(node, onRoot);
+		boolean childInRoot = inRoot && !(node instanceof Projection || node instanceof Selection);
+		for (int index = 0; index < node.getChildCount(); index++) {
+			SpelNode child = node.getChild(index);
+			// In #map[word] the word is the map's key.
+			if (!(node instanceof Indexer && child instanceof PropertyOrFieldReference)) {
+				check(child, childInRoot && (index == 0 || !(node instanceof CompoundExpression)), childInRoot);
+			}
+		}
+	}
+
+	private void checkItself(SpelNode node, boolean onRoot) {
+		if (node instanceof VariableReference) {
+			String name = node.toStringAST().substring(1);
+			if (!name.equals("this") && !name.equals("root") && !this.parameters.containsKey(name)) {
+				throw refuse("names the unknown parameter #" + name, remedyOfNames());
+			}
+		}
+		else if (node instanceof FunctionReference) {
+			throw refuse("calls the unknown function " + node.toStringAST(),
+					"call a method of a parameter (#order.name()), a bean (@bean.name()) or a class (T(Type).name())");
+		}
+		else if (onRoot && node instanceof PropertyOrFieldReference property && !ROOT.contains(property.getName())) {
+			String name = property.getName();
+			throw refuse("reads the word " + name + " as a property of nothing",
+					"write fixed text in quotes, and " + (this.parameters.containsKey(name)
+							? "#" + name + " for the parameter" : "#name for a parameter"));
+		}
+		else if (onRoot && node instanceof MethodReference method) {
+			throw refuse("calls " + method.getName() + "() on nothing",
+					"write #root.target." + method.getName() + "() for a public method of the bean");
+		}
+		else if (isJoining(node)) {
+			List<String> operands = operands(node).map(SpelNode::toStringAST).toList();
+			String first = operands.get(0);
+			throw refuse("adds " + node.toStringAST() + " inside of an expression, which makes text of null",
+					"write " + operands.stream()
+						.skip(1)
+						.map((operand) -> ".concat(" + operand + ")")
+						.collect(Collectors.joining("", first.startsWith("'") ? first : "''.concat(" + first + ")", ""))
+							+ FOR_NUMBERS);
+		}
+	}
+
+	/**
+	 * Whether a {@code +} may join texts, of which one is not in the annotation itself.
+	 */
+	private static boolean isJoining(SpelNode node) {
+		return isPlus(node) && !isConstant(node)
+				&& operandsOf(node).noneMatch((operand) -> operand instanceof Literal literal
+						&& literal.getLiteralValue().getValue() instanceof Number);
+	}
+
+	private static boolean isConstant(SpelNode node) {
+		return isPlus(node) ? operandsOf(node).allMatch(KeyParser::isConstant)
+				: node instanceof Literal && !(node instanceof NullLiteral);
+	}
+
+	private static Stream<SpelNode> operandsOf(SpelNode plus) {
+		return Stream.of(plus.getChild(0), plus.getChild(1));
+	}
+
+	private static Stream<SpelNode> operands(SpelNode node) {
+		return isPlus(node) ? operandsOf(node).flatMap(KeyParser::operands) : Stream.of(node);
+	}
+
+	LockDefinitionException refuse(String problem, String remedy) {
+		String more = this.template ? null : remedy();
+		return this.annotated.refuse("key", this.written, problem, remedy + ((more != null) ? "; " + more : ""));
+	}
+
+	private String remedyOfNames() {
+		if (this.parameters.isEmpty()) {
+			return "the method has no parameters";
+		}
+		String known = this.parameters.keySet().stream().map("#"::concat).collect(Collectors.joining(", "));
+		return !known.startsWith("#p0") ? "write one of " + known
+				: "the parameter names of " + this.annotated.method().getDeclaringClass().getName()
+						+ " are not in its class file: compile it with -parameters, or write " + known;
+	}
+
+	/*
+	 * For text without quotes between references. In an operation such as #a * (#b) the
+	 * text is not text.
+	 */
+	private @Nullable String remedy() {
+		Matcher reference = REFERENCE.matcher(this.written);
+		String text = reference.replaceAll("");
+		if (this.written.indexOf('\'') >= 0) {
+			return null;
+		}
+		if (this.written.indexOf('#') < 0) {
+			return "if it is a fixed key write \"'" + this.written + "'\" in quotes"
+					+ (this.written.contains("{") ? "; the value of a parameter is #{#name}" : "");
+		}
+		return (TEXT.matcher(text).matches() && !text.isBlank())
+				? "for text with a value in it write \"" + reference.replaceAll("#{$0}") + "\"" : null;
+	}
+
+}

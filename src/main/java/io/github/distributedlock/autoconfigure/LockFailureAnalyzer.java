@@ -1,0 +1,98 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.util.Arrays;
+import java.util.List;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockDefinitionException;
+import io.github.distributedlock.LockException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.UnsatisfiedDependencyException;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.util.StringUtils;
+
+/**
+ * Says why an application with locks does not start, and what to do about it: what is
+ * wrong with the store or an annotation; that it is the annotation which was to be
+ * injected, since the bean's type has the same simple name; that it is Jedis which cannot
+ * start while a Redis Cluster or Sentinel is out of reach, as its connection factory asks
+ * them when it is made. Comes before Spring Boot's own, which would say to define a bean
+ * of the annotation's type.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+class LockFailureAnalyzer implements FailureAnalyzer {
+
+	private static final Class<?> ANNOTATION = io.github.distributedlock.annotation.DistributedLock.class;
+
+	// By names, since Jedis may be absent.
+	private static final String JEDIS_EXCEPTIONS = "redis.clients.jedis.exceptions.";
+
+	private static final String JEDIS_FACTORY = "org.springframework.data.redis.connection.jedis.JedisConnectionFactory";
+
+	@Override
+	public @Nullable FailureAnalysis analyze(Throwable failure) {
+		List<Throwable> causes = LockException.causes(failure);
+		for (Throwable cause : causes) {
+			if (cause.getClass().getName().startsWith(JEDIS_EXCEPTIONS) && isFromStart(cause)) {
+				return analyzeJedis(cause);
+			}
+		}
+		for (Throwable cause : causes) {
+			if (cause instanceof LockDefinitionException || cause instanceof LockBackendException) {
+				return analyze((LockException) cause);
+			}
+			if (cause instanceof NoSuchBeanDefinitionException ex && ex.getBeanType() == ANNOTATION) {
+				return analyzeInjection(ex, causes);
+			}
+		}
+		return null;
+	}
+
+	private static @Nullable FailureAnalysis analyze(LockException cause) {
+		String remedy = cause.remedy().map(StringUtils::capitalize).orElse(null);
+		if (cause instanceof LockDefinitionException) {
+			remedy = ((remedy != null) ? remedy : "Correct the annotation as described above")
+					+ ". The application does not start, so that the method never runs without the lock that it asks for.";
+		}
+		return (remedy != null) ? new FailureAnalysis(cause.problem(), remedy, cause) : null;
+	}
+
+	private static FailureAnalysis analyzeInjection(NoSuchBeanDefinitionException cause, List<Throwable> causes) {
+		String where = "Something";
+		for (Throwable outer : causes) {
+			if (outer instanceof UnsatisfiedDependencyException ex && ex.getInjectionPoint() != null) {
+				where = "Bean '" + ex.getBeanName() + "' (" + ex.getInjectionPoint() + ")";
+			}
+		}
+		return new FailureAnalysis(
+				where + " asks for a bean of the type " + ANNOTATION.getName() + ", which is the annotation.",
+				"Inject " + DistributedLock.class.getName()
+						+ " instead: correct the import, or write the name in full where both are needed.",
+				cause);
+	}
+
+	private static FailureAnalysis analyzeJedis(Throwable cause) {
+		return new FailureAnalysis(
+				"Redis Cluster or Sentinel could not be used while the application was starting,"
+						+ " and the Jedis client cannot start without it: " + cause.getMessage(),
+				"Check that Redis runs where spring.data.redis.cluster.nodes say; or that Sentinels run where"
+						+ " spring.data.redis.sentinel.nodes say, know spring.data.redis.sentinel.master, and"
+						+ " accept spring.data.redis.sentinel.username and spring.data.redis.sentinel.password."
+						+ " If the application has to start while Redis is down, use the Lettuce client,"
+						+ " which connects later: add the dependency io.lettuce:lettuce-core,"
+						+ " and remove spring.data.redis.client-type=jedis if it is set.",
+				cause);
+	}
+
+	private static boolean isFromStart(Throwable failure) {
+		return Arrays.stream(failure.getStackTrace())
+			.anyMatch((frame) -> frame.getClassName().equals(JEDIS_FACTORY) && frame.getMethodName().equals("start"));
+	}
+
+}

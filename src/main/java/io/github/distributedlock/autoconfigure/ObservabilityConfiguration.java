@@ -1,0 +1,73 @@
+package io.github.distributedlock.autoconfigure;
+
+import io.github.distributedlock.WaitObserver;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.observability.FlightRecorderEvents;
+import io.github.distributedlock.observability.LockMeters;
+import io.github.distributedlock.observability.LockObservations;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Meters and observations of waits, where the application has a registry for them, and
+ * events of the JDK Flight Recorder, where the runtime image has it.
+ */
+@Configuration(proxyBeanMethods = false)
+class ObservabilityConfiguration {
+
+	@Bean
+	@ConditionalOnClass(name = "jdk.jfr.Event")
+	@ConditionalOnMissingBean
+	FlightRecorderEvents distributedLockFlightRecorderEvents() {
+		return new FlightRecorderEvents();
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(MeterRegistry.class)
+	@ConditionalOnBean(MeterRegistry.class)
+	static class Meters {
+
+		@Bean
+		@ConditionalOnMissingBean
+		LockMeters distributedLockMeters(MeterRegistry registry) {
+			return new LockMeters(registry);
+		}
+
+		/**
+		 * Once all singletons exist, their annotated methods are known.
+		 */
+		@Bean
+		SmartInitializingSingleton distributedLockMetersFromTheStart(LockMeters meters,
+				ObjectProvider<DistributedLockAdvisor> advisors, ObjectProvider<LockEngine> engines) {
+			return () -> {
+				advisors.forEach((advisor) -> advisor.lockNames().forEach(meters::expect));
+				engines.ifUnique((engine) -> meters.observe(engine, LockEngine::keysHeld, LockEngine::requestsWaiting));
+			};
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(ObservationRegistry.class)
+	@ConditionalOnSingleCandidate(ObservationRegistry.class)
+	static class Observations {
+
+		@Bean
+		@ConditionalOnMissingBean(WaitObserver.class)
+		LockObservations distributedLockObservations(ObservationRegistry registry) {
+			return new LockObservations(registry);
+		}
+
+	}
+
+}

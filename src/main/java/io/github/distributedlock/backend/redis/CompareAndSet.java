@@ -1,0 +1,272 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.github.distributedlock.backend.redis.connection.Command;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
+import io.github.distributedlock.backend.redis.connection.KeyNames;
+import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.connection.RedisRefusal;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.OptimisticLockingFailureException;
+import org.springframework.data.redis.connection.ReturnType;
+
+/**
+ * The one operation that has to be atomic for locks to be safe: compare and set. What
+ * servers allow for it differs.
+ */
+interface CompareAndSet {
+
+	/**
+	 * Replaces the value of a key if it is the expected one, else changes nothing.
+	 * @param replacement its value then, {@code null} to remove the key
+	 * @param millis its time to live then, in milliseconds
+	 * @return whether it was replaced
+	 */
+	boolean replace(Link link, byte[] name, String expected, @Nullable String replacement, long millis);
+
+	/**
+	 * Sets the value of a key that has the expected one, or none if that is {@code null}.
+	 * @return whether it was set
+	 */
+	default boolean set(Link link, byte[] name, @Nullable String expected, String value, long millis) {
+		return (expected != null) ? replace(link, name, expected, value, millis)
+				: Values.setIfAbsent(link, name, value, millis);
+	}
+
+	/**
+	 * Whether nothing can come between the comparison and the change.
+	 */
+	default boolean isAtomic() {
+		return atomicity() != Atomicity.BEST_EFFORT;
+	}
+
+	Atomicity atomicity();
+
+	default String description() {
+		return AccessRules.text(atomicity());
+	}
+
+	/**
+	 * Sends all that it sends, on a key that does not exist.
+	 */
+	default void tryOut(Link link, byte[] name) {
+		String unused = "nothing has this value";
+		replace(link, name, unused, unused, 1);
+		replace(link, name, unused, null, 1);
+	}
+
+	/**
+	 * In a script.
+	 */
+	final class Lua implements CompareAndSet {
+
+		private final LuaScript script = new LuaScript(ReturnType.INTEGER, "compare-and-set");
+
+		@Override
+		public Atomicity atomicity() {
+			return Atomicity.LUA;
+		}
+
+		@Override
+		public boolean replace(Link link, byte[] name, String expected, @Nullable String replacement, long millis) {
+			Object replaced = (replacement != null) ? this.script.run(link, 1, name, expected, millis, replacement)
+					: this.script.run(link, 1, name, expected, millis);
+			return Long.valueOf(1).equals(replaced);
+		}
+
+	}
+
+	/**
+	 * By a command that the server has for it. They differ from server to server.
+	 */
+	enum Native implements CompareAndSet {
+
+		/** Redis 8.4 and newer. */
+		DELEX,
+
+		/** Valkey 9 and newer. */
+		DELIFEQ,
+
+		/** Valkey 8.1, or where nothing else is allowed. */
+		SET_IFEQ,
+
+		/** Tair, the server of Alibaba Cloud. */
+		TAIR;
+
+		@Override
+		public Atomicity atomicity() {
+			return Atomicity.NATIVE;
+		}
+
+		@Override
+		public String description() {
+			return "native (" + name().replace('_', ' ') + ")";
+		}
+
+		@Override
+		public boolean replace(Link link, byte[] name, String expected, @Nullable String replacement, long millis) {
+			if (replacement == null) {
+				return remove(link, name, expected);
+			}
+			return (this == TAIR) ? link.number(Command.of(Verb.CAS, name, expected, replacement, "PX", millis)) == 1
+					: link.ok(Command.of(Verb.SET, name, replacement, "IFEQ", expected, "PX", millis));
+		}
+
+		private boolean remove(Link link, byte[] name, String expected) {
+			return switch (this) {
+				case DELEX -> link.number(Command.of(Verb.DELEX, name, "IFEQ", expected)) == 1;
+				case DELIFEQ -> link.number(Command.of(Verb.DELIFEQ, name, expected)) == 1;
+				// A key whose time is over is gone for everybody, whether or not the
+				// server has removed it yet.
+				case SET_IFEQ -> link.ok(Command.of(Verb.SET, name, "", "IFEQ", expected, "PXAT", 1));
+				case TAIR -> link.number(Command.of(Verb.CAD, name, expected)) == 1;
+			};
+		}
+
+	}
+
+	/**
+	 * In a transaction that the server carries out only if no client has touched the key
+	 * since before the comparison (WATCH). Needs a connection that no other thread uses
+	 * meanwhile, and that does not reconnect, which would forget what is watched.
+	 */
+	final class Transaction implements CompareAndSet {
+
+		/**
+		 * What touches the key without changing its value is a renewal of our own.
+		 */
+		private static final int ATTEMPTS = 10;
+
+		@Override
+		public Atomicity atomicity() {
+			return Atomicity.TRANSACTION;
+		}
+
+		@Override
+		public boolean replace(Link link, byte[] name, String expected, @Nullable String replacement, long millis) {
+			for (int i = 0; i < ATTEMPTS; i++) {
+				link.call(Command.of(Verb.WATCH, name));
+				if (!expected.equals(Values.get(link, name))) {
+					link.call(Command.at(name, Verb.UNWATCH));
+					return false;
+				}
+				List<?> answers = inTransaction(link, change(name, expected, replacement, millis));
+				if (answers != null && !answers.isEmpty()) {
+					// Whether the key had a moment to live still, where that matters.
+					return replacement == null || !Long.valueOf(0).equals(answers.get(0));
+				}
+			}
+			throw new OptimisticLockingFailureException(
+					"the key was touched by others in each of " + ATTEMPTS + " transactions");
+		}
+
+		private static Command change(byte[] name, String expected, @Nullable String replacement, long millis) {
+			if (replacement == null) {
+				return Command.of(Verb.DEL, name);
+			}
+			return replacement.equals(expected) ? Command.of(Verb.PEXPIRE, name, millis)
+					: Command.of(Verb.SET, name, replacement, "PX", millis);
+		}
+
+		@Override
+		public void tryOut(Link link, byte[] name) {
+			link.call(Command.of(Verb.WATCH, name));
+			link.call(Command.at(name, Verb.UNWATCH));
+			link.call(Command.of(Verb.WATCH, name));
+			inTransaction(link, Command.of(Verb.DEL, name));
+		}
+
+		// Not at all if the server refuses to begin a transaction: outside of it nothing
+		// would keep others out.
+		private static @Nullable List<?> inTransaction(Link link, Command change) {
+			link.call(Command.at(change.key(), Verb.MULTI));
+			Command exec = Command.at(change.key(), Verb.EXEC);
+			try {
+				link.call(change);
+			}
+			catch (RuntimeException ex) {
+				if (RedisRefusal.of(ex) != null || RedisRefusal.isError(ex)) {
+					abort(link, exec, ex);
+				}
+				throw ex;
+			}
+			return (List<?>) link.call(exec);
+		}
+
+		// Needs no further right, as DISCARD would.
+		private static void abort(Link link, Command exec, RuntimeException refusal) {
+			try {
+				link.call(exec);
+			}
+			catch (RuntimeException ex) {
+				refusal.addSuppressed(ex);
+			}
+		}
+
+	}
+
+	/**
+	 * Compares, and then sets. Not atomic, and yet nobody else changes the value in
+	 * between:
+	 * <ul>
+	 * <li>A value is changed only by the instance that it names: by that of its owner, or
+	 * of the waiter that it is reserved for. See {@link PlainStore}.</li>
+	 * <li>An instance compares and changes a key one time after another.</li>
+	 * <li>The value does not run out in between: one that has not got some time to live
+	 * is left alone. A command that comes later than that is what is left of the risk;
+	 * and beside instances that use {@link Atomicity#NATIVE} or
+	 * {@link Atomicity#TRANSACTION}, which pass on a reservation whose waiter does not
+	 * hear, that waiter.</li>
+	 * </ul>
+	 */
+	final class BestEffort implements CompareAndSet {
+
+		/**
+		 * How long a key must have to live: half of a reservation, so that they can be
+		 * taken.
+		 */
+		static final long MARGIN_MILLIS = WaitingList.RESERVATION_MILLIS / 2;
+
+		private final NameLocks underWay = new NameLocks();
+
+		@Override
+		public Atomicity atomicity() {
+			return Atomicity.BEST_EFFORT;
+		}
+
+		@Override
+		public boolean replace(Link link, byte[] name, String expected, @Nullable String replacement, long millis) {
+			ReentrantLock underWay = this.underWay.of(KeyNames.text(name));
+			underWay.lock();
+			try {
+				return isSafe(link, name, expected) && change(link, name, expected, replacement, millis);
+			}
+			finally {
+				underWay.unlock();
+			}
+		}
+
+		private static boolean isSafe(Link link, byte[] name, String expected) {
+			long begin = System.nanoTime();
+			long left = Values.timeToLive(link, name);
+			boolean same = expected.equals(Values.get(link, name));
+			long elapsed = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin);
+			return same && left - elapsed > MARGIN_MILLIS;
+		}
+
+		private static boolean change(Link link, byte[] name, String expected, @Nullable String replacement,
+				long millis) {
+			if (replacement == null) {
+				return link.number(Command.of(Verb.DEL, name)) == 1;
+			}
+			return replacement.equals(expected) ? link.number(Command.of(Verb.PEXPIRE, name, millis)) == 1
+					: Values.setIfPresent(link, name, replacement, millis);
+		}
+
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.redis.connection.KeyNames;
+import io.github.distributedlock.backend.redis.connection.Link;
+
+import org.springframework.dao.OptimisticLockingFailureException;
+
+/**
+ * Fencing tokens by plain commands: each greater than all that were given before, and not
+ * less than the server's time in microseconds, so that they do not go back when the last
+ * one is lost.
+ */
+final class FencingCounter {
+
+	/**
+	 * How long the last fencing token of a key is kept. The server's time takes its place
+	 * after that.
+	 */
+	static final long TTL_MILLIS = Duration.ofDays(1).toMillis();
+
+	/**
+	 * Others take a token only if the lock that it is for was lost already.
+	 */
+	private static final int ATTEMPTS = 10;
+
+	// What scripts can add to without loss.
+	private static final long LIMIT = 1L << 53;
+
+	private final KeyNames names;
+
+	private final CompareAndSet compareAndSet;
+
+	FencingCounter(KeyNames names, CompareAndSet compareAndSet) {
+		this.names = names;
+		this.compareAndSet = compareAndSet;
+	}
+
+	long next(Link link, String key) {
+		byte[] name = this.names.fence(key);
+		for (int i = 0; i < ATTEMPTS; i++) {
+			String last = Values.get(link, name);
+			long now = Values.micros(link, name);
+			if (last != null && (!last.matches("\\d{1,16}") || Long.parseLong(last) >= LIMIT)) {
+				throw unusable(this.names, key);
+			}
+			long token = (last != null) ? Math.max(Long.parseLong(last) + 1, now) : now;
+			if (this.compareAndSet.set(link, name, last, String.valueOf(token), TTL_MILLIS)) {
+				return token;
+			}
+		}
+		throw new OptimisticLockingFailureException("others took a fencing token in each of " + ATTEMPTS + " attempts");
+	}
+
+	/**
+	 * Something else than a token is in the place of the last one.
+	 * @param names the names in Redis
+	 * @param key the user's key
+	 * @return the exception to throw
+	 */
+	static LockBackendException unusable(KeyNames names, String key) {
+		return LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' gets no fencing token: the Redis key '"
+					+ LockException.printable(KeyNames.text(names.fence(key)))
+					+ "' holds a string that is no token, which is a number below 2^53")
+			.remedy("remove or rename it, or choose another key prefix; tokens then begin at the server's time")
+			.notCarriedOut(true)
+			.build();
+	}
+
+}

@@ -1,0 +1,76 @@
+package io.github.distributedlock.backend.redis;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.backend.redis.connection.Command;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
+import io.github.distributedlock.backend.redis.connection.KeyNames;
+import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.connection.RedisRefusal;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.connection.ReturnType;
+import org.springframework.data.redis.core.script.DigestUtils;
+
+/**
+ * A script that the server keeps under its digest. It is sent in full only if the server
+ * does not have it, so it survives a flush of the scripts and a failover. Functions that
+ * several scripts need are in resources of their own, which are put before it.
+ */
+final class LuaScript {
+
+	private final byte[] source;
+
+	private final byte[] digest;
+
+	private final ReturnType answer;
+
+	/**
+	 * Reads a script.
+	 * @param resources the names of its resources without {@code .lua}, by spaces
+	 */
+	LuaScript(ReturnType answer, String resources) {
+		String source = Stream.of(resources.split(" ")).map(LuaScript::read).collect(Collectors.joining("\n"));
+		this.source = KeyNames.bytes(source);
+		this.digest = KeyNames.bytes(DigestUtils.sha1DigestAsHex(source));
+		this.answer = answer;
+	}
+
+	/**
+	 * Runs it.
+	 * @param <T> what it answers: {@code Long} or a list
+	 */
+	@SuppressWarnings("unchecked")
+	<T> @Nullable T run(Link link, int keys, Object... keysAndArguments) {
+		try {
+			return (T) link.call(Command.script(Verb.EVALSHA, this.digest, this.answer, keys, keysAndArguments));
+		}
+		catch (DataAccessException ex) {
+			// Refused before it ran, so this is no second attempt.
+			if (!RedisRefusal.saysIn(ex, "NOSCRIPT")) {
+				throw ex;
+			}
+			return (T) runInFull(link, keys, keysAndArguments);
+		}
+	}
+
+	@Nullable Object runInFull(Link link, int keys, Object... keysAndArguments) {
+		return link.call(Command.script(Verb.EVAL, this.source, this.answer, keys, keysAndArguments));
+	}
+
+	private static String read(String name) {
+		try {
+			return new ClassPathResource(name + ".lua", LuaScript.class).getContentAsString(StandardCharsets.UTF_8);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,283 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.backend.AcquireResult;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend.HandOverResult;
+import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.redis.connection.KeyNames;
+import io.github.distributedlock.backend.redis.connection.Lanes;
+import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.connection.LockCodec;
+import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.connection.RedisFailures;
+import io.github.distributedlock.backend.redis.connection.RedisRefusal;
+import io.github.distributedlock.backend.redis.connection.Signals;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.ReturnType;
+
+/**
+ * Steps that are atomic because the server runs each as one script.
+ */
+final class LuaStore implements Store {
+
+	private static final Logger logger = LoggerFactory.getLogger(LuaStore.class);
+
+	private static final String QUEUE = "lib-clock lib-grant lib-lock lib-waiters ";
+
+	private static final Long UNUSABLE_COUNTER = 2L;
+
+	private final LuaScript acquire = new LuaScript(ReturnType.MULTI, QUEUE + "lib-acquire acquire");
+
+	private final LuaScript pass = new LuaScript(ReturnType.MULTI, QUEUE + "lib-acquire pass");
+
+	private final LuaScript release = new LuaScript(ReturnType.INTEGER,
+			"release-fast lib-clock lib-grant release-grant lib-lock lib-waiters release");
+
+	private final LuaScript releaseAll = new LuaScript(ReturnType.MULTI, QUEUE + "release-all");
+
+	private final LuaScript withdraw = new LuaScript(ReturnType.INTEGER, QUEUE + "withdraw");
+
+	private final LuaScript forget = new LuaScript(ReturnType.INTEGER, QUEUE + "forget");
+
+	private final LuaScript downgrade = new LuaScript(ReturnType.INTEGER, QUEUE + "downgrade");
+
+	private final LuaScript park = new LuaScript(ReturnType.INTEGER, "lib-clock lib-lock park");
+
+	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lib-clock lib-lock renew");
+
+	private final LuaScript inspect = new LuaScript(ReturnType.MULTI, "lib-clock lib-lock inspect");
+
+	private final @Nullable Store whileSlotMoves;
+
+	/** Around the other arguments of a script that wakes waiters. */
+	private final byte[] channels;
+
+	private final byte[] reservation = KeyNames.number(WaitingList.RESERVATION_MILLIS);
+
+	private final byte[] skipsDeaf;
+
+	/** Whether the user may do what it takes to grant locks. Known from the trial on. */
+	private volatile boolean grants;
+
+	private final KeyNames names;
+
+	private final Lanes lanes;
+
+	LuaStore(OwnConnections connections, RedisLockSettings settings) {
+		this.names = new KeyNames(settings.prefix());
+		this.lanes = connections.shared();
+		boolean publishes = settings.signals() != Signals.NONE;
+		this.channels = KeyNames.bytes(publishes ? this.names.channels() : "");
+		this.skipsDeaf = KeyNames.number((publishes && !connections.cluster()) ? 1 : 0);
+		this.whileSlotMoves = connections.cluster() ? new OneKeySteps(connections, settings) : null;
+	}
+
+	@Override
+	public Atomicity atomicity() {
+		return Atomicity.LUA;
+	}
+
+	@Override
+	public String description() {
+		return "lua";
+	}
+
+	@Override
+	public Lanes lanes() {
+		return this.lanes;
+	}
+
+	@Override
+	public @Nullable Store whileSlotMoves() {
+		return this.whileSlotMoves;
+	}
+
+	@Override
+	public boolean grants() {
+		return this.grants;
+	}
+
+	@Override
+	public void tryOut(Link link, String key) {
+		byte[] lock = this.names.lock(key);
+		Object[] all = { lock, this.names.waiters(key), this.names.liveness(key), this.names.fence(key) };
+		LuaScript trial = new LuaScript(ReturnType.INTEGER, "trial");
+		trial.run(link, all.length, all);
+		trial.runInFull(link, all.length, all);
+		Values.setIfPresent(link, lock, "", 1);
+		Values.get(link, lock);
+		this.grants = this.channels.length > 0 && allowsClaims(link, key);
+	}
+
+	private boolean allowsClaims(Link link, String key) {
+		try {
+			new LuaScript(ReturnType.INTEGER, "trial-claims").run(link, 1, this.names.claims(key));
+			return true;
+		}
+		catch (RuntimeException ex) {
+			RedisRefusal refusal = RedisRefusal.of(ex);
+			if (refusal != RedisRefusal.NOPERM && refusal != RedisRefusal.ERR && !RedisRefusal.isError(ex)) {
+				throw ex;
+			}
+			logger.info("Locks are reserved for those that wait, and not granted, which takes a command more for each"
+					+ " hand-over: the user may not do{} ({})", AccessRules.GRANTS, RedisFailures.lastWord(ex));
+			return false;
+		}
+	}
+
+	@Override
+	public @Nullable AcquireResult acquire(Link link, Claim claim, boolean registers) {
+		List<?> answer = run(this.acquire, link, claim, registers);
+		return (answer != null) ? result(claim.key(), answer) : null;
+	}
+
+	@Override
+	public @Nullable HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers) {
+		List<?> answer = run(this.pass, link, next, registers, owner, yields ? 1 : 0);
+		return (answer != null)
+				? HandOverResult.of(isTrue(answer.get(0)), result(next.key(), answer.subList(1, answer.size()))) : null;
+	}
+
+	private @Nullable List<?> run(LuaScript script, Link link, Claim claim, boolean registers, Object... more) {
+		List<Object> arguments = new ArrayList<>(List.of(claim.owner(), LockCodec.text(claim.waiter()),
+				claim.lease().toMillis(), registers ? WaitingList.TTL_MILLIS : 0,
+				claim.fenced() ? FencingCounter.TTL_MILLIS : 0, claim.number(), claim.grantLease().toMillis()));
+		arguments.addAll(List.of(more));
+		arguments.addAll(claim.replaced());
+		return run(script, link, claim.key(), claim.fenced(), arguments);
+	}
+
+	private AcquireResult result(String key, List<?> answer) {
+		if (UNUSABLE_COUNTER.equals(answer.get(0))) {
+			throw FencingCounter.unusable(this.names, key);
+		}
+		String word = (answer.size() > 1) ? Values.text(answer.get(1)) : null;
+		if (isTrue(answer.get(0))) {
+			return (word != null) ? AcquireResult.fenced(Long.parseLong(word)) : AcquireResult.ACQUIRED;
+		}
+		// It does not say whether the lock is shared.
+		return AcquireResult.busy((word != null) ? LockCodec.holder(word).in(null) : null,
+				Values.left((Long) answer.get(2)));
+	}
+
+	private List<Object> names(String key) {
+		List<Object> names = new ArrayList<>(
+				List.of(this.names.lock(key), this.names.waiters(key), this.names.liveness(key)));
+		if (this.grants) {
+			names.add(this.names.claims(key));
+		}
+		return names;
+	}
+
+	private void addWaking(List<Object> arguments, String key) {
+		arguments.addAll(List.of(key, this.channels, this.reservation, this.skipsDeaf));
+	}
+
+	@Override
+	public boolean release(Link link, String key, String owner) {
+		return isTrue(run(this.release, link, key, false, List.of(owner)));
+	}
+
+	@Override
+	public boolean withdraw(Link link, String key, Waiter waiter, Set<String> owners) {
+		List<String> more = new ArrayList<>(List.of(LockCodec.text(waiter)));
+		more.addAll(owners);
+		return isTrue(run(this.withdraw, link, key, false, more));
+	}
+
+	@Override
+	public boolean forget(Link link, Claim claim) {
+		return isTrue(
+				run(this.forget, link, claim.key(), false, List.of(claim.owner(), LockCodec.text(claim.waiter()))));
+	}
+
+	@Override
+	public boolean downgrade(Link link, String key, String owner) {
+		return isTrue(run(this.downgrade, link, key, false, List.of(owner)));
+	}
+
+	private <T> @Nullable T run(LuaScript script, Link link, String key, boolean fenced, List<?> more) {
+		List<Object> all = names(key);
+		if (fenced) {
+			all.add(this.names.fence(key));
+		}
+		int keys = all.size();
+		addWaking(all, key);
+		all.addAll(more);
+		return script.run(link, keys, all.toArray());
+	}
+
+	@Override
+	public List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
+		List<Object> arguments = new ArrayList<>();
+		keys.forEach((key) -> arguments.addAll(names(key)));
+		int names = arguments.size();
+		addWaking(arguments, keys.get(0));
+		arguments.add(owner);
+		arguments.addAll(keys);
+		return areTrue(this.releaseAll.run(link, names, arguments.toArray()));
+	}
+
+	@Override
+	public boolean leaveToExpire(Link link, String key, String owner, long restMillis) {
+		return isTrue(this.park.run(link, 1, this.names.lock(key), owner, restMillis));
+	}
+
+	@Override
+	public @Nullable LockStatus inspect(Link link, String key) {
+		List<?> answer = this.inspect.run(link, 2, this.names.lock(key), this.names.waiters(key));
+		return (answer != null) ? Inspection.of(key, answer) : null;
+	}
+
+	// In a cluster each slot needs a script of its own. The first that fails ends it,
+	// since the next would have to wait for the same master. One of one key is not
+	// refused while a slot moves.
+	@Override
+	public List<Boolean> renew(Link link, List<Renewal> renewals) {
+		return !link.isCluster() ? renewAtOnce(link, renewals)
+				: renewals.stream().map((renewal) -> renewAtOnce(link, List.of(renewal)).get(0)).toList();
+	}
+
+	private List<Boolean> renewAtOnce(Link link, List<Renewal> renewals) {
+		List<Object> arguments = new ArrayList<>();
+		renewals.forEach((renewal) -> arguments.add(this.names.lock(renewal.key())));
+		renewals.forEach((renewal) -> arguments.addAll(List.of(renewal.owner(), renewal.lease().toMillis())));
+		return areTrue(this.renew.run(link, renewals.size(), arguments.toArray()));
+	}
+
+	private static List<Boolean> areTrue(@Nullable List<?> answers) {
+		return (answers != null) ? answers.stream().map(LuaStore::isTrue).toList() : List.of();
+	}
+
+	private static boolean isTrue(@Nullable Object answer) {
+		return Long.valueOf(1).equals(answer);
+	}
+
+	/**
+	 * Each step in commands and scripts of one key: those find the key wherever it is.
+	 * What takes more than that has to wait until the slot has moved.
+	 */
+	private final class OneKeySteps extends PlainStore {
+
+		OneKeySteps(OwnConnections connections, RedisLockSettings settings) {
+			super(new CompareAndSet.Lua(), connections, settings, new UnansweredRenewals());
+		}
+
+		// Commands leave alone what is shared.
+		@Override
+		public boolean release(Link link, String key, String owner) {
+			return super.release(link, key, owner) || LuaStore.this.leaveToExpire(link, key, owner, 1);
+		}
+
+	}
+
+}

@@ -1,0 +1,20 @@
+package io.github.distributedlock.backend.redis;
+
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+
+/**
+ * Lets the threads of this JVM deal with a name one after another, and now and then with
+ * another name that has the same lock.
+ */
+record NameLocks(ReentrantLock[] locks) {
+
+	NameLocks() {
+		this(Stream.generate(ReentrantLock::new).limit(64).toArray(ReentrantLock[]::new));
+	}
+
+	ReentrantLock of(String name) {
+		return this.locks[Math.floorMod(name.hashCode(), this.locks.length)];
+	}
+
+}

@@ -1,0 +1,156 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.redis.connection.Command;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
+import io.github.distributedlock.backend.redis.connection.KeyNames;
+import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.connection.LockCodec;
+import io.github.distributedlock.backend.redis.connection.RedisRefusal;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.InvalidDataAccessApiUsageException;
+
+/**
+ * The values of keys, by commands that are atomic on every server.
+ */
+final class Values {
+
+	// By turns for a value and for readers.
+	private static final int ATTEMPTS = 10;
+
+	private static final byte[] PX = KeyNames.bytes("PX");
+
+	private static final byte[] NX = KeyNames.bytes("NX");
+
+	private Values() {
+	}
+
+	/**
+	 * Sets the value of a key that does not exist.
+	 * @return whether it did not
+	 */
+	static boolean setIfAbsent(Link link, byte[] name, String value, long millis) {
+		return link.ok(Command.of(Verb.SET, name, value, PX, millis, NX));
+	}
+
+	/**
+	 * Sets the value of a key that exists.
+	 * @return whether it did
+	 */
+	static boolean setIfPresent(Link link, byte[] name, String value, long millis) {
+		return link.ok(Command.of(Verb.SET, name, value, PX, millis, "XX"));
+	}
+
+	/**
+	 * The holder of a lock, which readers may share that use scripts.
+	 * @return the holder, of a shared lock one of those; {@code null} if the lock is free
+	 */
+	static @Nullable Holder holder(Link link, byte[] name) {
+		return aloneOrShared(() -> {
+			String value = get(link, name);
+			return (value != null) ? LockCodec.holder(value) : null;
+		}, () -> {
+			List<String> members = members(link, name, 0, 0);
+			return members.isEmpty() ? null : member(members.get(0)); // Gone meanwhile.
+		});
+	}
+
+	/**
+	 * Asks for a lock that may be shared, and may become so, or cease to be, between two
+	 * questions. So both are asked several times before it is taken for no lock at all.
+	 * @param alone a question that fails if the lock is shared
+	 * @param shared a question that fails if it is not
+	 * @return the answer
+	 */
+	static <T> @Nullable T aloneOrShared(Supplier<@Nullable T> alone, Supplier<@Nullable T> shared) {
+		for (int asked = 1;; asked++) {
+			try {
+				return (asked % 2 == 1) ? alone.get() : shared.get();
+			}
+			catch (RuntimeException ex) {
+				if (asked == ATTEMPTS || !RedisRefusal.WRONGTYPE.isIn(ex)) {
+					throw ex;
+				}
+			}
+		}
+	}
+
+	/**
+	 * Reads a member of a lock that is shared.
+	 * @return the holder; fails if the sorted set is no lock
+	 */
+	static Holder member(String member) {
+		Holder holder = LockCodec.member(member);
+		if (holder == null) {
+			throw new InvalidDataAccessApiUsageException("WRONGTYPE The sorted set is no shared lock");
+		}
+		return holder;
+	}
+
+	/**
+	 * In how long a lock is free.
+	 * @param millis its time to live as the server tells it, to the end of which it has
+	 * its value
+	 * @return {@code null} if it has none
+	 */
+	static @Nullable Duration left(long millis) {
+		return (millis != -1) ? Duration.ofMillis(Math.max(0, millis) + 1) : null;
+	}
+
+	static long timeToLive(Link link, byte[] name) {
+		return link.number(Command.of(Verb.PTTL, name));
+	}
+
+	static @Nullable String get(Link link, byte[] name) {
+		byte[] value = link.bytes(Command.of(Verb.GET, name));
+		return (value != null) ? KeyNames.text(value) : null;
+	}
+
+	/**
+	 * Reads members of a sorted set, the least first.
+	 */
+	static List<String> members(Link link, byte[] name, int from, int to) {
+		return link.list(Command.of(Verb.ZRANGE, name, from, to)).stream().map(Values::text).toList();
+	}
+
+	/**
+	 * Reads members of a sorted set with their scores, the least first.
+	 */
+	static List<Scored> scored(Link link, byte[] name, int from, int to) {
+		List<?> reply = link.list(Command.of(Verb.ZRANGE, name, from, to, "WITHSCORES"));
+		List<Scored> scored = new ArrayList<>();
+		for (int i = 0; i < reply.size(); i++) {
+			// Pairs in the third version of the protocol, before it one after another.
+			List<?> pair = (reply.get(i) instanceof List<?> two) ? two : reply.subList(i, ++i + 1);
+			double score = (pair.get(1) instanceof Double number) ? number : Double.parseDouble(text(pair.get(1)));
+			scored.add(new Scored(text(pair.get(0)), score));
+		}
+		return scored;
+	}
+
+	/**
+	 * The time of the node that serves a key, in microseconds.
+	 */
+	static long micros(Link link, byte[] name) {
+		List<?> time = link.list(Command.at(name, Verb.TIME));
+		return TimeUnit.SECONDS.toMicros(Long.parseLong(text(time.get(0)))) + Long.parseLong(text(time.get(1)));
+	}
+
+	static String text(Object bytes) {
+		return KeyNames.text((byte[]) bytes);
+	}
+
+	/**
+	 * A member of a sorted set.
+	 */
+	record Scored(String value, double score) {
+	}
+
+}

@@ -1,0 +1,88 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.InvalidDataAccessResourceUsageException;
+
+/**
+ * Sends commands and waits for the replies, no longer than a command timeout. Many
+ * threads may share a link, unless it was lent for a step of several commands that need a
+ * connection of their own.
+ * <p>
+ * A reply is a {@code Long}, a {@code byte[]}, which may be a status, a {@code List} of
+ * replies, a {@code Double} in the third version of the protocol, or {@code null}. An
+ * error reply, and any failure of the client, is thrown: an {@linkplain UnsentException
+ * unsent} command was certainly not carried out, and one without a reply may have been.
+ * No command is sent twice but by the client of a cluster, which follows redirections and
+ * may send again what a lost connection has left without a reply.
+ */
+public interface Link {
+
+	/**
+	 * Sends a command.
+	 * @param command the command
+	 * @return the reply
+	 * @throws org.springframework.dao.DataAccessException if there is none, or an error
+	 */
+	@Nullable Object call(Command command);
+
+	/**
+	 * Sends commands for one node, all of them before the first reply is awaited, where
+	 * the client can do that.
+	 * @param commands the commands
+	 * @return for each, in order, the reply, or a {@code RuntimeException} if the reply
+	 * is an error
+	 * @throws org.springframework.dao.DataAccessException if one has got no reply
+	 */
+	List<@Nullable Object> call(List<Command> commands);
+
+	/**
+	 * Whether it leads to a cluster, where a script must keep to one slot.
+	 */
+	default boolean isCluster() {
+		return false;
+	}
+
+	/**
+	 * Sends a command whose reply is a number.
+	 * @return the reply
+	 */
+	default long number(Command command) {
+		Object reply = call(command);
+		return (reply instanceof Long number) ? number : unexpected(command, reply);
+	}
+
+	/**
+	 * Sends a command whose reply is a status or nothing.
+	 * @return whether it is a status
+	 */
+	default boolean ok(Command command) {
+		return call(command) != null;
+	}
+
+	/**
+	 * Sends a command whose reply is a value.
+	 * @return the value, {@code null} if there is none
+	 */
+	default byte @Nullable [] bytes(Command command) {
+		Object reply = call(command);
+		return (reply == null || reply instanceof byte[]) ? (byte[]) reply : unexpected(command, reply);
+	}
+
+	/**
+	 * Sends a command whose reply is a list.
+	 * @return the replies in it
+	 */
+	default List<?> list(Command command) {
+		Object reply = call(command);
+		return (reply instanceof List<?> list) ? list : unexpected(command, reply);
+	}
+
+	private static <T> T unexpected(Command command, @Nullable Object reply) {
+		throw new InvalidDataAccessResourceUsageException(
+				"the client understood the reply to " + command.verb() + " as something else than it is: " + reply);
+	}
+
+}

@@ -1,0 +1,132 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.util.regex.Pattern;
+
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How holders and waiters are written in Redis. The scripts know it, too: see
+ * {@code lib-lock.lua} and {@code lib-waiters.lua}.
+ * <p>
+ * A lock is a string: an owner token, {@code reserved:} and a waiter, or {@code parked:}
+ * and an owner token. While it is shared, it is a sorted set of {@code shared:} and an
+ * owner token, {@code reserved:} and an instance, and {@code parked:} and an owner token.
+ * A waiter is an instance; {@code shared:} and an instance; or an owner token, which has
+ * a colon.
+ */
+public final class LockCodec {
+
+	private static final String SHARED = "shared:";
+
+	private static final String RESERVED = "reserved:";
+
+	private static final String EXPIRING = "parked:";
+
+	private static final String GRANTED = "granted: ";
+
+	private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,17}");
+
+	private LockCodec() {
+	}
+
+	/**
+	 * Writes a waiter.
+	 * @param waiter the waiter
+	 * @return its text
+	 */
+	public static String text(Waiter waiter) {
+		String ticket = waiter.ticket();
+		if (ticket != null) {
+			return ticket;
+		}
+		return waiter.isShared() ? SHARED + waiter.instance() : waiter.instance();
+	}
+
+	/**
+	 * Reads a waiter.
+	 * @param text its text
+	 * @return the waiter
+	 */
+	public static Waiter waiter(String text) {
+		if (text.startsWith(SHARED)) {
+			return Waiter.shared(text.substring(SHARED.length()));
+		}
+		return (text.indexOf(':') < 0) ? Waiter.exclusive(text) : Waiter.fair(Claim.instanceOf(text), text);
+	}
+
+	/**
+	 * Reads a message to a waiter: the waiter and the user's key; or {@code granted:},
+	 * the number of the claim, its owner, the waiter and the user's key. Only the key may
+	 * have spaces.
+	 * @param message the message
+	 * @return the notification, {@code null} if it is none
+	 */
+	public static @Nullable ReleaseNotification notification(String message) {
+		if (!message.startsWith(GRANTED)) {
+			String[] words = message.split(" ", 2);
+			return (words.length == 2) ? ReleaseNotification.of(words[1], waiter(words[0])) : null;
+		}
+		String[] words = message.substring(GRANTED.length()).split(" ", 4);
+		if (words.length < 4 || !NUMBER.matcher(words[0]).matches()) {
+			return null;
+		}
+		return ReleaseNotification.granted(words[3], waiter(words[2]), words[1], Long.parseLong(words[0]));
+	}
+
+	/**
+	 * The value of a lock that is kept for a waiter.
+	 * @param waiter the waiter
+	 * @return the value
+	 */
+	public static String reservedFor(Waiter waiter) {
+		return RESERVED + text(waiter);
+	}
+
+	/**
+	 * The value of a lock that is left to expire.
+	 * @param owner the owner that leaves it
+	 * @return the value
+	 */
+	public static String expiring(String owner) {
+		return EXPIRING + owner;
+	}
+
+	/**
+	 * Reads the value of a lock that is not shared.
+	 * @param value the value
+	 * @return the holder
+	 */
+	public static Holder holder(String value) {
+		if (value.startsWith(RESERVED)) {
+			Waiter waiter = waiter(value.substring(RESERVED.length()));
+			String ticket = waiter.ticket();
+			return Holder.reservation((ticket != null) ? ticket : waiter.instance()).in(waiter.mode());
+		}
+		return ownerOrExpiring(value).in(LockMode.EXCLUSIVE);
+	}
+
+	/**
+	 * Reads a member of a lock that is shared.
+	 * @param member the member
+	 * @return the holder, {@code null} if the sorted set is no lock
+	 */
+	public static @Nullable Holder member(String member) {
+		if (member.startsWith(SHARED)) {
+			return Holder.owner(member.substring(SHARED.length())).in(LockMode.SHARED);
+		}
+		if (member.startsWith(RESERVED)) {
+			return Holder.reservation(member.substring(RESERVED.length())).in(LockMode.SHARED);
+		}
+		return member.startsWith(EXPIRING) ? ownerOrExpiring(member).in(LockMode.SHARED) : null;
+	}
+
+	private static Holder ownerOrExpiring(String value) {
+		return value.startsWith(EXPIRING) ? Holder.expiring(value.substring(EXPIRING.length())) : Holder.owner(value);
+	}
+
+}

@@ -1,0 +1,244 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.Deque;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.LockBackendException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.RedisConnectionFailureException;
+
+/**
+ * A few connections, each of which is lent to one thread at a time.
+ * <p>
+ * A server that went away leaves all connections dead, each of which would cost one
+ * command. So each belongs to a generation, and the first that breaks begins the next
+ * one: those of the generation before are closed when they are to be lent, or are given
+ * back. Connections are opened and closed in the background, and one that was opened is
+ * idle first, for the thread that is quickest.
+ * <p>
+ * States of a connection: idle; lent; closed. Invariants: as many are lent as permits are
+ * taken. Only the thread to which it is lent uses it, and writes its fields. To wait for
+ * one takes at most one command timeout, however it is found.
+ *
+ * @param <L> the connections
+ */
+final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wires<L> {
+
+	private final SimpleAsyncTaskExecutor closers = new SimpleAsyncTaskExecutor("distributed-lock-close-");
+
+	private final Deque<L> idle = new ConcurrentLinkedDeque<>();
+
+	private final AtomicInteger generation = new AtomicInteger();
+
+	private final Semaphore free;
+
+	private final int most;
+
+	private final Supplier<L> opener;
+
+	private final long timeoutNanos;
+
+	private final Opening<L> opening;
+
+	private volatile boolean closed;
+
+	PooledLane(Supplier<L> opener, int most, Duration timeout) {
+		this.opener = opener;
+		this.most = most;
+		this.free = new Semaphore(most, true);
+		this.timeoutNanos = timeout.toNanos();
+		this.opening = new Opening<>(this::open, timeout);
+		this.closers.setDaemon(true);
+	}
+
+	@Override
+	public <T> @Nullable T run(Step<T> step) {
+		return Lane.withoutInterrupt(() -> lendTo(step));
+	}
+
+	private <T> @Nullable T lendTo(Step<T> step) {
+		L link = borrow(this.timeoutNanos);
+		boolean usable = false;
+		boolean readOnly = false;
+		try {
+			T answer = step.on(link);
+			usable = true;
+			return answer;
+		}
+		catch (LockBackendException ex) {
+			usable = ex.isNotCarriedOut(); // Then all that was sent was answered.
+			throw ex;
+		}
+		catch (DataAccessException ex) {
+			readOnly = RedisRefusal.READONLY.isIn(ex);
+			throw ex;
+		}
+		finally {
+			if (usable) {
+				giveBack(link);
+			}
+			else {
+				discard(link, readOnly || link.isBroken()); // A transaction may have been
+															// left open on it.
+			}
+		}
+	}
+
+	@Override
+	public L borrow(long nanos) {
+		long end = System.nanoTime() + nanos;
+		acquirePermit(nanos);
+		L link = null;
+		try {
+			link = poll(end);
+			while (link == null) {
+				this.opening.await(end - System.nanoTime());
+				link = poll(end);
+				if (link == null && System.nanoTime() - end > 0) {
+					throw unsent("others took what was opened", null);
+				}
+			}
+			return link;
+		}
+		finally {
+			if (link == null) {
+				this.free.release();
+			}
+		}
+	}
+
+	private void acquirePermit(long nanos) {
+		try {
+			if (!this.free.tryAcquire() && !this.free.tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
+				throw unsent("all " + this.most + " connections of this kind are in use", null);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw unsent("interrupted before it was sent", ex);
+		}
+	}
+
+	private static UnsentException unsent(String why, @Nullable Throwable cause) {
+		return new UnsentException(new RedisConnectionFailureException(why, cause));
+	}
+
+	// A test of one that is dead may take half of the time; the rest is to open another.
+	private @Nullable L poll(long end) {
+		L link = this.idle.poll();
+		while (link != null) {
+			long now = System.nanoTime();
+			if (link.generation == this.generation.get() && link.isUsable(now - link.idleSince, (end - now) / 2)) {
+				return link;
+			}
+			close(link, link.isBroken());
+			link = this.idle.poll();
+		}
+		return null;
+	}
+
+	private L open() {
+		int generation = this.generation.get();
+		L link = this.opener.get();
+		link.generation = generation;
+		keep(link);
+		if (this.closed) {
+			throw new IllegalStateException("the lock backend is closed");
+		}
+		return link;
+	}
+
+	private void keep(L link) {
+		link.idleSince = System.nanoTime();
+		this.idle.push(link);
+		if (this.closed) {
+			closeIdle();
+		}
+	}
+
+	@Override
+	public void giveBack(L link) {
+		keep(link);
+		this.free.release();
+		closeOldest();
+	}
+
+	@Override
+	public void discard(L link) {
+		discard(link, true);
+	}
+
+	private void discard(L link, boolean all) {
+		try {
+			close(link, all);
+		}
+		finally {
+			this.free.release();
+		}
+	}
+
+	private void close(L link, boolean all) {
+		if (all) {
+			this.generation.compareAndSet(link.generation, link.generation + 1);
+		}
+		this.closers.execute(link::close);
+	}
+
+	// So that a burst leaves none behind.
+	private void closeOldest() {
+		L oldest = this.idle.peekLast();
+		if (oldest != null && System.nanoTime() - oldest.idleSince > Pooled.LONGEST_IDLE_NANOS
+				&& this.idle.removeLastOccurrence(oldest)) {
+			close(oldest, false);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		closeIdle();
+	}
+
+	private void closeIdle() {
+		for (L link = this.idle.poll(); link != null; link = this.idle.poll()) {
+			link.close();
+		}
+	}
+
+	/**
+	 * A connection that can be lent.
+	 */
+	abstract static class Pooled implements Link {
+
+		/** After that, something on the way may have forgotten it. */
+		static final long LONGEST_IDLE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+		int generation;
+
+		volatile long idleSince;
+
+		/**
+		 * Whether it can be lent.
+		 * @param restedNanos for how long it was idle
+		 * @param nanos how long finding out may take
+		 */
+		abstract boolean isUsable(long restedNanos, long nanos);
+
+		/**
+		 * Whether it is known to have ended, or has replies that are nobody's.
+		 */
+		abstract boolean isBroken();
+
+		abstract void close();
+
+	}
+
+}

@@ -1,0 +1,141 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.util.concurrent.CancellationException;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.NonTransientDataAccessResourceException;
+
+/**
+ * Says in the words of locks what a client or a server could not do.
+ */
+public final class RedisFailures {
+
+	private RedisFailures() {
+	}
+
+	/**
+	 * Translates a failure.
+	 * @param step what was tried, as in "acquire"
+	 * @param what the lock or locks
+	 * @param failure the client's exception
+	 * @return the exception to throw
+	 */
+	public static LockBackendException translate(String step, String what, RuntimeException failure) {
+		if (failure instanceof LockBackendException already) {
+			return already;
+		}
+		if (failure instanceof Unfinished && failure.getCause() instanceof RuntimeException cause) {
+			LockBackendException rest = translate("finish to " + step, what, cause);
+			return failure(rest.problem(), rest.remedy().orElse(null), rest.isRetryable(), false, failure);
+		}
+		keepInterrupt(failure);
+		String begin = "Redis could not " + step + " " + what + ": ";
+		if (failure.getCause() instanceof NothingAllowed nothing) {
+			return failure(begin + nothing.getMessage(), nothing.remedy, false, true, failure);
+		}
+		RedisRefusal refusal = RedisRefusal.of(failure);
+		if (refusal != null) {
+			String words = refusal.wordsIn(failure);
+			return failure(begin + ((words != null) ? LockException.printable(words.strip()) : lastWord(failure)),
+					refusal.remedy(), refusal.passes(), true, failure);
+		}
+		// No refusal: a time-out, a lost connection, a pool with nothing
+		// left. What the client itself refuses to do, it refuses again.
+		boolean retryable = failure instanceof DataAccessException || failure instanceof CancellationException;
+		return failure(begin + lastWord(failure), remedy(failure, retryable), retryable,
+				failure instanceof UnsentException, failure);
+	}
+
+	private static LockBackendException failure(String problem, @Nullable String remedy, boolean retryable,
+			boolean notCarriedOut, RuntimeException cause) {
+		return LockBackendException.of(problem)
+			.remedy(remedy)
+			.retryable(retryable)
+			.notCarriedOut(notCarriedOut)
+			.cause(cause)
+			.build();
+	}
+
+	private static String remedy(RuntimeException failure, boolean retryable) {
+		if (RedisRefusal.isError(failure)) {
+			return "the server, or a proxy before it, does not say whether it was carried out: see what it says";
+		}
+		String remedy = ConnectionProblem.remedy(failure);
+		if (remedy != null) {
+			return remedy;
+		}
+		return retryable ? "check that the server can be reached and answers within the command timeout"
+				: "the connection cannot be used";
+	}
+
+	// A pool that was interrupted while it waited has cleared the flag and wrapped the
+	// exception.
+	private static void keepInterrupt(Throwable failure) {
+		if (LockException.causes(failure).stream().anyMatch(InterruptedException.class::isInstance)) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	// The root cause may say nothing, as a time-out does; then the one nearest to it.
+	public static String lastWord(Throwable failure) {
+		String word = failure.getClass().getSimpleName();
+		for (Throwable cause : LockException.causes(failure)) {
+			if (cause.getMessage() != null) {
+				word = cause.getMessage();
+			}
+			if (cause instanceof UnknownHostException || cause instanceof SocketException) {
+				break; // It names the host; what is behind it does not.
+			}
+		}
+		return LockException.printable(word.strip());
+	}
+
+	// These two, so that who only throws them does not load their classes before.
+
+	public static RuntimeException unfinished(RuntimeException cause) {
+		return new Unfinished(cause);
+	}
+
+	public static RuntimeException nothingAllowed(String problem, String remedy) {
+		return new NothingAllowed(problem, remedy);
+	}
+
+	/**
+	 * A lock was taken, and what else belongs to it has failed. So the step was carried
+	 * out in part, whatever the server says about the rest.
+	 */
+	public static final class Unfinished extends DataAccessResourceFailureException {
+
+		public Unfinished(RuntimeException cause) {
+			super("carried out in part", cause);
+		}
+
+	}
+
+	/**
+	 * A server that answers, but allows nothing that makes the steps of a lock atomic.
+	 * Says what was tried and answered.
+	 */
+	public static final class NothingAllowed extends NonTransientDataAccessResourceException {
+
+		private final String remedy;
+
+		NothingAllowed(String problem, String remedy) {
+			super(problem);
+			this.remedy = remedy;
+		}
+
+		public String remedy() {
+			return this.remedy;
+		}
+
+	}
+
+}

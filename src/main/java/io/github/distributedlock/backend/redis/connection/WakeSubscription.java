@@ -1,0 +1,361 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The subscription of one instance to its wake-ups: whether they arrive and, if not, why.
+ * <p>
+ * States: not known yet; they arrive; they were lost, and will be back soon; they do not
+ * arrive, for a reason. The first registration begins the subscription. It waits until it
+ * is known whether wake-ups arrive: until the first acknowledgement or failure, or at
+ * most one command timeout. That then is all that the step may take: it fails, and the
+ * next one sends. No registration waits again after that. Each acknowledgement but one
+ * that was waited for, or asked for, is reported as a resubscription.
+ * <p>
+ * A connection that was dropped silently does not end by itself, and sends nothing that
+ * could fail. So while a request waits, the server is asked now and then for one more
+ * acknowledgement.
+ * <p>
+ * Not a {@code RedisMessageListenerContainer}: a lock may be reserved for an instance
+ * only as long as its subscription is known to stand. The container does not say whether
+ * it does, does not notice a connection that was dropped silently, and begins anew after
+ * 5 seconds, during which locks would be reserved in vain.
+ */
+final class WakeSubscription implements Listening, SignalLoop.Subscriber {
+
+	private static final Logger logger = LoggerFactory.getLogger(WakeSubscription.class);
+
+	private static final int TIMEOUTS_OF_REST = 5;
+
+	private final String channel;
+
+	private final Duration timeout;
+
+	private final boolean required;
+
+	private final ReleaseListener listener;
+
+	private final Consumer<WakeSubscription> onClose;
+
+	private final SignalLoop loop;
+
+	private final Retries retries;
+
+	/**
+	 * Whether a registration waited for the acknowledgement and got it; else it was late.
+	 */
+	private final CompletableFuture<Boolean> first = new CompletableFuture<>();
+
+	private final AtomicBoolean warned = new AtomicBoolean();
+
+	private volatile boolean heard;
+
+	private volatile boolean closed;
+
+	private volatile @Nullable LockBackendException failure;
+
+	/** Whether the server was asked for an acknowledgement that has not come. */
+	private boolean asked;
+
+	private long askedAt = System.nanoTime();
+
+	WakeSubscription(SignalLine line, String channel, Duration timeout, boolean required, ReleaseListener listener,
+			Consumer<WakeSubscription> onClose, LongSupplier nanoTime) {
+		this.channel = channel;
+		this.timeout = timeout;
+		this.required = required;
+		this.listener = listener;
+		this.onClose = onClose;
+		this.retries = new Retries(nanoTime);
+		this.loop = new SignalLoop("distributed-lock-wake", line, KeyNames.bytes(channel), this);
+	}
+
+	/**
+	 * To be called before each registration.
+	 * @throws LockBackendException if wake-ups cannot be had and are required, or if it
+	 * was waited for them in vain
+	 */
+	void ensureBegun() {
+		if (isKnown()) {
+			checkHeartbeat();
+		}
+		else {
+			this.loop.begin();
+			awaitKnown();
+		}
+		LockBackendException failure = this.failure;
+		if (this.required && !this.heard && failure != null) {
+			throw LockBackendException
+				.of("Redis was not asked, since wake-ups do not arrive, and polling instead is"
+						+ " not allowed (distributed-lock.redis.signals=pubsub): " + failure.problem())
+				.remedy("allow PUBLISH and SUBSCRIBE, or use distributed-lock.redis.signals=auto")
+				.retryable(failure.isRetryable())
+				.notCarriedOut(true)
+				.cause(failure)
+				.build();
+		}
+	}
+
+	@Override
+	public boolean hears() {
+		return this.heard && !this.closed;
+	}
+
+	@Override
+	public boolean isKnown() {
+		return this.first.isDone();
+	}
+
+	/**
+	 * Whether it is certain that notifications do not arrive.
+	 */
+	boolean isDeaf() {
+		return isKnown() && !hears();
+	}
+
+	// It fails if that takes too long, also for those that came a little later: they have
+	// waited for almost as long.
+	private void awaitKnown() {
+		try {
+			this.first.get(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (TimeoutException ex) {
+			this.first.completeExceptionally(ex);
+			throw notAcknowledged(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException ex) {
+			throw notAcknowledged(ex.getCause());
+		}
+	}
+
+	private LockBackendException notAcknowledged(@Nullable Throwable cause) {
+		String reason = "the server has not acknowledged the subscription within " + this.timeout.toMillis() + " ms";
+		this.failure = LockBackendException.of(reason).retryable(true).cause(cause).build();
+		warn(reason, null);
+		return LockBackendException.of("Redis was not asked, since " + reason)
+			.retryable(true)
+			.notCarriedOut(true)
+			.cause(cause)
+			.build();
+	}
+
+	private void checkHeartbeat() {
+		if (!hears()) {
+			return;
+		}
+		boolean dead;
+		synchronized (this) {
+			long elapsed = System.nanoTime() - this.askedAt;
+			dead = this.asked && elapsed >= this.timeout.toNanos();
+			if (!dead && (this.asked || elapsed < TIMEOUTS_OF_REST * this.timeout.toNanos())) {
+				return;
+			}
+			beginHeartbeat(!dead);
+		}
+		try {
+			if (dead) {
+				this.loop.drop();
+			}
+			else {
+				this.loop.ask();
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The subscription to wake-ups is ending", ex);
+		}
+	}
+
+	private synchronized boolean beginHeartbeat(boolean asked) {
+		boolean before = this.asked;
+		this.asked = asked;
+		this.askedAt = System.nanoTime();
+		return before;
+	}
+
+	/**
+	 * Commands that failed are answered again: what kept it from subscribing may be over.
+	 */
+	void retry() {
+		this.retries.restart();
+		this.loop.retry();
+	}
+
+	/**
+	 * Leaves the server for another one, which may know less than what was told here.
+	 */
+	void move() {
+		this.loop.drop();
+		inform(this.listener::onResubscribed);
+	}
+
+	// Whether wake-ups may be published. An instance that subscribed where they may not
+	// be would never be woken, but locks would be reserved for it, each for half a
+	// second. The other instances count as allowed what this one is. No instance listens
+	// to the channel. Any other failure is left for the subscription to find out.
+	@Override
+	public void onConnect(Link link) {
+		byte[] nobodys = KeyNames.bytes(this.channel + "?");
+		try {
+			link.call(Command.at(nobodys, Verb.PUBLISH, nobodys, new byte[0]));
+		}
+		catch (RuntimeException ex) {
+			LockBackendException failure = RedisFailures.translate("publish", "wake-ups", ex);
+			if (RedisRefusal.isError(ex) || (failure.isNotCarriedOut() && !failure.isRetryable())) {
+				throw failure;
+			}
+		}
+		beginHeartbeat(false);
+	}
+
+	@Override
+	public void onSubscribed() {
+		boolean askedFor = beginHeartbeat(false);
+		this.failure = null;
+		this.heard = true;
+		this.warned.set(false);
+		boolean waitedFor = this.first.complete(true);
+		if (!waitedFor && !askedFor && !this.closed) {
+			logger.info("Wake-ups of locks arrive again");
+			inform(this.listener::onResubscribed);
+		}
+	}
+
+	@Override
+	public void onMessage(byte[] message) {
+		ReleaseNotification notification = LockCodec.notification(KeyNames.text(message));
+		if (notification != null) {
+			inform(() -> this.listener.onRelease(notification));
+		}
+	}
+
+	// Runs in a thread of the client, which must survive whatever the listener does.
+	private static void inform(Runnable news) {
+		try {
+			news.run();
+		}
+		catch (RuntimeException ex) {
+			logger.error("The listener for wake-ups of locks failed", ex);
+		}
+	}
+
+	@Override
+	public void onEnd(@Nullable RuntimeException cause) {
+		if (this.heard) {
+			this.heard = false;
+			this.retries.lost();
+			warn("the subscription was lost", cause);
+			return;
+		}
+		LockBackendException failure = (cause != null)
+				? RedisFailures.translate("subscribe to", "the wake-ups of this instance", cause)
+				: LockBackendException.of("Redis ended the connection instead of acknowledging the subscription")
+					.retryable(true)
+					.build();
+		this.failure = failure;
+		this.retries.failed(!failure.isRetryable());
+		warn(String.valueOf(failure.getMessage()), cause);
+		this.first.complete(false);
+	}
+
+	@Override
+	public long pauseNanos() {
+		return this.retries.nanosLeft();
+	}
+
+	// Once for each time that it is lost, however often it fails until it is back.
+	private void warn(String reason, @Nullable Throwable cause) {
+		if (this.warned.compareAndSet(false, true)) {
+			logger.warn("Wake-ups of locks do not arrive, so waiting requests {}: {}",
+					this.required ? "fail" : "poll, and get what other instances leave", reason);
+		}
+		logger.debug("Subscription failed", cause);
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		this.loop.close(this.timeout);
+		this.first.complete(false);
+		this.onClose.accept(this);
+	}
+
+	/**
+	 * When a subscription that has failed is tried again: after 100 ms, doubling to 1 s,
+	 * and after a refusal, which may well stay, after 1 s, doubling to 30 s. Both begin
+	 * anew when the subscription had stood, or when commands that failed are answered
+	 * again. Safe for use by several threads.
+	 */
+	static final class Retries {
+
+		private static final long FIRST = TimeUnit.MILLISECONDS.toNanos(100);
+
+		private static final long REFUSED = TimeUnit.SECONDS.toNanos(1);
+
+		private static final long LONGEST_REFUSED = TimeUnit.SECONDS.toNanos(30);
+
+		private final LongSupplier nanoTime;
+
+		private boolean refused;
+
+		private long pause;
+
+		private long failedAt;
+
+		Retries(LongSupplier nanoTime) {
+			this.nanoTime = nanoTime;
+		}
+
+		synchronized void failed(boolean refused) {
+			long longest = refused ? LONGEST_REFUSED : REFUSED;
+			boolean again = this.pause > 0 && this.refused == refused;
+			this.pause = again ? Math.min(2 * this.pause, longest) : refused ? REFUSED : FIRST;
+			this.refused = refused;
+			this.failedAt = this.nanoTime.getAsLong();
+		}
+
+		/**
+		 * What failed before is over: the pause that has begun, and those after the next
+		 * failures, are no longer than after the first one.
+		 */
+		synchronized void restart() {
+			this.pause = Math.min(this.pause, this.refused ? REFUSED : FIRST);
+		}
+
+		/**
+		 * The subscription had stood until now.
+		 */
+		synchronized void lost() {
+			this.pause = 0;
+			failed(false);
+		}
+
+		/**
+		 * How long to wait until the next try.
+		 * @return at most 0 if it is due
+		 */
+		synchronized long nanosLeft() {
+			return this.pause - (this.nanoTime.getAsLong() - this.failedAt);
+		}
+
+	}
+
+}

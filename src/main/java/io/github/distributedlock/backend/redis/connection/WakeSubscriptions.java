@@ -1,0 +1,112 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.ReleaseListener;
+
+/**
+ * The subscriptions of the instances that listen, if there are to be any.
+ */
+public final class WakeSubscriptions {
+
+	private final Map<String, WakeSubscription> subscriptions = new ConcurrentHashMap<>();
+
+	/** Those without a subscription. */
+	private final Set<ReleaseListener> polling = ConcurrentHashMap.newKeySet();
+
+	private final SignalLine line;
+
+	private final String channels;
+
+	private final Signals signals;
+
+	private final Duration timeout;
+
+	private final LongSupplier nanoTime;
+
+	public WakeSubscriptions(SignalLine line, String channels, Signals signals, Duration timeout,
+			LongSupplier nanoTime) {
+		this.line = line;
+		this.channels = channels;
+		this.signals = signals;
+		this.timeout = timeout;
+		this.nanoTime = nanoTime;
+	}
+
+	public Listening listen(String instance, ReleaseListener listener) {
+		if (this.signals == Signals.NONE) {
+			this.polling.add(listener);
+			return new Listening() {
+
+				@Override
+				public boolean hears() {
+					return false;
+				}
+
+				@Override
+				public void close() {
+					WakeSubscriptions.this.polling.remove(listener);
+				}
+
+			};
+		}
+		boolean required = this.signals == Signals.PUBSUB;
+		WakeSubscription subscription = new WakeSubscription(this.line, this.channels + instance, this.timeout,
+				required, listener, (closed) -> this.subscriptions.remove(instance, closed), this.nanoTime);
+		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
+			throw new IllegalStateException("A listener for the instance '" + instance + "' exists already");
+		}
+		return subscription;
+	}
+
+	/**
+	 * Whether an instance is to be registered if it has to wait: a reservation for one
+	 * that does not hear would only keep the others out. Sees to it that it hears.
+	 * @throws LockBackendException if it does not, and has to
+	 */
+	public boolean mayRegister(String instance) {
+		if (this.signals == Signals.NONE) {
+			return false;
+		}
+		WakeSubscription subscription = this.subscriptions.get(instance);
+		if (subscription == null) {
+			return true; // Another backend hears for it.
+		}
+		subscription.ensureBegun();
+		return subscription.hears();
+	}
+
+	/**
+	 * Whether an instance is registered, as far as that is known. Does no I/O.
+	 */
+	public boolean registers(String instance) {
+		WakeSubscription subscription = this.subscriptions.get(instance);
+		return this.signals != Signals.NONE && (subscription == null || !subscription.isDeaf());
+	}
+
+	/**
+	 * Commands that failed are answered again. Does no I/O.
+	 */
+	public void retry() {
+		this.subscriptions.values().forEach(WakeSubscription::retry);
+	}
+
+	/**
+	 * Leaves the server for another one that took its place.
+	 */
+	public void move() {
+		this.subscriptions.values().forEach(WakeSubscription::move);
+		this.polling.forEach(ReleaseListener::onResubscribed);
+	}
+
+	public void close() {
+		this.subscriptions.values().forEach(WakeSubscription::close);
+	}
+
+}

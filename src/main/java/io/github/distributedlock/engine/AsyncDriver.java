@@ -1,0 +1,397 @@
+package io.github.distributedlock.engine;
+
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.Failures;
+import io.github.distributedlock.engine.lease.NodeTasks;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes one request to its end that no thread waits for: the second driver of an
+ * {@link Acquisition}, beside {@link Wait#run}.
+ *
+ * <pre>
+ * DUE       stands in its node's line for a thread that may ask the store
+ * RUNS      one thread sees to it
+ * WOKEN     the same, and it looks again before it leaves
+ * PARKED    waits for a signal or a time
+ * ENDED     for good
+ *
+ * RUNS ──► PARKED      nothing is to be done now
+ * RUNS ──► DUE         has to ask, on a thread that may not
+ * RUNS ◄──► WOKEN      woken
+ * PARKED ──► DUE       woken by a signal
+ * PARKED ──► RUNS      withdrawn, or its alarm rings
+ * DUE ──► RUNS         the first in line; or withdrawn, or its alarm rings
+ * DUE ──► PARKED       no thread can be had: it is woken again soon
+ * RUNS, WOKEN ──► ENDED
+ * </pre>
+ *
+ * Invariants: the thread that has made it RUNS owns it, with all fields that are not
+ * volatile, until it changes the state again. Whatever concerns it (a permit of the
+ * signal that it waits for, the end of a pause, its withdrawal) is there to be seen
+ * first, and wakes it then; its owner looks for all of them before it leaves. So it may
+ * be woken, and a place in a line be left over, for nothing, but nothing is missed. While
+ * nobody owns it, one alarm is set, by its last owner: for the end of its pause, or of
+ * what it may stand in line. It ends once.
+ * <p>
+ * Only threads that come by a line ask the store. What it comes to without asking, as
+ * when its time is over or it is withdrawn, is done by the timer's thread and by the one
+ * that withdraws, so that it does not depend on a node that stalls. A request that has to
+ * ask although its time is over, as for the first time, stands in line for a while yet.
+ */
+final class AsyncDriver implements Runnable {
+
+	private enum State {
+
+		PARKED, DUE, RUNS, WOKEN, ENDED
+
+	}
+
+	/**
+	 * Whose request it is. Called by its owner, which is not to be blocked, but for
+	 * {@link #checkSupport}.
+	 */
+	interface Client {
+
+		/**
+		 * It will ask for the first time, on this thread.
+		 */
+		void checkSupport();
+
+		/**
+		 * The request has ended. Called once.
+		 * @param failure why it has failed, else {@code null}
+		 */
+		void ended(@Nullable Throwable failure);
+
+	}
+
+	private static final AtomicReferenceFieldUpdater<AsyncDriver, State> STATE = AtomicReferenceFieldUpdater
+		.newUpdater(AsyncDriver.class, State.class, "state");
+
+	/**
+	 * For how long a request may stand in line at least.
+	 */
+	private static final long LEAST_PATIENCE = TimeUnit.SECONDS.toNanos(5);
+
+	/**
+	 * And how much longer for each that is before it, so that a store that answers serves
+	 * as many as there are.
+	 */
+	private static final long PATIENCE_FOR_EACH = TimeUnit.MILLISECONDS.toNanos(10);
+
+	private static final long MOST_PATIENCE = TimeUnit.SECONDS.toNanos(30);
+
+	/**
+	 * How soon it tries again to get a thread.
+	 */
+	private static final long RETRY = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private final LockBackend backend;
+
+	private final NodeTasks tasks;
+
+	private final EngineTime time;
+
+	private final Wait wait;
+
+	private volatile State state = State.DUE;
+
+	private volatile boolean withdrawn;
+
+	private @Nullable Acquisition acquisition;
+
+	private @Nullable Client client;
+
+	private boolean begun;
+
+	private boolean asked;
+
+	/**
+	 * What the acquisition has said last.
+	 */
+	private long pause = Acquisition.NEXT_KEY;
+
+	/**
+	 * When the pause is over.
+	 */
+	private long until;
+
+	/**
+	 * Whose line it will stand in, or does.
+	 */
+	private @Nullable Object node;
+
+	/**
+	 * Whether it has stood in line since it advanced.
+	 */
+	private boolean stands;
+
+	/**
+	 * Until when it may stand in line, if its time is over.
+	 */
+	private long patience;
+
+	private EngineTime.@Nullable Alarm alarm;
+
+	/**
+	 * Creates it.
+	 * @param wait the request's, which it drives
+	 */
+	public AsyncDriver(LockBackend backend, NodeTasks tasks, Wait wait) {
+		this.backend = backend;
+		this.tasks = tasks;
+		this.time = wait.time;
+		this.wait = wait;
+		wait.drivenBy(this);
+	}
+
+	/**
+	 * Begins, on the calling thread as far as the store need not be asked. To be called
+	 * once.
+	 * @param acquisition the request
+	 */
+	public void start(Acquisition acquisition, Client client) {
+		this.acquisition = acquisition;
+		this.client = client;
+		advanceHere();
+	}
+
+	/**
+	 * Gives the request up, on the calling thread, if it has not ended.
+	 */
+	public void withdraw() {
+		this.withdrawn = true;
+		advanceHere();
+	}
+
+	/**
+	 * There may be a permit of the signal that it waits for.
+	 */
+	void wake() {
+		for (State now = this.state; now == State.PARKED || now == State.RUNS; now = this.state) {
+			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.DUE)) {
+				if (now == State.PARKED) {
+					standInLine();
+				}
+				return;
+			}
+		}
+	}
+
+	/**
+	 * Advances at once, on the calling thread, as far as the store need not be asked.
+	 */
+	private void advanceHere() {
+		for (State now = this.state; now != State.WOKEN && now != State.ENDED; now = this.state) {
+			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.RUNS)) {
+				if (now != State.RUNS) {
+					advance(false);
+				}
+				return;
+			}
+		}
+	}
+
+	/**
+	 * Waits for a thread that may ask. Throws nothing: the calling thread does not own
+	 * the request, and may be inside a step of a queue.
+	 */
+	private void standInLine() {
+		Object node = Objects.requireNonNull(this.node, "node");
+		try {
+			if (this.begun) {
+				this.tasks.resume(node, this);
+			}
+			else {
+				this.tasks.run(node, this);
+			}
+		}
+		catch (Throwable noThread) {
+			// Unless somebody has come to see to it all the same.
+			if (STATE.compareAndSet(this, State.DUE, State.PARKED)) {
+				retry();
+			}
+		}
+	}
+
+	private void retry() {
+		try {
+			this.time.schedule(this::wake, RETRY);
+		}
+		catch (Throwable noThread) {
+			// There is its own alarm.
+		}
+	}
+
+	/**
+	 * It is the first in line, perhaps in vain.
+	 */
+	@Override
+	public void run() {
+		if (STATE.compareAndSet(this, State.DUE, State.RUNS)) {
+			advance(true);
+		}
+	}
+
+	/**
+	 * Advances the request, whose owner is the calling thread.
+	 * @param mayAsk whether this thread may ask the store
+	 */
+	private void advance(boolean mayAsk) {
+		boolean ended = true;
+		Throwable failure = null;
+		try {
+			ended = !drive(mayAsk);
+		}
+		catch (Throwable ex) {
+			failure = ex;
+		}
+		if (ended) {
+			end(failure);
+		}
+	}
+
+	/**
+	 * Advances for as long as there is anything to be done.
+	 * @return {@code false} if the request has ended; else it may be another thread's
+	 * already
+	 */
+	private boolean drive(boolean mayAsk) throws InterruptedException {
+		cancelAlarm();
+		boolean mayAskHere = mayAsk;
+		while (this.pause != Acquisition.ENDED) {
+			if (this.withdrawn) {
+				throw new CancellationException("The request was withdrawn");
+			}
+			boolean pauses = this.pause != Acquisition.NEXT_KEY;
+			boolean signalled = pauses && acquisition().signal().availablePermits() > 0;
+			if (pauses && !signalled && isAhead(this.until)) {
+				if (hasParked()) {
+					return true;
+				}
+				continue;
+			}
+			boolean asks = acquisition().mayAsk(signalled);
+			if (!asks || mayAskHere) {
+				step(asks, signalled);
+				// The next key may be of another node.
+				mayAskHere &= this.pause != Acquisition.NEXT_KEY;
+			}
+			else if (hasQueuedUp()) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private void step(boolean asks, boolean signalled) throws InterruptedException {
+		if (isOverdue() && asks) {
+			throw timeout();
+		}
+		if (asks && !this.asked) {
+			this.asked = true;
+			client().checkSupport();
+		}
+		this.begun = true;
+		this.stands = false;
+		this.pause = acquisition().advance(signalled && acquisition().signal().tryAcquire());
+		this.until = this.time.nanoTime() + this.pause;
+	}
+
+	private boolean isOverdue() {
+		return this.wait.left() <= 0 && this.stands && !isAhead(this.patience);
+	}
+
+	private boolean isAhead(long moment) {
+		return moment - this.time.nanoTime() > 0;
+	}
+
+	private boolean hasParked() {
+		this.node = node();
+		return hasLeft(State.PARKED, this.until - this.time.nanoTime());
+	}
+
+	private boolean hasQueuedUp() {
+		Object node = node();
+		this.node = node;
+		if (!this.stands) {
+			this.stands = true;
+			long patience = LEAST_PATIENCE + this.tasks.waiting(node) * PATIENCE_FOR_EACH;
+			this.patience = this.time.nanoTime() + Math.min(patience, MOST_PATIENCE);
+		}
+		if (isOverdue()) {
+			throw timeout();
+		}
+		long left = this.wait.left();
+		boolean hasLeft = hasLeft(State.DUE, (left > 0) ? left : this.patience - this.time.nanoTime());
+		if (hasLeft) {
+			standInLine();
+		}
+		return hasLeft;
+	}
+
+	/**
+	 * Leaves the request to others, unless it was woken since this thread began to look.
+	 * @param delay when the alarm is to ring, in nanoseconds from now
+	 */
+	private boolean hasLeft(State next, long delay) {
+		this.alarm = this.time.schedule(this::advanceHere, delay);
+		boolean hasLeft = STATE.compareAndSet(this, State.RUNS, next);
+		if (!hasLeft) {
+			this.state = State.RUNS;
+			cancelAlarm();
+		}
+		return hasLeft;
+	}
+
+	private void cancelAlarm() {
+		if (this.alarm != null) {
+			this.alarm.cancel();
+			this.alarm = null;
+		}
+	}
+
+	private void end(@Nullable Throwable failure) {
+		cancelAlarm();
+		this.state = State.ENDED;
+		Throwable why = failure;
+		try {
+			acquisition().end();
+		}
+		catch (Throwable ex) {
+			why = (failure != null) ? failure : ex;
+		}
+		client().ended(why);
+	}
+
+	/**
+	 * Which node of the store it asks next.
+	 */
+	private Object node() {
+		return NodeTasks.node(this.backend, acquisition().key());
+	}
+
+	/**
+	 * Its time is over, and it has stood in line for longer than it may.
+	 */
+	private LockBackendException timeout() {
+		return Failures.othersNotAnswered(acquisition().key(), this.wait.waited());
+	}
+
+	private Client client() {
+		return Objects.requireNonNull(this.client, "client");
+	}
+
+	private Acquisition acquisition() {
+		return Objects.requireNonNull(this.acquisition, "acquisition");
+	}
+
+}

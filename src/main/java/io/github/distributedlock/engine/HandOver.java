@@ -1,0 +1,190 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.Set;
+
+import io.github.distributedlock.backend.AcquireResult;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.HandOverResult;
+import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.lease.Sweeper;
+import io.github.distributedlock.engine.lease.Watchdog;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What becomes of a key that a hold has handed on to the next request of this JVM: a
+ * cohort lock, after Dice, Marathe and Shavit, <i>Lock Cohorting</i> (2012).
+ * <p>
+ * Within a slice of time it is taken as it is, without asking the store, if the lease
+ * suits the next request. Otherwise one command passes it on: within the slice to the
+ * next request under a token and a lease of its own; after it to the oldest of the others
+ * that wait in the store, behind which we are registered, or, if there is none, to the
+ * next request, which begins a new slice. Where the store keeps no place of ours, the key
+ * is given back instead, and rests for a slice, or until the next poll if that is sooner.
+ * <p>
+ * Invariant: whatever becomes of it begins with one change of its state, from vacant. A
+ * thread that does not manage that change does not touch it. Safe for use by many
+ * threads.
+ */
+final class HandOver {
+
+	private final LockBackend backend;
+
+	private final Watchdog watchdog;
+
+	private final LossHandler lossHandler;
+
+	private final Sweeper sweeper;
+
+	private final EngineTime time;
+
+	private final long slice;
+
+	/**
+	 * Creates it.
+	 * @param slice for how long a key is handed over before others that wait in the store
+	 * come first, in nanoseconds
+	 */
+	public HandOver(LockBackend backend, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, EngineTime time,
+			long slice) {
+		this.backend = backend;
+		this.watchdog = watchdog;
+		this.lossHandler = lossHandler;
+		this.sweeper = sweeper;
+		this.time = time;
+		this.slice = slice;
+	}
+
+	/**
+	 * Begins to hold what the store has given.
+	 * @return the hold, guarded
+	 */
+	Hold begin(Ownership ownership, QueueNode node, HoldOptions options, OptionalLong fencingToken) {
+		Hold hold = new Hold(ownership, node, options, fencingToken, this.time);
+		ownership.take(hold);
+		acquired(node, ownership);
+		this.watchdog.guard(ownership);
+		return hold;
+	}
+
+	/**
+	 * A request has a key, so it has to be taken from others that may have been granted
+	 * it.
+	 */
+	void acquired(QueueNode node, Ownership ownership) {
+		Set<String> unwanted = node.acquired(ownership.owner());
+		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
+			unwanted.forEach((owner) -> this.sweeper.forget(node.queueKey.claim(owner)));
+		}
+	}
+
+	/**
+	 * Whether a key is certainly ours still; declares it lost if its lease is over.
+	 */
+	boolean isOwned(Ownership ownership) {
+		return this.lossHandler.isStillOwned(ownership);
+	}
+
+	/**
+	 * Takes a key without asking the store, if that is possible.
+	 */
+	@Nullable Hold take(Ownership ownership, Hold.Place place, HoldOptions options) {
+		Moment now = Moment.now(this.time);
+		long left = ownership.lease().left(now);
+		// Passing it on renews a lease that was not renewed in time, and ends one
+		// that was extended for the hold before: if this JVM dies, others wait for it.
+		if (isSliceOver(ownership, now) || !options.sharesLeaseOf(ownership.options())
+				|| left < ownership.wholeLease() / 2 || left > options.lease()) {
+			return null;
+		}
+		Hold hold = new Hold(ownership, place, options, OptionalLong.empty(), this.time);
+		return ownership.take(hold) ? hold : null;
+	}
+
+	/**
+	 * Takes a key in order to pass it on.
+	 * @return {@code false} if it is not vacant any more
+	 */
+	boolean takeToPass(Ownership ownership) {
+		boolean taken = ownership.beginRelease();
+		if (taken) {
+			this.watchdog.unguard(ownership);
+		}
+		return taken;
+	}
+
+	/**
+	 * Passes a key on in the store that was taken for that.
+	 * @param yields whether others that wait in the store come first
+	 * @return the answer for the claim
+	 */
+	AcquireResult pass(Ownership ownership, Claim claim, boolean yields) {
+		boolean answered = false;
+		try {
+			boolean rests = yields && !this.backend.keepsPlacesOf(claim.instance());
+			HandOverResult passing = rests ? rest(ownership, claim)
+					: this.backend.pass(ownership.owner(), claim, yields);
+			answered = true;
+			if (!passing.owned()) {
+				this.lossHandler.discoveredAtRelease(ownership.hold());
+			}
+			return passing.next();
+		}
+		finally {
+			end(ownership, answered);
+		}
+	}
+
+	/**
+	 * Gives a key back and asks for it after a slice, or at the next poll if that is
+	 * sooner: those that wait elsewhere cannot be seen, and have to find it free when
+	 * they poll.
+	 */
+	private HandOverResult rest(Ownership ownership, Claim claim) {
+		boolean owned = this.backend.release(claim.key(), ownership.owner());
+		return HandOverResult.of(owned, AcquireResult.busy(null, Duration.ofNanos(this.slice)));
+	}
+
+	/**
+	 * Gives a key back in the background that no local request took.
+	 */
+	void abandon(Ownership ownership) {
+		if (takeToPass(ownership)) {
+			end(ownership, false);
+		}
+	}
+
+	/**
+	 * Gives a key back in the background whose request is not served any more.
+	 */
+	void undo(Hold hold) {
+		// Or it is lost already, to the end of the engine.
+		hold.ownership().beginRelease(hold);
+		this.watchdog.unguard(hold.ownership());
+		end(hold.ownership(), false);
+	}
+
+	private void end(Ownership ownership, boolean answered) {
+		if (!answered) {
+			this.sweeper.release(ownership, 0);
+		}
+		if (ownership.isUnsettled()) {
+			this.sweeper.cleanUp(ownership);
+		}
+	}
+
+	/**
+	 * Whether others that wait in the store come first now.
+	 */
+	boolean isSliceOver(Ownership ownership, Moment now) {
+		return now.nanos() - ownership.sliceStart() >= this.slice;
+	}
+
+}

@@ -1,0 +1,650 @@
+package io.github.distributedlock.engine;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.AcquireResult;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.LocalQueue.Loan;
+import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.Failures;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.Lease;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.lease.Sweeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one request gets one key, under one deadline, from its place in the local queue on:
+ * waits for its turn; takes the key if it was left to it, else asks the store; if the key
+ * is busy asks again and registers as a waiter in the same step; waits to be woken; and
+ * so on.
+ *
+ * <pre>
+ * not begun ──► waits for its turn ──► rounds ──► ended
+ *     │                                ▲ │  ▲ ▲
+ *     └────────────────────────────────┘ │  │ │
+ *      waits for a borrower, or for a    ▼  │ │ a reader queues up
+ *      wake-up or the next poll ────────────┘ └─ after its first round
+ * </pre>
+ *
+ * Invariants: confined to one thread at a time. No command is sent after the deadline,
+ * but for the first one of a request. The engine is known to serve the request whenever a
+ * round begins: it is asked after the request has its place, and again after every round
+ * and every wait. All attempts name the same owner, so that one that was carried out but
+ * not answered is recognised by the next. While one is unanswered, the request is
+ * unsettled: if it ends without a hold, what the store may have done is undone; if it
+ * ends with one, that is undone after the release.
+ * <p>
+ * A request for a shared lock asks once out of turn, since readers do not exclude each
+ * other, and queues up only if it has to wait. A thread takes a key that was left to a
+ * request which has not woken up yet, without a place.
+ */
+final class KeyAcquisition implements Acquisition {
+
+	/**
+	 * What a request waits for.
+	 */
+	private enum Awaited {
+
+		TURN, BORROWER, WAKE_UP
+
+	}
+
+	/**
+	 * How long a request that may not wait lets a withdrawal take.
+	 */
+	private static final long LONGEST_WITHDRAWAL = TimeUnit.SECONDS.toNanos(1);
+
+	/**
+	 * The next round begins at once.
+	 */
+	private static final long NEXT_ROUND = -3;
+
+	private final Factory engine;
+
+	private final Claim claim;
+
+	private final HoldOptions options;
+
+	private final Wait wait;
+
+	private final int era;
+
+	/**
+	 * Its place in the local queue, or beside it.
+	 */
+	private QueueNode node;
+
+	/**
+	 * Whether it asks beside those that have their turn.
+	 */
+	private boolean outOfTurn;
+
+	/**
+	 * Whether it has ended at once: with a key that was borrowed, or because the key is
+	 * held or queued for here and the request may not wait.
+	 */
+	private boolean ended;
+
+	private @Nullable Hold hold;
+
+	/**
+	 * {@code null} until it has begun to wait.
+	 */
+	private @Nullable Awaited awaited;
+
+	private @Nullable Polls polls;
+
+	/**
+	 * Why the last attempt failed; {@code null} if it was answered.
+	 */
+	private @Nullable LockBackendException failure;
+
+	/**
+	 * The pauses between attempts that fail; {@code null} after one that was answered.
+	 */
+	private Polls.@Nullable Backoff retries;
+
+	/**
+	 * How many attempts the store could grant the key to.
+	 */
+	private long number;
+
+	/**
+	 * The lease of a grant to the last attempt, which counts from before that was sent;
+	 * {@code null} if the key may not be granted to it.
+	 */
+	private @Nullable Lease grantable;
+
+	private boolean wasBusy;
+
+	private boolean unsettled;
+
+	/**
+	 * When the slice began that continues with this claim. Otherwise one begins when the
+	 * answer is here: while the store is slow it is not used.
+	 */
+	private OptionalLong sliceStart = OptionalLong.empty();
+
+	private KeyAcquisition(Factory engine, Claim claim, QueueKey queueKey, HoldOptions options, Wait wait, int era) {
+		this.engine = engine;
+		this.claim = claim;
+		this.options = options;
+		this.wait = wait;
+		this.era = era;
+		this.outOfTurn = options.isShared();
+		this.ended = options.handedOn() && !wait.isAsync() && borrow(queueKey);
+		QueueNode entered = (this.ended || this.outOfTurn) ? null
+				: engine.queue.enter(queueKey, wait.isAllowed() && wait.mayAsk(), options.handedOn(), wait);
+		this.node = (entered != null) ? entered : QueueNode.beside(engine.queue, queueKey, wait);
+		if (entered == null && !this.ended && !this.outOfTurn) {
+			requireNoFailure(engine.queue.failure(queueKey));
+			wait.busyHere(engine.queue.holder(queueKey));
+			this.ended = true;
+		}
+		if (entered != null && options.fair()) {
+			engine.queue.joinTickets(entered);
+		}
+	}
+
+	/**
+	 * Takes a key that was left to a request which has not woken up yet.
+	 */
+	private boolean borrow(QueueKey queueKey) {
+		Loan loan = this.engine.queue.borrow(queueKey);
+		Hold borrowed = (loan != null) ? this.engine.handOver.take(loan.ownership(), loan, this.options) : null;
+		if (borrowed != null) {
+			end(borrowed);
+		}
+		return borrowed != null;
+	}
+
+	/**
+	 * What came of it, once it has ended: the hold, guarded, or {@code null} if the key
+	 * was busy for as long as the request may wait.
+	 */
+	public @Nullable Hold hold() {
+		return this.hold;
+	}
+
+	@Override
+	public @Nullable List<Hold> holds() {
+		Hold hold = this.hold;
+		return (hold != null) ? List.of(hold) : null;
+	}
+
+	@Override
+	public String key() {
+		return this.claim.key();
+	}
+
+	/**
+	 * Advances.
+	 * @throws LockBackendException if the store failed, or the engine was stopped
+	 */
+	@Override
+	public long advance(boolean signalled) throws InterruptedException {
+		if (this.ended) {
+			return ENDED;
+		}
+		// A stop signals, too, but not to those that were in no queue yet.
+		requireServed();
+		Awaited awaited = this.awaited;
+		if (awaited == null) {
+			return this.node.wasFirst() ? rounds() : queueUp();
+		}
+		if (awaited == Awaited.TURN) {
+			return turn(signalled);
+		}
+		if (awaited == Awaited.WAKE_UP) {
+			if (signalled) {
+				this.node.queue().forgetWakeUps();
+				if (this.failure == null) {
+					polls().restart();
+				}
+			}
+			if (this.wait.isOver()) {
+				return busy();
+			}
+		}
+		return rounds();
+	}
+
+	@Override
+	public boolean mayAsk(boolean signalled) {
+		if (this.ended) {
+			return false;
+		}
+		if (this.awaited == null) {
+			return this.node.wasFirst();
+		}
+		if (this.awaited == Awaited.TURN) {
+			return signalled && (isPatient() || !this.wait.isOver());
+		}
+		return !this.wait.isOver() || (this.awaited == Awaited.BORROWER && this.wait.mayAsk());
+	}
+
+	@Override
+	public Semaphore signal() {
+		return (this.awaited == Awaited.WAKE_UP) ? this.node.queue().wakeUps() : this.node.permits();
+	}
+
+	@Override
+	public void end() {
+		boolean failed = this.hold == null;
+		try {
+			if (failed && this.number > 0) {
+				// Whoever comes next takes back what was granted.
+				this.node.queue().gaveUp(this.claim.owner());
+			}
+			if (failed && this.unsettled) {
+				this.engine.sweeper.cleanUp(this.claim);
+			}
+		}
+		finally {
+			if (this.options.fair()) {
+				this.engine.queue.leaveTickets(this.node);
+			}
+			if (failed) {
+				Ownership left = this.engine.queue.abandon(this.node);
+				if (left != null) {
+					this.engine.handOver.abandon(left);
+				}
+			}
+			else if (this.options.isShared()) {
+				// The next one shares it at once.
+				this.node.leave();
+			}
+		}
+	}
+
+	private void requireServed() {
+		this.engine.lifecycle.requireServed(this.era, key());
+	}
+
+	/**
+	 * Waits for the turn in the local queue, until the time is over.
+	 */
+	private long queueUp() {
+		this.wait.busyHere(this.engine.queue.holder(this.node.queueKey));
+		return awaitTurn();
+	}
+
+	private long awaitTurn() {
+		long left = this.wait.left();
+		return await(Awaited.TURN, isPatient() ? Math.max(left, LONGEST_WITHDRAWAL) : left);
+	}
+
+	/**
+	 * If there is only a withdrawal ahead, which takes one command, a request that has
+	 * asked for nothing yet lets it end: the lock may be free.
+	 */
+	private boolean isPatient() {
+		return this.node.followsWithdrawal && this.wait.mayBeLate();
+	}
+
+	/**
+	 * Its turn has come, or the key was held or queued for here in all that time, or a
+	 * stop has given a permit.
+	 */
+	private long turn(boolean permitted) throws InterruptedException {
+		if (permitted && !this.node.isCurrent()) {
+			return awaitTurn();
+		}
+		boolean late = !permitted || this.wait.isOver();
+		if (!permitted) {
+			this.wait.busyHere(this.engine.queue.holder(this.node.queueKey));
+		}
+		if (late) {
+			// If it is late, a second command of a store that fails is not waited for.
+			requireNoFailure(this.node.queue().failure);
+		}
+		if (!permitted && this.node.followsWithdrawal && !this.wait.isBusy()) {
+			throw Failures.withdrawalNotAnswered(key(), this.wait.waited());
+		}
+		if (!late || (permitted && isPatient())) {
+			return rounds();
+		}
+		return this.options.isShared() ? busy() : ENDED;
+	}
+
+	/**
+	 * Fails if the store failed for those that the request queued behind: it must not be
+	 * told that the lock is busy.
+	 */
+	private void requireNoFailure(@Nullable LockBackendException failure) {
+		if (failure != null) {
+			throw Failures.inAllThatTime(key(), this.wait.waited(), failure);
+		}
+	}
+
+	private long await(Awaited awaited, long nanos) {
+		this.awaited = awaited;
+		return Math.max(0, nanos);
+	}
+
+	private long rounds() throws InterruptedException {
+		long next = NEXT_ROUND;
+		while (next == NEXT_ROUND) {
+			next = round();
+		}
+		return next;
+	}
+
+	/**
+	 * Takes the key that was left to this request, or the one that was granted to it, or
+	 * asks. Waits for a borrower to give it back.
+	 */
+	private long round() throws InterruptedException {
+		HandOver handOver = this.engine.handOver;
+		Ownership left = this.node.inherited();
+		while (left != null && handOver.isOwned(left) && !this.wait.isOver()) {
+			Hold hold = handOver.take(left, this.node, this.options);
+			if (hold != null) {
+				handOver.acquired(this.node, left);
+				return end(hold);
+			}
+			if (handOver.takeToPass(left)) {
+				return ask(left);
+			}
+			this.node.reclaim();
+			if (left.isHeld()) {
+				requireServed(); // A stop signals only to those that wait for it.
+				return await(Awaited.BORROWER, this.wait.left());
+			}
+		}
+		Hold granted = accept();
+		if (granted != null) {
+			return end(granted);
+		}
+		return this.wait.mayAsk() ? ask(null) : pause();
+	}
+
+	/**
+	 * Asks the store.
+	 * @param passing the key that was left to this request, taken to be passed on by the
+	 * store
+	 * @throws LockBackendException if no other attempt would succeed
+	 */
+	private long ask(@Nullable Ownership passing) throws InterruptedException {
+		Moment sent = Moment.now(this.engine.time);
+		boolean unsettledBefore = this.unsettled;
+		boolean registers = registers();
+		this.unsettled = true; // Until the answer is read.
+		this.wait.asking();
+		Claim claim = (registers || passing != null) ? nextClaim(sent) : this.claim;
+		AcquireResult answer;
+		try {
+			answer = (passing != null) ? pass(passing, claim, sent) : send(claim, registers);
+		}
+		catch (RuntimeException ex) {
+			failed(Failures.asBackendException("acquire", key(), ex), unsettledBefore);
+			return pause();
+		}
+		this.unsettled = unsettledBefore;
+		this.failure = null;
+		this.retries = null;
+		this.node.queue().failure = null;
+		this.node.queue().settled(claim.replaced());
+		this.wait.answered(answer);
+		if (answer.acquired()) {
+			Hold hold = begin(new Lease(sent, this.options.lease()), sent.nanos(), answer.fencingToken());
+			return (hold != null) ? end(hold) : pause();
+		}
+		wakeTicket(answer.holder());
+		this.wasBusy = true;
+		// What was passed on unheard continues with its slice, but not this.
+		this.sliceStart = OptionalLong.empty();
+		polls().busy(answer);
+		return pause();
+	}
+
+	/**
+	 * Whether to register as a waiter, which also recognises what was granted unheard,
+	 * and what is reserved for one that waited here before. One that will probably have
+	 * to wait registers at once.
+	 */
+	private boolean registers() {
+		KeyQueue queue = this.node.queue();
+		return queue.registered || !queue.unwanted().isEmpty() || (!this.wait.isOver() && (this.wasBusy
+				|| this.unsettled || this.options.fair() || (this.engine.queue.isContended(key()) && isGranted())));
+	}
+
+	private boolean isGranted() {
+		return this.options.granted() && this.engine.backend.grantsTo(this.claim.instance());
+	}
+
+	/**
+	 * The claim of the next attempt, which names all that may have the key in its place.
+	 */
+	private Claim nextClaim(Moment sent) {
+		Claim claim = this.claim;
+		this.grantable = null;
+		if (isGranted()) {
+			this.number++;
+			claim = claim.number(this.number).grantLease(this.engine.backend.grantLease());
+			this.grantable = new Lease(sent, claim.grantLease().toNanos());
+		}
+		Set<String> unwanted = this.node.queue().unwanted();
+		return unwanted.isEmpty() ? claim : claim.replacing(unwanted);
+	}
+
+	private AcquireResult send(Claim claim, boolean registers) {
+		if (registers) {
+			this.node.queue().registered = true;
+			return this.engine.backend.acquireOrRegister(claim);
+		}
+		return this.engine.backend.acquire(claim);
+	}
+
+	private AcquireResult pass(Ownership passing, Claim claim, Moment sent) {
+		// Also if the key is to rest and no place is kept: a request that counts as
+		// registered pauses before it asks again.
+		this.node.queue().registered = true;
+		boolean yields = this.engine.handOver.isSliceOver(passing, sent);
+		this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
+		boolean answered = false;
+		try {
+			AcquireResult answer = this.engine.handOver.pass(passing, claim, yields);
+			answered = true;
+			return answer;
+		}
+		finally {
+			if (!answered && claim.number() > 0) {
+				this.node.queue().gaveUp(passing.owner());
+			}
+		}
+	}
+
+	private void failed(LockBackendException failure, boolean unsettledBefore) throws InterruptedException {
+		this.failure = failure;
+		if (!Thread.currentThread().isInterrupted()) {
+			this.node.queue().failure = failure; // Else it is our failure alone.
+		}
+		if (failure.isNotCarriedOut()) {
+			this.unsettled = unsettledBefore;
+		}
+		if (!failure.isRetryable()) {
+			throw failure;
+		}
+		if (Thread.interrupted()) {
+			this.wait.interrupted("while the store was asked");
+		}
+	}
+
+	/**
+	 * If the key is reserved for a fair request of this JVM, the wake-up of that request
+	 * may have got lost, or the request has given up. If it is owned by one that still
+	 * waits, the answer to that got lost.
+	 */
+	private void wakeTicket(@Nullable Holder holder) {
+		if (holder != null && this.engine.instance.hasMade(holder.name())) {
+			QueueKey ticket = new QueueKey(key(), Waiter.fair(this.claim.instance(), holder.name()));
+			if (holder.isReservation()) {
+				this.engine.queue.wake(ticket);
+			}
+			else if (holder.state() == Holder.State.OWNER) {
+				this.engine.queue.wakeIfWaiting(ticket);
+			}
+		}
+	}
+
+	/**
+	 * Begins to hold what the store has granted to the last attempt, if that was heard.
+	 * The store counts the lease from when it granted it, which was after the attempt was
+	 * sent: else it would have had nothing to grant.
+	 * @return the hold, guarded, or {@code null} if the store is to be asked
+	 */
+	private @Nullable Hold accept() {
+		ReleaseNotification grant = this.node.queue().takeGrant();
+		Lease lease = this.grantable;
+		if (grant == null || lease == null || grant.number() != this.number
+				|| !this.claim.owner().equals(grant.owner())) {
+			return null;
+		}
+		Moment now = Moment.now(this.engine.time);
+		if (lease.left(now) < lease.nanos() / 2) {
+			return null; // Asking gives a full one.
+		}
+		this.wasBusy = true;
+		this.failure = null;
+		this.wait.answered(AcquireResult.ACQUIRED);
+		return begin(lease, now.nanos(), OptionalLong.empty());
+	}
+
+	/**
+	 * Begins to hold what the store has given.
+	 * @return the hold, guarded, or {@code null} if the answer came too late
+	 * @throws LockBackendException if the answer lacks the fencing token
+	 */
+	private @Nullable Hold begin(Lease lease, long begin, OptionalLong fencingToken) {
+		boolean unsettledBefore = this.unsettled;
+		this.unsettled = true; // Until it is guarded.
+		if (this.options.fenced() && fencingToken.isEmpty()) {
+			throw LockBackendException
+				.of("Lock '" + LockException.printable(key()) + "' was requested as fenced, but "
+						+ this.engine.backend.getClass().getName() + " gave no fencing token")
+				.remedy("request it without")
+				.build();
+		}
+		EngineTime time = this.engine.time;
+		Ownership ownership = new Ownership(key(), this.claim.owner(), this.options, lease, begin,
+				this.sliceStart.orElseGet(time::nanoTime), unsettledBefore, time);
+		if (ownership.isOver()) {
+			this.failure = LockBackendException
+				.of("Lock '" + LockException.printable(key()) + "' was granted, but the answer took"
+						+ " longer than the lease of " + Failures.text(this.options.lease()))
+				.remedy("choose a longer lease")
+				.retryable(true)
+				.build();
+			return null;
+		}
+		Hold hold = this.engine.handOver.begin(ownership, this.node, this.options, fencingToken);
+		this.engine.queue.acquired(key(), this.wasBusy);
+		this.unsettled = unsettledBefore;
+		return hold;
+	}
+
+	/**
+	 * Ends with a hold, or gives that back unless its request was served all the time.
+	 */
+	private long end(Hold hold) {
+		boolean served = false;
+		try {
+			requireServed();
+			served = true;
+		}
+		finally {
+			if (!served) {
+				this.engine.handOver.undo(hold);
+				hold.leavePlace();
+			}
+		}
+		this.hold = hold;
+		return ENDED;
+	}
+
+	/**
+	 * Ends because the store has said that the key is busy, or fails if it has not.
+	 */
+	private long busy() {
+		LockBackendException failure = this.failure;
+		if (failure != null) {
+			throw this.wait.isAllowed() ? Failures.inAllThatTime(key(), this.wait.waited(), failure) : failure;
+		}
+		if (!this.wait.isBusy()) {
+			throw Failures.notAsked(key(), this.wait.limit());
+		}
+		return ENDED;
+	}
+
+	/**
+	 * Pauses as long as there is nothing to be asked for, if there is time left to ask
+	 * again.
+	 */
+	private long pause() {
+		if (!this.wait.isOver()) {
+			if (this.outOfTurn) {
+				return enter();
+			}
+			if (this.failure != null) {
+				Polls.Backoff retries = (this.retries != null) ? this.retries : Polls.Backoff.ofRequests();
+				this.retries = retries;
+				return await(Awaited.WAKE_UP, Math.min(retries.next(), this.wait.left()));
+			}
+			if (this.node.queue().registered) {
+				return await(Awaited.WAKE_UP, this.node.poller ? polls().pause(this.wait) : this.wait.left());
+			}
+		}
+		requireServed();
+		return this.wait.isOver() ? busy() : NEXT_ROUND;
+	}
+
+	private long enter() {
+		this.outOfTurn = false;
+		this.node = Objects.requireNonNull(this.engine.queue.enter(this.node.queueKey, true, false, this.wait));
+		requireServed();
+		return this.node.wasFirst() ? NEXT_ROUND : queueUp();
+	}
+
+	private Polls polls() {
+		Polls polls = this.polls;
+		if (polls == null) {
+			polls = new Polls(this.engine.polls, this.claim, this.options.granted(), this.engine.time);
+			this.polls = polls;
+		}
+		return polls;
+	}
+
+	/**
+	 * Begins the acquisitions of one engine. Safe for use by many threads.
+	 */
+	record Factory(LockBackend backend, Polls.Settings polls, LocalQueue queue, HandOver handOver, Sweeper sweeper,
+			Instance instance, Lifecycle lifecycle, EngineTime time) {
+
+		/**
+		 * Begins to acquire a key: takes a place in the local queue, or beside it. Does
+		 * not wait, and asks nothing of the store.
+		 * @param era when the request was made, and served
+		 */
+		KeyAcquisition begin(String key, HoldOptions options, Wait wait, String owner, int era) {
+			Claim claim = options.claim(key, owner, this.instance.id());
+			return new KeyAcquisition(this, claim, QueueKey.of(claim), options, wait, era);
+		}
+
+	}
+
+}

@@ -1,0 +1,318 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.function.BooleanSupplier;
+
+import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.engine.lease.Ownership;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of this JVM for one key, in the order of their arrival, and what the store
+ * may have sent to them or granted without their knowing.
+ * <p>
+ * Invariants: who is current and who waits is guarded by the {@link LocalQueue}'s step
+ * for the key; wake-ups and grants are guarded by this. An owner to which the store may
+ * yet grant the key, or has, is the current request's, or held, or unwanted; so whichever
+ * request or withdrawal comes next names it. None that is held is unwanted: whatever
+ * names an unwanted owner takes the key from it. Whether a request accepts a grant or
+ * gives up is decided by its own thread alone.
+ */
+final class KeyQueue {
+
+	/**
+	 * Those behind the current one; {@code null} until there is one.
+	 */
+	private @Nullable Deque<QueueNode> waiting;
+
+	/**
+	 * Wake-ups from the store that no request has consumed yet; {@code null} until there
+	 * is one, or a request that waits for one. Guarded by this.
+	 */
+	private @Nullable Semaphore wakeUps;
+
+	/**
+	 * How many of them are none of the store's. Guarded by this.
+	 */
+	private int recalls;
+
+	/**
+	 * The owner that has the key, or had it last. Guarded by this.
+	 */
+	private @Nullable String held;
+
+	/**
+	 * Owners of requests that have ended, and those that were heard of and not accepted.
+	 * Guarded by this.
+	 */
+	private Set<String> unwanted = Set.of();
+
+	/**
+	 * The grant that was heard of last. Guarded by this.
+	 */
+	private @Nullable ReleaseNotification granted;
+
+	/**
+	 * The request that asks the store or holds the lock. May be read by any thread.
+	 */
+	volatile QueueNode current;
+
+	/**
+	 * Whether requests wait behind the current one: one that comes just now may be
+	 * missed. May be read by any thread.
+	 */
+	volatile boolean crowded;
+
+	/**
+	 * Whether the store may know this JVM as a waiter; the current node inherits that. To
+	 * be set before a registration is sent: it counts even if no answer comes.
+	 */
+	volatile boolean registered;
+
+	/**
+	 * What the store's last answer was, if it was a failure.
+	 */
+	volatile @Nullable LockBackendException failure;
+
+	KeyQueue(QueueNode first) {
+		this.current = first;
+		first.join(this);
+	}
+
+	/**
+	 * Describes the requests that wait here, one that asks the store included.
+	 */
+	EngineSnapshot.Queue describe() {
+		boolean asks = !this.current.withdrawal && this.current.owner == null;
+		Duration longest = asks ? this.current.waited() : Duration.ZERO;
+		for (QueueNode node : waiting()) {
+			Duration waited = node.waited();
+			longest = (waited.compareTo(longest) > 0) ? waited : longest;
+		}
+		return new EngineSnapshot.Queue(waiting().size() + (asks ? 1 : 0), longest);
+	}
+
+	private Collection<QueueNode> waiting() {
+		return (this.waiting != null) ? this.waiting : List.of();
+	}
+
+	/**
+	 * Whether the current one is a withdrawal, and no request waits behind it.
+	 */
+	boolean isWithdrawalAlone() {
+		return this.current.withdrawal && waiting().isEmpty();
+	}
+
+	void add(QueueNode node) {
+		if (this.waiting == null) {
+			this.waiting = new ArrayDeque<>();
+		}
+		this.waiting.add(node);
+		this.crowded = true;
+		node.joinBehind(this);
+	}
+
+	/**
+	 * Lets a request go that waits, if it does.
+	 */
+	boolean remove(QueueNode node) {
+		return this.waiting != null && this.waiting.remove(node);
+	}
+
+	/**
+	 * Puts a request in the place of a withdrawal that the store has not heard of.
+	 */
+	void takeOver(QueueNode node) {
+		node.join(this);
+		this.registered = true;
+		this.current = node;
+	}
+
+	/**
+	 * Makes the next node the current one, or a withdrawal if the store may know of us.
+	 * @return {@code false} if there is neither
+	 */
+	boolean next() {
+		QueueNode next = (this.waiting != null) ? this.waiting.poll() : null;
+		this.crowded = !waiting().isEmpty();
+		if (next != null) {
+			this.current = next;
+			next.permit();
+			return true;
+		}
+		boolean withdraws = this.registered || isWoken() || !unwanted().isEmpty();
+		if (withdraws) {
+			QueueNode withdrawal = this.current.withdrawal();
+			withdrawal.join(this);
+			this.current = withdrawal;
+		}
+		return withdraws;
+	}
+
+	/**
+	 * Makes the next node the current one, and leaves a key to it.
+	 * @return {@code false} if there is none that may have it
+	 */
+	boolean handOver(Ownership ownership, BooleanSupplier vacated) {
+		QueueNode next = (this.waiting != null) ? this.waiting.peek() : null;
+		if (next == null || !next.inherits || !vacated.getAsBoolean()) {
+			return false;
+		}
+		next.inherit(ownership);
+		return next();
+	}
+
+	/**
+	 * Lets everybody here notice whether the engine still serves them.
+	 */
+	void recall() {
+		if (this.current.owner == null) {
+			synchronized (this) {
+				this.recalls++;
+			}
+			signal();
+		}
+		this.current.inheritanceChanged();
+		waiting().forEach(QueueNode::permit);
+	}
+
+	void wake() {
+		if (this.current.owner == null) {
+			signal();
+		}
+	}
+
+	private void signal() {
+		wakeUps().release();
+		this.current.wakeUp();
+	}
+
+	/**
+	 * The wake-ups that the store has sent, those that came before included.
+	 */
+	synchronized Semaphore wakeUps() {
+		if (this.wakeUps == null) {
+			this.wakeUps = new Semaphore(0);
+		}
+		return this.wakeUps;
+	}
+
+	private synchronized boolean isWoken() {
+		return this.wakeUps != null && this.wakeUps.availablePermits() > this.recalls;
+	}
+
+	/**
+	 * Forgets the wake-ups that have come until now: one is as good as many.
+	 */
+	synchronized void forgetWakeUps() {
+		this.recalls = 0;
+		if (this.wakeUps != null) {
+			this.wakeUps.drainPermits();
+		}
+	}
+
+	/**
+	 * The store has granted the key to an owner.
+	 * @return {@code false} if it has to be given back, since another owner has the key
+	 */
+	boolean granted(ReleaseNotification grant, String owner) {
+		// The node says first who has the key, and this only then.
+		String holder = this.current.owner;
+		if (holder != null) {
+			return holder.equals(owner) || isHeld(owner);
+		}
+		if (notice(grant, owner)) {
+			signal();
+		}
+		return true;
+	}
+
+	private synchronized boolean isHeld(String owner) {
+		return owner.equals(this.held);
+	}
+
+	private synchronized boolean notice(ReleaseNotification grant, String owner) {
+		boolean isNew = !owner.equals(this.held);
+		if (isNew) {
+			gaveUp(owner);
+			this.granted = grant;
+		}
+		return isNew;
+	}
+
+	/**
+	 * The grant that was heard of last, which then counts no more as heard.
+	 */
+	synchronized @Nullable ReleaseNotification takeGrant() {
+		ReleaseNotification latest = this.granted;
+		this.granted = null;
+		return latest;
+	}
+
+	/**
+	 * An owner may have been granted the key, or be yet, but does not want it any more.
+	 */
+	synchronized void gaveUp(String owner) {
+		Set<String> more = new HashSet<>(this.unwanted);
+		more.add(owner);
+		this.unwanted = Set.copyOf(more);
+	}
+
+	/**
+	 * Owners that may have been granted the key, and do not want it.
+	 */
+	synchronized Set<String> unwanted() {
+		return this.unwanted;
+	}
+
+	/**
+	 * A command was answered that has taken the key from these owners, if one of them had
+	 * it; but for one that was heard of meanwhile, which may have got it since.
+	 */
+	synchronized void settled(Set<String> owners) {
+		if (!owners.isEmpty()) {
+			Set<String> rest = new HashSet<>(this.unwanted);
+			rest.removeIf(
+					(owner) -> owners.contains(owner) && (this.granted == null || !owner.equals(this.granted.owner())));
+			this.unwanted = Set.copyOf(rest);
+		}
+	}
+
+	/**
+	 * The current request's owner has the key, and holds it from now on; the store has
+	 * forgotten the registration with it.
+	 * @return the unwanted owners, which are now the caller's business
+	 */
+	synchronized Set<String> acquired(String owner) {
+		this.registered = false;
+		forgetWakeUps();
+		this.granted = null;
+		this.held = owner;
+		if (this.unwanted.isEmpty()) {
+			return this.unwanted; // Mostly, and then nothing is made.
+		}
+		settled(Set.of(owner));
+		Set<String> rest = this.unwanted;
+		this.unwanted = Set.of();
+		return rest;
+	}
+
+	/**
+	 * A withdrawal has ended, which has named these owners.
+	 */
+	void withdrawn(Set<String> owners) {
+		settled(owners);
+		this.registered = false;
+		forgetWakeUps();
+	}
+
+}

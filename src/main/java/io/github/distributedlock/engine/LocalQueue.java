@@ -1,0 +1,359 @@
+package io.github.distributedlock.engine;
+
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.Ownership;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets one request of this JVM at a time talk to the store about a key, first come first
+ * served; the others cost the store nothing.
+ *
+ * <pre>
+ * enter ──► waiting ──► current: asks the store ──► current: holds ──► leave
+ *              │ gives up          │ gives up                            │
+ *              ▼                   ▼                                     ▼
+ *            gone                leave ──► the next one is current, or, if the store
+ *                                          may still know us as a waiter, a withdrawal
+ *                                          is; or the queue vanishes
+ * </pre>
+ *
+ * Invariants: a queue exists exactly while it has a current node. Nodes become current in
+ * the order in which they entered. Registering and withdrawing are never under way at the
+ * same time, since only the current node does either; a newcomer takes the place of a
+ * withdrawal that has not begun, and the registration with it. A wake-up is kept for the
+ * current node until it is consumed, or passed on by a withdrawal.
+ * <p>
+ * A key that was left to a request which has not woken up yet may be borrowed. Of the
+ * fair requests for a key, each with a place of its own in the store, the first one polls
+ * for all: that keeps all places alive, also while one of this JVM holds the lock, and it
+ * finds out whose wake-up got lost. One that becomes the first is woken, for it may have
+ * parked for good, and asks at once: the last sign of life may be as old as a poll.
+ */
+final class LocalQueue {
+
+	private final Map<QueueKey, KeyQueue> queues = new ConcurrentHashMap<>();
+
+	/**
+	 * The fair requests for each key, of which the first one polls.
+	 */
+	private final Map<String, Set<QueueNode>> tickets = new ConcurrentHashMap<>();
+
+	/**
+	 * Hashes of keys that had to be waited for when they were acquired last, as many as
+	 * there is room for: a mistake costs one command at most.
+	 */
+	private final AtomicIntegerArray contended = new AtomicIntegerArray(1024);
+
+	private final BiConsumer<LocalQueue, QueueNode> withdrawals;
+
+	/**
+	 * Creates empty queues.
+	 * @param withdrawals is to tell the store that no local request waits, and then to
+	 * leave, also if it fails
+	 */
+	public LocalQueue(BiConsumer<LocalQueue, QueueNode> withdrawals) {
+		this.withdrawals = withdrawals;
+	}
+
+	/**
+	 * Takes a place in a key's queue.
+	 * @param mayWait whether to queue up if the key is held or queued for here
+	 * @param inherits whether the node before may leave the key to it
+	 * @param wait the request's
+	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
+	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
+	 * one end that has, which takes one command: the lock may be free.
+	 */
+	@Nullable QueueNode enter(QueueKey queueKey, boolean mayWait, boolean inherits, @Nullable Wait wait) {
+		QueueNode node = new QueueNode(this, queueKey, false, inherits, wait);
+		// Mostly alone, and then without what a step needs.
+		if (!this.queues.containsKey(queueKey)) {
+			if (this.queues.putIfAbsent(queueKey, new KeyQueue(node)) == null) {
+				return node;
+			}
+			node = new QueueNode(this, queueKey, false, inherits, wait);
+		}
+		return enter(node, mayWait) ? node : null;
+	}
+
+	private boolean enter(QueueNode node, boolean mayWait) {
+		this.queues.compute(node.queueKey, (same, queue) -> {
+			if (queue == null) {
+				return new KeyQueue(node);
+			}
+			boolean nobodyElse = queue.isWithdrawalAlone();
+			if (nobodyElse && queue.current.begin()) {
+				queue.takeOver(node);
+			}
+			else if (mayWait || nobodyElse) {
+				node.followsWithdrawal = nobodyElse;
+				queue.add(node);
+			}
+			return queue;
+		});
+		return node.hasJoined();
+	}
+
+	/**
+	 * Gives up a place. Only the first call has an effect.
+	 */
+	void leave(QueueNode node) {
+		startWithdrawal(this.queues.computeIfPresent(node.queueKey, (same, queue) -> {
+			if (queue.current != node) {
+				queue.remove(node);
+				return queue;
+			}
+			return queue.next() ? queue : null;
+		}));
+	}
+
+	/**
+	 * Gives up the place of a hold, and leaves the key to the next one.
+	 * @return {@code false} if there is none that may have it, or the hold has lost it
+	 */
+	boolean handOver(QueueNode node, Hold hold) {
+		return node.queue().crowded && handOver(node, hold.ownership(), () -> hold.ownership().vacate(hold));
+	}
+
+	private boolean handOver(QueueNode node, Ownership ownership, BooleanSupplier vacated) {
+		return step(node.queueKey, (queue) -> queue.current == node && queue.handOver(ownership, vacated));
+	}
+
+	/**
+	 * Gives up a place that nothing has come of. A key that was left to it is left to the
+	 * next one, even if it is borrowed.
+	 * @return the key that was left to it, if there is no next one and it is vacant
+	 */
+	@Nullable Ownership abandon(QueueNode node) {
+		// It may still be left one until it is gone.
+		step(node.queueKey, (queue) -> queue.current != node && queue.remove(node));
+		Ownership left = node.inherited();
+		boolean handedOver = left != null && handOver(node, left, left::isOwned);
+		leave(node);
+		return (left != null && !handedOver && left.isVacant()) ? left : null;
+	}
+
+	/**
+	 * Borrows the key that was left to the current request of a queue.
+	 * @return {@code null} if there is none, or it may not be borrowed
+	 */
+	@Nullable Loan borrow(QueueKey queueKey) {
+		KeyQueue queue = this.queues.get(queueKey);
+		Ownership lendable = (queue != null) ? queue.current.lendable() : null;
+		return (lendable != null) ? new Loan(this, queueKey, lendable) : null;
+	}
+
+	/**
+	 * Whether this JVM had to wait for a key when it acquired it last, so that it will
+	 * have to again: a request asks for a place at once, instead of asking twice.
+	 */
+	boolean isContended(String key) {
+		int hash = hash(key);
+		return this.contended.get(hash & 1023) == hash;
+	}
+
+	/**
+	 * A key was acquired.
+	 * @param waited whether it had to be waited for
+	 */
+	void acquired(String key, boolean waited) {
+		if (isContended(key) != waited) {
+			this.contended.set(hash(key) & 1023, waited ? hash(key) : 0);
+		}
+	}
+
+	private static int hash(String key) {
+		int hash = key.hashCode();
+		return (hash ^ (hash >>> 16)) | 1 << 31; // Not 0, which is none.
+	}
+
+	/**
+	 * Joins the fair requests for a key, of which one polls.
+	 */
+	void joinTickets(QueueNode node) {
+		this.tickets.compute(node.key(), (key, present) -> {
+			Set<QueueNode> tickets = (present != null) ? present : new LinkedHashSet<>();
+			node.poller = tickets.isEmpty();
+			tickets.add(node);
+			return tickets;
+		});
+	}
+
+	/**
+	 * Leaves them: it holds the lock, or has given up.
+	 */
+	void leaveTickets(QueueNode node) {
+		this.tickets.computeIfPresent(node.key(), (key, tickets) -> {
+			if (tickets.remove(node) && node.poller && !tickets.isEmpty()) {
+				QueueNode next = tickets.iterator().next();
+				next.poller = true;
+				next.queue().wake();
+			}
+			return tickets.isEmpty() ? null : tickets;
+		});
+	}
+
+	/**
+	 * The store has woken one that waited for a key.
+	 */
+	void wake(QueueKey queueKey) {
+		signal(queueKey, (queue) -> {
+			queue.wake();
+			return true;
+		});
+	}
+
+	/**
+	 * The store has granted a key to one that waited for it.
+	 * @return {@code false} if it has to be given back, since another owner has the key
+	 */
+	boolean granted(QueueKey queueKey, ReleaseNotification grant, String owner) {
+		return signal(queueKey, (queue) -> queue.granted(grant, owner));
+	}
+
+	/**
+	 * Takes a message of the store to a queue. If there is none, a withdrawal passes it
+	 * on.
+	 */
+	private boolean signal(QueueKey queueKey, Predicate<KeyQueue> step) {
+		AtomicBoolean done = new AtomicBoolean();
+		startWithdrawal(this.queues.compute(queueKey, (same, present) -> {
+			KeyQueue queue = (present != null) ? present
+					: new KeyQueue(new QueueNode(this, queueKey, true, false, null));
+			done.set(step.test(queue));
+			return queue;
+		}));
+		return done.get();
+	}
+
+	/**
+	 * Wakes one that waits, if it does.
+	 */
+	void wakeIfWaiting(QueueKey queueKey) {
+		ifPresent(queueKey, KeyQueue::wake);
+	}
+
+	/**
+	 * Lets every current node ask the store once more.
+	 */
+	void wakeAll() {
+		this.queues.keySet().forEach(this::wakeIfWaiting);
+	}
+
+	/**
+	 * Lets every waiting request notice that the engine was stopped. A current node that
+	 * is served all the same asks the store once more.
+	 */
+	public void recallAll() {
+		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, KeyQueue::recall));
+	}
+
+	/**
+	 * What the store's last answer about a key was, if it was a failure.
+	 */
+	@Nullable LockBackendException failure(QueueKey queueKey) {
+		KeyQueue queue = this.queues.get(queueKey);
+		return (queue != null) ? queue.failure : null;
+	}
+
+	/**
+	 * The owner token of the hold that others queue up behind.
+	 */
+	@Nullable String holder(QueueKey queueKey) {
+		KeyQueue queue = this.queues.get(queueKey);
+		return (queue != null) ? queue.current.owner : null;
+	}
+
+	/**
+	 * Describes to users which requests wait for each key, or ask the store for it.
+	 */
+	public Map<String, EngineSnapshot.Queue> describe() {
+		Map<String, EngineSnapshot.Queue> described = new HashMap<>();
+		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, (queue) -> {
+			EngineSnapshot.Queue one = queue.describe();
+			if (one.length() > 0) {
+				described.merge(queueKey.key(), one, LocalQueue::sum);
+			}
+		}));
+		return described;
+	}
+
+	private static EngineSnapshot.Queue sum(EngineSnapshot.Queue one, EngineSnapshot.Queue other) {
+		boolean longer = one.longestWait().compareTo(other.longestWait()) > 0;
+		return new EngineSnapshot.Queue(one.length() + other.length(), (longer ? one : other).longestWait());
+	}
+
+	public boolean isEmpty() {
+		return this.queues.isEmpty();
+	}
+
+	private void ifPresent(QueueKey queueKey, Consumer<KeyQueue> action) {
+		step(queueKey, (queue) -> {
+			action.accept(queue);
+			return true;
+		});
+	}
+
+	private boolean step(QueueKey queueKey, Predicate<KeyQueue> step) {
+		AtomicBoolean done = new AtomicBoolean();
+		this.queues.computeIfPresent(queueKey, (same, queue) -> {
+			done.set(step.test(queue));
+			return queue;
+		});
+		return done.get();
+	}
+
+	/**
+	 * Outside the step for the key, since a withdrawal comes back to leave.
+	 */
+	private void startWithdrawal(@Nullable KeyQueue queue) {
+		QueueNode current = (queue != null) ? queue.current : null;
+		if (current != null && current.withdrawal && current.takeTurn()) {
+			this.withdrawals.accept(this, current);
+		}
+	}
+
+	/**
+	 * A key that was left to the current request of a queue and is borrowed, since that
+	 * request has not woken up yet. The borrower has no place of its own: it gives the
+	 * key back to the request that is current then.
+	 */
+	record Loan(LocalQueue queues, QueueKey queueKey, Ownership ownership) implements Hold.Place {
+
+		@Override
+		public boolean handOn(Hold borrower) {
+			return this.queues.step(this.queueKey, (queue) -> {
+				boolean returned = queue.current.inherited() == this.ownership && this.ownership.vacate(borrower);
+				if (returned) {
+					queue.current.inheritanceChanged();
+				}
+				return returned;
+			});
+		}
+
+		/**
+		 * The key is left to no local request.
+		 */
+		@Override
+		public void leave() {
+			this.queues.ifPresent(this.queueKey, (queue) -> queue.current.inheritanceChanged());
+		}
+
+	}
+
+}

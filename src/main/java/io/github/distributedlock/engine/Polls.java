@@ -1,0 +1,213 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.backend.AcquireResult;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.engine.lease.EngineTime;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When one request that waits asks the store of its own accord. Confined to one thread at
+ * a time.
+ * <p>
+ * When the lease ends of which the store told, since no notification comes then. While
+ * wake-ups arrive, in time for a reservation whose wake-up got lost; or less often if the
+ * key is granted instead, whose lease is longer than that. While they do not arrive, a
+ * first time soon, and then less and less often up to the longest interval, since the
+ * longer a lock is held already, the longer it may be held yet; but in time for a
+ * reservation if the store keeps a place all the same. Each pause is drawn at random, so
+ * that JVMs that began to wait together do not ask together.
+ * <p>
+ * Of a lease that is renewed the store tells again and again, and the end that it told
+ * passes in vain if the lease is shorter than a poll. Then an end counts only if it is
+ * nearer than one that is renewed in time ever comes: so a lock that is held costs no
+ * more questions than the polls, but for one.
+ */
+final class Polls {
+
+	/**
+	 * Those of an engine.
+	 *
+	 * @param listening tells whether release notifications arrive
+	 * @param min the least interval while they do not
+	 * @param max the greatest interval while they do not
+	 */
+	record Settings(LockBackend backend, Listening listening, Duration min, Duration max) {
+	}
+
+	/**
+	 * A notification of a grant that got lost costs at most this, or a third of the
+	 * lease. A waiter must ask well within the 900 ms for which its claim counts.
+	 */
+	private static final long LONGEST_IF_GRANTED = TimeUnit.MILLISECONDS.toNanos(600);
+
+	/**
+	 * A request asks once more so long before its time is over, since its wake-up may
+	 * have got lost: if it polled in vain, or was to wait for less than a poll.
+	 */
+	private static final long LAST = TimeUnit.MILLISECONDS.toNanos(50);
+
+	/**
+	 * How soon a request that keeps a place asks whether the waiter that the lock is
+	 * reserved for was found dead.
+	 */
+	private static final long SOON = TimeUnit.MILLISECONDS.toNanos(100);
+
+	/**
+	 * Keeps a store that tells of no time at all from being asked all the time.
+	 */
+	private static final long LEAST = TimeUnit.MILLISECONDS.toNanos(1);
+
+	private final Settings settings;
+
+	private final EngineTime time;
+
+	private final Claim claim;
+
+	private final long inTime;
+
+	private final long inTimeIfGranted;
+
+	private final Backoff backoff;
+
+	/**
+	 * Who has the key, and when that lease ends, if that is known.
+	 */
+	private @Nullable Holder holder;
+
+	private boolean endIsKnown;
+
+	private long end;
+
+	private long longestLease;
+
+	private boolean isRenewed;
+
+	/**
+	 * Creates them.
+	 * @param claim what is waited for. A fair one has a place in the store that is lost
+	 * if it is not polled for too long, so it asks as often whether it hears or not
+	 * @param granted whether it is granted if the store does that
+	 */
+	Polls(Settings settings, Claim claim, boolean granted, EngineTime time) {
+		this.settings = settings;
+		this.time = time;
+		this.claim = claim;
+		this.inTime = settings.backend.reservation().toNanos();
+		this.inTimeIfGranted = (granted && !claim.fair())
+				? Math.max(this.inTime, Math.min(LONGEST_IF_GRANTED, claim.lease().toNanos() / 3)) : this.inTime;
+		long min = settings.min.toNanos();
+		this.backoff = new Backoff(min, Math.max(min, settings.max.toNanos() / 2));
+	}
+
+	/**
+	 * The store has said just now that the key is busy, so that the lease has certainly
+	 * ended when the time is over that it has left.
+	 */
+	void busy(AcquireResult answer) {
+		long now = this.time.nanoTime();
+		boolean same = this.endIsKnown && Objects.equals(this.holder, answer.holder());
+		this.isRenewed = same && (this.isRenewed || now - this.end >= 0);
+		this.holder = answer.holder();
+		this.endIsKnown = answer.left() != null;
+		if (answer.left() != null) {
+			long left = Math.max(LEAST, answer.left().toNanos());
+			this.longestLease = same ? Math.max(this.longestLease, left) : left;
+			this.end = now + left;
+		}
+	}
+
+	/**
+	 * For how long to pause now.
+	 * @param wait the request's, which knows what was last heard of the lock
+	 */
+	long pause(Wait wait) {
+		long left = wait.left();
+		long pause = (this.claim.fair() && wait.isReserved()) ? random(SOON / 2, SOON) : pause();
+		pause = Math.min(pause, (left > LAST) ? left - LAST : left);
+		long leaseLeft = this.end - this.time.nanoTime();
+		// It is renewed when a third of it is over at the latest.
+		boolean ends = this.endIsKnown && !(this.isRenewed && leaseLeft > this.longestLease / 2);
+		return ends ? Math.min(pause, leaseLeft) : pause;
+	}
+
+	private long pause() {
+		LockBackend backend = this.settings.backend;
+		if (this.claim.fair() || this.settings.listening.hears()) {
+			restart();
+			long longest = backend.grantsTo(this.claim.instance()) ? this.inTimeIfGranted : this.inTime;
+			return random(longest * 24 / 25, longest);
+		}
+		long max = this.settings.max.toNanos();
+		long most = backend.keepsPlacesOf(this.claim.instance()) ? Math.min(max, this.inTime) : max;
+		long least = Math.min(this.backoff.next(), most);
+		return random(least, Math.min(2 * least, most));
+	}
+
+	/**
+	 * Begins with the shortest interval again, since something has changed.
+	 */
+	void restart() {
+		this.backoff.reset();
+	}
+
+	private static long random(long least, long most) {
+		return ThreadLocalRandom.current().nextLong(least, most + 1);
+	}
+
+	/**
+	 * Pauses that double, from a shortest to a longest one. Confined to one thread at a
+	 * time.
+	 */
+	static final class Backoff {
+
+		private final long shortest;
+
+		private final long longest;
+
+		private long next;
+
+		/**
+		 * Creates one that begins with the shortest pause.
+		 * @param shortest the first pause in nanoseconds
+		 * @param longest the last pause in nanoseconds
+		 */
+		Backoff(long shortest, long longest) {
+			this.shortest = shortest;
+			this.longest = longest;
+			this.next = shortest;
+		}
+
+		/**
+		 * Creates the one of requests whose command failed: 25 to 500 ms.
+		 */
+		static Backoff ofRequests() {
+			return new Backoff(TimeUnit.MILLISECONDS.toNanos(25), TimeUnit.MILLISECONDS.toNanos(500));
+		}
+
+		/**
+		 * The next pause in nanoseconds.
+		 */
+		long next() {
+			long pause = this.next;
+			this.next = Math.min(2 * pause, this.longest);
+			return pause;
+		}
+
+		/**
+		 * Begins with the shortest pause again.
+		 */
+		void reset() {
+			this.next = this.shortest;
+		}
+
+	}
+
+}

@@ -1,0 +1,277 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.Ownership;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The place of one request in the local queue of its key.
+ *
+ * <pre>
+ * waiting ──► current: asks the store ──► current: holds the key ──► left
+ *    │ gives up      │ gives up                                        ▲
+ *    └───────────────┴─────────────────────────────────────────────────┘
+ * </pre>
+ *
+ * Invariants: it joins one queue, once, and becomes current there at most once. It gets a
+ * permit when it does, if it had to wait for that, and another one by each stop, so that
+ * it looks whether it is current; a request that no thread waits for is woken after each
+ * permit of its own, and of the queue while it is current. Only the current node asks the
+ * store, and only its registration is changed. A key is left to it before it gets its
+ * permit; that key is borrowed only while it is vacant, and not any more once the request
+ * has come for it. A withdrawal begins once: by its task, or by the request that takes
+ * its place. What is not volatile or final is confined to the thread that runs the
+ * request.
+ */
+final class QueueNode implements Hold.Place {
+
+	/**
+	 * How many requests may borrow a key before the request that it was left to has woken
+	 * up. A running thread manages about as many in that time, so that all get the same
+	 * number.
+	 */
+	static final int MOST_LOANS = 16;
+
+	private final LocalQueue localQueue;
+
+	final QueueKey queueKey;
+
+	/**
+	 * The request, {@code null} for a withdrawal.
+	 */
+	private final @Nullable Wait wait;
+
+	/**
+	 * Whether it only tells the store that no local request waits any more.
+	 */
+	final boolean withdrawal;
+
+	/**
+	 * Whether it may be left a key that is handed over.
+	 */
+	final boolean inherits;
+
+	/**
+	 * {@code null} if it was current from the start. Written before others can see the
+	 * node. That of a withdrawal is to start it.
+	 */
+	private @Nullable Semaphore permits;
+
+	/**
+	 * Whether there was only a withdrawal ahead of it: no local request has the key or
+	 * waits for it. Written before the request advances.
+	 */
+	boolean followsWithdrawal;
+
+	/**
+	 * Guarded by this.
+	 */
+	private boolean begun;
+
+	/**
+	 * Whether it polls the store while it waits; changed only by {@link LocalQueue}.
+	 */
+	volatile boolean poller = true;
+
+	/**
+	 * The owner token of the hold that it has become, so that wake-ups do not concern it.
+	 */
+	volatile @Nullable String owner;
+
+	private volatile @Nullable KeyQueue queue;
+
+	private volatile @Nullable Ownership inherited;
+
+	private volatile boolean reclaimed;
+
+	/**
+	 * How often that key was lent, more or less: {@link #MOST_LOANS} times at most, or a
+	 * few more. No wider, so that a node takes 48 bytes.
+	 */
+	private volatile byte loans;
+
+	QueueNode(LocalQueue localQueue, QueueKey queueKey, boolean withdrawal, boolean inherits, @Nullable Wait wait) {
+		this.localQueue = localQueue;
+		this.queueKey = queueKey;
+		this.withdrawal = withdrawal;
+		this.inherits = inherits;
+		this.wait = wait;
+		this.permits = withdrawal ? new Semaphore(1) : null;
+	}
+
+	/**
+	 * A node in no queue, for a request that asks out of turn.
+	 */
+	static QueueNode beside(LocalQueue localQueue, QueueKey queueKey, @Nullable Wait wait) {
+		return new KeyQueue(new QueueNode(localQueue, queueKey, false, false, wait)).current;
+	}
+
+	/**
+	 * One that comes after it, and only tells the store that no local request waits any
+	 * more.
+	 */
+	QueueNode withdrawal() {
+		return new QueueNode(this.localQueue, this.queueKey, true, false, null);
+	}
+
+	String key() {
+		return this.queueKey.key();
+	}
+
+	@Override
+	public boolean handOn(Hold hold) {
+		return this.localQueue.handOver(this, hold);
+	}
+
+	@Override
+	public void leave() {
+		this.localQueue.leave(this);
+	}
+
+	void inherit(Ownership ownership) {
+		this.inherited = ownership;
+	}
+
+	/**
+	 * The key that the node before has left to this one.
+	 */
+	@Nullable Ownership inherited() {
+		return this.inherited;
+	}
+
+	/**
+	 * The key that was left to this node, as long as it is vacant: other requests may
+	 * borrow it a few times, until this one has come for it in vain.
+	 */
+	@Nullable Ownership lendable() {
+		Ownership inherited = this.inherited;
+		if (inherited == null || this.reclaimed || this.loans >= MOST_LOANS || !inherited.isVacant()) {
+			return null;
+		}
+		this.loans = (byte) (this.loans + 1);
+		return inherited;
+	}
+
+	/**
+	 * Ends the borrowing of the key that was left to this node.
+	 */
+	void reclaim() {
+		this.reclaimed = true;
+	}
+
+	/**
+	 * Something has happened to the key that was left to this node.
+	 */
+	void inheritanceChanged() {
+		if (this.reclaimed) {
+			permit();
+		}
+	}
+
+	void join(KeyQueue queue) {
+		this.queue = queue;
+	}
+
+	/**
+	 * Joins behind others, so that its turn is yet to come.
+	 */
+	void joinBehind(KeyQueue queue) {
+		this.permits = new Semaphore(0);
+		join(queue);
+	}
+
+	boolean hasJoined() {
+		return this.queue != null;
+	}
+
+	/**
+	 * Lets it look whether its turn has come.
+	 */
+	void permit() {
+		permits().release();
+		wakeUp();
+	}
+
+	/**
+	 * For how long the request has waited.
+	 */
+	Duration waited() {
+		return (this.wait != null) ? this.wait.waited() : Duration.ZERO;
+	}
+
+	/**
+	 * There is a permit that it may wait for.
+	 */
+	void wakeUp() {
+		if (this.wait != null) {
+			this.wait.wake();
+		}
+	}
+
+	/**
+	 * Whether it was current from the start. This does not change, unlike
+	 * {@link #isCurrent}.
+	 */
+	boolean wasFirst() {
+		return this.permits == null;
+	}
+
+	/**
+	 * Whether its turn has come. A stop gives a permit, too, so that it takes notice.
+	 */
+	boolean isCurrent() {
+		return queue().current == this;
+	}
+
+	/**
+	 * Begins its turn, if that has come.
+	 */
+	boolean takeTurn() {
+		return isCurrent() && (this.permits == null || permits().tryAcquire());
+	}
+
+	/**
+	 * Its own permits, of which it gets one when its turn comes.
+	 */
+	Semaphore permits() {
+		return Objects.requireNonNull(this.permits, "permits");
+	}
+
+	/**
+	 * Begins a withdrawal, or takes it over before it has begun.
+	 * @return {@code false} if that has been done
+	 */
+	synchronized boolean begin() {
+		boolean begins = !this.begun;
+		this.begun = true;
+		return begins;
+	}
+
+	/**
+	 * The store has given the lock to the request.
+	 * @return other owners that may have been granted it, and do not want it
+	 */
+	Set<String> acquired(String owner) {
+		this.owner = owner;
+		return queue().acquired(owner);
+	}
+
+	/**
+	 * The queue that it has joined.
+	 */
+	KeyQueue queue() {
+		KeyQueue queue = this.queue;
+		if (queue == null) {
+			throw new IllegalStateException(
+					"The request has no place in the queue of lock " + LockException.printable(key()));
+		}
+		return queue;
+	}
+
+}

@@ -1,0 +1,230 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+
+import io.github.distributedlock.backend.AcquireResult;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.engine.lease.EngineTime;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The patience of one request: one deadline for the local queue, the store and every
+ * retry. Confined to one thread at a time, but for its times, which never change.
+ */
+final class Wait {
+
+	final EngineTime time;
+
+	private final long start;
+
+	private final Duration limit;
+
+	private final boolean interruptible;
+
+	private volatile @Nullable AsyncDriver driver;
+
+	private boolean interrupted;
+
+	private boolean asked;
+
+	private boolean busy;
+
+	private @Nullable Holder holder;
+
+	private @Nullable String waitedFor;
+
+	public Wait(EngineTime time, Duration limit, boolean interruptible) {
+		this.time = time;
+		this.start = time.nanoTime();
+		this.limit = limit;
+		this.interruptible = interruptible;
+	}
+
+	/**
+	 * Whether the request may wait at all, or only make one attempt.
+	 */
+	public boolean isAllowed() {
+		return this.limit.toNanos() > 0;
+	}
+
+	boolean isOver() {
+		return left() <= 0;
+	}
+
+	/**
+	 * Whether another command may start. The first one may, however late it is, so that
+	 * no answer is given about a lock that was not asked for.
+	 */
+	public boolean mayAsk() {
+		return mayBeLate() || !isOver();
+	}
+
+	/**
+	 * Whether the next command may start when the time is over.
+	 */
+	boolean mayBeLate() {
+		return !isAllowed() || !this.asked;
+	}
+
+	/**
+	 * To be called before a command is sent.
+	 */
+	void asking() {
+		this.asked = true;
+	}
+
+	/**
+	 * Takes an acquisition to its end, on the calling thread, which is parked while there
+	 * is nothing to be done.
+	 */
+	public void run(Acquisition acquisition) throws InterruptedException {
+		try {
+			long pause = acquisition.advance(false);
+			while (pause != Acquisition.ENDED) {
+				boolean signalled = pause != Acquisition.NEXT_KEY && await(acquisition.signal(), pause);
+				pause = acquisition.advance(signalled);
+			}
+		}
+		finally {
+			acquisition.end();
+		}
+	}
+
+	/**
+	 * Takes a permit of a signal, waiting for it at most so long.
+	 * @return whether there was one in time
+	 */
+	private boolean await(Semaphore signal, long nanos) throws InterruptedException {
+		long end = this.time.nanoTime() + nanos;
+		while (true) {
+			try {
+				return this.time.await(signal, end - this.time.nanoTime());
+			}
+			catch (InterruptedException ex) {
+				interrupted("while it waited");
+			}
+		}
+	}
+
+	/**
+	 * Takes note of an interrupt, which has cleared the thread's flag.
+	 * @throws InterruptedException if it ends the wait
+	 */
+	public void interrupted(String when) throws InterruptedException {
+		if (this.interruptible) {
+			throw new InterruptedException("interrupted " + when);
+		}
+		this.interrupted = true;
+	}
+
+	/**
+	 * Whether an interrupt was noted that has not ended the wait.
+	 */
+	public boolean wasInterrupted() {
+		return this.interrupted;
+	}
+
+	/**
+	 * Whether the last thing that the store said is that a key is busy.
+	 */
+	boolean isBusy() {
+		return this.busy;
+	}
+
+	/**
+	 * How long it may yet last, in nanoseconds; not more than 0 if it is over.
+	 */
+	public long left() {
+		return this.limit.toNanos() - (this.time.nanoTime() - this.start);
+	}
+
+	public Duration limit() {
+		return this.limit;
+	}
+
+	/**
+	 * No thread waits, but a driver sees to the request.
+	 */
+	void drivenBy(AsyncDriver driver) {
+		this.driver = driver;
+	}
+
+	/**
+	 * Whether no thread waits.
+	 */
+	public boolean isAsync() {
+		return this.driver != null;
+	}
+
+	/**
+	 * There may be a permit of the signal that the request waits for. Called inside a
+	 * step of a queue, by any thread: it neither enters a queue nor waits, and throws
+	 * nothing. A thread that waits for the signal notices by itself.
+	 */
+	public void wake() {
+		AsyncDriver driver = this.driver;
+		if (driver != null) {
+			driver.wake();
+		}
+	}
+
+	/**
+	 * For how long the request has waited, for all its keys. Called by any thread.
+	 */
+	public Duration waited() {
+		return Duration.ofNanos(this.time.nanoTime() - this.start);
+	}
+
+	/**
+	 * Whether the lock was reserved for a waiter, and not held, when it was last heard
+	 * of.
+	 */
+	boolean isReserved() {
+		return this.holder != null && this.holder.isReservation();
+	}
+
+	/**
+	 * The owner token of the holder, when last heard of.
+	 * @return the token, or {@code null} if the key is not held, or its owner is not
+	 * known
+	 */
+	public @Nullable String holder() {
+		return (this.holder != null) ? this.holder.owner() : null;
+	}
+
+	/**
+	 * The owner token of the last one that was known to hold any key of the request, also
+	 * when that has been acquired.
+	 * @return the token, or {@code null} if there was none
+	 */
+	public @Nullable String waitedFor() {
+		return this.waitedFor;
+	}
+
+	/**
+	 * The key is held or queued for in this JVM.
+	 */
+	void busyHere(@Nullable String owner) {
+		if (owner != null) {
+			heldBy(Holder.owner(owner));
+		}
+	}
+
+	/**
+	 * The store has answered.
+	 */
+	void answered(AcquireResult attempt) {
+		this.busy = !attempt.acquired();
+		heldBy(attempt.holder());
+	}
+
+	private void heldBy(@Nullable Holder holder) {
+		this.holder = holder;
+		String owner = holder();
+		if (owner != null) {
+			this.waitedFor = owner;
+		}
+	}
+
+}

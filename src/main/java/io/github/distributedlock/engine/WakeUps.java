@@ -1,0 +1,45 @@
+package io.github.distributedlock.engine;
+
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.lease.Sweeper;
+import io.github.distributedlock.engine.lease.Watchdog;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes the store's wake-ups to the queues. Anybody may publish a wake-up, so those that
+ * name a waiter of another JVM are ignored. Safe for use by many threads.
+ */
+record WakeUps(LocalQueue queue, Sweeper sweeper, Watchdog watchdog, Instance instance) implements ReleaseListener {
+
+	private static final Logger logger = LoggerFactory.getLogger(WakeUps.class);
+
+	@Override
+	public void onRelease(ReleaseNotification notification) {
+		Waiter waiter = notification.waiter();
+		String owner = notification.owner();
+		if (!this.instance.isWaiter(waiter) || (owner != null && !this.instance.hasMade(owner))) {
+			// No local request waits as that, and its registration would be withdrawn.
+			logger.debug("Ignored a wake-up that names {}, a waiter of another JVM",
+					LockException.printable(waiter.toString()));
+			return;
+		}
+		QueueKey queueKey = new QueueKey(notification.key(), waiter);
+		if (owner == null) {
+			this.queue.wake(queueKey);
+		}
+		else if (!this.queue.granted(queueKey, notification, owner)) {
+			this.sweeper.forget(queueKey.claim(owner));
+		}
+	}
+
+	@Override
+	public void onResubscribed() {
+		this.watchdog.renewAll();
+		this.queue.wakeAll();
+	}
+
+}

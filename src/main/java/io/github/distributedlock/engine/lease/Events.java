@@ -1,0 +1,77 @@
+package io.github.distributedlock.engine.lease;
+
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockListener;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Publishes events to the listeners. None of them harms another, nor the caller.
+ */
+public final class Events {
+
+	private static final Logger logger = LoggerFactory.getLogger(Events.class);
+
+	private final List<LockListener> listeners;
+
+	private final NodeTasks calls;
+
+	public Events(List<LockListener> listeners, Workers workers, EngineTime time) {
+		this.listeners = List.copyOf(listeners);
+		this.calls = new NodeTasks(workers::listener, time, 1);
+	}
+
+	/**
+	 * Whether anybody listens, or reads the log; else no event need be made.
+	 */
+	public boolean areHeard() {
+		return !this.listeners.isEmpty() || logger.isDebugEnabled();
+	}
+
+	/**
+	 * Publishes an event on the calling thread: one of the application's.
+	 */
+	public void publish(LockEvent event) {
+		log(event);
+		for (LockListener listener : this.listeners) {
+			Failures.run(() -> listener.onEvent(event), name(listener, event));
+		}
+	}
+
+	/**
+	 * Publishes an event on other threads: for each listener one event after the other,
+	 * so that one that blocks delays no other listener.
+	 */
+	public void publishElsewhere(LockEvent event) {
+		log(event);
+		for (int i = 0; i < this.listeners.size(); i++) {
+			Integer line = i;
+			LockListener listener = this.listeners.get(i);
+			Supplier<String> name = name(listener, event);
+			Failures.run(() -> this.calls.run(line, () -> Failures.run(() -> listener.onEvent(event), name)), name);
+		}
+	}
+
+	// Not its toString, which is code of the application, too.
+	private static Supplier<String> name(LockListener listener, LockEvent event) {
+		return () -> "Lock listener " + listener.getClass().getName() + " on "
+				+ LockException.printable(event.toString());
+	}
+
+	/**
+	 * What goes well. What goes wrong is logged where it is noticed. An acquired lock has
+	 * no handle yet: what throws here would leave it held.
+	 */
+	private static void log(LockEvent event) {
+		if (logger.isDebugEnabled()) {
+			Failures.run(() -> logger.debug("{}", LockException.printable(event.toString())),
+					() -> "The log of an event");
+		}
+	}
+
+}

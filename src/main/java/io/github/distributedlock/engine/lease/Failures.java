@@ -1,0 +1,175 @@
+package io.github.distributedlock.engine.lease;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Steps that may fail: questions to the store, whose failures become exceptions of the
+ * API, steps that are undone, code of the application, and numbers and names as people
+ * read them in messages.
+ */
+public final class Failures {
+
+	private static final Logger logger = LoggerFactory.getLogger(Failures.class);
+
+	private Failures() {
+	}
+
+	/**
+	 * Asks the store in spite of an interrupt, since a client may refuse to work for a
+	 * thread that is marked as interrupted.
+	 * @param step what is asked
+	 */
+	public static <T> T ask(String step, String key, Supplier<T> question) {
+		boolean interrupted = Thread.interrupted();
+		try {
+			return question.get();
+		}
+		catch (RuntimeException ex) {
+			throw asBackendException(step, key, ex);
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * The exception as it is, or, for a backend that throws what it should not, wrapped
+	 * as one whose outcome is not known.
+	 */
+	public static LockBackendException asBackendException(String step, String key, RuntimeException ex) {
+		return (ex instanceof LockBackendException known) ? known
+				: LockBackendException
+					.of("The lock store failed at '" + step + "' of lock '" + LockException.printable(key) + "': " + ex)
+					.retryable(true)
+					.cause(ex)
+					.build();
+	}
+
+	/**
+	 * Runs code of the application, a listener, an action or an executor, on the calling
+	 * thread. What it throws is logged, and affects no other code.
+	 * <p>
+	 * That goes for every {@link Throwable}. Kotlin and Lombok throw checked exceptions
+	 * from anywhere. A {@link StackOverflowError} has ended with the call that ran too
+	 * deep. After an {@link OutOfMemoryError} the other threads go on as well, and here
+	 * it would cost a caller the handle of a lock that is renewed for ever.
+	 * @param what what it is, for the log
+	 * @return {@code false} if it threw something
+	 */
+	public static boolean run(Runnable code, Supplier<String> what) {
+		try {
+			code.run();
+			return true;
+		}
+		catch (Throwable ex) {
+			caught(ex, what);
+			return false;
+		}
+	}
+
+	/**
+	 * Logs what code on the calling thread has thrown. The log asks the exception for its
+	 * message and causes, and appenders what to do: that is code of the application, too.
+	 * @param what what it is
+	 */
+	public static void caught(Throwable failure, Supplier<String> what) {
+		if (failure instanceof InterruptedException) {
+			Thread.currentThread().interrupt(); // It was the thread that was meant.
+		}
+		try {
+			logger.warn("{} failed", what.get(), failure);
+		}
+		catch (Throwable ex) {
+			// Nor can that be logged.
+		}
+	}
+
+	/**
+	 * Runs a step, and if it throws undoes it before that is passed on. Errors count,
+	 * too: a pool that cannot get a thread throws one, and what was marked as begun would
+	 * stay so for ever.
+	 */
+	public static void orUndo(Runnable step, Runnable undo) {
+		boolean done = false;
+		try {
+			step.run();
+			done = true;
+		}
+		finally {
+			if (!done) {
+				undo.run();
+			}
+		}
+	}
+
+	/**
+	 * The exception for a key of several that there was no time left for.
+	 */
+	public static LockBackendException notAsked(String key, Duration waitTime) {
+		return notAsked(key, "the waitTime of " + text(waitTime) + " was over after the other keys of the request",
+				"choose a longer waitTime");
+	}
+
+	/**
+	 * The exception for a request that waited for the store to answer a withdrawal.
+	 */
+	public static LockBackendException withdrawalNotAnswered(String key, Duration waited) {
+		return notAsked(key,
+				"the store has not confirmed in " + text(waited) + " that the waiter before it has withdrawn", null);
+	}
+
+	/**
+	 * The exception for a request that has waited for a thread to ask the store.
+	 */
+	public static LockBackendException othersNotAnswered(String key, Duration waited) {
+		return notAsked(key, "in " + text(waited)
+				+ " the store has not answered the requests before it, as many as may ask at a time", null);
+	}
+
+	private static LockBackendException notAsked(String key, String why, @Nullable String remedy) {
+		return LockBackendException.of("Lock '" + LockException.printable(key) + "' was not asked for, since " + why)
+			.remedy(remedy)
+			.retryable(true)
+			.notCarriedOut(true)
+			.build();
+	}
+
+	/**
+	 * The exception for a request that has waited while the store failed.
+	 */
+	public static LockBackendException inAllThatTime(String key, Duration waited, LockBackendException last) {
+		return LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' could not be acquired in " + text(waited)
+					+ ", since the store failed: " + last.problem())
+			.remedy(last.remedy().orElse(null))
+			.retryable(true)
+			.cause(last)
+			.build();
+	}
+
+	/**
+	 * The owner of a lock, if it is known, at the end of a sentence.
+	 */
+	public static String heldBy(@Nullable String holder) {
+		return (holder != null) ? ", held by " + LockException.printable(holder) : "";
+	}
+
+	public static String text(long nanos) {
+		return text(Duration.ofNanos(nanos));
+	}
+
+	public static String text(Duration duration) {
+		long millis = duration.toMillis();
+		return (millis < 10_000) ? millis + " ms" : (millis / 1000) + " s";
+	}
+
+}

@@ -1,0 +1,141 @@
+-- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua and lib-waiters.lua.
+--
+-- How a claim gets a lock, or becomes a waiter.
+
+-- Reads what KEYS and ARGV say: the queue and the claim. firstReplaced: from where on ARGV has the owners that the
+-- claim's owner takes the place of.
+-- lease, waitersTtl, fenceTtl: in ms; waitersTtl is '0' for a claim that does not register. fence: the key of the
+-- last fencing token, nil unless the owner is to get the next. number: that of the registration, '0' if the lock must
+-- not be granted to the owner. grantLease: for how long it is granted, in ms.
+local function read(firstReplaced)
+	local owner, waiter, lease, waitersTtl, fenceTtl, number, grantLease = unpack(ARGV, 5, 11)
+	local claim = { owner = owner, waiter = waiter, lease = lease, waitersTtl = waitersTtl, fenceTtl = fenceTtl,
+		fence = fenceTtl ~= '0' and KEYS[#KEYS] or nil, number = number, grantLease = grantLease,
+		replaces = { [owner] = true } }
+	for i = firstReplaced, #ARGV do
+		claim.replaces[ARGV[i]] = true
+	end
+	local queue = queueOf(KEYS, ARGV)
+	if queue.claims == claim.fence then
+		queue.claims = nil
+	end
+	return queue, claim
+end
+
+-- Answers the next token. It is never less than the time, so that it does not go back when the last one is lost. It
+-- is exact up to 2^53. Answers false if something else than a token is kept there: a new one could be less than the
+-- last.
+local function nextToken(claim)
+	local last = redis.call('GET', claim.fence) or '0'
+	if not string.match(last, '^%d+$') or tonumber(last) >= 2 ^ 53 then
+		return false
+	end
+	local token = exact(math.max(last + 1, micros()))
+	redis.call('SET', claim.fence, token, 'PX', claim.fenceTtl)
+	return token
+end
+
+-- A reader joins a lock that is free, shared or kept for it. None of those that share it ever gets a shorter lease.
+local function join(lock, value, claim)
+	if type(value) == 'string' then
+		redis.call('DEL', lock)
+	end
+	local reader = 'shared:' .. claim.owner
+	local before = value and redis.call('ZSCORE', lock, reader) or 0
+	redis.call('ZADD', lock, exact(math.max(before, millis() + claim.lease)), reader)
+	lastsForAll(lock)
+end
+
+-- Makes the claim's owner the owner of a lock that has a value. Answers 1, and the token; or 2 if there can be none.
+local function take(queue, value, claim)
+	-- First what may be refused, so that a refusal leaves the lock alone.
+	local token = claim.fence and nextToken(claim)
+	if token == false then
+		return { 2 }
+	end
+	unregister(queue, claim.waiter)
+	if isReader(claim.waiter) then
+		join(queue.lock, value, claim)
+	elseif value ~= claim.owner then
+		redis.call('SET', queue.lock, claim.owner, 'PX', claim.lease)
+	elseif redis.call('PTTL', queue.lock) < tonumber(claim.lease) then
+		-- Its own, of an attempt whose answer got lost. It may have been extended since.
+		redis.call('PEXPIRE', queue.lock, claim.lease)
+	end
+	return { 1, token or nil }
+end
+
+-- Answers whether a writer waits.
+local function writerWaits(queue, speaker)
+	bury(queue, speaker)
+	local place = 0
+	local waiter = oldest(queue)
+	while waiter and isReader(waiter) do
+		place = place + 1
+		waiter = redis.call('ZRANGE', queue.waiters, place, place)[1]
+	end
+	return waiter
+end
+
+-- A reader that comes later is not let in before a writer that waits for readers to leave. A free lock is for whoever
+-- asks first.
+local function mayRead(queue, value, claim)
+	if type(value) ~= 'table' then
+		return not value or value == 'reserved:' .. claim.waiter
+	end
+	return redis.call('ZSCORE', queue.lock, 'shared:' .. claim.owner)
+			or redis.call('ZSCORE', queue.lock, 'reserved:' .. instanceOf(claim.waiter))
+			or not writerWaits(queue, claim.waiter)
+end
+
+-- A ticket gets a free lock only if it is the first ticket, or there is none.
+local function mayTake(queue, value, claim)
+	if isReader(claim.waiter) then
+		return mayRead(queue, value, claim)
+	elseif value and (claim.replaces[value] or value == 'reserved:' .. claim.waiter) then
+		return true
+	elseif value or not isTicket(claim.waiter) then
+		return not value
+	end
+	bury(queue, claim.waiter)
+	local first = oldest(queue)
+	return not first or first == claim.waiter
+end
+
+-- As look does; but a lock that is reserved for a ticket that has died since is free.
+local function lookPastTheDead(queue, speaker)
+	local value = look(queue.lock)
+	local ticket = type(value) == 'string' and string.match(value, '^reserved:(.*)')
+	if ticket and redis.call('PTTL', queue.lock) > tonumber(queue.reservation) then
+		redis.call('PEXPIRE', queue.lock, queue.reservation) -- The clock was set back since.
+	end
+	if ticket and ticket ~= speaker and isTicket(speaker) and isTicket(ticket)
+			and bury(queue, speaker)[lineOf(ticket)] then
+		redis.call('DEL', queue.lock)
+		return false
+	end
+	return value
+end
+
+-- Answers as take does if the lock may be acquired; else 0, its holder, and how long it still has it in ms.
+local function acquire(queue, claim)
+	local value = lookPastTheDead(queue, claim.waiter)
+	if mayTake(queue, value, claim) then
+		return take(queue, value, claim)
+	end
+	if claim.waitersTtl ~= '0' then
+		register(queue, claim.waiter, claim.waitersTtl, claim.number, claim.grantLease, claim.owner)
+	end
+	if not value then
+		-- Free, and others come first: the reservation for the first of them has run out.
+		wakeNext(queue, claim.waiter)
+		value = look(queue.lock)
+		if not value or value == claim.owner or value == 'reserved:' .. claim.waiter then
+			return take(queue, value, claim)
+		end
+	end
+	if type(value) == 'table' then
+		value = string.gsub(value[1], '^shared:', '')
+	end
+	return { 0, value, redis.call('PTTL', queue.lock) }
+end

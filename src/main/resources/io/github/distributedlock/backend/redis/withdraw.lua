@@ -1,0 +1,25 @@
+-- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua and lib-waiters.lua.
+--
+-- A waiter waits no more. What was reserved for it, or granted to one of its owners, which come behind the other
+-- arguments, goes to the next one; and readers behind a writer need not wait for it.
+local queue = queueOf(KEYS, ARGV)
+local LOCK, WAITER = queue.lock, ARGV[5]
+
+unregister(queue, WAITER)
+local value = look(LOCK)
+local ours = value == 'reserved:' .. WAITER
+for i = 6, #ARGV do
+	ours = ours or value == ARGV[i]
+end
+if ours then
+	value = false
+elseif type(value) == 'table' and isReader(WAITER) then
+	redis.call('ZREM', LOCK, 'reserved:' .. instanceOf(WAITER))
+	value = lastsForAll(LOCK)
+elseif type(value) == 'table' then
+	bury(queue, WAITER)
+	admitReaders(queue)
+end
+if not value then
+	wakeNext(queue, WAITER)
+end

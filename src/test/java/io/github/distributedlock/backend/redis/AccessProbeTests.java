@@ -1,0 +1,191 @@
+package io.github.distributedlock.backend.redis;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.connection.RedisFailures.NothingAllowed;
+import io.github.distributedlock.backend.redis.connection.UnsentException;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisCluster;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.github.distributedlock.fixtures.RedisServers.Server;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import redis.clients.jedis.Jedis;
+
+import org.springframework.data.redis.connection.RedisClusterConfiguration;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What the user of the connection may not do is found out at the start, and not by the
+ * first lock that cannot be waited for or given back.
+ */
+class AccessProbeTests {
+
+	private static final String USER = "probed";
+
+	private static final String PASSWORD = "secret";
+
+	private static final RedisLockSettings SETTINGS = RedisLockSettings.defaults()
+		.commandTimeout(Duration.ofSeconds(20));
+
+	private final Server server = RedisServers.shared(RedisServers.EMBEDDED);
+
+	private Jedis admin;
+
+	@BeforeEach
+	void connect() {
+		this.admin = this.server.admin();
+	}
+
+	@AfterEach
+	void disconnect() {
+		this.admin.close();
+	}
+
+	static Stream<Arguments> ways() {
+		return Arrays.stream(Client.values())
+			.flatMap((client) -> Stream.of(Atomicity.LUA, Atomicity.TRANSACTION, Atomicity.BEST_EFFORT)
+				.map((way) -> Arguments.of(client, way)));
+	}
+
+	@ParameterizedTest
+	@MethodSource("ways")
+	void noWayIsUsedWithoutEachOfItsRights(Client client, Atomicity way) {
+		OwnConnections connections = connections(client);
+		allow(this.admin, AccessRules.commands(way));
+		assertThat(choose(connections, way)).isEqualTo(way);
+		for (String right : AccessRules.required(way).split(" ")) {
+			String command = right.substring(1);
+			this.admin.aclSetUser(USER, "-" + command);
+			assertThatExceptionOfType(UnsentException.class).as("without %s", right)
+				.isThrownBy(() -> choose(connections, way))
+				.havingRootCause()
+				.isInstanceOf(NothingAllowed.class)
+				.withMessageContaining(AccessRules.text(way))
+				.satisfies((nothing) -> assertThat(((NothingAllowed) nothing).remedy())
+					.contains(AccessRules.commands(way)));
+			this.admin.aclSetUser(USER, right);
+		}
+		assertThat(choose(connections, way)).isEqualTo(way);
+		assertThat(this.admin.keys("lock*probe-*")).isEmpty();
+		connections.close();
+	}
+
+	@ParameterizedTest
+	@MethodSource("ways")
+	void noWayIsUsedWithoutEachKindOfName(Client client, Atomicity way) {
+		OwnConnections connections = connections(client);
+		List<String> names = (way == Atomicity.LUA)
+				? List.of("~lock:*", "~lock-waiters:*", "~lock-alive:*", "~lock-fence:*")
+				: List.of("~lock:*", "~lock-waiters:*", "~lock-fence:*");
+		for (String denied : names) {
+			allow(this.admin, AccessRules.commands(way));
+			this.admin.aclSetUser(USER, "resetkeys");
+			names.stream().filter((name) -> !name.equals(denied)).forEach((name) -> this.admin.aclSetUser(USER, name));
+			assertThatExceptionOfType(UnsentException.class).as("without %s", denied)
+				.isThrownBy(() -> choose(connections, way))
+				.havingRootCause()
+				.isInstanceOf(NothingAllowed.class);
+			this.admin.aclSetUser(USER, denied);
+			assertThat(choose(connections, way)).isEqualTo(way);
+		}
+		connections.close();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aDatabaseTakesSelect(Client client) {
+		RedisStandaloneConfiguration database = login();
+		database.setDatabase(3);
+		allow(this.admin, AccessRules.commands(Atomicity.LUA));
+		try (RedisLockBackend backend = client.backend(database, SETTINGS)) {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity)
+				.withMessageContaining(AccessRules.commands(Atomicity.LUA) + " +select");
+		}
+		this.admin.aclSetUser(USER, "+select");
+		try (RedisLockBackend backend = client.backend(database, SETTINGS)) {
+			lock(backend);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void replicasThatAcknowledgeTakeWait(Client client) {
+		RedisLockSettings acknowledged = SETTINGS.replicasToAck(1, Duration.ofMillis(100));
+		allow(this.admin, AccessRules.commands(Atomicity.LUA));
+		try (RedisLockBackend backend = client.backend(login(), acknowledged)) {
+			assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity)
+				.withMessageContaining(AccessRules.commands(Atomicity.LUA) + " +wait");
+		}
+		this.admin.aclSetUser(USER, "+wait");
+		try (RedisLockBackend backend = client.backend(login(), acknowledged)) {
+			assertThat(backend.atomicity()).isEqualTo(Atomicity.LUA);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aClusterTakesCluster(Client client) {
+		try (RedisCluster cluster = RedisCluster.start(RedisServers.EMBEDDED, 3)) {
+			for (Server master : cluster.masters()) {
+				try (Jedis node = master.admin()) {
+					allow(node, AccessRules.commands(Atomicity.LUA) + " +cluster");
+				}
+			}
+			RedisClusterConfiguration servers = new RedisClusterConfiguration(
+					cluster.masters().stream().map(Object::toString).toList());
+			servers.setUsername(USER);
+			servers.setPassword(PASSWORD);
+			try (RedisLockBackend backend = client.backend(servers, SETTINGS)) {
+				lock(backend);
+			}
+		}
+	}
+
+	private static void lock(RedisLockBackend backend) {
+		try (LockEngine engine = LockEngine.builder(backend).build();
+				LockHandle held = engine.acquire(LockRequest.of("k").fenced(true))) {
+			assertThat(backend.atomicity()).isEqualTo(Atomicity.LUA);
+			assertThat(held.extend(Duration.ofMinutes(1))).isTrue();
+		}
+	}
+
+	private OwnConnections connections(Client client) {
+		return OwnConnections.derive(client.connectTo(login()), SETTINGS.commandTimeout());
+	}
+
+	private RedisStandaloneConfiguration login() {
+		RedisStandaloneConfiguration login = new RedisStandaloneConfiguration("localhost", this.server.port());
+		login.setUsername(USER);
+		login.setPassword(PASSWORD);
+		return login;
+	}
+
+	private static Atomicity choose(OwnConnections connections, Atomicity way) {
+		return new AtomicitySelector(connections, SETTINGS.atomicity(way)).get().atomicity();
+	}
+
+	private static void allow(Jedis admin, String rights) {
+		admin.aclSetUser(USER,
+				Stream
+					.concat(Stream.of("reset", "on", ">" + PASSWORD, "~lock*", "resetchannels", "&lock-wake:*"),
+							Stream.of(rights.split(" ")))
+					.toArray(String[]::new));
+	}
+
+}

@@ -1,0 +1,77 @@
+package io.github.distributedlock.backend.redis.connection;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.redis.connection.SignalLine.SignalConnection;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.tck.Ear;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for the end of a {@link WakeSubscription} that is connecting meanwhile.
+ */
+class WakeSubscriptionEndTests {
+
+	private final CountDownLatch answer = new CountDownLatch(1);
+
+	private final AtomicReference<Thread> connecting = new AtomicReference<>();
+
+	@Test
+	void waitsForAConnectionThatIsBeingOpened() {
+		WakeSubscription subscription = begin(Duration.ofSeconds(10));
+		Thread closing = new Thread(subscription::close);
+		closing.start();
+		await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
+		this.answer.countDown();
+		await().until(() -> !closing.isAlive());
+		assertThat(this.connecting.get().isAlive()).as("it still runs").isFalse();
+	}
+
+	@Test
+	void leavesNoThreadBehindIfTheConnectionIsNeverOpened() {
+		WakeSubscription subscription = begin(Duration.ofMillis(50));
+		subscription.close();
+		await().until(() -> !this.connecting.get().isAlive());
+	}
+
+	private WakeSubscription begin(Duration timeout) {
+		WakeSubscription subscription = new WakeSubscription(new Connecting(), "lock-wake:b", timeout, false, new Ear(),
+				(closed) -> {
+				}, System::nanoTime);
+		new Thread(() -> {
+			try {
+				subscription.ensureBegun();
+			}
+			catch (LockBackendException ex) {
+				// As it has to, if nothing was opened in time.
+			}
+		}).start();
+		await().until(() -> this.connecting.get() != null);
+		return subscription;
+	}
+
+	/** As a client whose connection is opened when the test says so. */
+	private final class Connecting implements SignalLine {
+
+		@Override
+		public SignalConnection open() {
+			WakeSubscriptionEndTests.this.connecting.set(Thread.currentThread());
+			try {
+				WakeSubscriptionEndTests.this.answer.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			throw new IllegalStateException("not opened");
+		}
+
+	}
+
+}

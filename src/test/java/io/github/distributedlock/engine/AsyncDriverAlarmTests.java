@@ -1,0 +1,233 @@
+package io.github.distributedlock.engine;
+
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Semaphore;
+
+import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.FakeTime;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.NodeTasks;
+import io.github.distributedlock.engine.lease.ReleasedKeys;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+/**
+ * What one thread does to a request that another one sees to meanwhile: a thread that
+ * wakes it stands still before it has got another for it.
+ */
+class AsyncDriverAlarmTests {
+
+	private static final Duration PAUSE = Duration.ofMillis(500);
+
+	private static final Duration WAIT = Duration.ofSeconds(60);
+
+	private final FakeTime time = new FakeTime();
+
+	private final Queue<Runnable> threads = new ArrayDeque<>();
+
+	private final NodeTasks tasks = new NodeTasks(this::thread, this.time);
+
+	private final AsyncDriver driver = new AsyncDriver(new ReleasedKeys(), this.tasks,
+			new Wait(this.time, WAIT, false));
+
+	private final Semaphore signal = new Semaphore(0);
+
+	/**
+	 * Runs while the next task is to get a thread.
+	 */
+	private Runnable standstill;
+
+	private int asked;
+
+	private int ended;
+
+	private boolean lacking;
+
+	/**
+	 * Thread 1 wakes the request, and stands still. Its pause is over just then, so that
+	 * it asks and pauses again. Thread 1 goes on, and must not touch the alarm of that.
+	 */
+	@Test
+	void pollIsNotLostToOneThatWokeItBefore() {
+		this.driver.start(new Polling(), new Requester());
+		workAll();
+		assertThat(this.asked).isOne();
+		this.standstill = () -> {
+			this.time.advance(PAUSE); // Its alarm rings.
+			workAll();
+			assertThat(this.asked).as("asked while thread 1 stood still").isEqualTo(2);
+			for (int i = 0; i < NodeTasks.MOST_OF_A_NODE; i++) {
+				this.tasks.run("node", () -> {
+				});
+			}
+		};
+		this.signal.release();
+		this.driver.wake();
+		assertThat(this.standstill).isNull();
+		workAll();
+		int before = this.asked;
+		this.time.advance(PAUSE);
+		workAll();
+		assertThat(this.asked).as("polls after another pause").isGreaterThan(before);
+	}
+
+	/**
+	 * The thread that wakes it gets none for it, and notes that only when it has been
+	 * withdrawn.
+	 */
+	@Test
+	void endsOnceThoughThereIsNoThreadForIt() {
+		this.driver.start(new Polling(), new Requester());
+		workAll();
+		this.standstill = this.driver::withdraw;
+		this.lacking = true;
+		this.signal.release();
+		this.driver.wake();
+		this.lacking = false;
+		assertThat(this.ended).isOne();
+		this.time.advance(WAIT);
+		workAll();
+		assertThat(this.ended).as("ends").isOne();
+	}
+
+	/**
+	 * It is due, and stands in the line of a node that does not answer, when its time is
+	 * over.
+	 */
+	@Test
+	void endsInTimeThoughTheNodeStalls() {
+		Duration wait = Duration.ofSeconds(1);
+		new AsyncDriver(new ReleasedKeys(), this.tasks, new Wait(this.time, wait, false)).start(new Polling() {
+
+			private final long end = AsyncDriverAlarmTests.this.time.nanoTime() + wait.toNanos();
+
+			@Override
+			public long advance(boolean signalled) {
+				return mayAsk(signalled) ? super.advance(signalled) : ENDED;
+			}
+
+			@Override
+			public boolean mayAsk(boolean signalled) {
+				return AsyncDriverAlarmTests.this.time.nanoTime() < this.end;
+			}
+
+		}, new Requester());
+		workAll();
+		for (int i = 0; i < NodeTasks.MOST_OF_A_NODE; i++) {
+			this.tasks.run("node", () -> {
+			});
+		}
+		this.time.advance(PAUSE);
+		this.time.advance(wait.minus(PAUSE).minusMillis(1));
+		assertThat(this.ended).isZero();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(this.ended).isOne();
+		assertThat(this.asked).isOne();
+	}
+
+	/**
+	 * It is woken inside a step of a queue.
+	 */
+	@Test
+	void wakingThrowsNothingThoughThereIsNeitherAThreadNorATimer() {
+		AsyncDriver driver = new AsyncDriver(new ReleasedKeys(), this.tasks,
+				new Wait(timeThatLacksAThread(), WAIT, false));
+		driver.start(new Polling(), new Requester());
+		workAll();
+		this.lacking = true;
+		this.signal.release();
+		assertThatCode(driver::wake).doesNotThrowAnyException();
+		this.lacking = false;
+		this.time.advance(PAUSE);
+		workAll();
+		assertThat(this.asked).as("asked when its alarm rang").isEqualTo(2);
+		assertThat(this.ended).isZero();
+	}
+
+	private EngineTime timeThatLacksAThread() {
+		return (EngineTime) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { EngineTime.class },
+				(proxy, method, arguments) -> {
+					if (this.lacking && method.getName().equals("schedule")) {
+						throw new OutOfMemoryError("unable to create native thread (test)");
+					}
+					return method.invoke(this.time, arguments);
+				});
+	}
+
+	private void thread(Runnable task) {
+		Runnable meanwhile = this.standstill;
+		this.standstill = null;
+		if (meanwhile != null) {
+			meanwhile.run();
+		}
+		if (this.lacking) {
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		}
+		this.threads.add(task);
+	}
+
+	private void workAll() {
+		for (Runnable task = this.threads.poll(); task != null; task = this.threads.poll()) {
+			task.run();
+		}
+	}
+
+	/**
+	 * Asks whenever it goes on, and pauses then.
+	 */
+	private class Polling implements Acquisition {
+
+		@Override
+		public long advance(boolean signalled) {
+			AsyncDriverAlarmTests.this.asked++;
+			return PAUSE.toNanos();
+		}
+
+		@Override
+		public boolean mayAsk(boolean signalled) {
+			return true;
+		}
+
+		@Override
+		public Semaphore signal() {
+			return AsyncDriverAlarmTests.this.signal;
+		}
+
+		@Override
+		public String key() {
+			return "k";
+		}
+
+		@Override
+		public List<Hold> holds() {
+			return null;
+		}
+
+		@Override
+		public void end() {
+			// It has nothing.
+		}
+
+	}
+
+	private final class Requester implements AsyncDriver.Client {
+
+		@Override
+		public void checkSupport() {
+			// As it is.
+		}
+
+		@Override
+		public void ended(Throwable failure) {
+			AsyncDriverAlarmTests.this.ended++;
+		}
+
+	}
+
+}

@@ -1,0 +1,198 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.lease.Hold;
+import io.github.distributedlock.engine.lease.NodeTasks;
+import io.github.distributedlock.engine.lease.ReleasedKeys;
+import io.github.distributedlock.engine.lease.StillTime;
+import io.github.distributedlock.fixtures.Exploration;
+import io.github.distributedlock.fixtures.Interleavings;
+import org.jetbrains.lincheck.datastructures.IntGen;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whatever comes at the same time for requests that no thread waits for (a permit, the
+ * end of their time, a withdrawal, the thread that sees to them): one has its turn at a
+ * time, none waits while nobody has it, and each ends once.
+ */
+@Exploration
+public class AsyncDriverLincheckTests {
+
+	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
+
+	private static final Duration WAIT = Duration.ofSeconds(1);
+
+	private final StillTime time = new StillTime();
+
+	private final NodeTasks tasks = new NodeTasks(this.time::request, this.time);
+
+	private final LocalQueue queue = new LocalQueue((queue, node) -> {
+		throw new IllegalStateException("nothing is registered");
+	});
+
+	private final AtomicInteger inside = new AtomicInteger();
+
+	private final AtomicInteger most = new AtomicInteger();
+
+	/**
+	 * The first one has its turn; the others wait to be seen to.
+	 */
+	private final Request[] requests = new Request[3];
+
+	public AsyncDriverLincheckTests() {
+		this.requests[0] = new Request();
+		workAll();
+		this.requests[1] = new Request();
+		this.requests[2] = new Request();
+	}
+
+	@Test
+	void nothingIsMissed() {
+		Interleavings.of(3, 2).check(AsyncDriverLincheckTests.class);
+	}
+
+	@Operation
+	public void withdraw(@Param(gen = IntGen.class, conf = "1:2") int number) {
+		this.requests[number].driver.withdraw();
+	}
+
+	/**
+	 * Whichever has its turn gives it back.
+	 */
+	@Operation
+	public void leave() {
+		for (Request request : this.requests) {
+			request.leave();
+		}
+	}
+
+	/**
+	 * A thread sees to a request.
+	 */
+	@Operation
+	public void work() {
+		this.time.work();
+	}
+
+	@Operation
+	public void ring() {
+		this.time.pass(WAIT);
+		this.time.ring();
+	}
+
+	@Validate
+	public void nothingIsLeft() {
+		workAll();
+		Interleavings.require(this.most.get() <= 1, "two had the turn");
+		boolean waits = Arrays.stream(this.requests).anyMatch((request) -> request.ends.get() == 0);
+		Interleavings.require(!waits || this.inside.get() == 1, "one waits, but nobody has the turn");
+		for (int number = 0; number < this.requests.length; number++) {
+			withdraw(number);
+			workAll();
+			leave();
+			workAll();
+		}
+		for (Request request : this.requests) {
+			Interleavings.require(request.ends.get() == 1, "one has not ended once");
+		}
+		Interleavings.require(this.queue.isEmpty(), "a queue is left over");
+	}
+
+	private void workAll() {
+		while (this.time.tasks() > 0) {
+			this.time.work();
+		}
+	}
+
+	/**
+	 * Waits for its turn in the queue, and no longer than it may.
+	 */
+	private final class Request implements Acquisition, AsyncDriver.Client {
+
+		private final Wait wait = new Wait(AsyncDriverLincheckTests.this.time, WAIT, false);
+
+		private final AsyncDriver driver = new AsyncDriver(new ReleasedKeys(), AsyncDriverLincheckTests.this.tasks,
+				this.wait);
+
+		private final QueueNode node = AsyncDriverLincheckTests.this.queue.enter(K, true, false, this.wait);
+
+		private final AtomicInteger ends = new AtomicInteger();
+
+		private boolean begun;
+
+		private volatile boolean hasTurn;
+
+		private Request() {
+			this.driver.start(this, this);
+		}
+
+		@Override
+		public long advance(boolean signalled) {
+			boolean first = !this.begun;
+			this.begun = true;
+			if (first ? this.node.takeTurn() : signalled) {
+				int now = AsyncDriverLincheckTests.this.inside.incrementAndGet();
+				AsyncDriverLincheckTests.this.most.accumulateAndGet(now, Math::max);
+				this.hasTurn = true;
+				return ENDED;
+			}
+			return first ? WAIT.toNanos() : ENDED;
+		}
+
+		@Override
+		public Semaphore signal() {
+			return this.node.permits();
+		}
+
+		@Override
+		public String key() {
+			return "k";
+		}
+
+		@Override
+		public List<Hold> holds() {
+			return null;
+		}
+
+		@Override
+		public void end() {
+			if (!this.hasTurn) {
+				this.node.leave();
+			}
+		}
+
+		@Override
+		public boolean mayAsk(boolean signalled) {
+			return signalled || !this.begun;
+		}
+
+		@Override
+		public void checkSupport() {
+			// As it is.
+		}
+
+		@Override
+		public void ended(Throwable failure) {
+			this.ends.incrementAndGet();
+		}
+
+		private synchronized void leave() {
+			if (this.hasTurn && this.ends.get() > 0) {
+				this.hasTurn = false;
+				AsyncDriverLincheckTests.this.inside.decrementAndGet();
+				this.node.leave();
+			}
+		}
+
+	}
+
+}

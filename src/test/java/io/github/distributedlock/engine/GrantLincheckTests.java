@@ -1,0 +1,198 @@
+package io.github.distributedlock.engine;
+
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.fixtures.Exploration;
+import io.github.distributedlock.fixtures.Interleavings;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whatever the threads of a JVM do at the same time, a key that the store grants is held
+ * by the request that it was granted to, or given back; and none is taken from a request
+ * that holds it.
+ */
+@Exploration
+@Param(name = "thread", gen = ThreadIdGen.class)
+public class GrantLincheckTests {
+
+	private static final Waiter US = Waiter.exclusive("us");
+
+	private static final QueueKey K = new QueueKey("k", US);
+
+	/**
+	 * What the store knows: who has the key, and to whom it grants it next.
+	 */
+	private record Known(String owner, String claimed) {
+
+		Known freeOf(Set<String> owners) {
+			return (this.owner != null && owners.contains(this.owner)) ? new Known(null, this.claimed) : this;
+		}
+
+	}
+
+	private final AtomicReference<Known> store = new AtomicReference<>(new Known(null, null));
+
+	private final QueueNode[] nodes = new QueueNode[4];
+
+	private final String[] owners = new String[4];
+
+	private final boolean[] current = new boolean[4];
+
+	private final boolean[] holds = new boolean[4];
+
+	private final int[] requests = new int[4];
+
+	private final LocalQueue queue = new LocalQueue((queue, node) -> {
+		if (node.begin()) {
+			node.queue().takeGrant();
+			Set<String> unwanted = node.queue().unwanted();
+			change((known) -> new Known(known.freeOf(unwanted).owner(), null));
+			node.queue().withdrawn(unwanted);
+			queue.leave(node);
+		}
+	});
+
+	@Test
+	void noGrantIsLostAndNoneIsHeldTwice() {
+		Interleavings.of(3, 3).check(GrantLincheckTests.class);
+	}
+
+	/**
+	 * The first step of a request: queues up, and registers if it is current.
+	 */
+	@Operation
+	public void request(@Param(name = "thread") int thread) {
+		if (this.nodes[thread] == null) {
+			this.owners[thread] = "us:" + thread + "." + this.requests[thread]++;
+			this.nodes[thread] = this.queue.enter(K, true, false, null);
+		}
+		if (!this.current[thread] && this.nodes[thread].takeTurn()) {
+			this.current[thread] = true;
+			ask(thread);
+		}
+	}
+
+	/**
+	 * Its next one: accepts what was granted to it, or asks again, if it was woken.
+	 */
+	@Operation
+	public void goOnIfWoken(@Param(name = "thread") int thread) {
+		if (this.current[thread] && !this.holds[thread] && isWoken(this.nodes[thread])) {
+			ReleaseNotification grant = this.nodes[thread].queue().takeGrant();
+			if (grant != null && this.owners[thread].equals(grant.owner())) {
+				acquired(thread);
+			}
+			else {
+				ask(thread);
+			}
+		}
+	}
+
+	/**
+	 * Asks again of its own accord.
+	 */
+	@Operation
+	public void poll(@Param(name = "thread") int thread) {
+		if (this.current[thread] && !this.holds[thread]) {
+			ask(thread);
+		}
+	}
+
+	/**
+	 * Its last one: gives up, or gives the key back.
+	 */
+	@Operation
+	public void leave(@Param(name = "thread") int thread) {
+		QueueNode node = this.nodes[thread];
+		if (node == null) {
+			return;
+		}
+		if (this.holds[thread]) {
+			giveBack(this.owners[thread]);
+		}
+		else if (this.current[thread]) {
+			node.queue().gaveUp(this.owners[thread]);
+		}
+		this.queue.leave(node);
+		this.nodes[thread] = null;
+		this.current[thread] = false;
+		this.holds[thread] = false;
+	}
+
+	/**
+	 * The store grants the key.
+	 */
+	@Operation
+	public void grant() {
+		Known before = change((known) -> (known.owner() == null) ? new Known(known.claimed(), null) : known);
+		String owner = before.claimed();
+		if (before.owner() == null && owner != null
+				&& !this.queue.granted(K, ReleaseNotification.granted("k", US, owner, 1), owner)) {
+			giveBack(owner);
+		}
+	}
+
+	@Validate
+	public void nothingIsLeftAndHeldIsHeld() {
+		for (int thread = 0; thread < this.nodes.length; thread++) {
+			if (this.holds[thread]) {
+				Interleavings.require(this.owners[thread].equals(this.store.get().owner()), "held, but not owned");
+			}
+		}
+		for (int thread = 0; thread < this.nodes.length; thread++) {
+			leave(thread);
+		}
+		Interleavings.require(this.store.get().equals(new Known(null, null)), "left in the store");
+		Interleavings.require(this.queue.isEmpty(), "a queue is left over");
+	}
+
+	private void ask(int thread) {
+		QueueNode node = this.nodes[thread];
+		String owner = this.owners[thread];
+		node.queue().registered = true;
+		Set<String> unwanted = node.queue().unwanted();
+		Known after = this.store.updateAndGet((known) -> {
+			Known free = known.freeOf(unwanted);
+			boolean taken = free.owner() == null && known.owner() != null;
+			return (taken || owner.equals(free.owner())) ? new Known(owner, null) : new Known(free.owner(), owner);
+		});
+		node.queue().settled(unwanted);
+		if (owner.equals(after.owner())) {
+			acquired(thread);
+		}
+	}
+
+	private void acquired(int thread) {
+		this.nodes[thread].acquired(this.owners[thread]).forEach(this::giveBack);
+		this.holds[thread] = true;
+	}
+
+	private void giveBack(String owner) {
+		change((known) -> known.freeOf(Set.of(owner)));
+	}
+
+	/**
+	 * Changes what the store knows.
+	 * @return what it knew before
+	 */
+	private Known change(UnaryOperator<Known> change) {
+		return this.store.getAndUpdate(change);
+	}
+
+	private static boolean isWoken(QueueNode node) {
+		boolean woken = node.queue().wakeUps().tryAcquire();
+		if (woken) {
+			node.queue().forgetWakeUps();
+		}
+		return woken;
+	}
+
+}

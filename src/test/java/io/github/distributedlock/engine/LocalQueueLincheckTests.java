@@ -1,0 +1,105 @@
+package io.github.distributedlock.engine;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.fixtures.Exploration;
+import io.github.distributedlock.fixtures.Interleavings;
+import org.jetbrains.lincheck.datastructures.BooleanGen;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whatever the threads of a JVM do at the same time, the queue of a key looks as if they
+ * had done it one after the other: first come first served, one turn at a time.
+ */
+@Exploration
+@Param(name = "thread", gen = ThreadIdGen.class)
+@Param(name = "mayWait", gen = BooleanGen.class)
+public class LocalQueueLincheckTests {
+
+	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
+
+	private final QueueNode[] nodes = new QueueNode[4];
+
+	private final boolean[] told = new boolean[4];
+
+	private final LocalQueue queue = new LocalQueue((queue, node) -> {
+		throw new IllegalStateException("nobody has registered");
+	});
+
+	@Test
+	void queuesAreServedInOrder() {
+		Interleavings.of(3, 4).sequentialSpecification(Line.class).check(LocalQueueLincheckTests.class);
+	}
+
+	@Operation
+	public boolean enter(@Param(name = "thread") int thread, @Param(name = "mayWait") boolean mayWait) {
+		if (this.nodes[thread] != null) {
+			return false;
+		}
+		this.nodes[thread] = this.queue.enter(K, mayWait, false, null);
+		return this.nodes[thread] != null;
+	}
+
+	@Operation
+	public boolean isGranted(@Param(name = "thread") int thread) {
+		QueueNode node = this.nodes[thread];
+		if (node == null || this.told[thread] || !node.takeTurn()) {
+			return false;
+		}
+		this.told[thread] = true;
+		return true;
+	}
+
+	@Operation
+	public void leave(@Param(name = "thread") int thread) {
+		if (this.nodes[thread] != null) {
+			this.queue.leave(this.nodes[thread]);
+			this.nodes[thread] = null;
+			this.told[thread] = false;
+		}
+	}
+
+	@Validate
+	public void vanishesWhenIdle() {
+		for (int thread = 0; thread < this.nodes.length; thread++) {
+			leave(thread);
+		}
+		Interleavings.require(this.queue.isEmpty(), "a queue is left over");
+	}
+
+	/**
+	 * The same by a single thread: who stands in line, and whether the first was told.
+	 */
+	public static class Line {
+
+		private final Deque<Integer> line = new ArrayDeque<>();
+
+		private int told = -1;
+
+		public boolean enter(int thread, boolean mayWait) {
+			return !this.line.contains(thread) && (mayWait || this.line.isEmpty()) && this.line.add(thread);
+		}
+
+		public boolean isGranted(int thread) {
+			if (this.line.isEmpty() || this.line.peek() != thread || this.told == thread) {
+				return false;
+			}
+			this.told = thread;
+			return true;
+		}
+
+		public void leave(int thread) {
+			if (this.line.remove(thread) && this.told == thread) {
+				this.told = -1;
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,169 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
+
+import io.github.distributedlock.LockHandle;
+import org.assertj.core.api.ThrowingConsumer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Waiting where no wake-ups arrive.
+ */
+class PollingTests extends EngineFixture {
+
+	private static final Duration LONG = Duration.ofSeconds(20);
+
+	private final List<Duration> polls = new CopyOnWriteArrayList<>();
+
+	@BeforeEach
+	void nothingIsHeard() {
+		this.backend.deaf(true);
+		ownedElsewhere("k", LEASE);
+	}
+
+	@Test
+	void pausesGrowFromTheShortestToTheLongest() {
+		notePolls();
+		acquiring(waiting("k", LONG));
+		this.time.advance(Duration.ofSeconds(8));
+		List<Duration> pauses = pauses();
+		assertThat(pauses).hasSizeGreaterThan(15);
+		assertThat(pauses.get(0)).satisfies(between(50, 100));
+		assertThat(pauses.get(1)).satisfies(between(100, 200));
+		assertThat(pauses.get(2)).satisfies(between(200, 400));
+		assertThat(pauses.subList(3, pauses.size())).allSatisfy(between(250, 500)).as("jitter").doesNotHaveDuplicates();
+	}
+
+	@Test
+	void pausesAreThoseOfTheSettings() {
+		LockEngineBuilder settings = LockEngine.builder(this.backend)
+			.pollInterval(Duration.ofSeconds(1), Duration.ofSeconds(1));
+		LockEngine engine = build(settings);
+		notePolls();
+		inThread(() -> engine.acquire(waiting("k", LONG)));
+		untilWaiting(1);
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(pauses()).hasSize(5).containsOnly(Duration.ofSeconds(1));
+	}
+
+	@Test
+	void pausesAreInTimeForAReservationIfThePlaceIsKept() {
+		this.backend.deaf(false);
+		this.backend.silent();
+		LockEngineBuilder settings = LockEngine.builder(this.backend)
+			.pollInterval(Duration.ofSeconds(1), Duration.ofMinutes(1));
+		LockEngine engine = build(settings);
+		notePolls();
+		inThread(() -> engine.acquire(waiting("k", LONG)));
+		untilWaiting(1);
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(pauses()).hasSize(10).containsOnly(this.store.reservation());
+	}
+
+	@Test
+	void pausesAreShortAgainAfterAWakeUp() {
+		acquiring(waiting("k", LONG));
+		this.time.advance(Duration.ofSeconds(5));
+		notePolls();
+		this.backend.listener().onResubscribed();
+		Awaitility.await().until(() -> this.polls.size() == 1 && this.time.waiting() == 1);
+		this.time.advance(Duration.ofMillis(300));
+		assertThat(pauses().get(0)).satisfies(between(50, 100));
+		assertThat(pauses().get(1)).satisfies(between(100, 200));
+	}
+
+	@Test
+	void pausesAreShortAgainForTheNextOneInTheLocalQueue() {
+		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(5)));
+		acquiring(waiting("k", LONG));
+		this.time.advance(Duration.ofMillis(4_999));
+		notePolls();
+		this.time.advance(Duration.ofMillis(1));
+		assertThat(leaving).failsWithin(PATIENCE);
+		Awaitility.await().until(() -> this.polls.size() == 1 && this.time.waiting() == 1);
+		this.time.advance(Duration.ofMillis(100));
+		assertThat(pauses().get(0)).satisfies(between(50, 100));
+	}
+
+	@Test
+	void pausesAreLongWhileWakeUpsArriveAndShortWhenTheyNoLongerDo() {
+		acquiring(waiting("k", LONG));
+		this.time.advance(Duration.ofSeconds(2));
+		this.backend.deaf(false);
+		this.time.advance(Duration.ofMillis(500));
+		notePolls();
+		this.time.advance(Duration.ofSeconds(2));
+		assertThat(pauses()).hasSizeBetween(3, 4).allSatisfy(between(400, 500));
+		this.backend.deaf(true);
+		int before = this.polls.size();
+		this.time.advance(Duration.ofMillis(600));
+		assertThat(pauses().get(before)).satisfies(between(50, 100));
+	}
+
+	@Test
+	void lockThatIsGivenBackIsFoundByTheNextPoll() {
+		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
+		this.time.advance(Duration.ofSeconds(5));
+		releasedElsewhere("k");
+		assertThat(holderOf("k")).as("reserved for nobody").isNull();
+		assertThat(waiter).isNotDone();
+		this.time.advance(Duration.ofMillis(500));
+		assertThat(waiter).succeedsWithin(PATIENCE);
+	}
+
+	@Test
+	void lastPollIsShortlyBeforeTheEndHoweverLongThePause() {
+		LockEngineBuilder settings = LockEngine.builder(this.backend)
+			.pollInterval(Duration.ofMinutes(1), Duration.ofMinutes(1));
+		LockEngine engine = build(settings);
+		CompletableFuture<LockHandle> waiter = inThread(() -> engine.acquire(waiting("k", LONG)));
+		untilWaiting(1);
+		releasedElsewhere("k");
+		this.time.advance(LONG);
+		assertThat(waiter).succeedsWithin(PATIENCE);
+	}
+
+	@Test
+	void hundredWaitersOfThisJvmCostNoMoreThanOne() {
+		for (int i = 0; i < 100; i++) {
+			inThread(() -> this.engine.acquire(waiting("k", LONG)));
+		}
+		untilWaiting(100);
+		notePolls();
+		this.time.advance(Duration.ofSeconds(5));
+		assertThat(pauses()).hasSizeBetween(10, 5_000 / 250 + 3);
+	}
+
+	/**
+	 * Notes from now on when the store is asked.
+	 */
+	private void notePolls() {
+		this.backend.breaks((step) -> {
+			this.polls.add(Duration.ofNanos(this.time.nanoTime()));
+			return step.get();
+		});
+	}
+
+	/**
+	 * The pauses between them. A request that finds the lock busy registers at once.
+	 */
+	private List<Duration> pauses() {
+		return IntStream.range(1, this.polls.size())
+			.mapToObj((i) -> this.polls.get(i).minus(this.polls.get(i - 1)))
+			.filter((pause) -> !pause.isZero())
+			.toList();
+	}
+
+	private static ThrowingConsumer<Duration> between(long leastMillis, long mostMillis) {
+		return (pause) -> assertThat(pause).isBetween(Duration.ofMillis(leastMillis), Duration.ofMillis(mostMillis));
+	}
+
+}

@@ -1,0 +1,113 @@
+package io.github.distributedlock.engine;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.ReleaseNotification;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A key that the store has granted to an owner that does not want it any more, or that
+ * must not have it.
+ */
+class UnwantedGrantTests extends EngineFixture {
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private final List<Claim> registered = new CopyOnWriteArrayList<>();
+
+	@BeforeEach
+	void lostGrants() {
+		this.backend.granting();
+		this.backend.onGrant((grant) -> {
+		});
+		this.backend.onRegister(this.registered::add);
+		ownedElsewhere("k", LONG);
+	}
+
+	@Test
+	void isCleanedUpIfNoThreadCanBeHadForItsWithdrawal() {
+		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", Duration.ofMillis(100)));
+		this.time.advance(Duration.ofMillis(60)); // With its last question behind it.
+		releasedElsewhere("k");
+		assertThat(holderOf("k")).isEqualTo(Holder.owner(last().owner()));
+		this.time.lackAThread();
+		this.time.advance(Duration.ofMillis(40));
+		assertThat(waiter).failsWithin(PATIENCE);
+		this.time.advance(Duration.ZERO);
+		assertThat(holderOf("k")).isNull();
+		assertThat(this.backend.steps()).contains("forget k").doesNotContain("withdraw k");
+		assertThat(hasQueues()).isFalse();
+	}
+
+	/** It may be owned still, although it was to be passed on. */
+	@Test
+	void isTakenFromTheOwnerBeforeAfterAPassThatWasNotAnswered() {
+		LockHandle held = this.engine.acquire("l");
+		CompletableFuture<LockHandle> next = acquiring(waiting("l", LONG));
+		this.time.pass(Duration.ofMillis(10)); // The slice.
+		this.backend.next("yield", ScriptedBackend.LOST_REQUEST);
+		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		held.close();
+		untilWaiting(1);
+		assertThat(holderOf("l")).isEqualTo(Holder.owner(held.owner()));
+		this.time.advance(Duration.ofMillis(50));
+		assertThat(last().replaced()).containsExactly(held.owner());
+		assertThat(next).succeedsWithin(PATIENCE);
+		assertThat(holderOf("l")).isEqualTo(Holder.owner(next.join().owner()));
+	}
+
+	/** By a registration that came late, after the one whose answer is under way. */
+	@Test
+	void isNamedAgainIfItWasHeardOfWhileACommandThatNamedItWasUnderWay() {
+		CompletableFuture<LockHandle> first = acquiring(waiting("k", Duration.ofMillis(100)));
+		CompletableFuture<LockHandle> second = acquiring(waiting("k", LONG));
+		this.time.advance(Duration.ofMillis(60)); // With its last question behind it.
+		Claim late = last();
+		this.backend.next("register", (step) -> {
+			Object busy = step.get();
+			assertThat(this.store.pass("other#1:1", late, false).owned()).isTrue();
+			hears(late);
+			return busy;
+		});
+		this.backend.forgetSteps();
+		this.time.advance(Duration.ofMillis(40));
+		assertThat(first).failsWithin(PATIENCE);
+		assertThat(this.registered.get(this.registered.size() - 2).replaced()).containsExactly(late.owner());
+		assertThat(last().replaced()).containsExactly(late.owner());
+		assertThat(second).succeedsWithin(PATIENCE);
+		assertThat(this.backend.steps()).containsExactly("register k", "register k");
+	}
+
+	@Test
+	void isNotHeldIfTheLastQuestionMustNotBeGranted() {
+		CompletableFuture<LockHandle> waiter = acquiring(waiting("k", LONG));
+		assertThat(last().number()).isEqualTo(1);
+		this.backend.deaf(true);
+		this.time.advance(Duration.ofMillis(600));
+		assertThat(last().number()).isZero();
+		int questions = this.registered.size();
+		hears(last().number(questions));
+		untilWaiting(1);
+		assertThat(this.registered).hasSize(questions + 1);
+		assertThat(waiter).isNotDone();
+	}
+
+	private void hears(Claim claim) {
+		this.backend.listener()
+			.onRelease(ReleaseNotification.granted(claim.key(), claim.waiter(), claim.owner(), claim.number()));
+	}
+
+	private Claim last() {
+		return this.registered.get(this.registered.size() - 1);
+	}
+
+}

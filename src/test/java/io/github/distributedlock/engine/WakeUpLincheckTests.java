@@ -1,0 +1,144 @@
+package io.github.distributedlock.engine;
+
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.fixtures.Exploration;
+import io.github.distributedlock.fixtures.Interleavings;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Whatever the threads of a JVM do at the same time, a wake-up reaches a node that acts
+ * on it: the current one asks the store again, or a withdrawal tells the store that none
+ * does.
+ */
+@Exploration
+@Param(name = "thread", gen = ThreadIdGen.class)
+public class WakeUpLincheckTests {
+
+	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
+
+	/**
+	 * What the store knows of this JVM.
+	 */
+	private enum Known {
+
+		NOTHING, REGISTERED, RESERVED
+
+	}
+
+	private final AtomicReference<Known> store = new AtomicReference<>(Known.NOTHING);
+
+	private final AtomicBoolean talking = new AtomicBoolean();
+
+	private final QueueNode[] nodes = new QueueNode[4];
+
+	private final boolean[] current = new boolean[4];
+
+	private final LocalQueue queue = new LocalQueue((queue, node) -> {
+		if (node.begin()) {
+			talk(() -> this.store.set(Known.NOTHING));
+			node.queue().withdrawn(Set.of());
+			queue.leave(node);
+		}
+	});
+
+	@Test
+	void noWakeUpIsLost() {
+		Interleavings.of(3, 3).check(WakeUpLincheckTests.class);
+	}
+
+	/**
+	 * The first step of a request: queues up, and registers if it is current.
+	 */
+	@Operation
+	public void request(@Param(name = "thread") int thread) {
+		QueueNode node = this.nodes[thread];
+		if (node == null) {
+			node = this.queue.enter(K, true, false, null);
+			this.nodes[thread] = node;
+		}
+		if (!this.current[thread] && node.takeTurn()) {
+			this.current[thread] = true;
+			ask(node);
+		}
+	}
+
+	/**
+	 * Its next one: asks again if it was woken.
+	 */
+	@Operation
+	public void askIfWoken(@Param(name = "thread") int thread) {
+		if (this.current[thread] && isWoken(this.nodes[thread])) {
+			ask(this.nodes[thread]);
+		}
+	}
+
+	/**
+	 * Its last one: gives up, or gives the lock back.
+	 */
+	@Operation
+	public void leave(@Param(name = "thread") int thread) {
+		if (this.nodes[thread] != null) {
+			this.queue.leave(this.nodes[thread]);
+			this.nodes[thread] = null;
+			this.current[thread] = false;
+		}
+	}
+
+	/**
+	 * Another JVM gives the lock back.
+	 */
+	@Operation
+	public void wake() {
+		if (this.store.compareAndSet(Known.REGISTERED, Known.RESERVED)) {
+			this.queue.wake(K);
+		}
+	}
+
+	@Validate
+	public void noReservationIsForgotten() {
+		for (int thread = 0; thread < this.nodes.length; thread++) {
+			if (this.current[thread] && this.store.get() == Known.RESERVED) {
+				Interleavings.require(isWoken(this.nodes[thread]), "the current node was not woken");
+			}
+		}
+		for (int thread = 0; thread < this.nodes.length; thread++) {
+			leave(thread);
+		}
+		Interleavings.require(this.store.get() == Known.NOTHING, "the store was not told that nobody waits");
+		Interleavings.require(this.queue.isEmpty(), "a queue is left over");
+	}
+
+	private void ask(QueueNode node) {
+		node.queue().registered = true;
+		talk(() -> {
+			Known before = this.store
+				.getAndUpdate((known) -> (known != Known.RESERVED) ? Known.REGISTERED : Known.NOTHING);
+			if (before == Known.RESERVED) {
+				node.acquired("owner");
+			}
+		});
+	}
+
+	private void talk(Runnable step) {
+		Interleavings.require(this.talking.compareAndSet(false, true), "two talk to the store at the same time");
+		step.run();
+		this.talking.set(false);
+	}
+
+	private static boolean isWoken(QueueNode node) {
+		boolean woken = node.queue().wakeUps().tryAcquire();
+		if (woken) {
+			node.queue().forgetWakeUps();
+		}
+		return woken;
+	}
+
+}

@@ -1,0 +1,308 @@
+package io.github.distributedlock.engine.lease;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.fixtures.Patience;
+
+/**
+ * Time that stands still until a test moves it. What is due runs on the test's thread, in
+ * order; so do the workers' tasks, at once, unless a test holds them back.
+ */
+public final class FakeTime implements EngineTime, Workers {
+
+	/**
+	 * How long one who is to act may stand still on a busy machine.
+	 */
+	private static final Duration PATIENCE = Patience.PATIENCE;
+
+	private record Task(long at, int number, Runnable action) {
+	}
+
+	private static final class Wait {
+
+		private final Semaphore signal;
+
+		private volatile boolean isOver;
+
+		private Wait(Semaphore signal) {
+			this.signal = signal;
+		}
+
+		/**
+		 * Nobody has woken the thread yet.
+		 */
+		boolean lasts(Thread thread) {
+			return thread.getState() == Thread.State.WAITING && !thread.isInterrupted()
+					&& this.signal.availablePermits() == 0 && !this.isOver;
+		}
+
+	}
+
+	private final PriorityQueue<Task> tasks = new PriorityQueue<>(
+			Comparator.comparingLong(Task::at).thenComparingInt(Task::number));
+
+	/**
+	 * Those that wait for a signal or have waited for one, with their last wait.
+	 */
+	private final Map<Thread, Wait> waits = new ConcurrentHashMap<>();
+
+	/**
+	 * How many waits have begun and how many have ended.
+	 */
+	private final AtomicInteger moves = new AtomicInteger();
+
+	private final List<Runnable> heldBack = new ArrayList<>();
+
+	private boolean holdBackRenewals;
+
+	private final AtomicBoolean noThread = new AtomicBoolean();
+
+	private volatile CountDownLatch sleep = new CountDownLatch(0);
+
+	private int number;
+
+	private long nanos = 1_000_000_000L;
+
+	private long suspended;
+
+	@Override
+	public synchronized long nanoTime() {
+		return this.nanos;
+	}
+
+	@Override
+	public synchronized long wallNanos() {
+		return 1_700_000_000_000_000_000L + this.nanos + this.suspended;
+	}
+
+	@Override
+	public boolean await(Semaphore signal, long nanos) throws InterruptedException {
+		if (signal.tryAcquire()) {
+			return true;
+		}
+		AtomicBoolean timedOut = new AtomicBoolean();
+		Alarm alarm = schedule(() -> {
+			timedOut.set(true);
+			signal.release();
+		}, nanos);
+		Wait wait = new Wait(signal);
+		this.waits.put(Thread.currentThread(), wait);
+		this.moves.incrementAndGet();
+		try {
+			signal.acquire();
+			wait.isOver = true;
+			oversleep();
+		}
+		finally {
+			wait.isOver = true;
+			this.moves.incrementAndGet();
+			alarm.cancel();
+		}
+		return !timedOut.get();
+	}
+
+	/**
+	 * A latch looks at the interrupt flag first and at its count then. An interrupt that
+	 * comes between the two, with the count, must end the sleep all the same.
+	 */
+	private void oversleep() throws InterruptedException {
+		this.sleep.await();
+		if (Thread.interrupted()) {
+			throw new InterruptedException("interrupted while it overslept");
+		}
+	}
+
+	@Override
+	public synchronized Alarm schedule(Runnable action, long delayNanos) {
+		Task task = new Task(this.nanos + delayNanos, this.number++, action);
+		this.tasks.add(task);
+		return () -> {
+			synchronized (this) {
+				this.tasks.remove(task);
+			}
+		};
+	}
+
+	@Override
+	public void renewal(Runnable task) {
+		if (this.holdBackRenewals) {
+			this.heldBack.add(task);
+		}
+		else {
+			task.run();
+		}
+	}
+
+	@Override
+	public void background(Runnable task) {
+		if (this.noThread.getAndSet(false)) {
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		}
+		task.run();
+	}
+
+	/**
+	 * Runs it when time is moved, if only by nothing: not inside the step that wakes it.
+	 */
+	@Override
+	public void request(Runnable task) {
+		schedule(task, 0);
+	}
+
+	@Override
+	public void listener(Runnable task) {
+		task.run();
+	}
+
+	@Override
+	public void action(Runnable task) {
+		task.run();
+	}
+
+	@Override
+	public void callback(Runnable task) {
+		task.run();
+	}
+
+	/**
+	 * The next task of the background gets no thread.
+	 */
+	public void lackAThread() {
+		this.noThread.set(true);
+	}
+
+	/**
+	 * From now on who is woken does not wake up before {@link #letThemWakeUp()}.
+	 */
+	public void letThemOversleep() {
+		this.sleep = new CountDownLatch(1);
+	}
+
+	public void letThemWakeUp() {
+		this.sleep.countDown();
+	}
+
+	/**
+	 * How many threads wait for a signal.
+	 */
+	public int waiting() {
+		return (int) this.waits.entrySet().stream().filter((wait) -> wait.getValue().lasts(wait.getKey())).count();
+	}
+
+	/**
+	 * How many tasks are due some time.
+	 */
+	public synchronized int scheduled() {
+		return this.tasks.size();
+	}
+
+	public void advance(Duration duration) {
+		letTheWokenAct();
+		long end = nanoTime() + duration.toNanos();
+		for (Task task = next(end); task != null; task = next(end)) {
+			task.action().run();
+			letTheWokenAct();
+		}
+		synchronized (this) {
+			this.nanos = Math.max(this.nanos, end);
+		}
+	}
+
+	/**
+	 * Time goes on only when those who were woken wait again, or have ended: else they
+	 * would act at another time than they were woken for.
+	 */
+	private void letTheWokenAct() {
+		long end = System.nanoTime() + PATIENCE.toNanos();
+		while (!isQuiet()) {
+			if (System.nanoTime() - end > 0) {
+				throw new IllegalStateException("Still acting: " + this.waits.keySet());
+			}
+			Thread.yield();
+		}
+	}
+
+	/**
+	 * Looks twice: one whom another woke before it came to rest itself, after it had been
+	 * looked at, is seen to act by the second look, or has moved.
+	 */
+	private boolean isQuiet() {
+		int before = this.moves.get();
+		return allRest() && allRest() && this.moves.get() == before;
+	}
+
+	private boolean allRest() {
+		this.waits.keySet().removeIf((thread) -> !thread.isAlive());
+		return this.waits.entrySet().stream().allMatch((wait) -> rests(wait.getKey(), wait.getValue()));
+	}
+
+	/**
+	 * It waits for a signal, or for what only the test does, as one that oversleeps. Not
+	 * for a mutex: whoever has that gives it back without more ado.
+	 */
+	private boolean rests(Thread thread, Wait wait) {
+		if (thread == Thread.currentThread() || wait.lasts(thread)) {
+			return true;
+		}
+		boolean oversleeps = this.sleep.getCount() > 0 && wait.signal.availablePermits() > 0;
+		Object blocker = LockSupport.getBlocker(thread);
+		return oversleeps || (thread.getState() == Thread.State.WAITING && wait.isOver && blocker != null
+				&& blocker.getClass().getEnclosingClass() != ReentrantLock.class);
+	}
+
+	private synchronized Task next(long end) {
+		Task task = this.tasks.peek();
+		if (task == null || task.at() > end) {
+			return null;
+		}
+		this.tasks.remove();
+		this.nanos = Math.max(this.nanos, task.at());
+		return task;
+	}
+
+	/**
+	 * Lets time pass within a step, so that nothing that is due runs.
+	 */
+	public synchronized void pass(Duration duration) {
+		this.nanos += duration.toNanos();
+	}
+
+	/**
+	 * Lets wall time pass while the monotonic clock stands still.
+	 */
+	public synchronized void suspend(Duration duration) {
+		this.suspended += duration.toNanos();
+	}
+
+	public void holdBackRenewals() {
+		this.holdBackRenewals = true;
+	}
+
+	/**
+	 * Runs the renewals that were held back.
+	 */
+	public void runHeldBack() {
+		this.holdBackRenewals = false;
+		List<Runnable> renewals = List.copyOf(this.heldBack);
+		this.heldBack.clear();
+		renewals.forEach(Runnable::run);
+	}
+
+	public List<Runnable> heldBack() {
+		return this.heldBack;
+	}
+
+}
