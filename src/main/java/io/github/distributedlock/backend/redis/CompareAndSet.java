@@ -12,7 +12,6 @@ import io.github.distributedlock.backend.redis.connection.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.OptimisticLockingFailureException;
-import org.springframework.data.redis.connection.ReturnType;
 
 /**
  * The one operation that has to be atomic for locks to be safe: compare and set. What
@@ -64,7 +63,7 @@ interface CompareAndSet {
 	 */
 	final class Lua implements CompareAndSet {
 
-		private final LuaScript script = new LuaScript(ReturnType.INTEGER, "compare-and-set");
+		private final LuaScript script = new LuaScript("compare-and-set");
 
 		@Override
 		public Atomicity atomicity() {

@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.connection.ReturnType;
 import org.springframework.data.redis.core.script.DigestUtils;
 
 /**
@@ -29,17 +28,14 @@ final class LuaScript {
 
 	private final byte[] digest;
 
-	private final ReturnType answer;
-
 	/**
 	 * Reads a script.
 	 * @param resources the names of its resources without {@code .lua}, by spaces
 	 */
-	LuaScript(ReturnType answer, String resources) {
+	LuaScript(String resources) {
 		String source = Stream.of(resources.split(" ")).map(LuaScript::read).collect(Collectors.joining("\n"));
 		this.source = KeyNames.bytes(source);
 		this.digest = KeyNames.bytes(DigestUtils.sha1DigestAsHex(source));
-		this.answer = answer;
 	}
 
 	/**
@@ -49,7 +45,7 @@ final class LuaScript {
 	@SuppressWarnings("unchecked")
 	<T> @Nullable T run(Link link, int keys, Object... keysAndArguments) {
 		try {
-			return (T) link.call(Command.script(Verb.EVALSHA, this.digest, this.answer, keys, keysAndArguments));
+			return (T) link.call(Command.script(Verb.EVALSHA, this.digest, keys, keysAndArguments));
 		}
 		catch (DataAccessException ex) {
 			// Refused before it ran, so this is no second attempt.
@@ -61,7 +57,7 @@ final class LuaScript {
 	}
 
 	@Nullable Object runInFull(Link link, int keys, Object... keysAndArguments) {
-		return link.call(Command.script(Verb.EVAL, this.source, this.answer, keys, keysAndArguments));
+		return link.call(Command.script(Verb.EVAL, this.source, keys, keysAndArguments));
 	}
 
 	private static String read(String name) {

@@ -22,8 +22,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.data.redis.connection.ReturnType;
-
 /**
  * Steps that are atomic because the server runs each as one script.
  */
@@ -35,26 +33,26 @@ final class LuaStore implements Store {
 
 	private static final Long UNUSABLE_COUNTER = 2L;
 
-	private final LuaScript acquire = new LuaScript(ReturnType.MULTI, QUEUE + "lib-acquire acquire");
+	private final LuaScript acquire = new LuaScript(QUEUE + "lib-acquire acquire");
 
-	private final LuaScript pass = new LuaScript(ReturnType.MULTI, QUEUE + "lib-acquire pass");
+	private final LuaScript pass = new LuaScript(QUEUE + "lib-acquire pass");
 
-	private final LuaScript release = new LuaScript(ReturnType.INTEGER,
+	private final LuaScript release = new LuaScript(
 			"release-fast lib-clock lib-grant release-grant lib-lock lib-waiters release");
 
-	private final LuaScript releaseAll = new LuaScript(ReturnType.MULTI, QUEUE + "release-all");
+	private final LuaScript releaseAll = new LuaScript(QUEUE + "release-all");
 
-	private final LuaScript withdraw = new LuaScript(ReturnType.INTEGER, QUEUE + "withdraw");
+	private final LuaScript withdraw = new LuaScript(QUEUE + "withdraw");
 
-	private final LuaScript forget = new LuaScript(ReturnType.INTEGER, QUEUE + "forget");
+	private final LuaScript forget = new LuaScript(QUEUE + "forget");
 
-	private final LuaScript downgrade = new LuaScript(ReturnType.INTEGER, QUEUE + "downgrade");
+	private final LuaScript downgrade = new LuaScript(QUEUE + "downgrade");
 
-	private final LuaScript park = new LuaScript(ReturnType.INTEGER, "lib-clock lib-lock park");
+	private final LuaScript park = new LuaScript("lib-clock lib-lock park");
 
-	private final LuaScript renew = new LuaScript(ReturnType.MULTI, "lib-clock lib-lock renew");
+	private final LuaScript renew = new LuaScript("lib-clock lib-lock renew");
 
-	private final LuaScript inspect = new LuaScript(ReturnType.MULTI, "lib-clock lib-lock inspect");
+	private final LuaScript inspect = new LuaScript("lib-clock lib-lock inspect");
 
 	private final @Nullable Store whileSlotMoves;
 
@@ -110,7 +108,7 @@ final class LuaStore implements Store {
 	public void tryOut(Link link, String key) {
 		byte[] lock = this.names.lock(key);
 		Object[] all = { lock, this.names.waiters(key), this.names.liveness(key), this.names.fence(key) };
-		LuaScript trial = new LuaScript(ReturnType.INTEGER, "trial");
+		LuaScript trial = new LuaScript("trial");
 		trial.run(link, all.length, all);
 		trial.runInFull(link, all.length, all);
 		Values.setIfPresent(link, lock, "", 1);
@@ -120,7 +118,7 @@ final class LuaStore implements Store {
 
 	private boolean allowsClaims(Link link, String key) {
 		try {
-			new LuaScript(ReturnType.INTEGER, "trial-claims").run(link, 1, this.names.claims(key));
+			new LuaScript("trial-claims").run(link, 1, this.names.claims(key));
 			return true;
 		}
 		catch (RuntimeException ex) {

@@ -2,10 +2,6 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.util.Arrays;
 
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.data.redis.connection.ReturnType;
-
 /**
  * A command for the node that serves a key. What is no {@code byte[]} is sent as its
  * text.
@@ -13,16 +9,14 @@ import org.springframework.data.redis.connection.ReturnType;
  * @param key a key of the node that is to carry it out: one of the arguments, the same
  * object, unless none of them is a key
  * @param arguments all that follows the verb, which nobody changes
- * @param answer what a script answers, which some clients have to know; {@code null} if
- * this is no script
  */
-public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable ReturnType answer) {
+public record Command(Verb verb, byte[] key, byte[][] arguments) {
 
 	/**
 	 * A command whose first argument is the key.
 	 */
 	public static Command of(Verb verb, byte[] key, Object... more) {
-		return new Command(verb, key, arguments(more, key), null);
+		return new Command(verb, key, arguments(more, key));
 	}
 
 	/**
@@ -30,7 +24,7 @@ public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Retur
 	 * @param key a key of the node that is to carry it out
 	 */
 	public static Command at(byte[] key, Verb verb, Object... arguments) {
-		return new Command(verb, key, arguments(arguments), null);
+		return new Command(verb, key, arguments(arguments));
 	}
 
 	/**
@@ -40,9 +34,9 @@ public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Retur
 	 * @param keys how many of the rest are keys, one at least
 	 * @param keysAndArguments the rest
 	 */
-	public static Command script(Verb verb, byte[] script, ReturnType answer, int keys, Object... keysAndArguments) {
+	public static Command script(Verb verb, byte[] script, int keys, Object... keysAndArguments) {
 		byte[][] arguments = arguments(keysAndArguments, script, KeyNames.number(keys));
-		return new Command(verb, arguments[2], arguments, answer);
+		return new Command(verb, arguments[2], arguments);
 	}
 
 	private static byte[][] arguments(Object[] more, byte[]... first) {

@@ -13,7 +13,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.InitializingBean;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.ReturnType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -90,17 +89,17 @@ class LinkTests {
 	}
 
 	private static void scripts(Link link) {
-		List<?> list = link.list(script(ReturnType.MULTI, "return {1, 'a', false, 2}"));
+		List<?> list = link.list(script("return {1, 'a', false, 2}"));
 		assertThat(list).hasSize(4);
 		assertThat(list.get(0)).isEqualTo(1L);
 		assertThat((byte[]) list.get(1)).isEqualTo(KeyNames.bytes("a"));
 		assertThat(list.get(2)).isNull();
 		assertThat(list.get(3)).isEqualTo(2L);
-		assertThat(link.number(script(ReturnType.INTEGER, "return 3"))).isEqualTo(3);
+		assertThat(link.number(script("return 3"))).isEqualTo(3);
 	}
 
-	private static Command script(ReturnType answer, String source) {
-		return Command.script(Verb.EVAL, KeyNames.bytes(source), answer, 1, TEXT);
+	private static Command script(String source) {
+		return Command.script(Verb.EVAL, KeyNames.bytes(source), 1, TEXT);
 	}
 
 	private static void together(Link link) {
