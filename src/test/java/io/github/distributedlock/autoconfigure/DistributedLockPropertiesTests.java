@@ -248,7 +248,7 @@ class DistributedLockPropertiesTests {
 			.contains("'distributed-lock.redis.atomicity'")
 			.contains("Invalid value '" + atomicity + "'")
 			.contains("In a cluster distributed-lock.redis.atomicity=" + atomicity
-					+ " is not possible: use auto, lua or native");
+					+ " is not possible: use auto, lua, native");
 	}
 
 	@ParameterizedTest

@@ -76,8 +76,8 @@ class StartUpCheckTests {
 					"    native (DELEX), native (DELIFEQ), native (SET IFEQ): ERR syntax error",
 					"    native (TAIR): ERR unknown command `CAS`" + System.lineSeparator(),
 					"    transaction: NOPERM this user has no permissions to run the 'watch' command", "Action:",
-					"Either allow one of these to the user of the connection", "    transaction: ACL SETUSER <user> ",
-					"+watch", "    lua: ACL SETUSER <user> ", "+evalsha",
+					"Either allow one of these to the user of the connection", "    lua: ACL SETUSER <user> ",
+					"+evalsha", "    transaction: ACL SETUSER <user> ", "+watch",
 					"on the keys ~lock* and the channels &lock-wake:*", "Or do without: ",
 					"distributed-lock.redis.atomicity=best-effort");
 		}
@@ -187,7 +187,7 @@ class StartUpCheckTests {
 			application("jedis", server.port()).withPropertyValues("distributed-lock.redis.atomicity=best-effort")
 				.run((context) -> {
 					assertThat(output).containsOnlyOnce("Locks are kept atomic by best-effort on Redis 6.2.")
-						.containsOnlyOnce("distributed-lock.redis.atomicity=best-effort: a lock is compared first");
+						.containsOnlyOnce("With distributed-lock.redis.atomicity=best-effort a command that arrives more than 250 ms late");
 					context.getBean(DistributedLock.class).acquire("key").close();
 				});
 		}

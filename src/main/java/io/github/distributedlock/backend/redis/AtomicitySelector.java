@@ -5,6 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
@@ -73,25 +74,31 @@ final class AtomicitySelector {
 		this.scripts = SingletonSupplier.of(() -> List.of(new LuaStore(connections, settings)));
 		this.plain = SingletonSupplier.of(this::makePlain);
 		Atomicity wanted = settings.atomicity();
-		if (connections.cluster() && (wanted == Atomicity.TRANSACTION || wanted == Atomicity.BEST_EFFORT)) {
-			throw new IllegalArgumentException("In a cluster distributed-lock.redis.atomicity="
-					+ AccessRules.text(wanted) + " is not possible: use auto, lua or native");
+		if (!isPossible(wanted)) {
+			throw new IllegalArgumentException(
+					"In a cluster distributed-lock.redis.atomicity=" + wanted.text() + " is not possible: use "
+							+ possible().map(Atomicity::text).collect(Collectors.joining(", ")));
 		}
 		this.choosing = new Opening<>(this::choose, settings.commandTimeout(), Opening.FIRST);
 	}
 
 	private List<Store> makePlain() {
 		UnansweredRenewals unanswered = new UnansweredRenewals();
-		Stream<CompareAndSet> others = this.connections.cluster() ? Stream.empty()
-				: Stream.of(new CompareAndSet.Transaction(), new CompareAndSet.BestEffort());
-		return Stream.concat(Stream.of(CompareAndSet.Native.values()), others)
+		return CompareAndSet.withoutScripts()
 			.map((one) -> (Store) new PlainStore(one, this.connections, this.settings, unanswered))
 			.toList();
 	}
 
 	private boolean isWanted(Store store) {
-		Atomicity wanted = this.settings.atomicity();
-		return store.atomicity() == wanted || (wanted == Atomicity.AUTO && store.atomicity() != Atomicity.BEST_EFFORT);
+		return this.settings.atomicity().includes(store.atomicity()) && isPossible(store.atomicity());
+	}
+
+	private Stream<Atomicity> possible() {
+		return Stream.of(Atomicity.values()).filter(this::isPossible);
+	}
+
+	private boolean isPossible(Atomicity way) {
+		return way.isClustered() || !this.connections.cluster();
 	}
 
 	/**
@@ -256,7 +263,7 @@ final class AtomicitySelector {
 		return nothing(
 				probe.server() + " offers no atomic compare-and-change operation, and without one no lock is safe."
 						+ " Tried, and answered:" + probe.answers(),
-				AccessRules.waysOut(this.settings.atomicity(), this.names, rights, this.connections.cluster()));
+				AccessRules.waysOut(this.settings.atomicity(), possible().toList(), this.names, rights));
 	}
 
 	private RuntimeException nothing(String problem, String remedy) {
@@ -273,12 +280,10 @@ final class AtomicitySelector {
 			return;
 		}
 		logger.info("Locks are kept atomic by {} on {}", found.description(), server);
-		if (found.atomicity() == Atomicity.BEST_EFFORT) {
-			logger.warn("distributed-lock.redis.atomicity=best-effort: a lock is compared first and then changed, so a"
-					+ " command that arrives more than {} ms late, or once its sender has given it up, can release,"
-					+ " take or renew the lock of another owner; so can a waiter beside instances that use native or"
-					+ " transaction. Use it only where the server allows nothing else",
-					CompareAndSet.BestEffort.MARGIN_MILLIS);
+		String risk = found.atomicity().risk();
+		if (risk != null) {
+			logger.warn("With distributed-lock.redis.atomicity={} {}. Use it only where the server allows nothing else",
+					found.atomicity().text(), risk);
 		}
 	}
 

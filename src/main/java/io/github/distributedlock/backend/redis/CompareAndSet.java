@@ -3,11 +3,14 @@ package io.github.distributedlock.backend.redis;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.redis.connection.Command;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.github.distributedlock.backend.redis.connection.KeyNames;
+import io.github.distributedlock.backend.redis.connection.Lanes;
 import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.connection.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +21,13 @@ import org.springframework.dao.OptimisticLockingFailureException;
  * servers allow for it differs.
  */
 interface CompareAndSet {
+
+	/**
+	 * All of them but the script, the best first.
+	 */
+	static Stream<CompareAndSet> withoutScripts() {
+		return Stream.concat(Stream.of(Native.values()), Stream.of(new Transaction(), new BestEffort()));
+	}
 
 	/**
 	 * Replaces the value of a key if it is the expected one, else changes nothing.
@@ -46,7 +56,14 @@ interface CompareAndSet {
 	Atomicity atomicity();
 
 	default String description() {
-		return AccessRules.text(atomicity());
+		return atomicity().text();
+	}
+
+	/**
+	 * The connections that it needs.
+	 */
+	default Lanes lanes(OwnConnections connections) {
+		return connections.shared();
 	}
 
 	/**
@@ -143,6 +160,13 @@ interface CompareAndSet {
 		@Override
 		public Atomicity atomicity() {
 			return Atomicity.TRANSACTION;
+		}
+
+		// Which there are where a transaction is possible.
+		@Override
+		public Lanes lanes(OwnConnections connections) {
+			Lanes exclusive = connections.exclusive();
+			return (exclusive != null) ? exclusive : connections.shared();
 		}
 
 		@Override

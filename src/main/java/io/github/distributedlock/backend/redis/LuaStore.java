@@ -127,7 +127,7 @@ final class LuaStore implements Store {
 				throw ex;
 			}
 			logger.info("Locks are reserved for those that wait, and not granted, which takes a command more for each"
-					+ " hand-over: the user may not do{} ({})", AccessRules.GRANTS, RedisFailures.lastWord(ex));
+					+ " hand-over: the user may not do{} ({})", Atomicity.GRANTS, RedisFailures.lastWord(ex));
 			return false;
 		}
 	}

@@ -64,9 +64,7 @@ class PlainStore implements Store {
 	PlainStore(CompareAndSet compareAndSet, OwnConnections connections, RedisLockSettings settings,
 			UnansweredRenewals unanswered) {
 		this.compareAndSet = compareAndSet;
-		Lanes exclusive = connections.exclusive();
-		this.lanes = (compareAndSet.atomicity() == Atomicity.TRANSACTION && exclusive != null) ? exclusive
-				: connections.shared();
+		this.lanes = compareAndSet.lanes(connections);
 		this.names = new KeyNames(settings.prefix());
 		this.timeout = settings.commandTimeout();
 		this.waiters = new WaitingList(connections, settings);

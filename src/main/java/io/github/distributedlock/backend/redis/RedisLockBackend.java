@@ -81,8 +81,8 @@ public final class RedisLockBackend implements LockBackend {
 	 * and database are taken from it
 	 * @param settings the settings
 	 * @throws IllegalArgumentException if it is not known where the factory leads, as
-	 * only Jedis' and Lettuce's say it; if replicas are to acknowledge locks, or
-	 * transactions or best effort are to keep them, and it leads to a cluster
+	 * only Jedis' and Lettuce's say it; if it leads to a cluster, and replicas are to
+	 * acknowledge locks, or the atomicity that is asked for is not possible there
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory, RedisLockSettings settings) {
 		this(applicationFactory, settings, System::nanoTime);
@@ -133,7 +133,7 @@ public final class RedisLockBackend implements LockBackend {
 	@Override
 	public Map<String, String> details() {
 		Store known = this.selector.known();
-		return (known != null) ? Map.of("type", "redis", "atomicity", AccessRules.text(known.atomicity()))
+		return (known != null) ? Map.of("type", "redis", "atomicity", known.atomicity().text())
 				: Map.of("type", "redis");
 	}
 
@@ -147,9 +147,8 @@ public final class RedisLockBackend implements LockBackend {
 		if (!Store.needsScripts(request.mode(), request.fair())) {
 			return;
 		}
-		Atomicity asked = this.settings.atomicity();
 		// If another way is asked for by name, the server need not be asked.
-		if ((asked != Atomicity.AUTO && asked != Atomicity.LUA) || atomicity() != Atomicity.LUA) {
+		if (!this.settings.atomicity().includes(Atomicity.LUA) || atomicity() != Atomicity.LUA) {
 			throw Store.refusal(request.keys().get(0), request.mode(), request.fair());
 		}
 	}

@@ -67,18 +67,18 @@ class AccessProbeTests {
 	@MethodSource("ways")
 	void noWayIsUsedWithoutEachOfItsRights(Client client, Atomicity way) {
 		OwnConnections connections = connections(client);
-		allow(this.admin, AccessRules.commands(way));
+		allow(this.admin, way.commands());
 		assertThat(choose(connections, way)).isEqualTo(way);
-		for (String right : AccessRules.required(way).split(" ")) {
+		for (String right : way.required().split(" ")) {
 			String command = right.substring(1);
 			this.admin.aclSetUser(USER, "-" + command);
 			assertThatExceptionOfType(UnsentException.class).as("without %s", right)
 				.isThrownBy(() -> choose(connections, way))
 				.havingRootCause()
 				.isInstanceOf(NothingAllowed.class)
-				.withMessageContaining(AccessRules.text(way))
+				.withMessageContaining(way.text())
 				.satisfies((nothing) -> assertThat(((NothingAllowed) nothing).remedy())
-					.contains(AccessRules.commands(way)));
+					.contains(way.commands()));
 			this.admin.aclSetUser(USER, right);
 		}
 		assertThat(choose(connections, way)).isEqualTo(way);
@@ -94,7 +94,7 @@ class AccessProbeTests {
 				? List.of("~lock:*", "~lock-waiters:*", "~lock-alive:*", "~lock-fence:*")
 				: List.of("~lock:*", "~lock-waiters:*", "~lock-fence:*");
 		for (String denied : names) {
-			allow(this.admin, AccessRules.commands(way));
+			allow(this.admin, way.commands());
 			this.admin.aclSetUser(USER, "resetkeys");
 			names.stream().filter((name) -> !name.equals(denied)).forEach((name) -> this.admin.aclSetUser(USER, name));
 			assertThatExceptionOfType(UnsentException.class).as("without %s", denied)
@@ -112,10 +112,10 @@ class AccessProbeTests {
 	void aDatabaseTakesSelect(Client client) {
 		RedisStandaloneConfiguration database = login();
 		database.setDatabase(3);
-		allow(this.admin, AccessRules.commands(Atomicity.LUA));
+		allow(this.admin, Atomicity.LUA.commands());
 		try (RedisLockBackend backend = client.backend(database, SETTINGS)) {
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity)
-				.withMessageContaining(AccessRules.commands(Atomicity.LUA) + " +select");
+				.withMessageContaining(Atomicity.LUA.commands() + " +select");
 		}
 		this.admin.aclSetUser(USER, "+select");
 		try (RedisLockBackend backend = client.backend(database, SETTINGS)) {
@@ -127,10 +127,10 @@ class AccessProbeTests {
 	@EnumSource
 	void replicasThatAcknowledgeTakeWait(Client client) {
 		RedisLockSettings acknowledged = SETTINGS.replicasToAck(1, Duration.ofMillis(100));
-		allow(this.admin, AccessRules.commands(Atomicity.LUA));
+		allow(this.admin, Atomicity.LUA.commands());
 		try (RedisLockBackend backend = client.backend(login(), acknowledged)) {
 			assertThatExceptionOfType(LockBackendException.class).isThrownBy(backend::atomicity)
-				.withMessageContaining(AccessRules.commands(Atomicity.LUA) + " +wait");
+				.withMessageContaining(Atomicity.LUA.commands() + " +wait");
 		}
 		this.admin.aclSetUser(USER, "+wait");
 		try (RedisLockBackend backend = client.backend(login(), acknowledged)) {
@@ -144,7 +144,7 @@ class AccessProbeTests {
 		try (RedisCluster cluster = RedisCluster.start(RedisServers.EMBEDDED, 3)) {
 			for (Server master : cluster.masters()) {
 				try (Jedis node = master.admin()) {
-					allow(node, AccessRules.commands(Atomicity.LUA) + " +cluster");
+					allow(node, Atomicity.LUA.commands() + " +cluster");
 				}
 			}
 			RedisClusterConfiguration servers = new RedisClusterConfiguration(

@@ -134,7 +134,7 @@ class AccessRulesTests {
 	}
 
 	private static List<String> commands(Atomicity way, String comparing) {
-		return List.of(AccessRules.commands(way).replace("+delex", comparing).split(" "));
+		return List.of(way.commands().replace("+delex", comparing).split(" "));
 	}
 
 	private static void takeAndGiveBack(LockEngine engine, Jedis admin) {
@@ -217,7 +217,7 @@ class AccessRulesTests {
 	@Test
 	void theDocumentsHaveThem() throws IOException {
 		String document = Files.readString(Path.of("src/docs/redis.md"));
-		assertThat(Arrays.stream(Atomicity.values()).map(AccessRules::commands))
+		assertThat(Arrays.stream(Atomicity.values()).map(Atomicity::commands))
 			.allSatisfy((commands) -> assertThat(document).contains(commands));
 	}
 
