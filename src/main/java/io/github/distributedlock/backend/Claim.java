@@ -102,6 +102,14 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
+	 * What it takes of a store.
+	 * @return the features, mostly none
+	 */
+	public Set<LockFeature> features() {
+		return LockFeature.of(mode(), fair(), this.fenced);
+	}
+
+	/**
 	 * The number of this attempt.
 	 * @return the number, 0 if the store must not grant the key
 	 */

@@ -84,8 +84,9 @@ public enum LockFeature {
 
 	/**
 	 * The word of a request that takes it.
+	 * @return the word, as in "was requested as"
 	 */
-	String word() {
+	public String word() {
 		return (this == FENCING) ? "fenced" : (this == FAIR) ? "fair" : name();
 	}
 
@@ -95,14 +96,21 @@ public enum LockFeature {
 	 * @return the features, mostly none
 	 */
 	public static Set<LockFeature> of(LockRequest request) {
+		return of(request.mode(), request.fair(), request.fenced());
+	}
+
+	static Set<LockFeature> of(LockMode mode, boolean fair, boolean fenced) {
+		if (mode == LockMode.EXCLUSIVE && !fair && !fenced) {
+			return Set.of();
+		}
 		Set<LockFeature> features = EnumSet.noneOf(LockFeature.class);
-		if (request.mode() == LockMode.SHARED) {
+		if (mode == LockMode.SHARED) {
 			features.add(SHARED);
 		}
-		if (request.fair()) {
+		if (fair) {
 			features.add(FAIR);
 		}
-		if (request.fenced()) {
+		if (fenced) {
 			features.add(FENCING);
 		}
 		return features;

@@ -132,7 +132,7 @@ class PlainStore implements Store {
 	}
 
 	private AcquireResult take(Link link, Claim claim, long begin) {
-		refuseIfShared(claim);
+		Store.requireScripts(claim.key(), claim.features());
 		byte[] name = this.names.lock(claim.key());
 		AcquireResult result = Store.acquireIfFree(link, name, claim, () -> {
 			requireTime(begin);
@@ -150,12 +150,6 @@ class PlainStore implements Store {
 		String found = replaceable(claim, holder);
 		return (found != null && replace(link, name, found, claim.owner(), claim.lease().toMillis()))
 				? AcquireResult.ACQUIRED : result;
-	}
-
-	private static void refuseIfShared(Claim claim) {
-		if (Store.needsScripts(claim.mode(), claim.fair())) {
-			throw Store.refusal(claim.key(), claim.mode(), claim.fair());
-		}
 	}
 
 	// What a lock may have that the claim's owner takes it from: that it is reserved for
@@ -193,7 +187,7 @@ class PlainStore implements Store {
 
 	@Override
 	public HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers) {
-		refuseIfShared(next);
+		Store.requireScripts(next.key(), next.features());
 		this.unanswered.forget(owner);
 		if (!yields && replace(link, this.names.lock(next.key()), owner, next.owner(), next.lease().toMillis())) {
 			return HandOverResult.of(true, afterwards(() -> token(link, next, System.nanoTime())));

@@ -48,9 +48,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public final class RedisLockBackend implements LockBackend {
 
-	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.SHARED, LockFeature.FAIR, LockFeature.FENCING,
-			LockFeature.INSPECTION, LockFeature.NOTIFICATIONS, LockFeature.PLACES, LockFeature.GRANTS,
-			LockFeature.HAND_OVER, LockFeature.DOWNGRADE);
+	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.values());
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisLockBackend.class);
 
@@ -144,21 +142,21 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public void checkSupport(LockRequest request) {
-		if (!Store.needsScripts(request.mode(), request.fair())) {
+		Set<LockFeature> taken = LockFeature.of(request);
+		if (Store.WITHOUT_SCRIPTS.containsAll(taken)) {
 			return;
 		}
 		// If another way is asked for by name, the server need not be asked.
 		if (!this.settings.atomicity().includes(Atomicity.LUA) || atomicity() != Atomicity.LUA) {
-			throw Store.refusal(request.keys().get(0), request.mode(), request.fair());
+			Store.requireScripts(request.keys().get(0), taken);
 		}
 	}
 
 	// A plain request for a free key needs no script.
 	@Override
 	public AcquireResult acquire(Claim claim) {
-		boolean plain = !claim.fenced() && !Store.needsScripts(claim.mode(), claim.fair());
 		return run("acquire", claim.key(), 0, this::acquiring, (store, link) -> acknowledged(link, store, claim,
-				plain ? acquireIfFree(store, link, claim) : store.acquire(link, claim, false)));
+				claim.features().isEmpty() ? acquireIfFree(store, link, claim) : store.acquire(link, claim, false)));
 	}
 
 	private @Nullable AcquireResult acquireIfFree(Store store, Link link, Claim claim) {
@@ -168,7 +166,8 @@ public final class RedisLockBackend implements LockBackend {
 		AcquireResult result = Store.acquireIfFree(link, this.names.lock(claim.key()), claim,
 				() -> this.connections.cluster()
 						|| System.nanoTime() - begin <= this.settings.commandTimeout().toNanos() / 4);
-		return LockCodec.holder(claim.owner()).equals(result.holder()) ? store.acquire(link, claim, false) : result;
+		return (!result.acquired() && LockCodec.holder(claim.owner()).equals(result.holder()))
+				? store.acquire(link, claim, false) : result;
 	}
 
 	@Override

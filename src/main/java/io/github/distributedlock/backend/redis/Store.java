@@ -6,12 +6,12 @@ import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.HandOverResult;
 import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.backend.redis.connection.Lanes;
 import io.github.distributedlock.backend.redis.connection.Link;
@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * differently share locks. An answer is {@code null} if there was none.
  */
 interface Store {
+
+	/** What a request may take of a store without scripts. */
+	Set<LockFeature> WITHOUT_SCRIPTS = Set.of(LockFeature.FENCING);
 
 	Atomicity atomicity();
 
@@ -97,7 +100,8 @@ interface Store {
 	}
 
 	default boolean downgrade(Link link, String key, String owner) {
-		throw refusal(key, LockMode.SHARED, false);
+		requireScripts(key, Set.of(LockFeature.SHARED));
+		return false;
 	}
 
 	boolean leaveToExpire(Link link, String key, String owner, long restMillis);
@@ -125,24 +129,23 @@ interface Store {
 	}
 
 	/**
-	 * Whether it takes scripts: several commands one after another, between which another
-	 * client could come, cannot keep readers and writers apart, nor an order.
+	 * Refuses what a store without scripts cannot do: several commands one after another,
+	 * between which another client could come, cannot keep readers and writers apart, nor
+	 * an order.
+	 * @param taken what a request or claim takes
 	 */
-	static boolean needsScripts(LockMode mode, boolean fair) {
-		return fair || mode != LockMode.EXCLUSIVE;
-	}
-
-	/**
-	 * What is said where that is not possible.
-	 */
-	static LockBackendException refusal(String key, LockMode mode, boolean fair) {
-		return LockBackendException
-			.of("Lock '" + LockException.printable(key) + "' was requested as " + (fair ? "fair" : mode)
-					+ ", which takes scripts (Lua), and those are not used on this server")
-			.remedy("allow EVALSHA and EVAL to the user of the connection, and leave distributed-lock.redis.atomicity at"
-					+ " auto or set it to lua")
-			.notCarriedOut(true)
-			.build();
+	static void requireScripts(String key, Set<LockFeature> taken) {
+		for (LockFeature feature : taken) {
+			if (!WITHOUT_SCRIPTS.contains(feature)) {
+				throw LockBackendException
+					.of("Lock '" + LockException.printable(key) + "' was requested as " + feature.word()
+							+ ", which takes scripts (Lua), and those are not used on this server")
+					.remedy("allow EVALSHA and EVAL to the user of the connection, and leave"
+							+ " distributed-lock.redis.atomicity at auto or set it to lua")
+					.notCarriedOut(true)
+					.build();
+			}
+		}
 	}
 
 }
