@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import java.util.Locale;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -94,10 +95,10 @@ public enum Atomicity {
 	}
 
 	/**
-	 * Whether it is possible in a cluster.
+	 * The settings that are possible, in a cluster or elsewhere.
 	 */
-	boolean isClustered() {
-		return this.clustered;
+	static Stream<Atomicity> possible(boolean cluster) {
+		return Stream.of(values()).filter((way) -> way.clustered || !cluster);
 	}
 
 	/**

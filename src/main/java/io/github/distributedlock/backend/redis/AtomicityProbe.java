@@ -16,79 +16,74 @@ import io.github.distributedlock.backend.redis.connection.Command;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.github.distributedlock.backend.redis.connection.KeyNames;
 import io.github.distributedlock.backend.redis.connection.Link;
+import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.connection.RedisFailures;
 import io.github.distributedlock.backend.redis.connection.RedisRefusal;
-import io.github.distributedlock.backend.redis.connection.SignalLine;
 import io.github.distributedlock.backend.redis.connection.SignalLine.SignalConnection;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.QueryTimeoutException;
 
 /**
- * Finds out what a server allows, by trying it on a key that does not exist. Each trial
- * has a connection of its own, since a proxy may close it for a command that it does not
- * know.
+ * Finds out what a server allows, by trying it on a key that does not exist, and says
+ * what to do if it allows nothing. Each trial has a connection of its own, since a proxy
+ * may close it for a command that it does not know.
  */
 final class AtomicityProbe {
 
 	/** So many that a node of several has hardly ever all of them. */
 	private static final int SLOTS = 16;
 
-	private final SignalLine connections;
+	private static final String LINE = System.lineSeparator();
+
+	private static final String INDENTED = LINE + "    ";
+
+	private final OwnConnections connections;
+
+	private final RedisLockSettings settings;
 
 	private final KeyNames names;
-
-	private final boolean asksReplicas;
 
 	private final String key = "probe-" + UUID.randomUUID();
 
 	/** What was tried, by answer. */
 	private final Map<String, List<String>> refused = new LinkedHashMap<>();
 
-	AtomicityProbe(SignalLine connections, KeyNames names, boolean asksReplicas) {
+	private @Nullable Map<String, String> info;
+
+	AtomicityProbe(OwnConnections connections, RedisLockSettings settings) {
 		this.connections = connections;
-		this.names = names;
-		this.asksReplicas = asksReplicas;
+		this.settings = settings;
+		this.names = new KeyNames(settings.prefix());
 	}
 
 	/**
 	 * Finds the first that works.
 	 * @param stores what may be tried, the best first
-	 * @return it, or {@code null} if none does
+	 * @return it
+	 * @throws RedisFailures.NothingAllowed if none does, or a client of one server asks a
+	 * node of a cluster that has other nodes, to which it cannot follow
 	 * @throws org.springframework.dao.DataAccessException if the server cannot say so now
 	 */
-	@Nullable Store firstOf(Stream<Store> stores) {
-		Store found = stores.filter(this::works).findFirst().orElse(null);
-		if (found == null) {
-			try {
-				get(this.names.lock(this.key));
+	Store firstOf(Stream<Store> stores) {
+		try {
+			Store found = stores.filter((store) -> works(store, 2)).findFirst().orElse(null);
+			if (found == null) {
+				throw nothing();
 			}
-			catch (RuntimeException ex) {
-				if (RedisRefusal.of(ex) != RedisRefusal.NOPERM) {
-					throw ex;
-				}
-				note("get", RedisFailures.lastWord(ex));
+			if (!this.connections.cluster()) {
+				requireAllSlots();
 			}
+			return found;
 		}
-		return found;
-	}
-
-	private void note(String tried, String answer) {
-		this.refused.computeIfAbsent(answer, (first) -> new ArrayList<>()).add(tried);
-	}
-
-	/**
-	 * What was tried and answered: a line for each answer.
-	 */
-	String answers() {
-		return this.refused.entrySet()
-			.stream()
-			.map((refused) -> AccessRules.NEW_LINE + String.join(", ", refused.getValue()) + ": " + refused.getKey())
-			.collect(Collectors.joining());
-	}
-
-	private boolean works(Store store) {
-		return works(store, 2);
+		catch (RuntimeException ex) {
+			if (!RedisRefusal.MOVED.isIn(ex) || this.connections.cluster()) {
+				throw ex;
+			}
+			throw RedisFailures.nothingAllowed(
+					"the server has only some of the slots of a cluster: " + RedisFailures.lastWord(ex),
+					"set spring.data.redis.cluster.nodes instead of spring.data.redis.host");
+		}
 	}
 
 	private boolean works(Store store, int attempts) {
@@ -97,7 +92,7 @@ final class AtomicityProbe {
 			ask((link) -> {
 				connected.set(true);
 				store.tryOut(link, this.key);
-				if (this.asksReplicas) { // For none, which is answered at once.
+				if (waits()) { // For none, which is answered at once.
 					link.call(Command.at(this.names.lock(this.key), Verb.WAIT, 0, 1));
 				}
 				return null;
@@ -120,11 +115,15 @@ final class AtomicityProbe {
 				return works(store, attempts - 1); // Once may be an accident.
 			}
 			// What some servers add to it is only what was sent.
-			note(store.description(),
-					answered ? RedisFailures.lastWord(ex).replaceFirst("(?s), with args beginning with.*", "")
-							: "no answer, but the connection was closed");
+			String answer = answered ? RedisFailures.lastWord(ex).replaceFirst("(?s), with args beginning with.*", "")
+					: "no answer, but the connection was closed";
+			this.refused.computeIfAbsent(answer, (first) -> new ArrayList<>()).add(store.description());
 			return false;
 		}
+	}
+
+	private boolean waits() {
+		return this.settings.replicasToAck() > 0;
 	}
 
 	private static boolean isTimeout(Throwable failure) {
@@ -138,37 +137,15 @@ final class AtomicityProbe {
 	}
 
 	private <T> @Nullable T ask(Function<Link, @Nullable T> question) {
-		try (SignalConnection connection = this.connections.open()) {
+		try (SignalConnection connection = this.connections.signals().open()) {
 			return question.apply(connection.link());
 		}
 	}
 
-	/**
-	 * Finds a key of locks that the user may not access.
-	 * @return its name and what the server said, or {@code null} if there is none
-	 */
-	@Nullable String deniedKey() {
-		for (byte[] name : List.of(this.names.lock(this.key), this.names.waiters(this.key),
-				this.names.liveness(this.key), this.names.fence(this.key))) {
-			try {
-				get(name);
-			}
-			catch (RuntimeException ex) {
-				if (RedisRefusal.isKeyDenied(ex)) {
-					return "'" + KeyNames.text(name) + "': " + RedisFailures.lastWord(ex);
-				}
-			}
-		}
-		return null;
-	}
-
-	/**
-	 * Asks a node of a cluster for keys of many slots.
-	 * @throws org.springframework.dao.DataAccessException if another has one of them
-	 */
-	void requireAllSlots() {
-		boolean cluster = "cluster".equals(info().get("redis_mode"));
-		for (int i = 0; i < SLOTS && cluster; i++) {
+	// Asks for keys of many slots, of which another node may have one.
+	private void requireAllSlots() {
+		boolean clustered = "cluster".equals(info().get("redis_mode"));
+		for (int i = 0; i < SLOTS && clustered; i++) {
 			try {
 				get(this.names.lock(this.key + i));
 			}
@@ -184,13 +161,21 @@ final class AtomicityProbe {
 	 * Which server it is: its name and version, where it says so.
 	 */
 	String server() {
-		Map<String, String> info = info();
-		String valkey = info.get("valkey_version");
+		String valkey = info().get("valkey_version");
 		return (valkey != null) ? "Valkey " + valkey
-				: "Redis " + info.getOrDefault("redis_version", "(of unknown version)");
+				: "Redis " + info().getOrDefault("redis_version", "(of unknown version)");
 	}
 
 	private Map<String, String> info() {
+		Map<String, String> known = this.info;
+		if (known == null) {
+			known = askForInfo();
+			this.info = known;
+		}
+		return known;
+	}
+
+	private Map<String, String> askForInfo() {
 		try {
 			byte[] info = ask((link) -> link.bytes(Command.at(this.names.lock(this.key), Verb.INFO, "server")));
 			return ((info != null) ? KeyNames.text(info) : "").lines()
@@ -201,6 +186,73 @@ final class AtomicityProbe {
 		catch (RuntimeException ex) {
 			return Map.of();
 		}
+	}
+
+	// Unless the server cannot say so now, or denies the keys, whichever command is sent.
+	private RuntimeException nothing() {
+		for (byte[] name : List.of(this.names.lock(this.key), this.names.waiters(this.key),
+				this.names.liveness(this.key), this.names.fence(this.key))) {
+			try {
+				get(name);
+			}
+			catch (RuntimeException ex) {
+				if (RedisRefusal.isKeyDenied(ex)) {
+					return keyDenied(name, ex);
+				}
+				if (RedisRefusal.of(ex) != RedisRefusal.NOPERM) {
+					throw ex;
+				}
+			}
+		}
+		String answers = this.refused.entrySet()
+			.stream()
+			.map((refused) -> INDENTED + String.join(", ", refused.getValue()) + ": " + refused.getKey())
+			.collect(Collectors.joining());
+		return RedisFailures.nothingAllowed(
+				server() + " offers no atomic compare-and-change operation, and without one no lock is safe."
+						+ " Tried, and answered:" + answers,
+				(this.settings.atomicity() != Atomicity.AUTO) ? anotherWay() : allowOne());
+	}
+
+	private RuntimeException keyDenied(byte[] name, RuntimeException refusal) {
+		return RedisFailures.nothingAllowed(
+				server() + " denies the user of the connection the keys of locks, such as '" + KeyNames.text(name)
+						+ "': " + RedisFailures.lastWord(refusal),
+				"Either allow it the keys and channels of locks:" + INDENTED + "ACL SETUSER <user> ~"
+						+ this.names.pattern() + " &" + this.names.channels() + "*" + LINE
+						+ "Or set distributed-lock.redis.prefix to a prefix of keys that it may use.");
+	}
+
+	private String anotherWay() {
+		Atomicity wanted = this.settings.atomicity();
+		return "Either allow it to the user of the connection, where the server has it:" + rule(wanted) + names()
+				+ "Or remove distributed-lock.redis.atomicity=" + wanted.text()
+				+ ", so that another way is used if the server allows one.";
+	}
+
+	private String allowOne() {
+		StringBuilder ways = new StringBuilder("Either allow one of these to the user of the connection:");
+		StringBuilder risks = new StringBuilder();
+		Atomicity.possible(this.connections.cluster()).forEach((way) -> {
+			if (way.isEverywhere()) {
+				ways.append(rule(way));
+			}
+			if (way.risk() != null) {
+				risks.append(LINE).append("Or do without: with distributed-lock.redis.atomicity=");
+				risks.append(way.text()).append(" ").append(way.risk()).append(".");
+			}
+		});
+		return ways + names() + "Or use a server that compares by itself, as Redis 8.4 and Valkey 8.1 do." + risks;
+	}
+
+	private String rule(Atomicity way) {
+		String more = this.connections.rights() + (waits() ? " +wait" : "");
+		return INDENTED + way.text() + ": ACL SETUSER <user> " + (way.commands() + " " + more.strip()).strip();
+	}
+
+	private String names() {
+		return INDENTED + "on the keys ~" + this.names.pattern() + " and the channels &" + this.names.channels() + "*"
+				+ LINE;
 	}
 
 }

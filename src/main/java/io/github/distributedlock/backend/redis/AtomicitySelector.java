@@ -10,7 +10,6 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.redis.connection.ConnectionProblem;
-import io.github.distributedlock.backend.redis.connection.KeyNames;
 import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.Link;
 import io.github.distributedlock.backend.redis.connection.Opening;
@@ -47,7 +46,7 @@ final class AtomicitySelector {
 
 	private final RedisLockSettings settings;
 
-	private final KeyNames names;
+	private final List<Atomicity> wanted;
 
 	private final Supplier<List<Store>> scripts;
 
@@ -70,15 +69,16 @@ final class AtomicitySelector {
 	AtomicitySelector(OwnConnections connections, RedisLockSettings settings) {
 		this.connections = connections;
 		this.settings = settings;
-		this.names = new KeyNames(settings.prefix());
 		this.scripts = SingletonSupplier.of(() -> List.of(new LuaStore(connections, settings)));
 		this.plain = SingletonSupplier.of(this::makePlain);
 		Atomicity wanted = settings.atomicity();
-		if (!isPossible(wanted)) {
+		List<Atomicity> possible = Atomicity.possible(connections.cluster()).toList();
+		if (!possible.contains(wanted)) {
 			throw new IllegalArgumentException(
 					"In a cluster distributed-lock.redis.atomicity=" + wanted.text() + " is not possible: use "
-							+ possible().map(Atomicity::text).collect(Collectors.joining(", ")));
+							+ possible.stream().map(Atomicity::text).collect(Collectors.joining(", ")));
 		}
+		this.wanted = possible.stream().filter(wanted::includes).toList();
 		this.choosing = new Opening<>(this::choose, settings.commandTimeout(), Opening.FIRST);
 	}
 
@@ -87,18 +87,6 @@ final class AtomicitySelector {
 		return CompareAndSet.withoutScripts()
 			.map((one) -> (Store) new PlainStore(one, this.connections, this.settings, unanswered))
 			.toList();
-	}
-
-	private boolean isWanted(Store store) {
-		return this.settings.atomicity().includes(store.atomicity()) && isPossible(store.atomicity());
-	}
-
-	private Stream<Atomicity> possible() {
-		return Stream.of(Atomicity.values()).filter(this::isPossible);
-	}
-
-	private boolean isPossible(Atomicity way) {
-		return way.isClustered() || !this.connections.cluster();
 	}
 
 	/**
@@ -206,12 +194,8 @@ final class AtomicitySelector {
 
 	private Store choose() {
 		this.asked.incrementAndGet();
-		AtomicityProbe probe = new AtomicityProbe(this.connections.signals(), this.names,
-				this.settings.replicasToAck() > 0);
+		AtomicityProbe probe = new AtomicityProbe(this.connections, this.settings);
 		Store found = firstOf(probe);
-		if (found == null) {
-			throw nothing(probe);
-		}
 		this.nothing = null;
 		Store before = this.chosen;
 		this.chosen = found;
@@ -233,44 +217,20 @@ final class AtomicitySelector {
 		}
 	}
 
-	// A client of one server cannot follow to the others of a cluster.
-	private @Nullable Store firstOf(AtomicityProbe probe) {
+	private Store firstOf(AtomicityProbe probe) {
 		try {
 			// The others are not even made if scripts may be used.
-			Store found = probe.firstOf(
-					Stream.of(this.scripts, this.plain).flatMap((some) -> some.get().stream()).filter(this::isWanted));
-			if (found != null && this.chosen == null && !this.connections.cluster()) {
-				probe.requireAllSlots();
-			}
-			return found;
+			return probe.firstOf(Stream.of(this.scripts, this.plain)
+				.flatMap((some) -> some.get().stream())
+				.filter((store) -> this.wanted.contains(store.atomicity())));
 		}
 		catch (RuntimeException ex) {
-			if (!RedisRefusal.MOVED.isIn(ex) || this.connections.cluster()) {
-				throw ex;
+			if (ex instanceof RedisFailures.NothingAllowed) {
+				this.nothing = ex;
+				this.inVainAt = System.nanoTime();
 			}
-			throw nothing("the server has only some of the slots of a cluster: " + RedisFailures.lastWord(ex),
-					"set spring.data.redis.cluster.nodes instead of spring.data.redis.host");
+			throw ex;
 		}
-	}
-
-	private RuntimeException nothing(AtomicityProbe probe) {
-		String denied = probe.deniedKey();
-		if (denied != null) {
-			return nothing(probe.server() + " denies the user of the connection the keys of locks, such as " + denied,
-					AccessRules.otherKeys(this.names));
-		}
-		String rights = (this.connections.rights() + ((this.settings.replicasToAck() > 0) ? " +wait" : "")).strip();
-		return nothing(
-				probe.server() + " offers no atomic compare-and-change operation, and without one no lock is safe."
-						+ " Tried, and answered:" + probe.answers(),
-				AccessRules.waysOut(this.settings.atomicity(), possible().toList(), this.names, rights));
-	}
-
-	private RuntimeException nothing(String problem, String remedy) {
-		RuntimeException nothing = RedisFailures.nothingAllowed(problem, remedy);
-		this.nothing = nothing;
-		this.inVainAt = System.nanoTime();
-		return nothing;
 	}
 
 	private static void log(Store found, @Nullable Store before, String server) {
