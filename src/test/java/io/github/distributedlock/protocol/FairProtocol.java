@@ -348,7 +348,7 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	}
 
 	/**
-	 * {@code bury} in {@code lib-waiters.lua}: without the waiters of JVMs that are taken
+	 * {@code removeDead} in {@code lib-waiters.lua}: without the waiters of JVMs that are taken
 	 * to be dead.
 	 */
 	private Tickets judged(Tickets state, int speaker) {

@@ -17,6 +17,6 @@ local expiry = exact(millis() + redis.call('PTTL', LOCK))
 redis.call('DEL', LOCK)
 redis.call('ZADD', LOCK, expiry, reader)
 lastsForAll(LOCK)
-bury(queue, OWNER)
+removeDead(queue, OWNER)
 admitReaders(queue)
 return 1

@@ -67,7 +67,7 @@ end
 
 -- Answers whether a writer waits.
 local function writerWaits(queue, speaker)
-	bury(queue, speaker)
+	removeDead(queue, speaker)
 	local place = 0
 	local waiter = oldest(queue)
 	while waiter and isReader(waiter) do
@@ -97,7 +97,7 @@ local function mayTake(queue, value, claim)
 	elseif value or not isTicket(claim.waiter) then
 		return not value
 	end
-	bury(queue, claim.waiter)
+	removeDead(queue, claim.waiter)
 	local first = oldest(queue)
 	return not first or first == claim.waiter
 end
@@ -110,7 +110,7 @@ local function lookPastTheDead(queue, speaker)
 		redis.call('PEXPIRE', queue.lock, queue.reservation) -- The clock was set back since.
 	end
 	if ticket and ticket ~= speaker and isTicket(speaker) and isTicket(ticket)
-			and bury(queue, speaker)[lineOf(ticket)] then
+			and removeDead(queue, speaker)[lineOf(ticket)] then
 		redis.call('DEL', queue.lock)
 		return false
 	end

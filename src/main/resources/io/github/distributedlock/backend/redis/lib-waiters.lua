@@ -5,8 +5,9 @@
 -- A claim that was written so many ms ago may be of an instance that does without scripts by now.
 local FORGOTTEN = 10000
 
--- The member of the liveness that is no line: when all lines were pardoned last. No line begins with a colon.
-local PARDON = ':pardon'
+-- The member of the liveness that is no line: since when silence counts, as it was reset then. No line begins with a
+-- colon.
+local RESET = ':pardon'
 
 -- The waiters that are heard together: all tickets of an instance, whichever of them asks. Any other waiter is a line
 -- by itself, so that one that nobody wants any more is silent though its instance lives.
@@ -74,15 +75,15 @@ local function heardLast(queue)
 	return heard
 end
 
--- Pardons all lines that are not heard again from now on.
-local function pardon(queue, now)
-	redis.pcall('ZADD', queue.liveness, exact(now), PARDON)
+-- The silence of all lines counts from now on only.
+local function resetSilence(queue, now)
+	redis.pcall('ZADD', queue.liveness, exact(now), RESET)
 	redis.pcall('PEXPIRE', queue.liveness, redis.call('PTTL', queue.waiters))
 end
 
 -- Answers the lines that were silent for too long. The line of the speaker is not one of them. If no line was heard,
--- the server stood still, and all are pardoned; but not those that have said nothing since the last pardon, or
--- requests that come too rarely to tell a silence would pardon the dead for ever. All are pardoned, too, if one was
+-- the server stood still, and silence is reset; but not that of lines that have said nothing since the last reset, or
+-- requests that come too rarely to tell a silence would let the dead live for ever. It is reset, too, if a line was
 -- heard at a time that is yet to come: the clock was set back, by a step or a failover.
 local function silentLines(queue, speaker)
 	local now, heard, newest = millis(), heardLast(queue), nil
@@ -92,17 +93,17 @@ local function silentLines(queue, speaker)
 	if not newest then
 		return {}
 	end
-	local limit, pardoned, line = now - SILENCE, heard[PARDON], lineOf(speaker)
+	local limit, reset, line = now - SILENCE, heard[RESET], lineOf(speaker)
 	if newest > now then
 		for other in pairs(heard) do
 			redis.pcall('ZADD', queue.liveness, exact(now - 1), other)
 		end
-		pardon(queue, now)
+		resetSilence(queue, now)
 		limit = -1
 	elseif newest <= limit then
-		pardon(queue, now)
-		limit = (pardoned or 0) - 1
-	elseif pardoned and pardoned > limit then
+		resetSilence(queue, now)
+		limit = (reset or 0) - 1
+	elseif reset and reset > limit then
 		return {}
 	end
 	redis.pcall('ZADD', queue.liveness, 'XX', exact(now), line)
@@ -116,7 +117,7 @@ local function silentLines(queue, speaker)
 end
 
 -- Removes all waiters of the lines that were silent for too long: they are dead. Answers these lines.
-local function bury(queue, speaker)
+local function removeDead(queue, speaker)
 	local dead = {}
 	local lines = silentLines(queue, speaker)
 	if not lines[1] then
@@ -172,7 +173,7 @@ local function wakeNext(queue, speaker)
 	if not oldest(queue) then
 		return
 	end
-	bury(queue, speaker)
+	removeDead(queue, speaker)
 	local waiter = oldest(queue)
 	while waiter do
 		if isReader(waiter) then

@@ -17,7 +17,7 @@ elseif type(value) == 'table' and isReader(WAITER) then
 	redis.call('ZREM', LOCK, 'reserved:' .. instanceOf(WAITER))
 	value = lastsForAll(LOCK)
 elseif type(value) == 'table' then
-	bury(queue, WAITER)
+	removeDead(queue, WAITER)
 	admitReaders(queue)
 end
 if not value then
