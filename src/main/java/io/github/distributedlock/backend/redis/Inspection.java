@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import java.util.ArrayList;
 import java.util.List;
 
 import io.github.distributedlock.LockMode;
@@ -15,22 +14,7 @@ import io.github.distributedlock.backend.redis.connection.LockCodec;
  */
 final class Inspection {
 
-	private static final Long SHARED = 1L;
-
 	private Inspection() {
-	}
-
-	/**
-	 * Reads the answer of {@code inspect.lua}.
-	 */
-	static LockStatus of(String key, List<?> answer) {
-		LockMode mode = SHARED.equals(answer.get(0)) ? LockMode.SHARED : LockMode.EXCLUSIVE;
-		int firstWaiter = 2 + 2 * ((Long) answer.get(1)).intValue();
-		List<LockStatus.Holder> holders = new ArrayList<>();
-		for (int i = 2; i < firstWaiter; i += 2) {
-			holders.add(holder(Values.text(answer.get(i)), mode, (Long) answer.get(i + 1)));
-		}
-		return status(key, holders, answer.stream().skip(firstWaiter).map(Values::text).toList());
 	}
 
 	/**
@@ -39,12 +23,11 @@ final class Inspection {
 	static LockStatus of(String key, Link link, KeyNames names) {
 		byte[] lock = names.lock(key);
 		List<LockStatus.Holder> holders = Values.aloneOrShared(() -> alone(link, lock), () -> shared(link, lock));
-		return status(key, (holders != null) ? holders : List.of(), Values.members(link, names.waiters(key), 0, -1));
-	}
-
-	private static LockStatus status(String key, List<LockStatus.Holder> holders, List<String> waiters) {
-		return LockStatus.of(key, holders,
-				waiters.stream().map((waiter) -> LockCodec.waiter(waiter).describe()).toList());
+		return LockStatus.of(key, (holders != null) ? holders : List.of(),
+				Values.members(link, names.waiters(key), 0, -1)
+					.stream()
+					.map((waiter) -> LockCodec.waiter(waiter).describe())
+					.toList());
 	}
 
 	private static List<LockStatus.Holder> alone(Link link, byte[] lock) {

@@ -10,7 +10,6 @@ import io.github.distributedlock.backend.redis.connection.Command;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.github.distributedlock.backend.redis.connection.KeyNames;
 import io.github.distributedlock.backend.redis.connection.Link;
-import io.github.distributedlock.backend.redis.connection.RedisRefusal;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.io.ClassPathResource;
@@ -49,7 +48,7 @@ final class LuaScript {
 		}
 		catch (DataAccessException ex) {
 			// Refused before it ran, so this is no second attempt.
-			if (!RedisRefusal.saysIn(ex, "NOSCRIPT")) {
+			if (!String.valueOf(ex.getMostSpecificCause().getMessage()).contains("NOSCRIPT")) {
 				throw ex;
 			}
 			return (T) runInFull(link, keys, keysAndArguments);

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.HandOverResult;
@@ -51,8 +50,6 @@ final class LuaStore implements Store {
 	private final LuaScript park = new LuaScript("lib-clock lib-lock park");
 
 	private final LuaScript renew = new LuaScript("lib-clock lib-lock renew");
-
-	private final LuaScript inspect = new LuaScript("lib-clock lib-lock inspect");
 
 	private final @Nullable Store whileSlotMoves;
 
@@ -228,12 +225,6 @@ final class LuaStore implements Store {
 	@Override
 	public boolean leaveToExpire(Link link, String key, String owner, long restMillis) {
 		return isTrue(this.park.run(link, 1, this.names.lock(key), owner, restMillis));
-	}
-
-	@Override
-	public @Nullable LockStatus inspect(Link link, String key) {
-		List<?> answer = this.inspect.run(link, 2, this.names.lock(key), this.names.waiters(key));
-		return (answer != null) ? Inspection.of(key, answer) : null;
 	}
 
 	// In a cluster each slot needs a script of its own. The first that fails ends it,

@@ -8,7 +8,6 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
@@ -199,21 +198,21 @@ class PlainStore implements Store {
 	@Override
 	public boolean release(Link link, String key, String owner) {
 		this.unanswered.forget(owner);
-		return giveBack(link, key, owner);
+		return releaseIf(link, key, owner);
 	}
 
 	@Override
 	public boolean withdraw(Link link, String key, Waiter waiter, Set<String> owners) {
 		this.waiters.remove(link, key, waiter);
 		// Scripts of this instance, or of others, may have granted it.
-		owners.forEach((owner) -> giveBack(link, key, owner));
+		owners.forEach((owner) -> releaseIf(link, key, owner));
 		Holder holder = Values.holder(link, this.names.lock(key));
 		String reservation = LockCodec.reservedFor(waiter);
 		return (holder == null || holder.equals(LockCodec.holder(reservation)))
-				&& giveBack(link, key, (holder != null) ? reservation : null);
+				&& releaseIf(link, key, (holder != null) ? reservation : null);
 	}
 
-	private boolean giveBack(Link link, String key, @Nullable String value) {
+	private boolean releaseIf(Link link, String key, @Nullable String value) {
 		return unlessShared(link, this.names.lock(key), () -> new Release(link, key, value).run());
 	}
 
@@ -243,11 +242,6 @@ class PlainStore implements Store {
 		return unlessShared(link, name,
 				() -> this.compareAndSet.replace(link, name, owner, LockCodec.expiring(owner), restMillis)
 						|| owner.equals(Values.get(link, name)));
-	}
-
-	@Override
-	public LockStatus inspect(Link link, String key) {
-		return Inspection.of(key, link, this.names);
 	}
 
 	@Override

@@ -8,6 +8,8 @@ import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -234,19 +236,19 @@ public final class RedisLockBackend implements LockBackend {
 						+ count + " replicas acknowledged it within " + millis + " ms, so it was given back")
 				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
 				.retryable(true)
-				.notCarriedOut(giveBack(link, store, claim))
+				.notCarriedOut(releases(link, store, claim))
 				.build();
 		}
 		return result;
 	}
 
-	private static boolean giveBack(Link link, Store store, Claim claim) {
+	private static boolean releases(Link link, Store store, Claim claim) {
 		try {
 			store.release(link, claim.key(), claim.owner());
 			return true;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Could not give lock '{}' of {} back yet", LockException.printable(claim.key()), claim.owner(),
+			logger.debug("Could not release lock '{}' of {} yet", LockException.printable(claim.key()), claim.owner(),
 					ex);
 			return false;
 		}
@@ -319,7 +321,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public LockStatus inspect(String key) {
-		return run("inspect", key, (store, link) -> store.inspect(link, key));
+		return run("inspect", key, (store, link) -> Inspection.of(key, link, this.names));
 	}
 
 	private <T> T run(String what, String key, BiFunction<Store, Link, @Nullable T> step) {
@@ -349,27 +351,18 @@ public final class RedisLockBackend implements LockBackend {
 		catch (RuntimeException ex) {
 			boolean foreign = RedisRefusal.WRONGTYPE.isIn(ex); // Which is of one key.
 			this.failing |= !foreign;
-			byte[] name = foreign ? foreignName(key) : this.names.lock(key);
-			String lock = LockException.printable("lock '" + key + "' (Redis key '" + KeyNames.text(name) + "')");
-			throw RedisFailures.translate(what, lock + ((others > 0) ? " and " + others + " more" : ""), ex);
+			String lock = "lock '" + key + "' (Redis key '" + KeyNames.text(this.names.lock(key)) + "'"
+					+ (foreign ? ", or one of its companions '" + companions(key) + "'" : "") + ")";
+			throw RedisFailures.translate(what,
+					LockException.printable(lock) + ((others > 0) ? " and " + others + " more" : ""), ex);
 		}
 	}
 
-	// Which of a lock's keys is of a foreign type: something else than a lock is kept
-	// there. A server that refuses a step of several keys does not say.
-	private byte[] foreignName(String key) {
-		byte[] fence = this.names.fence(key);
-		for (byte[] name : List.of(this.names.waiters(key), this.names.liveness(key), fence)) {
-			Command look = (name == fence) ? Command.of(Verb.GET, name) : Command.of(Verb.ZRANGE, name, 0, 0);
-			try {
-				this.selector.run((store) -> store.lanes().commands(), (store, link) -> link.call(look));
-			}
-			catch (RuntimeException ex) {
-				logger.debug("Looked for what of lock '{}' is of a foreign type", LockException.printable(key), ex);
-				return RedisRefusal.WRONGTYPE.isIn(ex) ? name : this.names.lock(key);
-			}
-		}
-		return this.names.lock(key);
+	// A server that refuses a step of several keys does not say which of them is foreign.
+	private String companions(String key) {
+		return Stream.of(this.names.waiters(key), this.names.liveness(key), this.names.fence(key))
+			.map(KeyNames::text)
+			.collect(Collectors.joining("', '"));
 	}
 
 	@Override

@@ -6,7 +6,6 @@ import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.HandOverResult;
@@ -105,8 +104,6 @@ interface Store {
 	}
 
 	boolean leaveToExpire(Link link, String key, String owner, long restMillis);
-
-	@Nullable LockStatus inspect(Link link, String key);
 
 	/**
 	 * Renews leases.

@@ -128,7 +128,7 @@ class ForeignKeyTests {
 		open(candidate);
 		this.admin.rpush(name("-fence"), FOREIGN);
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(fenced("b")))
-			.withMessageContaining("lock 'k' (Redis key '" + name("-fence") + "')")
+			.withMessageContainingAll("lock 'k' (Redis key '", name("-fence"))
 			.withMessageContaining("remove or rename it, or choose another key prefix");
 	}
 
@@ -158,14 +158,14 @@ class ForeignKeyTests {
 		this.admin.rpush(this.prefix + ":{k\n\u001b[31m}", FOREIGN);
 		Claim claim = Claim.of("k\n\u001b[31m", "b:1", "b", Duration.ofSeconds(30));
 		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> this.backend.acquire(claim))
-			.withMessageContaining("lock 'k\\n\\u001b[31m' (Redis key '" + this.prefix + ":{k\\n\\u001b[31m}')")
+			.withMessageContaining("lock 'k\\n\\u001b[31m' (Redis key '" + this.prefix + ":{k\\n\\u001b[31m}'")
 			.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContainPattern("\\p{Cntrl}"));
 	}
 
 	private void assertIsNamedToWhoHasToWait(String companion) {
 		assertThatExceptionOfType(LockBackendException.class)
 			.isThrownBy(() -> this.backend.acquireOrRegister(claim("b")))
-			.withMessageContaining("lock 'k' (Redis key '" + name(companion) + "')")
+			.withMessageContainingAll("lock 'k' (Redis key '", name(companion))
 			.withMessageContaining("WRONGTYPE")
 			.withMessageContaining("remove or rename it, or choose another key prefix")
 			.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isFalse());
