@@ -187,7 +187,8 @@ class StartUpCheckTests {
 			application("jedis", server.port()).withPropertyValues("distributed-lock.redis.atomicity=best-effort")
 				.run((context) -> {
 					assertThat(output).containsOnlyOnce("Locks are kept atomic by best-effort on Redis 6.2.")
-						.containsOnlyOnce("With distributed-lock.redis.atomicity=best-effort a command that arrives more than 250 ms late");
+						.containsOnlyOnce(
+								"With distributed-lock.redis.atomicity=best-effort a command that arrives more than 250 ms late");
 					context.getBean(DistributedLock.class).acquire("key").close();
 				});
 		}

@@ -348,8 +348,8 @@ record FairProtocol(List<Integer> jvms, Set<Integer> unfair, boolean hears, bool
 	}
 
 	/**
-	 * {@code removeDead} in {@code lib-waiters.lua}: without the waiters of JVMs that are taken
-	 * to be dead.
+	 * {@code removeDead} in {@code lib-waiters.lua}: without the waiters of JVMs that are
+	 * taken to be dead.
 	 */
 	private Tickets judged(Tickets state, int speaker) {
 		if (!holds(Rule.THE_SILENT_ARE_DEAD) || state.waiters().isEmpty()) {

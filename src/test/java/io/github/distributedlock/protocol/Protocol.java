@@ -11,8 +11,8 @@ import java.util.Set;
  * acquire.lua                                         Scripts.acquire
  * pass.lua                                            Scripts.pass
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
- * PlainStore, WaitingList, FencingCounter             PlainCommands, Places
- * PlainStore.renew                                    RenewalProtocol
+ * PlainSteps, WaitingList, FencingCounter             PlainCommands, Places
+ * PlainSteps.renew                                    RenewalProtocol
  * LocalQueue, KeyQueue, QueueNode                     Jvm, Queue
  * KeyAcquisition                                      RequestTransitions.ask, .pause, .giveUp
  * Hold, Releaser, LossHandler, Watchdog               RequestTransitions.granted, .holding

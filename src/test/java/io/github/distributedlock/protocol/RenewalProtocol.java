@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which steps are possible while a lock is held whose watchdog renews it, and whose user
- * extends it: {@code PlainStore}. Everything may take as long as it likes, and any
+ * extends it: {@code PlainSteps}. Everything may take as long as it likes, and any
  * renewal may stay unanswered.
  *
  * @param broken the rule that is broken, if any

@@ -73,8 +73,8 @@ public enum Atomicity {
 	}
 
 	/**
-	 * The rights without which it is not used, as in a rule of access: a store's trial
-	 * sends each command.
+	 * The rights without which it is not used, as in a rule of access: the trial of its
+	 * steps sends each command.
 	 */
 	String required() {
 		return EACH + this.rights;

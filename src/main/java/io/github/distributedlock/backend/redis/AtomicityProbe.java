@@ -59,15 +59,15 @@ final class AtomicityProbe {
 
 	/**
 	 * Finds the first that works.
-	 * @param stores what may be tried, the best first
+	 * @param ways what may be tried, the best first
 	 * @return it
 	 * @throws RedisFailures.NothingAllowed if none does, or a client of one server asks a
 	 * node of a cluster that has other nodes, to which it cannot follow
 	 * @throws org.springframework.dao.DataAccessException if the server cannot say so now
 	 */
-	Store firstOf(Stream<Store> stores) {
+	Steps firstOf(Stream<Steps> ways) {
 		try {
-			Store found = stores.filter((store) -> works(store, 2)).findFirst().orElse(null);
+			Steps found = ways.filter((steps) -> works(steps, 2)).findFirst().orElse(null);
 			if (found == null) {
 				throw nothing();
 			}
@@ -86,12 +86,12 @@ final class AtomicityProbe {
 		}
 	}
 
-	private boolean works(Store store, int attempts) {
+	private boolean works(Steps steps, int attempts) {
 		AtomicBoolean connected = new AtomicBoolean();
 		try {
 			ask((link) -> {
 				connected.set(true);
-				store.tryOut(link, this.key);
+				steps.tryOut(link, this.key);
 				if (waits()) { // For none, which is answered at once.
 					link.call(Command.at(this.names.lock(this.key), Verb.WAIT, 0, 1));
 				}
@@ -112,12 +112,12 @@ final class AtomicityProbe {
 				get(this.names.lock(this.key));
 			}
 			if (!certain && attempts > 1) {
-				return works(store, attempts - 1); // Once may be an accident.
+				return works(steps, attempts - 1); // Once may be an accident.
 			}
 			// What some servers add to it is only what was sent.
 			String answer = answered ? RedisFailures.lastWord(ex).replaceFirst("(?s), with args beginning with.*", "")
 					: "no answer, but the connection was closed";
-			this.refused.computeIfAbsent(answer, (first) -> new ArrayList<>()).add(store.description());
+			this.refused.computeIfAbsent(answer, (first) -> new ArrayList<>()).add(steps.description());
 			return false;
 		}
 	}

@@ -24,13 +24,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Selects the best store that this server allows: when it is needed first, and again when
- * the server refuses what it used to allow: its access list was changed, or another
+ * Selects the best steps that this server allows: when one is needed first, and again
+ * when the server refuses what it used to allow: its access list was changed, or another
  * version has taken over.
  * <p>
  * States: not chosen; chosen, until a refusal makes another the better one. A step that
  * needs it while it is being chosen waits, at most as long as for a connection; a step
- * that was not refused goes on with the one of before.
+ * that was not refused goes on with those of before.
  * <p>
  * Invariants: a refused step fails only if the server was asked for another way after the
  * refusal. Asking that was in vain is not done again for a while, however many are
@@ -48,15 +48,15 @@ final class AtomicitySelector {
 
 	private final List<Atomicity> wanted;
 
-	private final Supplier<List<Store>> scripts;
+	private final Supplier<List<Steps>> scripts;
 
-	private final Supplier<List<Store>> plain;
+	private final Supplier<List<Steps>> plain;
 
-	private final Opening<Store> choosing;
+	private final Opening<Steps> choosing;
 
 	private final AtomicInteger asked = new AtomicInteger();
 
-	private volatile @Nullable Store chosen;
+	private volatile @Nullable Steps chosen;
 
 	private volatile @Nullable RuntimeException nothing;
 
@@ -69,7 +69,7 @@ final class AtomicitySelector {
 	AtomicitySelector(OwnConnections connections, RedisLockSettings settings) {
 		this.connections = connections;
 		this.settings = settings;
-		this.scripts = SingletonSupplier.of(() -> List.of(new LuaStore(connections, settings)));
+		this.scripts = SingletonSupplier.of(() -> List.of(new LuaSteps(connections, settings)));
 		this.plain = SingletonSupplier.of(this::makePlain);
 		Atomicity wanted = settings.atomicity();
 		List<Atomicity> possible = Atomicity.possible(connections.cluster()).toList();
@@ -82,56 +82,56 @@ final class AtomicitySelector {
 		this.choosing = new Opening<>(this::choose, settings.commandTimeout(), Opening.FIRST);
 	}
 
-	private List<Store> makePlain() {
+	private List<Steps> makePlain() {
 		UnansweredRenewals unanswered = new UnansweredRenewals();
 		return CompareAndSet.withoutScripts()
-			.map((one) -> (Store) new PlainStore(one, this.connections, this.settings, unanswered))
+			.map((one) -> (Steps) new PlainSteps(one, this.connections, this.settings, unanswered))
 			.toList();
 	}
 
 	/**
-	 * The selected store.
+	 * The selected steps.
 	 */
-	Store get() {
-		Store chosen = this.chosen;
+	Steps get() {
+		Steps chosen = this.chosen;
 		return (chosen != null) ? chosen : ask();
 	}
 
 	/**
-	 * The selected store, if it is known already.
-	 * @return the one that was chosen, or {@code null}
+	 * The selected steps, if they are known already.
+	 * @return those that were chosen, or {@code null}
 	 */
-	@Nullable Store known() {
+	@Nullable Steps known() {
 		return this.chosen;
 	}
 
 	/**
-	 * Runs a step, with another store if the server refuses that of before.
+	 * Runs a step, with other steps if the server refuses those of before.
 	 * @param lane which connections to use
 	 * @param step the step
 	 * @param <T> the type of its answer
 	 * @return its answer
 	 */
-	<T> @Nullable T run(Function<Store, Lane> lane, BiFunction<Store, Link, @Nullable T> step) {
-		Store store = get();
+	<T> @Nullable T run(Function<Steps, Lane> lane, BiFunction<Steps, Link, @Nullable T> step) {
+		Steps steps = get();
 		try {
-			return run(store, lane, step);
+			return run(steps, lane, step);
 		}
 		catch (RuntimeException ex) {
 			RedisRefusal refusal = RedisRefusal.of(ex);
 			if (refusal != RedisRefusal.NOPERM && refusal != RedisRefusal.ERR) {
 				throw ex;
 			}
-			return runAgain(store, ex, lane, step);
+			return runAgain(steps, ex, lane, step);
 		}
 	}
 
 	// A step that was carried out in part may be repeated, as after a lost answer. But it
 	// stays so, whatever becomes of the repetition.
-	private <T> @Nullable T runAgain(Store refused, RuntimeException refusal, Function<Store, Lane> lane,
-			BiFunction<Store, Link, @Nullable T> step) {
+	private <T> @Nullable T runAgain(Steps refused, RuntimeException refusal, Function<Steps, Lane> lane,
+			BiFunction<Steps, Link, @Nullable T> step) {
 		try {
-			if (isAnother(refused)) {
+			if (areOthers(refused)) {
 				return run(get(), lane, step);
 			}
 		}
@@ -141,14 +141,14 @@ final class AtomicitySelector {
 		throw refusal;
 	}
 
-	private static <T> @Nullable T run(Store store, Function<Store, Lane> lane,
-			BiFunction<Store, Link, @Nullable T> step) {
-		return lane.apply(store).run((link) -> {
+	private static <T> @Nullable T run(Steps steps, Function<Steps, Lane> lane,
+			BiFunction<Steps, Link, @Nullable T> step) {
+		return lane.apply(steps).run((link) -> {
 			try {
-				return step.apply(store, link);
+				return step.apply(steps, link);
 			}
 			catch (RuntimeException ex) {
-				Store other = store.whileSlotMoves();
+				Steps other = steps.whileSlotMoves();
 				if (other == null || !RedisRefusal.TRYAGAIN.isIn(ex)) {
 					throw ex;
 				}
@@ -162,7 +162,7 @@ final class AtomicitySelector {
 		});
 	}
 
-	private boolean isAnother(Store refused) {
+	private boolean areOthers(Steps refused) {
 		int before = this.asked.get();
 		while (this.chosen == refused && !isInVain()) {
 			ask();
@@ -178,7 +178,7 @@ final class AtomicitySelector {
 		return System.nanoTime() - this.inVainAt < PAUSE_NANOS;
 	}
 
-	private Store ask() {
+	private Steps ask() {
 		RuntimeException nothing = this.nothing;
 		if (nothing != null && isInVain()) {
 			throw new UnsentException(nothing);
@@ -192,12 +192,12 @@ final class AtomicitySelector {
 		}
 	}
 
-	private Store choose() {
+	private Steps choose() {
 		this.asked.incrementAndGet();
 		AtomicityProbe probe = new AtomicityProbe(this.connections, this.settings);
-		Store found = firstOf(probe);
+		Steps found = firstOf(probe);
 		this.nothing = null;
-		Store before = this.chosen;
+		Steps before = this.chosen;
 		this.chosen = found;
 		if (found != before) {
 			log(found, before, probe.server());
@@ -217,12 +217,12 @@ final class AtomicitySelector {
 		}
 	}
 
-	private Store firstOf(AtomicityProbe probe) {
+	private Steps firstOf(AtomicityProbe probe) {
 		try {
 			// The others are not even made if scripts may be used.
 			return probe.firstOf(Stream.of(this.scripts, this.plain)
 				.flatMap((some) -> some.get().stream())
-				.filter((store) -> this.wanted.contains(store.atomicity())));
+				.filter((steps) -> this.wanted.contains(steps.atomicity())));
 		}
 		catch (RuntimeException ex) {
 			if (ex instanceof RedisFailures.NothingAllowed) {
@@ -233,7 +233,7 @@ final class AtomicitySelector {
 		}
 	}
 
-	private static void log(Store found, @Nullable Store before, String server) {
+	private static void log(Steps found, @Nullable Steps before, String server) {
 		if (before != null) {
 			logger.info("Locks are kept atomic by {} now, and no longer by {}, on {}", found.description(),
 					before.description(), server);

@@ -237,7 +237,7 @@ interface CompareAndSet {
 	 * between:
 	 * <ul>
 	 * <li>A value is changed only by the instance that it names: by that of its owner, or
-	 * of the waiter that it is reserved for. See {@link PlainStore}.</li>
+	 * of the waiter that it is reserved for. See {@link PlainSteps}.</li>
 	 * <li>An instance compares and changes a key one time after another.</li>
 	 * <li>The value does not run out in between: one that has not got some time to live
 	 * is left alone. A command that comes later than that is what is left of the risk;

@@ -132,7 +132,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public Map<String, String> details() {
-		Store known = this.selector.known();
+		Steps known = this.selector.known();
 		return (known != null) ? Map.of("type", "redis", "atomicity", known.atomicity().text())
 				: Map.of("type", "redis");
 	}
@@ -145,31 +145,31 @@ public final class RedisLockBackend implements LockBackend {
 	@Override
 	public void checkSupport(LockRequest request) {
 		Set<LockFeature> taken = LockFeature.of(request);
-		if (Store.WITHOUT_SCRIPTS.containsAll(taken)) {
+		if (Steps.WITHOUT_SCRIPTS.containsAll(taken)) {
 			return;
 		}
 		// If another way is asked for by name, the server need not be asked.
 		if (!this.settings.atomicity().includes(Atomicity.LUA) || atomicity() != Atomicity.LUA) {
-			Store.requireScripts(request.keys().get(0), taken);
+			Steps.requireScripts(request.keys().get(0), taken);
 		}
 	}
 
 	// A plain request for a free key needs no script.
 	@Override
 	public AcquireResult acquire(Claim claim) {
-		return run("acquire", claim.key(), 0, this::acquiring, (store, link) -> acknowledged(link, store, claim,
-				claim.features().isEmpty() ? acquireIfFree(store, link, claim) : store.acquire(link, claim, false)));
+		return run("acquire", claim.key(), 0, this::acquiring, (steps, link) -> acknowledged(link, steps, claim,
+				claim.features().isEmpty() ? acquireIfFree(steps, link, claim) : steps.acquire(link, claim, false)));
 	}
 
-	private @Nullable AcquireResult acquireIfFree(Store store, Link link, Claim claim) {
+	private @Nullable AcquireResult acquireIfFree(Steps steps, Link link, Claim claim) {
 		long begin = System.nanoTime();
 		// After a slow command no second one is sent: the lock is not ours, unless the
 		// client of a cluster has sent the command twice.
-		AcquireResult result = Store.acquireIfFree(link, this.names.lock(claim.key()), claim,
+		AcquireResult result = Steps.acquireIfFree(link, this.names.lock(claim.key()), claim,
 				() -> this.connections.cluster()
 						|| System.nanoTime() - begin <= this.settings.commandTimeout().toNanos() / 4);
 		return (!result.acquired() && LockCodec.holder(claim.owner()).equals(result.holder()))
-				? store.acquire(link, claim, false) : result;
+				? steps.acquire(link, claim, false) : result;
 	}
 
 	@Override
@@ -177,17 +177,17 @@ public final class RedisLockBackend implements LockBackend {
 		boolean hears = this.subscriptions.mayRegister(claim.instance());
 		Claim heard = hears ? claim : claim.number(0);
 		return run("acquire", claim.key(), 0, this::acquiring,
-				(store, link) -> acknowledged(link, store, claim, store.acquire(link, heard, registers(claim, hears))));
+				(steps, link) -> acknowledged(link, steps, claim, steps.acquire(link, heard, registers(claim, hears))));
 	}
 
 	@Override
 	public HandOverResult pass(String owner, Claim next, boolean yields) {
 		boolean hears = this.subscriptions.mayRegister(next.instance());
 		Claim heard = hears ? next : next.number(0);
-		return run("pass on", next.key(), 0, this::acquiring, (store, link) -> {
-			HandOverResult result = store.pass(link, owner, heard, yields, registers(next, hears));
+		return run("pass on", next.key(), 0, this::acquiring, (steps, link) -> {
+			HandOverResult result = steps.pass(link, owner, heard, yields, registers(next, hears));
 			try {
-				acknowledged(link, store, next, (result != null) ? result.next() : null);
+				acknowledged(link, steps, next, (result != null) ? result.next() : null);
 			}
 			catch (LockBackendException ex) {
 				// The owner before has lost it, so this is no refusal.
@@ -203,9 +203,9 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	// Replicas are asked about what was written on the same connection.
-	private Lane acquiring(Store store) {
+	private Lane acquiring(Steps steps) {
 		Lanes exclusive = this.connections.exclusive();
-		return ((acknowledges() && exclusive != null) ? exclusive : store.lanes()).commands();
+		return ((acknowledges() && exclusive != null) ? exclusive : steps.lanes()).commands();
 	}
 
 	/**
@@ -216,7 +216,7 @@ public final class RedisLockBackend implements LockBackend {
 	 * @param link the link by which it was acquired, and which no other thread uses
 	 * meanwhile
 	 */
-	private @Nullable AcquireResult acknowledged(Link link, Store store, Claim claim, @Nullable AcquireResult result) {
+	private @Nullable AcquireResult acknowledged(Link link, Steps steps, Claim claim, @Nullable AcquireResult result) {
 		if (!acknowledges() || result == null || !result.acquired()) {
 			return result;
 		}
@@ -236,15 +236,15 @@ public final class RedisLockBackend implements LockBackend {
 						+ count + " replicas acknowledged it within " + millis + " ms, so it was given back")
 				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
 				.retryable(true)
-				.notCarriedOut(releases(link, store, claim))
+				.notCarriedOut(releases(link, steps, claim))
 				.build();
 		}
 		return result;
 	}
 
-	private static boolean releases(Link link, Store store, Claim claim) {
+	private static boolean releases(Link link, Steps steps, Claim claim) {
 		try {
-			store.release(link, claim.key(), claim.owner());
+			steps.release(link, claim.key(), claim.owner());
 			return true;
 		}
 		catch (RuntimeException ex) {
@@ -259,17 +259,17 @@ public final class RedisLockBackend implements LockBackend {
 		if (this.settings.signals() == Signals.NONE && !waiter.isFair()) {
 			return; // No instance is registered, nor is anything reserved.
 		}
-		run("withdraw from", key, (store, link) -> store.withdraw(link, key, waiter, owners));
+		run("withdraw from", key, (steps, link) -> steps.withdraw(link, key, waiter, owners));
 	}
 
 	@Override
 	public void forget(Claim claim) {
-		run("release", claim.key(), (store, link) -> store.forget(link, claim));
+		run("release", claim.key(), (steps, link) -> steps.forget(link, claim));
 	}
 
 	@Override
 	public boolean grantsTo(String instance) {
-		Store known = this.selector.known();
+		Steps known = this.selector.known();
 		return known != null && known.grants() && !acknowledges() && keepsPlacesOf(instance);
 	}
 
@@ -291,24 +291,24 @@ public final class RedisLockBackend implements LockBackend {
 		if (renewals.isEmpty()) {
 			return List.of();
 		}
-		return run("renew", renewals.get(0).key(), renewals.size() - 1, (store) -> store.lanes().renewals(),
-				(store, link) -> store.renew(link, renewals));
+		return run("renew", renewals.get(0).key(), renewals.size() - 1, (steps) -> steps.lanes().renewals(),
+				(steps, link) -> steps.renew(link, renewals));
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		return run("release", key, (store, link) -> store.release(link, key, owner));
+		return run("release", key, (steps, link) -> steps.release(link, key, owner));
 	}
 
 	@Override
 	public boolean downgrade(String key, String owner) {
-		return run("downgrade", key, (store, link) -> store.downgrade(link, key, owner));
+		return run("downgrade", key, (steps, link) -> steps.downgrade(link, key, owner));
 	}
 
 	@Override
 	public boolean leaveToExpire(String key, String owner, Duration rest) {
 		long millis = Math.max(1, rest.toMillis());
-		return run("leave to expire", key, (store, link) -> store.leaveToExpire(link, key, owner, millis));
+		return run("leave to expire", key, (steps, link) -> steps.leaveToExpire(link, key, owner, millis));
 	}
 
 	@Override
@@ -316,16 +316,16 @@ public final class RedisLockBackend implements LockBackend {
 		if (this.connections.cluster() && keys.stream().map(this.names::slot).distinct().count() > 1) {
 			return LockBackend.super.releaseAll(keys, owner);
 		}
-		return run("release", keys.get(0), (store, link) -> store.releaseAll(link, keys, owner));
+		return run("release", keys.get(0), (steps, link) -> steps.releaseAll(link, keys, owner));
 	}
 
 	@Override
 	public LockStatus inspect(String key) {
-		return run("inspect", key, (store, link) -> Inspection.of(key, link, this.names));
+		return run("inspect", key, (steps, link) -> Inspection.of(key, link, this.names));
 	}
 
-	private <T> T run(String what, String key, BiFunction<Store, Link, @Nullable T> step) {
-		return run(what, key, 0, (store) -> store.lanes().commands(), step);
+	private <T> T run(String what, String key, BiFunction<Steps, Link, @Nullable T> step) {
+		return run(what, key, 0, (steps) -> steps.lanes().commands(), step);
 	}
 
 	/**
@@ -335,8 +335,8 @@ public final class RedisLockBackend implements LockBackend {
 	 * @param key the first of the users' keys
 	 * @param others how many more there are
 	 */
-	private <T> T run(String what, String key, int others, Function<Store, Lane> lane,
-			BiFunction<Store, Link, @Nullable T> step) {
+	private <T> T run(String what, String key, int others, Function<Steps, Lane> lane,
+			BiFunction<Steps, Link, @Nullable T> step) {
 		try {
 			T answer = this.selector.run(lane, step);
 			if (answer == null) {

@@ -77,8 +77,7 @@ class AccessProbeTests {
 				.havingRootCause()
 				.isInstanceOf(NothingAllowed.class)
 				.withMessageContaining(way.text())
-				.satisfies((nothing) -> assertThat(((NothingAllowed) nothing).remedy())
-					.contains(way.commands()));
+				.satisfies((nothing) -> assertThat(((NothingAllowed) nothing).remedy()).contains(way.commands()));
 			this.admin.aclSetUser(USER, right);
 		}
 		assertThat(choose(connections, way)).isEqualTo(way);

@@ -76,8 +76,8 @@ class BestEffortTests {
 	@ParameterizedTest
 	@CsvSource({ "false, false", "true, false", "true, true" })
 	void aWaiterThatTakesTheLockDuringAReleaseKeepsIt(boolean publishes, boolean cluster) {
-		Store holder = store(publishes, cluster);
-		Store waiter = store(publishes, cluster);
+		Steps holder = store(publishes, cluster);
+		Steps waiter = store(publishes, cluster);
 		int taken = 0;
 		for (int command = 1; command <= MOST_COMMANDS; command++) {
 			redis.admin().del(LOCK);
@@ -96,7 +96,7 @@ class BestEffortTests {
 
 	@Test
 	void aReservationWhoseWaiterHasGivenUpIsNotTouchedAgain() {
-		Store store = store(false, false);
+		Steps store = store(false, false);
 		store.acquire(this.link, HOLDER, false);
 		store.acquire(this.link, WAITER, true);
 		AtomicInteger commands = new AtomicInteger();
@@ -134,14 +134,14 @@ class BestEffortTests {
 		assertThat(redis.admin().exists(LOCK)).isFalse();
 	}
 
-	private Store store(boolean publishes, boolean cluster) {
+	private Steps store(boolean publishes, boolean cluster) {
 		OwnConnections one = this.connections;
 		OwnConnections connections = cluster ? new OwnConnections(one.shared(), null, one.signals(), one.masters(),
 				one.tls(), one.rights(), one.end()) : one;
 		RedisLockSettings settings = RedisLockSettings.defaults()
 			.commandTimeout(PATIENT)
 			.signals(publishes ? Signals.AUTO : Signals.NONE);
-		return new PlainStore(new CompareAndSet.BestEffort(), connections, settings, new UnansweredRenewals());
+		return new PlainSteps(new CompareAndSet.BestEffort(), connections, settings, new UnansweredRenewals());
 	}
 
 	private Link before(int command, Runnable action) {

@@ -120,8 +120,8 @@ class ChangingKeyTests {
 			.satisfies((ex) -> assertThat(RedisRefusal.of(ex)).isEqualTo(RedisRefusal.WRONGTYPE));
 	}
 
-	private Store store() {
-		return new PlainStore(new CompareAndSet.BestEffort(), this.connections,
+	private Steps store() {
+		return new PlainSteps(new CompareAndSet.BestEffort(), this.connections,
 				RedisLockSettings.defaults().commandTimeout(PATIENT), new UnansweredRenewals());
 	}
 

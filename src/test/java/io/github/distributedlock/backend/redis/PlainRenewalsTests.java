@@ -23,7 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for renewals by {@link PlainStore}, and for leases that are near to their end.
+ * Tests for renewals by {@link PlainSteps}, and for leases that are near to their end.
  */
 @Tag("thorough")
 class PlainRenewalsTests {

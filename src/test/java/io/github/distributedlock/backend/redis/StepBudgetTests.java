@@ -18,7 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for the time that a step of {@link PlainStore} has.
+ * Tests for the time that a step of {@link PlainSteps} has.
  */
 class StepBudgetTests {
 
@@ -32,7 +32,7 @@ class StepBudgetTests {
 		Lane lane = connections.shared().commands();
 		Object[] links = new Object[2];
 		lane.run((link) -> links[0] = link);
-		PlainStore store = new PlainStore(CompareAndSet.Native.DELEX, connections, RedisLockSettings.defaults(),
+		PlainSteps store = new PlainSteps(CompareAndSet.Native.DELEX, connections, RedisLockSettings.defaults(),
 				new UnansweredRenewals());
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> lane.run((link) -> {
 			store.requireTime(System.nanoTime() - Duration.ofSeconds(1).toNanos());

@@ -38,9 +38,9 @@ import org.springframework.dao.TransientDataAccessResourceException;
  * for a waiter before the waiter is notified, and before it loses its place. Renewals
  * keep the rule of {@link UnansweredRenewals}.
  */
-class PlainStore implements Store {
+class PlainSteps implements Steps {
 
-	private static final Logger logger = LoggerFactory.getLogger(PlainStore.class);
+	private static final Logger logger = LoggerFactory.getLogger(PlainSteps.class);
 
 	private final CompareAndSet compareAndSet;
 
@@ -58,9 +58,9 @@ class PlainStore implements Store {
 
 	/**
 	 * Creates it.
-	 * @param unanswered what all stores of a server have to know of its renewals
+	 * @param unanswered what all steps on a server have to know of its renewals
 	 */
-	PlainStore(CompareAndSet compareAndSet, OwnConnections connections, RedisLockSettings settings,
+	PlainSteps(CompareAndSet compareAndSet, OwnConnections connections, RedisLockSettings settings,
 			UnansweredRenewals unanswered) {
 		this.compareAndSet = compareAndSet;
 		this.lanes = compareAndSet.lanes(connections);
@@ -131,9 +131,9 @@ class PlainStore implements Store {
 	}
 
 	private AcquireResult take(Link link, Claim claim, long begin) {
-		Store.requireScripts(claim.key(), claim.features());
+		Steps.requireScripts(claim.key(), claim.features());
 		byte[] name = this.names.lock(claim.key());
-		AcquireResult result = Store.acquireIfFree(link, name, claim, () -> {
+		AcquireResult result = Steps.acquireIfFree(link, name, claim, () -> {
 			requireTime(begin);
 			return true;
 		});
@@ -186,7 +186,7 @@ class PlainStore implements Store {
 
 	@Override
 	public HandOverResult pass(Link link, String owner, Claim next, boolean yields, boolean registers) {
-		Store.requireScripts(next.key(), next.features());
+		Steps.requireScripts(next.key(), next.features());
 		this.unanswered.forget(owner);
 		if (!yields && replace(link, this.names.lock(next.key()), owner, next.owner(), next.lease().toMillis())) {
 			return HandOverResult.of(true, afterwards(() -> token(link, next, System.nanoTime())));
@@ -346,7 +346,7 @@ class PlainStore implements Store {
 		Release(Link link, String key, @Nullable String value) {
 			this.link = link;
 			this.key = key;
-			this.name = PlainStore.this.names.lock(key);
+			this.name = PlainSteps.this.names.lock(key);
 			this.value = value;
 			this.current = value;
 		}
@@ -359,7 +359,7 @@ class PlainStore implements Store {
 			try {
 				boolean over = false;
 				while (!over) {
-					Waiter waiter = PlainStore.this.waiters.oldest(this.link, this.key);
+					Waiter waiter = PlainSteps.this.waiters.oldest(this.link, this.key);
 					over = (waiter != null) ? passTo(waiter) : free();
 				}
 			}
@@ -374,14 +374,14 @@ class PlainStore implements Store {
 		}
 
 		private boolean passTo(Waiter waiter) {
-			boolean atomic = PlainStore.this.compareAndSet.isAtomic();
-			if (!atomic && !PlainStore.this.waiters.hears(this.link, this.key, waiter)) {
-				PlainStore.this.waiters.remove(this.link, this.key, waiter);
+			boolean atomic = PlainSteps.this.compareAndSet.isAtomic();
+			if (!atomic && !PlainSteps.this.waiters.hears(this.link, this.key, waiter)) {
+				PlainSteps.this.waiters.remove(this.link, this.key, waiter);
 				return false;
 			}
 			String reservation = LockCodec.reservedFor(waiter);
 			try {
-				if (!PlainStore.this.compareAndSet.set(this.link, this.name, this.current, reservation,
+				if (!PlainSteps.this.compareAndSet.set(this.link, this.name, this.current, reservation,
 						WaitingList.RESERVATION_MILLIS)) {
 					return isSettled();
 				}
@@ -395,8 +395,8 @@ class PlainStore implements Store {
 				return free();
 			}
 			become(reservation);
-			boolean woken = PlainStore.this.waiters.remove(this.link, this.key, waiter)
-					&& PlainStore.this.waiters.wake(this.link, this.key, waiter);
+			boolean woken = PlainSteps.this.waiters.remove(this.link, this.key, waiter)
+					&& PlainSteps.this.waiters.wake(this.link, this.key, waiter);
 			return woken || !atomic;
 		}
 
@@ -406,7 +406,7 @@ class PlainStore implements Store {
 			if (this.current == null) {
 				return true;
 			}
-			if (!PlainStore.this.compareAndSet.replace(this.link, this.name, this.current, null, 0)) {
+			if (!PlainSteps.this.compareAndSet.replace(this.link, this.name, this.current, null, 0)) {
 				return isSettled();
 			}
 			become(null);

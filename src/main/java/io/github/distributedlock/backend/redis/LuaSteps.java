@@ -24,9 +24,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Steps that are atomic because the server runs each as one script.
  */
-final class LuaStore implements Store {
+final class LuaSteps implements Steps {
 
-	private static final Logger logger = LoggerFactory.getLogger(LuaStore.class);
+	private static final Logger logger = LoggerFactory.getLogger(LuaSteps.class);
 
 	private static final String QUEUE = "lib-clock lib-grant lib-lock lib-waiters ";
 
@@ -51,7 +51,7 @@ final class LuaStore implements Store {
 
 	private final LuaScript renew = new LuaScript("lib-clock lib-lock renew");
 
-	private final @Nullable Store whileSlotMoves;
+	private final @Nullable Steps whileSlotMoves;
 
 	/** Around the other arguments of a script that wakes waiters. */
 	private final byte[] channels;
@@ -67,7 +67,7 @@ final class LuaStore implements Store {
 
 	private final Lanes lanes;
 
-	LuaStore(OwnConnections connections, RedisLockSettings settings) {
+	LuaSteps(OwnConnections connections, RedisLockSettings settings) {
 		this.names = new KeyNames(settings.prefix());
 		this.lanes = connections.shared();
 		boolean publishes = settings.signals() != Signals.NONE;
@@ -92,7 +92,7 @@ final class LuaStore implements Store {
 	}
 
 	@Override
-	public @Nullable Store whileSlotMoves() {
+	public @Nullable Steps whileSlotMoves() {
 		return this.whileSlotMoves;
 	}
 
@@ -244,7 +244,7 @@ final class LuaStore implements Store {
 	}
 
 	private static List<Boolean> areTrue(@Nullable List<?> answers) {
-		return (answers != null) ? answers.stream().map(LuaStore::isTrue).toList() : List.of();
+		return (answers != null) ? answers.stream().map(LuaSteps::isTrue).toList() : List.of();
 	}
 
 	private static boolean isTrue(@Nullable Object answer) {
@@ -255,7 +255,7 @@ final class LuaStore implements Store {
 	 * Each step in commands and scripts of one key: those find the key wherever it is.
 	 * What takes more than that has to wait until the slot has moved.
 	 */
-	private final class OneKeySteps extends PlainStore {
+	private final class OneKeySteps extends PlainSteps {
 
 		OneKeySteps(OwnConnections connections, RedisLockSettings settings) {
 			super(new CompareAndSet.Lua(), connections, settings, new UnansweredRenewals());
@@ -264,7 +264,7 @@ final class LuaStore implements Store {
 		// Commands leave alone what is shared.
 		@Override
 		public boolean release(Link link, String key, String owner) {
-			return super.release(link, key, owner) || LuaStore.this.leaveToExpire(link, key, owner, 1);
+			return super.release(link, key, owner) || LuaSteps.this.leaveToExpire(link, key, owner, 1);
 		}
 
 	}

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
  * be one. All of them keep the same data in the same way, so that JVMs that do it
  * differently share locks. An answer is {@code null} if there was none.
  */
-interface Store {
+interface Steps {
 
-	/** What a request may take of a store without scripts. */
+	/** What a request may take of steps without scripts. */
 	Set<LockFeature> WITHOUT_SCRIPTS = Set.of(LockFeature.FENCING);
 
 	Atomicity atomicity();
@@ -50,7 +50,7 @@ interface Store {
 	 * What to use instead for keys that are at two masters of a cluster, as it refuses
 	 * scripts of several keys until their slot has moved.
 	 */
-	default @Nullable Store whileSlotMoves() {
+	default @Nullable Steps whileSlotMoves() {
 		return null;
 	}
 
@@ -126,7 +126,7 @@ interface Store {
 	}
 
 	/**
-	 * Refuses what a store without scripts cannot do: several commands one after another,
+	 * Refuses what steps without scripts cannot do: several commands one after another,
 	 * between which another client could come, cannot keep readers and writers apart, nor
 	 * an order.
 	 * @param taken what a request or claim takes
