@@ -43,6 +43,11 @@ public final class Sweeper {
 
 	private final AtomicBoolean active = new AtomicBoolean();
 
+	/**
+	 * Whether a task was refused since there was much room.
+	 */
+	private final AtomicBoolean full = new AtomicBoolean();
+
 	private volatile boolean finished;
 
 	private final LockBackend store;
@@ -107,10 +112,10 @@ public final class Sweeper {
 	}
 
 	private void add(Task task) {
-		if (!this.tasks.offer(task)) {
+		if (!this.tasks.offer(task) && !this.full.getAndSet(true)) {
 			logger.warn(
-					"Lock '{}' of {} may stay in the store until its lease has run out there, since {} locks are"
-							+ " waiting to be released already",
+					"Lock '{}' of {}, and others after it, may stay in the store until their leases have run out"
+							+ " there, since {} locks are waiting to be released already",
 					LockException.printable(task.key), task.owner, MOST_TASKS);
 		}
 		if (this.finished) {
@@ -152,6 +157,9 @@ public final class Sweeper {
 		}
 		finally {
 			this.active.set(false);
+			if (this.tasks.size() < MOST_TASKS / 2) {
+				this.full.set(false);
+			}
 			if (!this.tasks.isEmpty() && !last) {
 				start(PAUSE);
 			}
