@@ -116,7 +116,8 @@ public final class Extender {
 			return null;
 		}
 		try {
-			List<Boolean> answers = Failures.ask("renew", renewals.get(0).key(), () -> this.backend.renew(renewals));
+			List<Boolean> answers = Failures.askEach("renew", renewals.get(0).key(), renewals.size(),
+					() -> this.backend.renew(renewals));
 			for (int i = 0; i < renewals.size(); i++) {
 				answered(owned.get(i), answers.get(i), sent, renewals.get(i).lease());
 			}
@@ -206,7 +207,7 @@ public final class Extender {
 
 	private boolean send(Renewal renewal, Hold hold) {
 		try {
-			return Failures.ask("extend", renewal.key(), () -> this.backend.renew(List.of(renewal))).get(0);
+			return Failures.askEach("extend", renewal.key(), 1, () -> this.backend.renew(List.of(renewal))).get(0);
 		}
 		catch (LockBackendException ex) {
 			if (ex.isNotCarriedOut()) {

@@ -298,7 +298,8 @@ public final class Releaser {
 			List<Boolean> owned = null;
 			try {
 				owned = ours.isEmpty() ? List.of()
-						: ask(ours.get(0), () -> Releaser.this.store.releaseAll(keys, ours.get(0).owner()));
+						: ask(ours.get(0), () -> Failures.askEach("release", keys.get(0), keys.size(),
+								() -> Releaser.this.store.releaseAll(keys, ours.get(0).owner())));
 			}
 			finally {
 				boolean answered = owned != null;
