@@ -441,6 +441,18 @@ class RobustnessTests extends EngineFixture {
 	}
 
 	@Test
+	void keyWhoseReleaseCannotBeTriedAgainKeepsNoPlaceHere() {
+		LockEngine shortOfThreads = shortOfThreads();
+		LockHandle handle = shortOfThreads.acquire("k");
+		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		this.noTimer.set(true);
+		ignoringErrors(handle::close);
+		assertThat(shortOfThreads.hasQueues()).as("the next request of this JVM may ask").isFalse();
+		this.time.advance(LEASE);
+		assertThat(shortOfThreads.tryAcquire("k")).isPresent();
+	}
+
+	@Test
 	void alarmThatCannotBeSetDoesNotSilenceTheWatchdog() {
 		LockEngine engine = shortOfThreads();
 		LockHandle first = engine.acquire("first");
