@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.lease;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -143,7 +144,7 @@ public final class Sweeper {
 		boolean last = this.finished;
 		try {
 			Set<Object> down = new HashSet<>();
-			for (Task task : this.tasks) {
+			for (Task task : List.copyOf(this.tasks)) {
 				long now = this.time.nanoTime();
 				boolean done = task.isDone(now);
 				if (last || done) {
