@@ -312,7 +312,7 @@ class RobustnessTests extends EngineFixture {
 			}
 
 			@Override
-			public Alarm schedule(Runnable task, long delayNanos) {
+			public Runnable schedule(Runnable task, long delayNanos) {
 				return RobustnessTests.this.time.schedule(task, delayNanos);
 			}
 
@@ -487,7 +487,7 @@ class RobustnessTests extends EngineFixture {
 			}
 
 			@Override
-			public Alarm schedule(Runnable task, long delayNanos) {
+			public Runnable schedule(Runnable task, long delayNanos) {
 				failOnce(RobustnessTests.this.noTimer);
 				return time.schedule(task, delayNanos);
 			}

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * task that failed goes to the end, so that a node that is down is asked once for each
  * pause, however many tasks there are.
  */
-public final class Sweeper {
+final class Sweeper {
 
 	private static final Logger logger = LoggerFactory.getLogger(Sweeper.class);
 
@@ -57,7 +57,7 @@ public final class Sweeper {
 
 	private final Workers workers;
 
-	public Sweeper(LockBackend store, EngineTime time, Workers workers) {
+	Sweeper(LockBackend store, EngineTime time, Workers workers) {
 		this.store = store;
 		this.time = time;
 		this.workers = workers;
@@ -67,7 +67,7 @@ public final class Sweeper {
 	 * Releases a key, until the store answers or its lease has run out there.
 	 * @param rest for how much longer it is to block others, or 0
 	 */
-	public void release(Ownership ownership, long rest) {
+	void release(Ownership ownership, long rest) {
 		String key = ownership.key();
 		String owner = ownership.owner();
 		long restEnd = this.time.nanoTime() + rest;
@@ -80,14 +80,14 @@ public final class Sweeper {
 	 * Undoes an acquire whose outcome is not known, and which the server may still carry
 	 * out: until one lease after the first answer.
 	 */
-	public void cleanUp(Claim claim) {
+	void cleanUp(Claim claim) {
 		forget(claim, claim.lease().toNanos());
 	}
 
 	/**
 	 * Undoes a claim that was answered, until the store answers this, too.
 	 */
-	public void forget(Claim claim) {
+	void forget(Claim claim) {
 		forget(claim, 0);
 	}
 
@@ -96,18 +96,10 @@ public final class Sweeper {
 	}
 
 	/**
-	 * Undoes what was sent for an ownership and never answered, once it has ended.
-	 */
-	public void cleanUp(Ownership ownership) {
-		String owner = ownership.owner();
-		cleanUp(ownership.options().claim(ownership.key(), owner, Claim.instanceOf(owner)));
-	}
-
-	/**
 	 * Tries every task once more, since there will be no other time; and so those that
 	 * come later, as of a request that notices the end late.
 	 */
-	public void finish() {
+	void finish() {
 		this.finished = true;
 		this.workers.background(this::sweep);
 	}

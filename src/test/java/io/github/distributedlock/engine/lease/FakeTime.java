@@ -94,7 +94,7 @@ public final class FakeTime implements EngineTime, Workers {
 			return true;
 		}
 		AtomicBoolean timedOut = new AtomicBoolean();
-		Alarm alarm = schedule(() -> {
+		Runnable alarm = schedule(() -> {
 			timedOut.set(true);
 			signal.release();
 		}, nanos);
@@ -109,7 +109,7 @@ public final class FakeTime implements EngineTime, Workers {
 		finally {
 			wait.isOver = true;
 			this.moves.incrementAndGet();
-			alarm.cancel();
+			alarm.run();
 		}
 		return !timedOut.get();
 	}
@@ -126,7 +126,7 @@ public final class FakeTime implements EngineTime, Workers {
 	}
 
 	@Override
-	public synchronized Alarm schedule(Runnable action, long delayNanos) {
+	public synchronized Runnable schedule(Runnable action, long delayNanos) {
 		Task task = new Task(this.nanos + delayNanos, this.number++, action);
 		this.tasks.add(task);
 		return () -> {

@@ -55,7 +55,7 @@ public final class StillTime implements EngineTime, Workers {
 	}
 
 	@Override
-	public synchronized Alarm schedule(Runnable task, long delayNanos) {
+	public synchronized Runnable schedule(Runnable task, long delayNanos) {
 		Ring ring = new Ring(delayNanos, task);
 		this.alarms.add(ring);
 		return () -> cancel(ring);

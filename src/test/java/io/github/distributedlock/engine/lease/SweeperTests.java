@@ -25,7 +25,8 @@ class SweeperTests extends EngineFixture {
 	void warnsOnceForEachBurstThatItCannotTake(CapturedOutput output) {
 		this.backend.breaks(ScriptedBackend.LOST_REQUEST);
 		forget(10_003);
-		this.time.advance(Duration.ofSeconds(3)); // Each sweep tries one, and takes it up again.
+		this.time.advance(Duration.ofSeconds(3)); // Each sweep tries one, and takes it up
+													// again.
 		forget(2);
 		assertThat(output.getOut().split("may stay in the store", -1)).as("a burst").hasSize(2);
 		this.backend.works();
