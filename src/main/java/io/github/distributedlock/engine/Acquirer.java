@@ -22,10 +22,10 @@ import io.github.distributedlock.WaitObserver.Observed;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.EngineTime.Workers;
-import io.github.distributedlock.engine.lease.Events;
 import io.github.distributedlock.engine.lease.Failures;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
+import io.github.distributedlock.engine.lease.Leases;
 import io.github.distributedlock.engine.lease.NodeTasks;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +53,7 @@ final class Acquirer {
 
 	private final RequestAcquisition.Factory acquisitions;
 
-	private final Events events;
+	private final Leases leases;
 
 	private final NodeTasks tasks;
 
@@ -72,7 +72,7 @@ final class Acquirer {
 	private final LongAdder asking = new LongAdder();
 
 	Acquirer(LockEngineBuilder settings, RunningCalls calls, EngineHandle.Factory handles,
-			RequestAcquisition.Factory acquisitions, Events events, NodeTasks tasks, Workers workers) {
+			RequestAcquisition.Factory acquisitions, Leases leases, NodeTasks tasks, Workers workers) {
 		this.contextCapture = settings.contextCapture;
 		this.backend = settings.backend;
 		this.requests = new Requests(settings);
@@ -81,7 +81,7 @@ final class Acquirer {
 		this.handles = handles;
 		this.reentrancy = handles.reentrancy();
 		this.acquisitions = acquisitions;
-		this.events = events;
+		this.leases = leases;
 		this.tasks = tasks;
 		this.workers = workers;
 	}
@@ -184,10 +184,10 @@ final class Acquirer {
 
 	private void publish(@Nullable EngineHandle handle, List<String> keys, HoldOptions options, Wait wait) {
 		if (handle == null) {
-			this.events.publish(new LockEvent.NotAcquired(options.name(), keys, wait.waited(), wait.holder()));
+			this.leases.publish(new LockEvent.NotAcquired(options.name(), keys, wait.waited(), wait.holder()));
 		}
-		else if (this.events.areHeard()) {
-			this.events.publish(new LockEvent.Acquired(options.name(), keys, handle.owner(), wait.waited()));
+		else if (this.leases.areHeard()) {
+			this.leases.publish(new LockEvent.Acquired(options.name(), keys, handle.owner(), wait.waited()));
 		}
 	}
 

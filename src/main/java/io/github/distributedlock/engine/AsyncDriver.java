@@ -139,7 +139,10 @@ final class AsyncDriver implements Runnable {
 	 */
 	private long patience;
 
-	private EngineTime.@Nullable Alarm alarm;
+	/**
+	 * Cancels the alarm that is set.
+	 */
+	private @Nullable Runnable alarm;
 
 	/**
 	 * Creates it.
@@ -354,7 +357,7 @@ final class AsyncDriver implements Runnable {
 
 	private void cancelAlarm() {
 		if (this.alarm != null) {
-			this.alarm.cancel();
+			this.alarm.run();
 			this.alarm = null;
 		}
 	}

@@ -18,11 +18,10 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.EngineTime;
 import io.github.distributedlock.engine.lease.EngineTime.Workers;
-import io.github.distributedlock.engine.lease.Extender;
 import io.github.distributedlock.engine.lease.Failures;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Leases;
 import io.github.distributedlock.engine.lease.Releaser;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -40,7 +39,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 
 	private static final Logger logger = LoggerFactory.getLogger(EngineHandle.class);
 
-	private static final EngineTime.Alarm NO_ALARM = () -> {
+	private static final Runnable NO_ALARM = () -> {
 	};
 
 	private static final AtomicIntegerFieldUpdater<EngineHandle> CLOSED = AtomicIntegerFieldUpdater
@@ -69,7 +68,10 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 */
 	private final Call call;
 
-	private final EngineTime.Alarm heldTooLong;
+	/**
+	 * Cancels the warning that it is held too long.
+	 */
+	private final Runnable heldTooLong;
 
 	/**
 	 * What binds it to a thread; {@code null} if it is detached.
@@ -89,10 +91,10 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	}
 
 	/**
-	 * Whether it comes from the engine with that loss handler.
+	 * Whether it comes from the engine with those leases.
 	 */
-	boolean isOf(LossHandler lossHandler) {
-		return this.engine.lossHandler == lossHandler;
+	boolean isOf(Leases leases) {
+		return this.engine.leases == leases;
 	}
 
 	/**
@@ -127,7 +129,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 
 	@Override
 	public boolean isHeld() {
-		return !isClosed() && this.holds.stream().allMatch(this.engine.lossHandler::isStillHeld);
+		return !isClosed() && this.holds.stream().allMatch(this.engine.leases::isStillHeld);
 	}
 
 	@Override
@@ -149,8 +151,8 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	public void checkHeld() {
 		requireOpen();
 		for (Hold hold : this.holds) {
-			if (!this.engine.lossHandler.isStillHeld(hold)) {
-				throw LossHandler.lost(hold, this.keys);
+			if (!this.engine.leases.isStillHeld(hold)) {
+				throw Leases.lost(hold, this.keys);
 			}
 		}
 	}
@@ -158,7 +160,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	@Override
 	public boolean extend(Duration lease) {
 		requireOpen();
-		return this.engine.extender.extend(this.holds, lease);
+		return this.engine.leases.extend(this.holds, lease);
 	}
 
 	@Override
@@ -219,7 +221,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 				return held;
 			}
 			this.engine.releaser.downgrade(downgraded());
-			return this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.engine.lossHandler::isStillHeld)
+			return this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.engine.leases::isStillHeld)
 					&& held;
 		}
 		finally {
@@ -275,7 +277,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 			this.engine.checkThread(binding.thread(), this.keys);
 			binding.close();
 		}
-		this.heldTooLong.cancel();
+		this.heldTooLong.run();
 		for (int i = 0; i < this.holds.size(); i++) {
 			this.holds.get(i).detach(this);
 		}
@@ -319,21 +321,21 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 * for never
 	 * @param warnedOfThread whether it was warned of a handle that another thread closes
 	 */
-	record Factory(RunningCalls calls, LossHandler lossHandler, Releaser releaser, Extender extender, Workers workers,
-			EngineTime time, @Nullable Duration warnHeldAfter, AtomicBoolean warnedOfThread) {
+	record Factory(RunningCalls calls, Leases leases, Releaser releaser, Workers workers, EngineTime time,
+			@Nullable Duration warnHeldAfter, AtomicBoolean warnedOfThread) {
 
 		/**
 		 * Re-enters what the calling thread holds.
 		 */
 		Reentrancy reentrancy() {
-			return Reentrancy.ofThreads(this.lossHandler, this.releaser);
+			return Reentrancy.ofThreads(this.leases, this.releaser);
 		}
 
 		/**
 		 * Re-enters what a chain holds that has no thread of its own.
 		 */
 		Reentrancy reentrancyOf(List<LockHandle> chain) {
-			return Reentrancy.ofChain(chain, this.lossHandler, this.releaser::undoAsync);
+			return Reentrancy.ofChain(chain, this.leases, this.releaser::undoAsync);
 		}
 
 		/**
@@ -351,8 +353,9 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 
 		/**
 		 * Warns, with the stack that acquired it, of a handle that is open too long.
+		 * @return cancels that
 		 */
-		private EngineTime.Alarm watch(List<String> keys) {
+		private Runnable watch(List<String> keys) {
 			Duration limit = this.warnHeldAfter;
 			if (limit == null) {
 				return NO_ALARM;

@@ -12,10 +12,8 @@ import io.github.distributedlock.engine.lease.EngineTime;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Leases;
 import io.github.distributedlock.engine.lease.Ownership;
-import io.github.distributedlock.engine.lease.Sweeper;
-import io.github.distributedlock.engine.lease.Watchdog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,11 +35,7 @@ final class HandOver {
 
 	private final LockBackend backend;
 
-	private final Watchdog watchdog;
-
-	private final LossHandler lossHandler;
-
-	private final Sweeper sweeper;
+	private final Leases leases;
 
 	private final EngineTime time;
 
@@ -52,12 +46,9 @@ final class HandOver {
 	 * @param slice for how long a key is handed over before others that wait in the store
 	 * come first, in nanoseconds
 	 */
-	public HandOver(LockBackend backend, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, EngineTime time,
-			long slice) {
+	public HandOver(LockBackend backend, Leases leases, EngineTime time, long slice) {
 		this.backend = backend;
-		this.watchdog = watchdog;
-		this.lossHandler = lossHandler;
-		this.sweeper = sweeper;
+		this.leases = leases;
 		this.time = time;
 		this.slice = slice;
 	}
@@ -70,7 +61,7 @@ final class HandOver {
 		Hold hold = new Hold(ownership, node, options, fencingToken, this.time);
 		ownership.take(hold);
 		acquired(node, ownership);
-		this.watchdog.guard(ownership);
+		this.leases.guard(ownership);
 		return hold;
 	}
 
@@ -81,7 +72,7 @@ final class HandOver {
 	void acquired(QueueNode node, Ownership ownership) {
 		Set<String> unwanted = node.acquired(ownership.owner());
 		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
-			unwanted.forEach((owner) -> this.sweeper.forget(node.queueKey.claim(owner)));
+			unwanted.forEach((owner) -> this.leases.forget(node.queueKey.claim(owner)));
 		}
 	}
 
@@ -89,7 +80,7 @@ final class HandOver {
 	 * Whether a key is certainly ours still; declares it lost if its lease is over.
 	 */
 	boolean isOwned(Ownership ownership) {
-		return this.lossHandler.isStillOwned(ownership);
+		return this.leases.isStillOwned(ownership);
 	}
 
 	/**
@@ -115,7 +106,7 @@ final class HandOver {
 	boolean takeToPass(Ownership ownership) {
 		boolean taken = ownership.beginRelease();
 		if (taken) {
-			this.watchdog.unguard(ownership);
+			this.leases.unguard(ownership);
 		}
 		return taken;
 	}
@@ -133,12 +124,12 @@ final class HandOver {
 					: this.backend.pass(ownership.owner(), claim, yields);
 			answered = true;
 			if (!passing.owned()) {
-				this.lossHandler.discoveredAtRelease(ownership.hold());
+				this.leases.discoveredAtRelease(ownership.hold());
 			}
 			return passing.next();
 		}
 		finally {
-			end(ownership, answered);
+			this.leases.ended(ownership, answered);
 		}
 	}
 
@@ -157,7 +148,7 @@ final class HandOver {
 	 */
 	void abandon(Ownership ownership) {
 		if (takeToPass(ownership)) {
-			end(ownership, false);
+			this.leases.ended(ownership, false);
 		}
 	}
 
@@ -167,17 +158,8 @@ final class HandOver {
 	void undo(Hold hold) {
 		// Or it is lost already, to the end of the engine.
 		hold.ownership().beginRelease(hold);
-		this.watchdog.unguard(hold.ownership());
-		end(hold.ownership(), false);
-	}
-
-	private void end(Ownership ownership, boolean answered) {
-		if (!answered) {
-			this.sweeper.release(ownership, 0);
-		}
-		if (ownership.isUnsettled()) {
-			this.sweeper.cleanUp(ownership);
-		}
+		this.leases.unguard(hold.ownership());
+		this.leases.ended(hold.ownership(), false);
 	}
 
 	/**

@@ -22,8 +22,8 @@ import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease;
 import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.Leases;
 import io.github.distributedlock.engine.lease.Ownership;
-import io.github.distributedlock.engine.lease.Sweeper;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -251,7 +251,7 @@ final class KeyAcquisition implements Acquisition {
 				this.node.queue().gaveUp(this.claim.owner());
 			}
 			if (failed && this.unsettled) {
-				this.engine.sweeper.cleanUp(this.claim);
+				this.engine.leases.cleanUp(this.claim);
 			}
 		}
 		finally {
@@ -632,7 +632,7 @@ final class KeyAcquisition implements Acquisition {
 	/**
 	 * Begins the acquisitions of one engine. Safe for use by many threads.
 	 */
-	record Factory(LockBackend backend, Polls.Settings polls, LocalQueue queue, HandOver handOver, Sweeper sweeper,
+	record Factory(LockBackend backend, Polls.Settings polls, LocalQueue queue, HandOver handOver, Leases leases,
 			Instance instance, Lifecycle lifecycle, EngineTime time) {
 
 		/**

@@ -11,7 +11,6 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
@@ -23,14 +22,9 @@ import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.engine.lease.EngineTime;
 import io.github.distributedlock.engine.lease.EngineTime.Workers;
-import io.github.distributedlock.engine.lease.Events;
-import io.github.distributedlock.engine.lease.Extender;
 import io.github.distributedlock.engine.lease.Failures;
-import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Leases;
 import io.github.distributedlock.engine.lease.NodeTasks;
-import io.github.distributedlock.engine.lease.Releaser;
-import io.github.distributedlock.engine.lease.Sweeper;
-import io.github.distributedlock.engine.lease.Watchdog;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -67,17 +61,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final LocalQueue queue;
 
-	private final LossHandler lossHandler;
-
-	private final Sweeper sweeper;
-
-	private final Extender extender;
-
-	private final Watchdog watchdog;
+	private final Leases leases;
 
 	private final Acquirer acquirer;
-
-	private final Releaser releaser;
 
 	private final Listening listening;
 
@@ -93,26 +79,18 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.endThreads = endThreads;
 		this.calls = new RunningCalls(workers);
 		NodeTasks tasks = new NodeTasks(workers::background, time);
-		Events events = new Events(settings.listeners, workers, time);
-		this.sweeper = new Sweeper(backend, time, workers);
-		this.queue = new LocalQueue(new Withdrawals(backend, this.sweeper, tasks));
-		this.lossHandler = new LossHandler(this.sweeper, events);
-		this.extender = new Extender(backend, this.lossHandler, this.sweeper, events, time);
-		this.watchdog = new Watchdog(backend, this.extender::renewDue, this.lossHandler, time, workers);
-		this.listening = backend.listen(this.instance.id(),
-				new WakeUps(this.queue, this.sweeper, this.watchdog, this.instance));
-		this.releaser = new Releaser(backend, this.watchdog, this.lossHandler, this.sweeper, events, tasks, workers,
-				!settings.localSlice.isZero());
-		HandOver handOver = new HandOver(backend, this.watchdog, this.lossHandler, this.sweeper, time,
-				settings.localSlice.toNanos());
+		this.leases = new Leases(backend, settings.listeners, tasks, !settings.localSlice.isZero(), time, workers);
+		this.queue = new LocalQueue(new Withdrawals(backend, this.leases, tasks));
+		this.listening = backend.listen(this.instance.id(), new WakeUps(this.queue, this.leases, this.instance));
+		HandOver handOver = new HandOver(backend, this.leases, time, settings.localSlice.toNanos());
 		Polls.Settings polls = new Polls.Settings(backend, this.listening, settings.shortestPoll, settings.longestPoll);
-		KeyAcquisition.Factory keys = new KeyAcquisition.Factory(backend, polls, this.queue, handOver, this.sweeper,
+		KeyAcquisition.Factory keys = new KeyAcquisition.Factory(backend, polls, this.queue, handOver, this.leases,
 				this.instance, this.lifecycle, time);
 		RequestAcquisition.Factory acquisitions = new RequestAcquisition.Factory(keys, this.instance, this.lifecycle,
-				this.lossHandler, this.extender, this.sweeper, time);
-		EngineHandle.Factory handles = new EngineHandle.Factory(this.calls, this.lossHandler, this.releaser,
-				this.extender, workers, time, settings.warnHeldAfter, new AtomicBoolean());
-		this.acquirer = new Acquirer(settings, this.calls, handles, acquisitions, events,
+				this.leases, time);
+		EngineHandle.Factory handles = new EngineHandle.Factory(this.calls, this.leases, this.leases.releaser(),
+				workers, time, settings.warnHeldAfter, new AtomicBoolean());
+		this.acquirer = new Acquirer(settings, this.calls, handles, acquisitions, this.leases,
 				new NodeTasks(workers::request, time), workers);
 	}
 
@@ -191,7 +169,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	@Override
 	public boolean owns(LockHandle handle) {
-		return handle instanceof EngineHandle own && own.isOf(this.lossHandler);
+		return handle instanceof EngineHandle own && own.isOf(this.leases);
 	}
 
 	@Override
@@ -220,9 +198,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the state of this engine
 	 */
 	public EngineSnapshot snapshot() {
-		return new EngineSnapshot(this.watchdog.describe(), this.queue.describe(), requestsWaiting(),
-				this.backend.details(), this.listening.isKnown() ? this.listening.hears() : null,
-				this.lossHandler.losses(), this.extender.late());
+		return new EngineSnapshot(this.leases.describe(), this.queue.describe(), requestsWaiting(),
+				this.backend.details(), this.listening.isKnown() ? this.listening.hears() : null, this.leases.losses(),
+				this.leases.late());
 	}
 
 	/**
@@ -232,7 +210,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the number of keys, each counted once for each owner
 	 */
 	public int keysHeld() {
-		return this.watchdog.count();
+		return this.leases.count();
 	}
 
 	/**
@@ -286,12 +264,11 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	public void close() {
 		if (this.lifecycle.close()) {
 			this.queue.recallAll();
-			this.watchdog.guarded().forEach((ownership) -> this.lossHandler.declare(ownership, Reason.SHUTDOWN));
+			this.leases.end();
 			this.calls.forget();
-			this.sweeper.finish();
 			this.listening.close();
 			this.endThreads.run();
-			this.releaser.end();
+			this.leases.releaser().end();
 		}
 	}
 

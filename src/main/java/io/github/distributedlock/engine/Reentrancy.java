@@ -13,7 +13,7 @@ import io.github.distributedlock.LockUpgradeException;
 import io.github.distributedlock.engine.lease.Failures;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
-import io.github.distributedlock.engine.lease.LossHandler;
+import io.github.distributedlock.engine.lease.Leases;
 import io.github.distributedlock.engine.lease.Releaser;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +34,7 @@ final class Reentrancy {
 
 	}
 
-	private final LossHandler lossHandler;
+	private final Leases leases;
 
 	private final Consumer<List<Hold>> undo;
 
@@ -45,8 +45,8 @@ final class Reentrancy {
 	 */
 	private final String holderName;
 
-	private Reentrancy(LossHandler lossHandler, Consumer<List<Hold>> undo, Holder holder, String holderName) {
-		this.lossHandler = lossHandler;
+	private Reentrancy(Leases leases, Consumer<List<Hold>> undo, Holder holder, String holderName) {
+		this.leases = leases;
 		this.undo = undo;
 		this.holder = holder;
 		this.holderName = holderName;
@@ -55,8 +55,8 @@ final class Reentrancy {
 	/**
 	 * That of the thread that calls it.
 	 */
-	static Reentrancy ofThreads(LossHandler lossHandler, Releaser releaser) {
-		return new Reentrancy(lossHandler, releaser::undo, CurrentLock::find, "this thread");
+	static Reentrancy ofThreads(Leases leases, Releaser releaser) {
+		return new Reentrancy(leases, releaser::undo, CurrentLock::find, "this thread");
 	}
 
 	/**
@@ -64,8 +64,8 @@ final class Reentrancy {
 	 * @param handles what it holds, innermost first
 	 * @param undo gives back holds without blocking
 	 */
-	static Reentrancy ofChain(List<LockHandle> handles, LossHandler lossHandler, Consumer<List<Hold>> undo) {
-		return new Reentrancy(lossHandler, undo,
+	static Reentrancy ofChain(List<LockHandle> handles, Leases leases, Consumer<List<Hold>> undo) {
+		return new Reentrancy(leases, undo,
 				(key, condition) -> handles.stream()
 					.filter((handle) -> !handle.isClosed() && handle.keys().contains(key) && condition.test(handle))
 					.findFirst(),
@@ -120,7 +120,7 @@ final class Reentrancy {
 	private @Nullable Hold find(String key, Predicate<Hold> condition) {
 		return this.holder
 			.find(key,
-					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.lossHandler)
+					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.leases)
 							&& condition.test(outer.hold(key)))
 			.map((handle) -> ((EngineHandle) handle).hold(key))
 			.orElse(null);
@@ -130,7 +130,7 @@ final class Reentrancy {
 	 * Whether a hold is there to be re-entered; fails if it cannot be what is asked for.
 	 */
 	private boolean honours(Hold hold, HoldOptions options) {
-		boolean held = this.lossHandler.isStillHeld(hold);
+		boolean held = this.leases.isStillHeld(hold);
 		if (held) {
 			requireHonoured(options, hold);
 		}

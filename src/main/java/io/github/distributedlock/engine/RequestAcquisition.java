@@ -10,13 +10,11 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.Extender;
 import io.github.distributedlock.engine.lease.Failures;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.lease.LossHandler;
-import io.github.distributedlock.engine.lease.Sweeper;
+import io.github.distributedlock.engine.lease.Leases;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -168,9 +166,9 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		int first = this.holds.size();
 		for (int i = first - 1; i >= 0; i--) {
 			Hold hold = this.holds.get(i);
-			if (!this.engine.lossHandler.isStillHeld(hold)) {
+			if (!this.engine.leases.isStillHeld(hold)) {
 				if (!isOwn(hold)) {
-					throw LossHandler.lost(hold, this.keys);
+					throw Leases.lost(hold, this.keys);
 				}
 				first = i;
 			}
@@ -205,7 +203,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		for (Hold hold : holds) {
 			hold.detach(this);
 			if (isOwn(hold) && hold.isLost() && hold.ownership().lossReason() != Reason.TAKEN) {
-				this.engine.sweeper.cleanUp(hold.ownership());
+				this.engine.leases.cleanUp(hold.ownership());
 			}
 		}
 		this.reentrancy.undo(holds);
@@ -247,7 +245,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		List<Hold> own = own();
 		Moment since = Moment.now(this.engine.time);
 		try {
-			this.engine.extender.renew(own);
+			this.engine.leases.renew(own);
 			this.isLeaseCommon = true;
 		}
 		catch (LockBackendException ex) {
@@ -295,7 +293,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 
 	private boolean areCollected(Moment since) {
 		// All are looked at first: what is lost once one is collected is told to users.
-		boolean collected = this.holds.stream().allMatch(this.engine.lossHandler::isStillHeld)
+		boolean collected = this.holds.stream().allMatch(this.engine.leases::isStillHeld)
 				&& own().stream().allMatch((hold) -> hold.collected(since));
 		if (!collected) {
 			own().forEach(Hold::collect);
@@ -348,8 +346,8 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	/**
 	 * Begins the acquisitions of one engine. Safe for use by many threads.
 	 */
-	record Factory(KeyAcquisition.Factory keyAcquisitions, Instance instance, Lifecycle lifecycle,
-			LossHandler lossHandler, Extender extender, Sweeper sweeper, EngineTime time) {
+	record Factory(KeyAcquisition.Factory keyAcquisitions, Instance instance, Lifecycle lifecycle, Leases leases,
+			EngineTime time) {
 
 		/**
 		 * Begins to acquire the keys. Takes the place in the local queue of a request's

@@ -4,8 +4,7 @@ import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.lease.Sweeper;
-import io.github.distributedlock.engine.lease.Watchdog;
+import io.github.distributedlock.engine.lease.Leases;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,7 +12,7 @@ import org.slf4j.LoggerFactory;
  * Takes the store's wake-ups to the queues. Anybody may publish a wake-up, so those that
  * name a waiter of another JVM are ignored. Safe for use by many threads.
  */
-record WakeUps(LocalQueue queue, Sweeper sweeper, Watchdog watchdog, Instance instance) implements ReleaseListener {
+record WakeUps(LocalQueue queue, Leases leases, Instance instance) implements ReleaseListener {
 
 	private static final Logger logger = LoggerFactory.getLogger(WakeUps.class);
 
@@ -32,13 +31,13 @@ record WakeUps(LocalQueue queue, Sweeper sweeper, Watchdog watchdog, Instance in
 			this.queue.wake(queueKey);
 		}
 		else if (!this.queue.granted(queueKey, notification, owner)) {
-			this.sweeper.forget(queueKey.claim(owner));
+			this.leases.forget(queueKey.claim(owner));
 		}
 	}
 
 	@Override
 	public void onResubscribed() {
-		this.watchdog.renewAll();
+		this.leases.renewAll();
 		this.queue.wakeAll();
 	}
 

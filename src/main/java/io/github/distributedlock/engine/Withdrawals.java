@@ -6,8 +6,8 @@ import java.util.function.BiConsumer;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.engine.lease.Failures;
+import io.github.distributedlock.engine.lease.Leases;
 import io.github.distributedlock.engine.lease.NodeTasks;
-import io.github.distributedlock.engine.lease.Sweeper;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * the store cannot be told, or no thread can be had for that, the registration and the
  * reservation run out by themselves, and what may have been granted is cleaned up.
  */
-record Withdrawals(LockBackend backend, Sweeper sweeper, NodeTasks tasks) implements BiConsumer<LocalQueue, QueueNode> {
+record Withdrawals(LockBackend backend, Leases leases, NodeTasks tasks) implements BiConsumer<LocalQueue, QueueNode> {
 
 	private static final Logger logger = LoggerFactory.getLogger(Withdrawals.class);
 
@@ -61,7 +61,7 @@ record Withdrawals(LockBackend backend, Sweeper sweeper, NodeTasks tasks) implem
 	}
 
 	private void cleanUp(QueueNode node, Set<String> unwanted) {
-		unwanted.forEach((owner) -> this.sweeper.forget(node.queueKey.claim(owner)));
+		unwanted.forEach((owner) -> this.leases.forget(node.queueKey.claim(owner)));
 	}
 
 }

@@ -196,7 +196,7 @@ class CloseAtEveryStepTests {
 			}
 
 			@Override
-			public Alarm schedule(Runnable task, long delayNanos) {
+			public Runnable schedule(Runnable task, long delayNanos) {
 				step();
 				return this.ended ? () -> {
 				} : this.workers.schedule(task, delayNanos);

@@ -13,21 +13,16 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.lease.Events;
-import io.github.distributedlock.engine.lease.Extender;
 import io.github.distributedlock.engine.lease.Hold;
 import io.github.distributedlock.engine.lease.HoldOptions;
 import io.github.distributedlock.engine.lease.Lease;
 import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.lease.Leases;
 import io.github.distributedlock.engine.lease.LonePlace;
-import io.github.distributedlock.engine.lease.LossHandler;
 import io.github.distributedlock.engine.lease.NodeTasks;
 import io.github.distributedlock.engine.lease.Ownership;
 import io.github.distributedlock.engine.lease.ReleasedKeys;
-import io.github.distributedlock.engine.lease.Releaser;
 import io.github.distributedlock.engine.lease.StillTime;
-import io.github.distributedlock.engine.lease.Sweeper;
-import io.github.distributedlock.engine.lease.Watchdog;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -50,7 +45,7 @@ public class EngineHandleLincheckTests {
 
 	private final ReleasedKeys store = new ReleasedKeys();
 
-	private final AtomicInteger lossHandler = new AtomicInteger();
+	private final AtomicInteger losses = new AtomicInteger();
 
 	private final LonePlace place = new LonePlace();
 
@@ -58,13 +53,11 @@ public class EngineHandleLincheckTests {
 
 	private final RunningCalls calls = new RunningCalls(this.time);
 
-	private final Sweeper sweeper = new Sweeper(this.store, this.time, this.time);
+	private final Leases leases = new Leases(this.store, List.of(this::count),
+			new NodeTasks(this.time::background, this.time), false, this.time, this.time);
 
-	private final Events events = new Events(List.of(this::count), this.time, this.time);
-
-	private final LossHandler losses = losses();
-
-	private final EngineHandle.Factory handles = handles();
+	private final EngineHandle.Factory handles = new EngineHandle.Factory(this.calls, this.leases,
+			this.leases.releaser(), this.time, this.time, null, new AtomicBoolean());
 
 	private final Hold hold = hold();
 
@@ -100,7 +93,7 @@ public class EngineHandleLincheckTests {
 
 	@Operation
 	public void lose() {
-		this.losses.declare(this.hold.ownership(), Reason.TAKEN);
+		this.leases.declare(this.hold.ownership(), Reason.TAKEN);
 	}
 
 	@Operation
@@ -129,7 +122,7 @@ public class EngineHandleLincheckTests {
 
 	@Validate
 	public void endedOnce() {
-		boolean lost = this.lossHandler.get() > 0;
+		boolean lost = this.losses.get() > 0;
 		for (AtomicInteger runs : this.actions) {
 			Interleavings.require(runs.get() <= (lost ? 1 : 0), "a loss action ran too often");
 			Interleavings.require(this.closed || runs.get() >= (lost ? 1 : 0), "a loss action did not run");
@@ -137,7 +130,7 @@ public class EngineHandleLincheckTests {
 		Interleavings.require(this.innerClosed || this.store.keys().isEmpty(), "given back under a handle");
 		this.inner.close();
 		this.handle.close();
-		Interleavings.require(this.store.keys().size() + this.lossHandler.get() == 1, "did not end once");
+		Interleavings.require(this.store.keys().size() + this.losses.get() == 1, "did not end once");
 		Interleavings.require(this.place.isLeft(), "the place is not left");
 		Interleavings.require(this.hold.handles().isEmpty(), "a handle is left over");
 	}
@@ -152,22 +145,9 @@ public class EngineHandleLincheckTests {
 				this.calls.begin(true));
 	}
 
-	private LossHandler losses() {
-		return new LossHandler(this.sweeper, this.events);
-	}
-
-	private EngineHandle.Factory handles() {
-		Extender extender = new Extender(this.store, this.losses, this.sweeper, this.events, this.time);
-		Watchdog watchdog = new Watchdog(this.store, extender::renewDue, this.losses, this.time, this.time);
-		Releaser releaser = new Releaser(this.store, watchdog, this.losses, this.sweeper, this.events,
-				new NodeTasks(this.time::background, this.time), this.time, false);
-		return new EngineHandle.Factory(this.calls, this.losses, releaser, extender, this.time, this.time, null,
-				new AtomicBoolean());
-	}
-
 	private void count(LockEvent event) {
 		if (event instanceof LockEvent.Lost) {
-			this.lossHandler.incrementAndGet();
+			this.losses.incrementAndGet();
 		}
 	}
 

@@ -149,13 +149,13 @@ class ParkingAndShutdownTests extends EngineFixture {
 				LockEngine.builder(this.store).watchdogTimeout(LEASE).warnHeldAfter(Duration.ofSeconds(5)), this.time,
 				this.time, () -> {
 				});
-		int before = this.time.scheduled();
+		int before = this.time.alarms();
 		LockHandle handle = warning.acquire("k");
-		assertThat(this.time.scheduled()).isGreaterThan(before);
+		assertThat(this.time.alarms()).isGreaterThan(before);
 		LockHandle second = warning.acquire("k");
-		int both = this.time.scheduled();
+		int both = this.time.alarms();
 		second.close();
-		assertThat(this.time.scheduled()).isEqualTo(both - 1);
+		assertThat(this.time.alarms()).isEqualTo(both - 1);
 		handle.close();
 	}
 

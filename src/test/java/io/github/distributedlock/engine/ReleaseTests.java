@@ -174,6 +174,17 @@ class ReleaseTests extends EngineFixture {
 	}
 
 	@Test
+	void tooFewAnswersAreLeftToTheBackground() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("joint-a", "joint-b"));
+		this.backend.next("release-all", (step) -> List.of(true));
+		assertThat(handle.release()).isTrue();
+		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(2);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(holderOf("joint-a")).isNull();
+		assertThat(holderOf("joint-b")).isNull();
+	}
+
+	@Test
 	void oneOfSeveralStaysHeldByAnOuterHandle() {
 		LockHandle outer = this.engine.acquire("a");
 		assertThat(this.engine.acquire(LockRequest.of("a", "b")).release()).isTrue();

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -18,8 +17,6 @@ import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
-import io.github.distributedlock.engine.lease.FakeTime;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -33,12 +30,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class RobustnessTests extends EngineFixture {
 
 	private static final Duration HOUR = Duration.ofHours(1);
-
-	private final AtomicBoolean noTimer = new AtomicBoolean();
-
-	private final AtomicBoolean noWorker = new AtomicBoolean();
-
-	private final AtomicBoolean noCallback = new AtomicBoolean();
 
 	// Orphans
 
@@ -312,7 +303,7 @@ class RobustnessTests extends EngineFixture {
 			}
 
 			@Override
-			public Alarm schedule(Runnable task, long delayNanos) {
+			public Runnable schedule(Runnable task, long delayNanos) {
 				return RobustnessTests.this.time.schedule(task, delayNanos);
 			}
 
@@ -391,19 +382,18 @@ class RobustnessTests extends EngineFixture {
 
 	@Test
 	void lockForWhichNoAlarmCouldBeSetIsGivenBack() {
-		LockEngine shortOfThreads = shortOfThreads();
-		this.noTimer.set(true);
-		ignoringErrors(() -> shortOfThreads.tryAcquire("k"));
+		this.time.lackAThread("timer");
+		ignoringErrors(() -> this.engine.tryAcquire("k"));
 		this.time.advance(Duration.ofSeconds(1));
-		shortOfThreads.acquire("other");
+		this.engine.acquire("other");
 		this.time.advance(Duration.ofMinutes(1));
 		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
 	void renewalThatGotNoThreadIsTriedAgain() {
-		LockHandle handle = shortOfThreads().acquire("k");
-		this.noWorker.set(true);
+		LockHandle handle = this.engine.acquire("k");
+		this.time.lackAThread("worker");
 		ignoringErrors(() -> this.time.advance(Duration.ofSeconds(11)));
 		this.time.advance(Duration.ofMinutes(1));
 		assertThat(handle.isHeld()).isTrue();
@@ -412,9 +402,9 @@ class RobustnessTests extends EngineFixture {
 	@Test
 	void actionThatGotNoThreadKeepsNobodyFromBeingTold() {
 		List<String> told = new ArrayList<>();
-		LockHandle handle = shortOfThreads().acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
 		handle.onLost(() -> told.add("first")).onLost(() -> told.add("second"));
-		this.noCallback.set(true);
+		this.time.lackAThread("callback");
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(told).containsExactly("second");
 		handle.close();
@@ -422,111 +412,43 @@ class RobustnessTests extends EngineFixture {
 
 	@Test
 	void releaseThatGotNoThreadIsDoneByTheCaller() {
-		LockHandle handle = shortOfThreads().acquire("k");
-		this.noWorker.set(true);
-		this.noCallback.set(true);
+		LockHandle handle = this.engine.acquire("k");
+		this.time.lackAThread("worker");
+		this.time.lackAThread("callback");
 		assertThat(handle.closeAsync()).isCompleted();
 		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
 	void cleanUpThatGotNoThreadIsTriedAgain() {
-		LockEngine shortOfThreads = shortOfThreads();
 		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
-		shortOfThreads.acquire("k").close();
-		this.noWorker.set(true);
+		this.engine.acquire("k").close();
+		this.time.lackAThread("worker");
 		ignoringErrors(() -> this.time.advance(Duration.ofSeconds(1)));
 		this.time.advance(Duration.ofSeconds(1));
 		assertThat(holderOf("k")).isNull();
 	}
 
 	@Test
+	void keyWhoseReleaseCannotBeTriedAgainKeepsNoPlaceHere() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.next("release", ScriptedBackend.LOST_REQUEST);
+		this.time.lackAThread("timer");
+		ignoringErrors(handle::close);
+		assertThat(this.engine.hasQueues()).as("the next request of this JVM may ask").isFalse();
+		this.time.advance(LEASE);
+		assertThat(this.engine.tryAcquire("k")).isPresent();
+	}
+
+	@Test
 	void alarmThatCannotBeSetDoesNotSilenceTheWatchdog() {
-		LockEngine engine = shortOfThreads();
-		LockHandle first = engine.acquire("first");
-		this.noTimer.set(true);
-		ignoringErrors(() -> engine.acquire(request("short").leaseTime(Duration.ofMillis(100))));
-		LockHandle second = engine.acquire("second");
+		LockHandle first = this.engine.acquire("first");
+		this.time.lackAThread("timer");
+		ignoringErrors(() -> this.engine.acquire(request("short").leaseTime(Duration.ofMillis(100))));
+		LockHandle second = this.engine.acquire("second");
 		this.time.advance(Duration.ofMinutes(2));
 		assertThat(first.isHeld()).isTrue();
 		assertThat(second.isHeld()).isTrue();
-	}
-
-	/**
-	 * An engine that once cannot get a thread, when told so.
-	 */
-	private LockEngine shortOfThreads() {
-		FakeTime time = this.time;
-		EngineTime clock = new EngineTime() {
-
-			@Override
-			public long nanoTime() {
-				return time.nanoTime();
-			}
-
-			@Override
-			public long wallNanos() {
-				return time.wallNanos();
-			}
-
-			@Override
-			public boolean await(Semaphore signal, long nanos) throws InterruptedException {
-				return time.await(signal, nanos);
-			}
-
-			@Override
-			public Alarm schedule(Runnable task, long delayNanos) {
-				failOnce(RobustnessTests.this.noTimer);
-				return time.schedule(task, delayNanos);
-			}
-
-		};
-		Workers workers = new Workers() {
-
-			@Override
-			public void renewal(Runnable task) {
-				failOnce(RobustnessTests.this.noWorker);
-				time.renewal(task);
-			}
-
-			@Override
-			public void background(Runnable task) {
-				failOnce(RobustnessTests.this.noWorker);
-				time.background(task);
-			}
-
-			@Override
-			public void request(Runnable task) {
-				failOnce(RobustnessTests.this.noWorker);
-				time.request(task);
-			}
-
-			@Override
-			public void listener(Runnable task) {
-				time.listener(task);
-			}
-
-			@Override
-			public void action(Runnable task) {
-				failOnce(RobustnessTests.this.noCallback);
-				time.action(task);
-			}
-
-			@Override
-			public void callback(Runnable task) {
-				failOnce(RobustnessTests.this.noCallback);
-				time.callback(task);
-			}
-
-		};
-		return new LockEngine(LockEngine.builder(this.backend).watchdogTimeout(LEASE), clock, workers, () -> {
-		});
-	}
-
-	private static void failOnce(AtomicBoolean noThread) {
-		if (noThread.getAndSet(false)) {
-			throw new OutOfMemoryError("unable to create native thread (test)");
-		}
 	}
 
 	private static void ignoringErrors(Runnable action) {

@@ -39,7 +39,7 @@ class UnwantedGrantTests extends EngineFixture {
 		this.time.advance(Duration.ofMillis(60)); // With its last question behind it.
 		releasedElsewhere("k");
 		assertThat(holderOf("k")).isEqualTo(Holder.owner(last().owner()));
-		this.time.lackAThread();
+		this.time.lackAThread("worker");
 		this.time.advance(Duration.ofMillis(40));
 		assertThat(waiter).failsWithin(PATIENCE);
 		this.time.advance(Duration.ZERO);

@@ -57,7 +57,7 @@ public final class WallClock {
 		}
 
 		@Override
-		public Alarm schedule(Runnable task, long delayNanos) {
+		public Runnable schedule(Runnable task, long delayNanos) {
 			return this.real.schedule(task, delayNanos);
 		}
 

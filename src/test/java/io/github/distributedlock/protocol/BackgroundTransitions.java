@@ -121,7 +121,7 @@ final class BackgroundTransitions {
 	}
 
 	/**
-	 * {@code LossHandler.declare} while nobody has the key.
+	 * {@code Leases.declare} while nobody has the key.
 	 */
 	private void vacancy(Transitions<State> transitions, State state, int jvm) {
 		OwnedKey left = state.jvm(jvm).ownedKey();

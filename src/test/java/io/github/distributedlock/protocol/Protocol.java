@@ -15,7 +15,7 @@ import java.util.Set;
  * PlainSteps.renew                                    RenewalProtocol
  * LocalQueue, KeyQueue, QueueNode                     Jvm, Queue
  * KeyAcquisition                                      RequestTransitions.ask, .pause, .giveUp
- * Hold, Releaser, LossHandler, Watchdog               RequestTransitions.granted, .holding
+ * Hold, Releaser, Leases, Watchdog                    RequestTransitions.granted, .holding
  * Ownership, HandOver                                 OwnedKey, RequestTransitions.inherit
  * Withdrawals                                         BackgroundTransitions.withdrawal
  * Sweeper                                             BackgroundTransitions.cleanUp

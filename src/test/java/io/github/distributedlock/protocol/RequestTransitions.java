@@ -209,7 +209,7 @@ final class RequestTransitions {
 	}
 
 	/**
-	 * {@code Releaser.release} and {@code LossHandler.declare}.
+	 * {@code Releaser.release} and {@code Leases.declare}.
 	 */
 	private void holding(Transitions<State> transitions, State state, Owner owner) {
 		OwnedKey ownedKey = Objects.requireNonNull(jvm(state, owner).ownedKey());

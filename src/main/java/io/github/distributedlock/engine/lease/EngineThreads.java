@@ -95,7 +95,7 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	}
 
 	@Override
-	public Alarm schedule(Runnable task, long delayNanos) {
+	public Runnable schedule(Runnable task, long delayNanos) {
 		Future<?> scheduled = this.timer.schedule(task, delayNanos, TimeUnit.NANOSECONDS);
 		return () -> cancel(scheduled);
 	}

@@ -26,17 +26,9 @@ public interface EngineTime {
 
 	/**
 	 * Runs a task once after a delay, on a thread that all tasks share: it does no I/O.
+	 * @return cancels it
 	 */
-	Alarm schedule(Runnable task, long delayNanos);
-
-	/**
-	 * A scheduled task.
-	 */
-	interface Alarm {
-
-		void cancel();
-
-	}
+	Runnable schedule(Runnable task, long delayNanos);
 
 	/**
 	 * Where the engine runs what no caller waits for. Its own work and the code of the

@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Publishes events to the listeners. None of them harms another, nor the caller.
  */
-public final class Events {
+final class Events {
 
 	private static final Logger logger = LoggerFactory.getLogger(Events.class);
 
@@ -21,7 +21,7 @@ public final class Events {
 
 	private final NodeTasks calls;
 
-	public Events(List<LockListener> listeners, Workers workers, EngineTime time) {
+	Events(List<LockListener> listeners, Workers workers, EngineTime time) {
 		this.listeners = List.copyOf(listeners);
 		this.calls = new NodeTasks(workers::listener, time, 1);
 	}
@@ -29,14 +29,14 @@ public final class Events {
 	/**
 	 * Whether anybody listens, or reads the log; else no event need be made.
 	 */
-	public boolean areHeard() {
+	boolean areHeard() {
 		return !this.listeners.isEmpty() || logger.isDebugEnabled();
 	}
 
 	/**
 	 * Publishes an event on the calling thread: one of the application's.
 	 */
-	public void publish(LockEvent event) {
+	void publish(LockEvent event) {
 		log(event);
 		for (LockListener listener : this.listeners) {
 			Failures.run(() -> listener.onEvent(event), name(listener, event));
@@ -47,7 +47,7 @@ public final class Events {
 	 * Publishes an event on other threads: for each listener one event after the other,
 	 * so that one that blocks delays no other listener.
 	 */
-	public void publishElsewhere(LockEvent event) {
+	void publishElsewhere(LockEvent event) {
 		log(event);
 		for (int i = 0; i < this.listeners.size(); i++) {
 			Integer line = i;

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
@@ -39,6 +40,21 @@ public final class Failures {
 				Thread.currentThread().interrupt();
 			}
 		}
+	}
+
+	/**
+	 * Asks the store for one answer each. Too few, or too many, are none.
+	 * @param first the first key
+	 * @param number how many answers there are to be
+	 */
+	static List<Boolean> askEach(String step, String first, int number, Supplier<List<Boolean>> question) {
+		return ask(step, first, () -> {
+			List<Boolean> answers = List.copyOf(question.get());
+			if (answers.size() != number) {
+				throw new IllegalStateException(answers.size() + " answers to " + number + " questions");
+			}
+			return answers;
+		});
 	}
 
 	/**

@@ -7,8 +7,10 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -151,7 +153,14 @@ public final class NodeTasks {
 	private void run(Object node, Runnable task, boolean resumes) {
 		Runnable next = add(node, task, resumes);
 		if (next != null) {
-			Failures.orUndo(() -> begin(node, next), () -> remove(node, task, next));
+			try {
+				begin(node, next);
+			}
+			catch (RuntimeException | Error noThread) {
+				if (remove(node, task, next)) {
+					throw noThread;
+				}
+			}
 		}
 	}
 
@@ -163,8 +172,24 @@ public final class NodeTasks {
 		return (line != null) ? line.waiting() : 0;
 	}
 
+	/**
+	 * Gives a task to the threads. They may have queued it although this fails, and run
+	 * it when they find a thread: only if nobody has begun it by then, it fails.
+	 */
 	private void begin(Object node, Runnable task) {
-		this.threads.execute(() -> work(node, task));
+		AtomicBoolean begun = new AtomicBoolean();
+		try {
+			this.threads.execute(() -> {
+				if (!begun.getAndSet(true)) {
+					work(node, task);
+				}
+			});
+		}
+		catch (RuntimeException | Error noThread) {
+			if (!begun.getAndSet(true)) {
+				throw noThread;
+			}
+		}
 	}
 
 	/**
@@ -203,16 +228,19 @@ public final class NodeTasks {
 		return line.next(most(line));
 	}
 
-	private synchronized void remove(Object node, Runnable task, Runnable next) {
-		Line line = this.lines.get(node);
-		if (line != null) {
-			if (next != task) { // Left over from when there was no thread either.
-				line.beginning.remove(task);
-				line.resuming.remove(task);
-				(line.resumed ? line.resuming : line.beginning).addFirst(next);
-			}
-			leave(node, line);
+	/**
+	 * Takes back a task, since the next one of its node got no thread.
+	 * @return {@code false} if it is too late, since another thread has begun it
+	 */
+	private synchronized boolean remove(Object node, Runnable task, Runnable next) {
+		Line line = Objects.requireNonNull(this.lines.get(node));
+		boolean removed = next == task;
+		if (!removed) { // The next one is left over from when there was no thread either.
+			removed = line.beginning.remove(task) || line.resuming.remove(task);
+			(line.resumed ? line.resuming : line.beginning).addFirst(next);
 		}
+		leave(node, line);
+		return removed;
 	}
 
 	private synchronized @Nullable Runnable end(Object node, boolean slow) {

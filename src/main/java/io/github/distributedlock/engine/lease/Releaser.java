@@ -47,7 +47,7 @@ public final class Releaser {
 
 	private final Watchdog watchdog;
 
-	private final LossHandler lossHandler;
+	private final Leases leases;
 
 	private final Sweeper sweeper;
 
@@ -68,11 +68,11 @@ public final class Releaser {
 	 * @param tasks what is done in the background
 	 * @param handsOver whether keys may be handed over inside this JVM
 	 */
-	public Releaser(LockBackend store, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, Events events,
-			NodeTasks tasks, Workers workers, boolean handsOver) {
+	Releaser(LockBackend store, Watchdog watchdog, Leases leases, Sweeper sweeper, Events events, NodeTasks tasks,
+			Workers workers, boolean handsOver) {
 		this.store = store;
 		this.watchdog = watchdog;
-		this.lossHandler = lossHandler;
+		this.leases = leases;
 		this.sweeper = sweeper;
 		this.events = events;
 		this.tasks = tasks;
@@ -212,9 +212,9 @@ public final class Releaser {
 	private boolean downgrade(Hold hold) {
 		try {
 			// One that is to block others after the end stays exclusive.
-			if (hold.rest() == 0 && this.lossHandler.isStillHeld(hold)
+			if (hold.rest() == 0 && this.leases.isStillHeld(hold)
 					&& !Failures.ask("downgrade", hold.key(), () -> this.store.downgrade(hold.key(), hold.owner()))) {
-				this.lossHandler.declare(hold.ownership(), Reason.TAKEN);
+				this.leases.declare(hold.ownership(), Reason.TAKEN);
 			}
 		}
 		catch (RuntimeException ex) {
@@ -249,7 +249,7 @@ public final class Releaser {
 		}
 
 		private boolean end(List<Hold> holds) {
-			return (holds.size() == 1) ? end(holds.get(0)) : eachBackwards(Extender.batches(holds, Releaser.this.store),
+			return (holds.size() == 1) ? end(holds.get(0)) : eachBackwards(Leases.batches(holds, Releaser.this.store),
 					(batch) -> isOneStep(batch) ? endAtOnce(batch) : eachBackwards(batch, this::end));
 		}
 
@@ -297,8 +297,8 @@ public final class Releaser {
 			List<String> keys = ours.stream().map(Hold::key).toList();
 			List<Boolean> owned = null;
 			try {
-				owned = ours.isEmpty() ? List.of()
-						: ask(ours.get(0), () -> Releaser.this.store.releaseAll(keys, ours.get(0).owner()));
+				owned = ours.isEmpty() ? List.of() : ask(ours.get(0), () -> Failures.askEach("release", keys.get(0),
+						keys.size(), () -> Releaser.this.store.releaseAll(keys, ours.get(0).owner())));
 			}
 			finally {
 				boolean answered = owned != null;
@@ -317,11 +317,11 @@ public final class Releaser {
 
 		private boolean mayHandOver(Hold hold, long rest) {
 			return rest == 0 && Releaser.this.handsOver && hold.options().handedOn() && !hold.isShared()
-					&& Releaser.this.lossHandler.isStillHeld(hold);
+					&& Releaser.this.leases.isStillHeld(hold);
 		}
 
 		private boolean begin(Hold hold) {
-			boolean begun = Releaser.this.lossHandler.isStillHeld(hold) && hold.ownership().beginRelease(hold);
+			boolean begun = Releaser.this.leases.isStillHeld(hold) && hold.ownership().beginRelease(hold);
 			if (begun) {
 				Releaser.this.watchdog.unguard(hold.ownership());
 			}
@@ -378,7 +378,7 @@ public final class Releaser {
 
 		private void cleanUp(Hold hold) {
 			if (hold.ownership().isUnsettled() && !hold.ownership().isLeftToRunOut()) {
-				Releaser.this.sweeper.cleanUp(hold.ownership());
+				Releaser.this.leases.cleanUp(hold.ownership());
 			}
 		}
 
@@ -391,7 +391,7 @@ public final class Releaser {
 				released(hold);
 			}
 			else {
-				Releaser.this.lossHandler.discoveredAtRelease(hold);
+				Releaser.this.leases.discoveredAtRelease(hold);
 				return false;
 			}
 			return true;

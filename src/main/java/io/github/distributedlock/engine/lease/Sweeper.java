@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine.lease;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -26,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * task that failed goes to the end, so that a node that is down is asked once for each
  * pause, however many tasks there are.
  */
-public final class Sweeper {
+final class Sweeper {
 
 	private static final Logger logger = LoggerFactory.getLogger(Sweeper.class);
 
@@ -43,6 +44,11 @@ public final class Sweeper {
 
 	private final AtomicBoolean active = new AtomicBoolean();
 
+	/**
+	 * Whether a task was refused since there was much room.
+	 */
+	private final AtomicBoolean full = new AtomicBoolean();
+
 	private volatile boolean finished;
 
 	private final LockBackend store;
@@ -51,7 +57,7 @@ public final class Sweeper {
 
 	private final Workers workers;
 
-	public Sweeper(LockBackend store, EngineTime time, Workers workers) {
+	Sweeper(LockBackend store, EngineTime time, Workers workers) {
 		this.store = store;
 		this.time = time;
 		this.workers = workers;
@@ -61,7 +67,7 @@ public final class Sweeper {
 	 * Releases a key, until the store answers or its lease has run out there.
 	 * @param rest for how much longer it is to block others, or 0
 	 */
-	public void release(Ownership ownership, long rest) {
+	void release(Ownership ownership, long rest) {
 		String key = ownership.key();
 		String owner = ownership.owner();
 		long restEnd = this.time.nanoTime() + rest;
@@ -74,14 +80,14 @@ public final class Sweeper {
 	 * Undoes an acquire whose outcome is not known, and which the server may still carry
 	 * out: until one lease after the first answer.
 	 */
-	public void cleanUp(Claim claim) {
+	void cleanUp(Claim claim) {
 		forget(claim, claim.lease().toNanos());
 	}
 
 	/**
 	 * Undoes a claim that was answered, until the store answers this, too.
 	 */
-	public void forget(Claim claim) {
+	void forget(Claim claim) {
 		forget(claim, 0);
 	}
 
@@ -90,27 +96,19 @@ public final class Sweeper {
 	}
 
 	/**
-	 * Undoes what was sent for an ownership and never answered, once it has ended.
-	 */
-	public void cleanUp(Ownership ownership) {
-		String owner = ownership.owner();
-		cleanUp(ownership.options().claim(ownership.key(), owner, Claim.instanceOf(owner)));
-	}
-
-	/**
 	 * Tries every task once more, since there will be no other time; and so those that
 	 * come later, as of a request that notices the end late.
 	 */
-	public void finish() {
+	void finish() {
 		this.finished = true;
 		this.workers.background(this::sweep);
 	}
 
 	private void add(Task task) {
-		if (!this.tasks.offer(task)) {
+		if (!this.tasks.offer(task) && !this.full.getAndSet(true)) {
 			logger.warn(
-					"Lock '{}' of {} may stay in the store until its lease has run out there, since {} locks are"
-							+ " waiting to be released already",
+					"Lock '{}' of {}, and others after it, may stay in the store until their leases have run out"
+							+ " there, since {} locks are waiting to be released already",
 					LockException.printable(task.key), task.owner, MOST_TASKS);
 		}
 		if (this.finished) {
@@ -138,7 +136,7 @@ public final class Sweeper {
 		boolean last = this.finished;
 		try {
 			Set<Object> down = new HashSet<>();
-			for (Task task : this.tasks) {
+			for (Task task : List.copyOf(this.tasks)) {
 				long now = this.time.nanoTime();
 				boolean done = task.isDone(now);
 				if (last || done) {
@@ -152,6 +150,9 @@ public final class Sweeper {
 		}
 		finally {
 			this.active.set(false);
+			if (this.tasks.size() < MOST_TASKS / 2) {
+				this.full.set(false);
+			}
 			if (!this.tasks.isEmpty() && !last) {
 				start(PAUSE);
 			}

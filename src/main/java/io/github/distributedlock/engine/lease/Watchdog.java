@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * what is due: commands are sent by the renewal workers, one round at a time for each
  * node, so that a node that stalls delays only its own leases, and no deadline.
  */
-public final class Watchdog {
+final class Watchdog {
 
 	/**
 	 * A suspended machine is noticed so soon after it is resumed.
@@ -43,7 +43,7 @@ public final class Watchdog {
 
 	private final Consumer<List<Ownership>> round;
 
-	private final LossHandler lossHandler;
+	private final Leases leases;
 
 	private final EngineTime time;
 
@@ -54,7 +54,8 @@ public final class Watchdog {
 	/** What was sent before that, the store may have forgotten. */
 	private volatile long doubtedAt;
 
-	private EngineTime.@Nullable Alarm alarm;
+	/** Cancels the alarm that is set. */
+	private @Nullable Runnable cancelAlarm;
 
 	private long alarmAt;
 
@@ -64,22 +65,21 @@ public final class Watchdog {
 	 * Creates it.
 	 * @param round renews what is due on one node, and plans what comes next
 	 */
-	public Watchdog(LockBackend backend, Consumer<List<Ownership>> round, LossHandler lossHandler, EngineTime time,
-			Workers workers) {
+	Watchdog(LockBackend backend, Consumer<List<Ownership>> round, Leases leases, EngineTime time, Workers workers) {
 		this.backend = backend;
 		this.round = round;
-		this.lossHandler = lossHandler;
+		this.leases = leases;
 		this.time = time;
 		this.workers = workers;
 		this.doubtedAt = time.nanoTime();
 	}
 
-	public void guard(Ownership ownership) {
+	void guard(Ownership ownership) {
 		this.guarded.add(ownership);
 		Failures.orUndo(() -> setAlarm(ownership.lease().toRenewal(Moment.now(this.time))), () -> unguard(ownership));
 	}
 
-	public void unguard(Ownership ownership) {
+	void unguard(Ownership ownership) {
 		this.guarded.remove(ownership);
 	}
 
@@ -88,7 +88,7 @@ public final class Watchdog {
 	 * the store may have forgotten them: what it does not have is lost. An answer that is
 	 * under way does not count.
 	 */
-	public void renewAll() {
+	void renewAll() {
 		this.doubtedAt = this.time.nanoTime();
 		setAlarm(0);
 	}
@@ -96,7 +96,7 @@ public final class Watchdog {
 	/**
 	 * Describes all of them to users.
 	 */
-	public List<EngineSnapshot.Hold> describe() {
+	List<EngineSnapshot.Hold> describe() {
 		Moment now = Moment.now(this.time);
 		List<EngineSnapshot.Hold> holds = new ArrayList<>();
 		for (Ownership ownership : this.guarded) {
@@ -111,11 +111,11 @@ public final class Watchdog {
 	/**
 	 * How many there are to describe, without describing them.
 	 */
-	public int count() {
+	int count() {
 		return this.guarded.size();
 	}
 
-	public List<Ownership> guarded() {
+	List<Ownership> guarded() {
 		return List.copyOf(this.guarded);
 	}
 
@@ -123,16 +123,16 @@ public final class Watchdog {
 		this.mutex.lock();
 		try {
 			long at = this.time.nanoTime() + Math.max(0, Math.min(delay, LONGEST_NAP));
-			if (this.alarm != null) {
+			if (this.cancelAlarm != null) {
 				if (at - this.alarmAt >= 0) {
 					return;
 				}
-				this.alarm.cancel();
-				this.alarm = null; // Even if no other can be set now.
+				this.cancelAlarm.run();
+				this.cancelAlarm = null; // Even if no other can be set now.
 			}
 			this.alarmAt = at;
 			long number = ++this.alarmNumber;
-			this.alarm = this.time.schedule(() -> ring(number), at - this.time.nanoTime());
+			this.cancelAlarm = this.time.schedule(() -> ring(number), at - this.time.nanoTime());
 		}
 		finally {
 			this.mutex.unlock();
@@ -165,7 +165,7 @@ public final class Watchdog {
 		this.mutex.lock();
 		try {
 			boolean valid = number == this.alarmNumber;
-			this.alarm = valid ? null : this.alarm;
+			this.cancelAlarm = valid ? null : this.cancelAlarm;
 			return valid;
 		}
 		finally {
@@ -185,7 +185,7 @@ public final class Watchdog {
 		for (Ownership ownership : this.guarded) {
 			Plan plan = ownership.plan();
 			if (plan.isOver(now)) {
-				this.lossHandler.declare(ownership, ownership.overReason());
+				this.leases.declare(ownership, ownership.overReason());
 			}
 			if (!ownership.isOwned()) {
 				this.guarded.remove(ownership);

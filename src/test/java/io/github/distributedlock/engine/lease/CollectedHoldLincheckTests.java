@@ -33,8 +33,8 @@ public class CollectedHoldLincheckTests {
 
 	private final AtomicInteger events = new AtomicInteger();
 
-	private final LossHandler lossHandler = new LossHandler(new Sweeper(new ReleasedKeys(), this.time, this.time),
-			new Events(List.of(this::count), this.time, this.time));
+	private final Leases leases = new Leases(new ReleasedKeys(), List.of(this::count),
+			new NodeTasks(this.time::background, this.time), false, this.time, this.time);
 
 	private final Ownership ownership = new Ownership("k", "us", OPTIONS, new Lease(new Moment(0, 0), OPTIONS.lease()),
 			0, 0, false, this.time);
@@ -49,13 +49,12 @@ public class CollectedHoldLincheckTests {
 
 	@BeforeAll
 	static void noWarnings() {
-		LoggingSystem.get(LossHandler.class.getClassLoader())
-			.setLogLevel(LossHandler.class.getPackageName(), LogLevel.OFF);
+		LoggingSystem.get(Leases.class.getClassLoader()).setLogLevel(Leases.class.getPackageName(), LogLevel.OFF);
 	}
 
 	@AfterAll
 	static void warnings() {
-		LoggingSystem.get(LossHandler.class.getClassLoader()).setLogLevel(LossHandler.class.getPackageName(), null);
+		LoggingSystem.get(Leases.class.getClassLoader()).setLogLevel(Leases.class.getPackageName(), null);
 	}
 
 	@Test
@@ -65,7 +64,7 @@ public class CollectedHoldLincheckTests {
 
 	@Operation
 	public void lose() {
-		this.lossHandler.declare(this.ownership, Reason.TAKEN);
+		this.leases.declare(this.ownership, Reason.TAKEN);
 	}
 
 	@Operation(runOnce = true)

@@ -2,10 +2,9 @@ package io.github.distributedlock.engine.lease;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -14,22 +13,18 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
 import io.github.distributedlock.fixtures.Patience;
 
 /**
- * Time that stands still until a test moves it. What is due runs on the test's thread, in
- * order; so do the workers' tasks, at once, unless a test holds them back.
+ * Time that a test moves. What is due then runs on the test's thread, in order; so do the
+ * workers' tasks, at once, unless a test holds them back. Others may wait meanwhile.
  */
-public final class FakeTime implements EngineTime, Workers {
+public final class FakeTime extends StillTime {
 
 	/**
 	 * How long one who is to act may stand still on a busy machine.
 	 */
 	private static final Duration PATIENCE = Patience.PATIENCE;
-
-	private record Task(long at, int number, Runnable action) {
-	}
 
 	private static final class Wait {
 
@@ -51,9 +46,6 @@ public final class FakeTime implements EngineTime, Workers {
 
 	}
 
-	private final PriorityQueue<Task> tasks = new PriorityQueue<>(
-			Comparator.comparingLong(Task::at).thenComparingInt(Task::number));
-
 	/**
 	 * Those that wait for a signal or have waited for one, with their last wait.
 	 */
@@ -68,24 +60,19 @@ public final class FakeTime implements EngineTime, Workers {
 
 	private boolean holdBackRenewals;
 
-	private final AtomicBoolean noThread = new AtomicBoolean();
+	private final Set<String> lacking = ConcurrentHashMap.newKeySet();
 
 	private volatile CountDownLatch sleep = new CountDownLatch(0);
 
-	private int number;
+	private volatile long suspended;
 
-	private long nanos = 1_000_000_000L;
-
-	private long suspended;
-
-	@Override
-	public synchronized long nanoTime() {
-		return this.nanos;
+	public FakeTime() {
+		pass(Duration.ofSeconds(1));
 	}
 
 	@Override
-	public synchronized long wallNanos() {
-		return 1_700_000_000_000_000_000L + this.nanos + this.suspended;
+	public long wallNanos() {
+		return 1_700_000_000_000_000_000L + nanoTime() + this.suspended;
 	}
 
 	@Override
@@ -94,7 +81,7 @@ public final class FakeTime implements EngineTime, Workers {
 			return true;
 		}
 		AtomicBoolean timedOut = new AtomicBoolean();
-		Alarm alarm = schedule(() -> {
+		Runnable alarm = super.schedule(() -> {
 			timedOut.set(true);
 			signal.release();
 		}, nanos);
@@ -109,7 +96,7 @@ public final class FakeTime implements EngineTime, Workers {
 		finally {
 			wait.isOver = true;
 			this.moves.incrementAndGet();
-			alarm.cancel();
+			alarm.run();
 		}
 		return !timedOut.get();
 	}
@@ -126,18 +113,14 @@ public final class FakeTime implements EngineTime, Workers {
 	}
 
 	@Override
-	public synchronized Alarm schedule(Runnable action, long delayNanos) {
-		Task task = new Task(this.nanos + delayNanos, this.number++, action);
-		this.tasks.add(task);
-		return () -> {
-			synchronized (this) {
-				this.tasks.remove(task);
-			}
-		};
+	public Runnable schedule(Runnable task, long delayNanos) {
+		thread("timer");
+		return super.schedule(task, delayNanos);
 	}
 
 	@Override
 	public void renewal(Runnable task) {
+		thread("worker");
 		if (this.holdBackRenewals) {
 			this.heldBack.add(task);
 		}
@@ -148,9 +131,7 @@ public final class FakeTime implements EngineTime, Workers {
 
 	@Override
 	public void background(Runnable task) {
-		if (this.noThread.getAndSet(false)) {
-			throw new OutOfMemoryError("unable to create native thread (test)");
-		}
+		thread("worker");
 		task.run();
 	}
 
@@ -159,29 +140,34 @@ public final class FakeTime implements EngineTime, Workers {
 	 */
 	@Override
 	public void request(Runnable task) {
-		schedule(task, 0);
-	}
-
-	@Override
-	public void listener(Runnable task) {
-		task.run();
+		thread("worker");
+		super.schedule(task, 0);
 	}
 
 	@Override
 	public void action(Runnable task) {
+		thread("callback");
 		task.run();
 	}
 
 	@Override
 	public void callback(Runnable task) {
+		thread("callback");
 		task.run();
 	}
 
+	private void thread(String kind) {
+		if (this.lacking.remove(kind)) {
+			throw new OutOfMemoryError("unable to create native thread (test)");
+		}
+	}
+
 	/**
-	 * The next task of the background gets no thread.
+	 * The next task of a kind gets no thread.
+	 * @param kind one of timer, worker and callback
 	 */
-	public void lackAThread() {
-		this.noThread.set(true);
+	public void lackAThread(String kind) {
+		this.lacking.add(kind);
 	}
 
 	/**
@@ -202,23 +188,19 @@ public final class FakeTime implements EngineTime, Workers {
 		return (int) this.waits.entrySet().stream().filter((wait) -> wait.getValue().lasts(wait.getKey())).count();
 	}
 
-	/**
-	 * How many tasks are due some time.
-	 */
-	public synchronized int scheduled() {
-		return this.tasks.size();
-	}
-
 	public void advance(Duration duration) {
 		letTheWokenAct();
 		long end = nanoTime() + duration.toNanos();
-		for (Task task = next(end); task != null; task = next(end)) {
-			task.action().run();
+		for (Ring due = next(end); due != null; due = next(end)) {
+			passUntil(due.at());
+			due.action().run();
 			letTheWokenAct();
 		}
-		synchronized (this) {
-			this.nanos = Math.max(this.nanos, end);
-		}
+		passUntil(end);
+	}
+
+	private void passUntil(long moment) {
+		pass(Duration.ofNanos(Math.max(0, moment - nanoTime())));
 	}
 
 	/**
@@ -263,27 +245,10 @@ public final class FakeTime implements EngineTime, Workers {
 				&& blocker.getClass().getEnclosingClass() != ReentrantLock.class);
 	}
 
-	private synchronized Task next(long end) {
-		Task task = this.tasks.peek();
-		if (task == null || task.at() > end) {
-			return null;
-		}
-		this.tasks.remove();
-		this.nanos = Math.max(this.nanos, task.at());
-		return task;
-	}
-
-	/**
-	 * Lets time pass within a step, so that nothing that is due runs.
-	 */
-	public synchronized void pass(Duration duration) {
-		this.nanos += duration.toNanos();
-	}
-
 	/**
 	 * Lets wall time pass while the monotonic clock stands still.
 	 */
-	public synchronized void suspend(Duration duration) {
+	public void suspend(Duration duration) {
 		this.suspended += duration.toNanos();
 	}
 

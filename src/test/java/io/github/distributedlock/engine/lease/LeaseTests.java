@@ -195,6 +195,29 @@ class LeaseTests extends EngineFixture {
 	}
 
 	@Test
+	void batchWithTooFewAnswersKeepsNoOtherFromBeingRenewed() {
+		List<LockHandle> handles = new ArrayList<>();
+		for (int i = 0; i < 450; i++) {
+			handles.add(this.engine.acquire("k" + i));
+		}
+		this.backend.forgetSteps();
+		this.backend.next("renew", (step) -> List.of(false));
+		this.time.advance(Duration.ofSeconds(10));
+		assertThat(this.backend.steps()).containsExactly("renew 200", "renew 200", "renew 50");
+		this.time.advance(Duration.ofMillis(500));
+		assertThat(this.backend.steps()).last().as("is tried again").isEqualTo("renew 200");
+		assertThat(handles).as("what one of too few answers says does not count").allMatch(LockHandle::isHeld);
+	}
+
+	@Test
+	void extendThatIsAnsweredByNothingIsAFailureOfTheStore() {
+		LockHandle handle = this.engine.acquire("k");
+		this.backend.next("renew", (step) -> List.of());
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> handle.extend(LEASE.multipliedBy(2)));
+		assertThat(handle.isHeld()).isTrue();
+	}
+
+	@Test
 	void stalledNodeDelaysOnlyItsOwnLeases() {
 		LockHandle stalled = this.engine.acquire("node-1:k");
 		LockHandle healthy = this.engine.acquire("node-2:k");

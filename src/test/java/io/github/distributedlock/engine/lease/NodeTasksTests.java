@@ -141,6 +141,50 @@ class NodeTasksTests {
 	}
 
 	@Test
+	void taskThatIsQueuedThoughNoThreadCanBeMadeDoesNotRunEither() {
+		NodeTasks queueing = new NodeTasks((task) -> {
+			this.threads.add(task);
+			throw new OutOfMemoryError("test: no thread");
+		}, this.time);
+		assertThatExceptionOfType(OutOfMemoryError.class)
+			.isThrownBy(() -> queueing.run("a", () -> this.done.add("refused")));
+		runAll();
+		assertThat(this.done).isEmpty();
+	}
+
+	@Test
+	void taskThatRunsThoughNoThreadCanBeMadeIsNotRefused() {
+		NodeTasks running = new NodeTasks((task) -> {
+			task.run();
+			throw new OutOfMemoryError("test: no thread");
+		}, this.time);
+		running.run("a", () -> this.done.add("a"));
+		assertThat(this.done).containsExactly("a");
+	}
+
+	@Test
+	void taskThatAnotherHasBegunIsNotRefused() {
+		add("a", "a0");
+		this.onThread = () -> {
+			this.onThread = () -> {
+			};
+			add("a", "a2");
+			add("a", "a3");
+			throw new OutOfMemoryError("test: no thread");
+		};
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> add("a", "a1"));
+		this.onThread = () -> {
+			this.onThread = () -> {
+			};
+			this.threads.remove().run(); // Ends, and begins a4 in its place.
+			throw new OutOfMemoryError("test: no thread");
+		};
+		add("a", "a4"); // Finds that a3 has no thread.
+		runAll();
+		assertThat(this.done).containsExactly("a0", "a2", "a4", "a3");
+	}
+
+	@Test
 	void withoutAThreadThoseThatWaitRunOnTheOneThatIsThere() {
 		for (int i = 0; i < MOST + 2; i++) {
 			add("a", "a" + i);

@@ -13,9 +13,12 @@ import io.github.distributedlock.engine.lease.EngineTime.Workers;
  * Time that stands still until an operation moves it, for Lincheck: alarms ring, and the
  * workers' tasks run, when and where an operation says so. Safe for any thread.
  */
-public final class StillTime implements EngineTime, Workers {
+public class StillTime implements EngineTime, Workers {
 
-	private record Ring(long at, Runnable action) {
+	/**
+	 * An action, and when it is due.
+	 */
+	record Ring(long at, Runnable action) {
 	}
 
 	private final List<Ring> alarms = new ArrayList<>();
@@ -30,14 +33,14 @@ public final class StillTime implements EngineTime, Workers {
 	private volatile long now;
 
 	@Override
-	public long nanoTime() {
+	public final long nanoTime() {
 		return this.now;
 	}
 
 	/**
 	 * Lets time go on all the same. No alarm rings by itself.
 	 */
-	public void pass(Duration duration) {
+	public final synchronized void pass(Duration duration) {
 		this.now += duration.toNanos();
 	}
 
@@ -50,13 +53,13 @@ public final class StillTime implements EngineTime, Workers {
 	 * Does not wait.
 	 */
 	@Override
-	public boolean await(Semaphore signal, long nanos) {
+	public boolean await(Semaphore signal, long nanos) throws InterruptedException {
 		return signal.tryAcquire();
 	}
 
 	@Override
-	public synchronized Alarm schedule(Runnable task, long delayNanos) {
-		Ring ring = new Ring(delayNanos, task);
+	public synchronized Runnable schedule(Runnable task, long delayNanos) {
+		Ring ring = new Ring(this.now + delayNanos, task);
 		this.alarms.add(ring);
 		return () -> cancel(ring);
 	}
@@ -100,15 +103,23 @@ public final class StillTime implements EngineTime, Workers {
 	 */
 	public void ring() {
 		synchronized (this.timer) {
-			Ring first;
-			synchronized (this) {
-				first = first();
-				this.alarms.remove(first);
-			}
+			Ring first = next(Long.MAX_VALUE);
 			if (first != null) {
 				first.action().run();
 			}
 		}
+	}
+
+	/**
+	 * Takes the first alarm, if it is due by then.
+	 */
+	final synchronized Ring next(long end) {
+		Ring first = first();
+		if (first == null || first.at() > end) {
+			return null;
+		}
+		this.alarms.remove(first);
+		return first;
 	}
 
 	private Ring first() {
@@ -131,7 +142,10 @@ public final class StillTime implements EngineTime, Workers {
 		}
 	}
 
-	public int alarms() {
+	/**
+	 * How many are set.
+	 */
+	public final synchronized int alarms() {
 		return this.alarms.size();
 	}
 

@@ -34,9 +34,9 @@ public class WatchdogLincheckTests {
 
 	private final AtomicBoolean renewing = new AtomicBoolean();
 
-	private final Watchdog watchdog = new Watchdog(new ReleasedKeys(), this::renew,
-			new LossHandler(new Sweeper(new ReleasedKeys(), this.time, this.time),
-					new Events(List.of(), this.time, this.time)),
+	private final Watchdog watchdog = new Watchdog(
+			new ReleasedKeys(), this::renew, new Leases(new ReleasedKeys(), List.of(),
+					new NodeTasks(this.time::background, this.time), false, this.time, this.time),
 			this.time, this.time);
 
 	@Test

@@ -1,0 +1,464 @@
+package io.github.distributedlock.engine.lease;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+
+import io.github.distributedlock.DurationRange;
+import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockEvent;
+import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockListener;
+import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.lease.Lease.Moment;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What this JVM owns in the store: whether it still does, how its leases are made longer,
+ * and how it ends. The engine uses this package through it. Safe for use by many threads.
+ * <p>
+ * A lease is made longer when the {@link Watchdog} finds it due, before several keys are
+ * handed out, and when a user asks for that. States of what a user asks for: not sent,
+ * sent, ended. It is ended when the store has answered it or is known not to have carried
+ * it out; one that is not answered stays sent.
+ * <p>
+ * Invariants: such an extension is counted in its {@link Ownership} from before it is
+ * sent until it has ended, and a key with one that has not is not handed over, since the
+ * extension may be carried out yet. A lease counts as longer only after the answer, and
+ * from before the command was sent. No command makes a lease shorter, in the store or
+ * here. A key is lost once, by the thread that changes the state of its
+ * {@link Ownership}, and only that thread reports it, to the handles, the listeners and
+ * the log.
+ */
+public final class Leases {
+
+	private static final Logger logger = LoggerFactory.getLogger(Leases.class);
+
+	private final LockBackend backend;
+
+	private final EngineTime time;
+
+	private final Events events;
+
+	private final Sweeper sweeper;
+
+	private final Watchdog watchdog;
+
+	private final Releaser releaser;
+
+	private final Map<Reason, Long> losses = new ConcurrentHashMap<>();
+
+	private final LongAdder late = new LongAdder();
+
+	/**
+	 * Creates them, of which there are none yet.
+	 * @param tasks what is done in the background
+	 * @param handsOver whether keys may be handed over inside this JVM
+	 */
+	public Leases(LockBackend backend, List<LockListener> listeners, NodeTasks tasks, boolean handsOver,
+			EngineTime time, Workers workers) {
+		this.backend = backend;
+		this.time = time;
+		this.events = new Events(listeners, workers, time);
+		this.sweeper = new Sweeper(backend, time, workers);
+		this.watchdog = new Watchdog(backend, this::renewDue, this, time, workers);
+		this.releaser = new Releaser(backend, this.watchdog, this, this.sweeper, this.events, tasks, workers,
+				handsOver);
+	}
+
+	/**
+	 * Renews a key's lease from now on, and declares it lost when that is over.
+	 */
+	public void guard(Ownership ownership) {
+		this.watchdog.guard(ownership);
+	}
+
+	public void unguard(Ownership ownership) {
+		this.watchdog.unguard(ownership);
+	}
+
+	/**
+	 * The store may have forgotten them: renews all of them at once.
+	 */
+	public void renewAll() {
+		this.watchdog.renewAll();
+	}
+
+	/**
+	 * Describes all of them to users.
+	 */
+	public List<EngineSnapshot.Hold> describe() {
+		return this.watchdog.describe();
+	}
+
+	/**
+	 * How many there are to describe, without describing them.
+	 */
+	public int count() {
+		return this.watchdog.count();
+	}
+
+	/**
+	 * Gives holds back.
+	 */
+	public Releaser releaser() {
+		return this.releaser;
+	}
+
+	/**
+	 * An ownership has ended: what the store may not have heard of it is repeated.
+	 * @param released whether the store has answered its release
+	 */
+	public void ended(Ownership ownership, boolean released) {
+		if (!released) {
+			this.sweeper.release(ownership, 0);
+		}
+		if (ownership.isUnsettled()) {
+			cleanUp(ownership);
+		}
+	}
+
+	/**
+	 * Undoes what was sent for an ownership and never answered, once it has ended.
+	 */
+	public void cleanUp(Ownership ownership) {
+		String owner = ownership.owner();
+		cleanUp(ownership.options().claim(ownership.key(), owner, Claim.instanceOf(owner)));
+	}
+
+	/**
+	 * Undoes an acquire whose outcome is not known.
+	 */
+	public void cleanUp(Claim claim) {
+		this.sweeper.cleanUp(claim);
+	}
+
+	/**
+	 * Undoes a claim that was answered.
+	 */
+	public void forget(Claim claim) {
+		this.sweeper.forget(claim);
+	}
+
+	/**
+	 * Whether events are made for anybody.
+	 */
+	public boolean areHeard() {
+		return this.events.areHeard();
+	}
+
+	/**
+	 * Publishes an event on the calling thread: one of the application's.
+	 */
+	public void publish(LockEvent event) {
+		this.events.publish(event);
+	}
+
+	/**
+	 * Ends them with the engine: what is still held is lost, and what is to be repeated
+	 * is tried once more.
+	 */
+	public void end() {
+		this.watchdog.guarded().forEach((ownership) -> declare(ownership, Reason.SHUTDOWN));
+		this.sweeper.finish();
+	}
+
+	/**
+	 * Whether the hold is certainly ours still; declares it lost if its lease is over.
+	 */
+	public boolean isStillHeld(Hold hold) {
+		if (hold.isHeld()) {
+			isStillOwned(hold.ownership());
+		}
+		return hold.isHeld();
+	}
+
+	/**
+	 * Whether the key is certainly ours still; declares it lost if its lease is over.
+	 */
+	public boolean isStillOwned(Ownership ownership) {
+		if (ownership.isOwned() && ownership.isOver()) {
+			declare(ownership, ownership.overReason());
+		}
+		return ownership.isOwned();
+	}
+
+	/**
+	 * Declares a key lost, unless it is lost or being released already.
+	 */
+	public void declare(Ownership ownership, Reason reason) {
+		if (!ownership.lose(reason)) {
+			return;
+		}
+		Hold last = ownership.hold();
+		if (last != null && last.isLost()) {
+			last.leavePlace();
+			report(last, reason, why(reason, ownership));
+			return;
+		}
+		if (ownership.isUnsettled()) {
+			cleanUp(ownership);
+		}
+		if (last != null && reason == Reason.TAKEN) {
+			report(last, reason, why(reason, ownership));
+		}
+		else {
+			warn(ownership, "was lost while it was handed over", reason, why(reason, ownership));
+		}
+	}
+
+	/**
+	 * Reports that a key was not ours any more when it was to be released, to the last
+	 * one to hold it, if there was one. If its lease was over when the store answered,
+	 * that is all that is known: it need not have been taken before.
+	 */
+	public void discoveredAtRelease(@Nullable Hold last) {
+		if (last == null) {
+			return;
+		}
+		Ownership ownership = last.ownership();
+		if (ownership.isOver()) {
+			report(last, ownership.overReason(), "its release took longer than what was left of its lease of "
+					+ Failures.text(ownership.lease().nanos()));
+		}
+		else {
+			report(last, Reason.TAKEN, why(Reason.TAKEN, ownership));
+		}
+	}
+
+	/**
+	 * How many leases were renewed late.
+	 */
+	public long late() {
+		return this.late.sum();
+	}
+
+	/**
+	 * How many holds were lost, by reason.
+	 */
+	public Map<Reason, Long> losses() {
+		return Map.copyOf(this.losses);
+	}
+
+	private void report(Hold hold, Reason reason, String why) {
+		Duration held = hold.held();
+		Ownership ownership = hold.ownership();
+		hold.handles().forEach(Hold.Attached::lost); // Before anything that may fail.
+		if (ownership.isCollecting()) {
+			warn(ownership, "was lost while its request waited for its other keys, and has to be acquired anew", reason,
+					why);
+			return;
+		}
+		this.losses.merge(reason, 1L, Long::sum);
+		this.events.publishElsewhere(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
+		warn(ownership, "was lost after " + Failures.text(held), reason, why);
+	}
+
+	private static void warn(Ownership ownership, String what, Reason reason, String why) {
+		String remedy = remedy(reason);
+		logger.warn("Lock '{}' of {} {}: {}{}", LockException.printable(ownership.key()), ownership.owner(), what, why,
+				(remedy != null) ? " (" + remedy + ")" : "");
+	}
+
+	/**
+	 * The exception for a hold that is lost.
+	 * @param keys those of its handle
+	 */
+	public static LockLostException lost(Hold hold, List<String> keys) {
+		Reason reason = hold.ownership().lossReason();
+		return new LockLostException("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner()
+				+ " was lost: " + why(reason, hold.ownership()), remedy(reason), keys, reason);
+	}
+
+	/**
+	 * What happened.
+	 */
+	private static String why(Reason reason, Ownership ownership) {
+		HoldOptions options = ownership.options();
+		return switch (reason) {
+			case LEASE_EXPIRED ->
+				"its fixed lease of " + Failures.text(options.lease()) + " ran out before it was given back";
+			case MAX_HOLD_TIME -> "its maxHoldTime of " + Failures.text(options.maxHold()) + " was reached";
+			case NOT_RENEWED -> "its lease of " + Failures.text(ownership.lease().nanos())
+					+ " was not renewed in time: the store could not be reached, or this JVM stood still";
+			case TAKEN -> "the store says that the key is no longer ours";
+			case SHUTDOWN -> "the lock engine was closed while it was held; its lease is left to run out";
+		};
+	}
+
+	/**
+	 * What to do about it.
+	 */
+	private static @Nullable String remedy(Reason reason) {
+		return switch (reason) {
+			case LEASE_EXPIRED -> "leave the leaseTime empty to have the lease renewed for as long as it takes";
+			case NOT_RENEWED -> "look at the store, the network and long pauses, or choose a longer lease";
+			case TAKEN -> "find out whether it was deleted, evicted, or lost in a failover";
+			case MAX_HOLD_TIME, SHUTDOWN -> null;
+		};
+	}
+
+	/**
+	 * Renews what is due on one node, some hundred leases with each command. What fails
+	 * is tried again.
+	 */
+	void renewDue(List<Ownership> due) {
+		for (List<Ownership> batch : batches(due, this.backend)) {
+			LockBackendException failure = renewBatch(batch);
+			if (failure != null) {
+				logger.debug("Could not renew {} locks, trying again", batch.size(), failure);
+			}
+		}
+	}
+
+	/**
+	 * Renews the leases of keys before they are handed out. Those that are not ours any
+	 * more are declared lost.
+	 * @throws LockBackendException if the store has failed
+	 */
+	public void renew(List<Hold> holds) {
+		List<Ownership> all = holds.stream().map(Hold::ownership).toList();
+		for (List<Ownership> ofNode : NodeTasks.byNode(this.backend, all, Ownership::key).values()) {
+			for (List<Ownership> batch : batches(ofNode, this.backend)) {
+				LockBackendException failure = renewBatch(batch);
+				if (failure != null) {
+					throw failure;
+				}
+			}
+		}
+	}
+
+	/**
+	 * Divides a list into parts that a store renews or releases at once, in order.
+	 */
+	static <T> List<List<T>> batches(List<T> all, LockBackend backend) {
+		int most = backend.largestBatch();
+		return IntStream.range(0, (all.size() + most - 1) / most)
+			.mapToObj((i) -> all.subList(i * most, Math.min(all.size(), (i + 1) * most)))
+			.toList();
+	}
+
+	/**
+	 * Renews with one command what is not lost.
+	 * @return why the store has failed, {@code null} if it has not
+	 */
+	private @Nullable LockBackendException renewBatch(List<Ownership> batch) {
+		Moment sent = Moment.now(this.time);
+		List<Ownership> owned = batch.stream().filter(Ownership::isOwned).toList();
+		List<Renewal> renewals = owned.stream().map((each) -> renewal(each, each.plan().lease(sent))).toList();
+		if (renewals.isEmpty()) {
+			return null;
+		}
+		try {
+			List<Boolean> answers = Failures.askEach("renew", renewals.get(0).key(), renewals.size(),
+					() -> this.backend.renew(renewals));
+			for (int i = 0; i < renewals.size(); i++) {
+				answered(owned.get(i), answers.get(i), sent, renewals.get(i).lease());
+			}
+			return null;
+		}
+		catch (LockBackendException ex) {
+			owned.forEach((each) -> failed(each, !ex.isNotCarriedOut()));
+			return ex;
+		}
+	}
+
+	private static Renewal renewal(Ownership ownership, Duration lease) {
+		return new Renewal(ownership.key(), ownership.owner(), lease, ownership.mode());
+	}
+
+	private void answered(Ownership ownership, boolean owned, Moment sent, Duration lease) {
+		if (!owned) {
+			declare(ownership, Reason.TAKEN);
+		}
+		else if (ownership.isOwned()) {
+			long left = ownership.lease().left(Moment.now(this.time));
+			boolean isLate = ownership.plan().isPlanned() && left < ownership.wholeLease() / 6;
+			ownership.confirmed(sent, lease.toNanos());
+			ownership.plan().renewed(sent, lease.toNanos());
+			if (isLate) {
+				this.late.increment();
+				this.events.publishElsewhere(new LockEvent.RenewedLate(ownership.name(), ownership.key(),
+						ownership.owner(), Duration.ofNanos(left)));
+			}
+		}
+		else {
+			cleanUpIfLost(ownership); // Given up before this was carried out.
+		}
+	}
+
+	private void failed(Ownership ownership, boolean mayComeLate) {
+		isStillOwned(ownership);
+		if (mayComeLate) {
+			cleanUpIfLost(ownership);
+		}
+		ownership.plan().retry(this.time.nanoTime());
+	}
+
+	private void cleanUpIfLost(Ownership ownership) {
+		if (ownership.isLost() && !ownership.isLeftToRunOut()) {
+			cleanUp(ownership);
+		}
+	}
+
+	/**
+	 * Makes each lease last at least so long from now.
+	 * @return whether all are held, and do
+	 */
+	public boolean extend(List<Hold> holds, Duration lease) {
+		DurationRange.LEASE.check("lease", lease);
+		return holds.stream().allMatch((hold) -> extend(hold, lease));
+	}
+
+	private boolean extend(Hold hold, Duration lease) {
+		Moment sent = Moment.now(this.time);
+		Ownership ownership = hold.ownership();
+		long longest = ownership.maxHoldLeft(sent.nanos());
+		if (longest < lease.toNanos()) {
+			throw new IllegalArgumentException(
+					"Lock '" + LockException.printable(hold.key()) + "' cannot be extended by " + Failures.text(lease)
+							+ ": that is past its maxHoldTime of " + Failures.text(hold.options().maxHold()));
+		}
+		if (!isStillHeld(hold) || hold.lease().left(sent) >= lease.toNanos()) {
+			return hold.isHeld();
+		}
+		// Not shorter than the watchdog would ask for: once such a renewal was not
+		// answered, a store may have to refuse longer ones, since it may still be carried
+		// out after them.
+		long least = hold.options().renewed() ? Math.min(hold.options().lease(), longest) : 0;
+		Duration asked = Duration.ofMillis(Math.max(lease.toMillis(), TimeUnit.NANOSECONDS.toMillis(least)));
+		// The key may stay ours for so long without our hearing of it.
+		if (!ownership.beginExtension(hold)) {
+			return false;
+		}
+		try {
+			List<Renewal> renewal = List.of(renewal(ownership, asked));
+			if (!Failures.askEach("extend", hold.key(), 1, () -> this.backend.renew(renewal)).get(0)) {
+				declare(ownership, Reason.TAKEN);
+				return false;
+			}
+		}
+		catch (LockBackendException ex) {
+			if (ex.isNotCarriedOut()) {
+				ownership.endExtension(hold);
+			}
+			throw ex;
+		}
+		ownership.confirmed(sent, asked.toNanos());
+		return isStillHeld(hold) && ownership.endExtension(hold);
+	}
+
+}
