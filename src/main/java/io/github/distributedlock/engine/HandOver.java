@@ -2,7 +2,6 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.OptionalLong;
-import java.util.Set;
 
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
@@ -66,23 +65,11 @@ final class HandOver {
 	 * Begins to hold what the store has given.
 	 * @return the hold, guarded
 	 */
-	Hold begin(Ownership ownership, QueueNode node, HoldOptions options, OptionalLong fencingToken) {
-		Hold hold = new Hold(ownership, node, options, fencingToken, this.time);
+	Hold begin(Ownership ownership, Hold.Place place, HoldOptions options, OptionalLong fencingToken) {
+		Hold hold = new Hold(ownership, place, options, fencingToken, this.time);
 		ownership.take(hold);
-		acquired(node, ownership);
 		this.watchdog.guard(ownership);
 		return hold;
-	}
-
-	/**
-	 * A request has a key, so it has to be taken from others that may have been granted
-	 * it.
-	 */
-	void acquired(QueueNode node, Ownership ownership) {
-		Set<String> unwanted = node.acquired(ownership.owner());
-		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
-			unwanted.forEach((owner) -> this.sweeper.forget(node.queueKey.claim(owner)));
-		}
 	}
 
 	/**

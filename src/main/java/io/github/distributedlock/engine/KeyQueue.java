@@ -116,9 +116,9 @@ final class KeyQueue {
 		if (this.waiting == null) {
 			this.waiting = new ArrayDeque<>();
 		}
+		node.joinBehind(this);
 		this.waiting.add(node);
 		this.crowded = true;
-		node.joinBehind(this);
 	}
 
 	/**

@@ -94,13 +94,19 @@ final class Reentrancy {
 
 	private @Nullable List<Hold> reenterEach(List<String> keys, HoldOptions options) {
 		List<Hold> holds = new ArrayList<>(keys.size());
-		for (String key : keys) {
-			Hold hold = reenter(key, options);
-			if (hold == null) {
-				undo(holds);
-				return null;
+		try {
+			for (String key : keys) {
+				Hold hold = reenter(key, options);
+				if (hold == null) {
+					return null;
+				}
+				holds.add(hold);
 			}
-			holds.add(hold);
+		}
+		finally {
+			if (holds.size() < keys.size()) {
+				undo(holds);
+			}
 		}
 		holds.forEach((hold) -> hold.keep(options));
 		return holds;

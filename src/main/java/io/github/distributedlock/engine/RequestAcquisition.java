@@ -121,11 +121,11 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			if (pause != ENDED) {
 				return await(current.signal(), pause);
 			}
-			Hold hold = current.hold();
-			if (hold != null) {
-				add(hold);
+			List<Hold> acquired = current.holds();
+			if (acquired != null) {
+				add(acquired.get(0));
 			}
-			this.isBusy = hold == null;
+			this.isBusy = acquired == null;
 			this.current = null;
 			current.end();
 		}
