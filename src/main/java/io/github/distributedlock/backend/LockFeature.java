@@ -95,17 +95,17 @@ public enum LockFeature {
 	 * @return the features, mostly none
 	 */
 	public static Set<LockFeature> of(LockRequest request) {
-		Set<LockFeature> features = EnumSet.noneOf(LockFeature.class);
-		if (request.mode() == LockMode.SHARED) {
-			features.add(SHARED);
-		}
-		if (request.fair()) {
-			features.add(FAIR);
-		}
-		if (request.fenced()) {
-			features.add(FENCING);
-		}
-		return features;
+		Set<LockFeature> none = Set.of();
+		Set<LockFeature> features = (request.mode() == LockMode.SHARED) ? with(SHARED, none) : none;
+		features = request.fair() ? with(FAIR, features) : features;
+		return request.fenced() ? with(FENCING, features) : features;
+	}
+
+	// Makes a set only for what is not plain.
+	private static Set<LockFeature> with(LockFeature one, Set<LockFeature> others) {
+		Set<LockFeature> all = EnumSet.of(one);
+		all.addAll(others);
+		return all;
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.github.distributedlock.engine;
 
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
@@ -12,14 +14,16 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.WaitObserver.Observed;
+import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.EngineTime.Workers;
 import io.github.distributedlock.engine.lease.Events;
@@ -45,7 +49,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Acquirer {
 
-	private final Requests requests;
+	private final Duration leaseTime;
+
+	private final int maxKeyBytes;
 
 	private final RunningCalls calls;
 
@@ -61,7 +67,7 @@ final class Acquirer {
 
 	private final Workers workers;
 
-	private final ObservedWaits observedWaits;
+	private final @Nullable WaitObserver waitObserver;
 
 	private final Supplier<UnaryOperator<Runnable>> contextCapture;
 
@@ -75,8 +81,9 @@ final class Acquirer {
 			RequestAcquisition.Factory acquisitions, Events events, NodeTasks tasks, Workers workers) {
 		this.contextCapture = settings.contextCapture;
 		this.backend = settings.backend;
-		this.requests = new Requests(settings);
-		this.observedWaits = new ObservedWaits(settings.waitObserver);
+		this.leaseTime = settings.watchdogTimeout;
+		this.maxKeyBytes = settings.maxKeyBytes;
+		this.waitObserver = settings.waitObserver;
 		this.calls = calls;
 		this.handles = handles;
 		this.reentrancy = handles.reentrancy();
@@ -113,13 +120,13 @@ final class Acquirer {
 	}
 
 	private @Nullable EngineHandle acquire(LockRequest request, Wait wait, Call call) {
-		List<String> keys = this.requests.keysInOrder(request);
+		List<String> keys = keysInOrder(request);
 		// Before the store is asked for anything, be it only what it can do.
 		boolean interrupted = Thread.interrupted();
 		try {
-			this.requests.requireSupported(request, wait);
+			requireSupported(request, wait);
 			interrupted |= Thread.interrupted();
-			HoldOptions options = this.requests.options(request);
+			HoldOptions options = HoldOptions.of(request, this.leaseTime);
 			List<Hold> reentered = this.reentrancy.reenter(keys, options);
 			if (reentered != null) {
 				return open(reentered, keys, request.mode(), request.detached(), call, this.reentrancy);
@@ -127,7 +134,8 @@ final class Acquirer {
 			if (interrupted && wait.isAllowed()) {
 				wait.interrupted("before");
 			}
-			return ask(keys, options, wait, call, this.observedWaits.begin(request));
+			wait.observedBy(this.waitObserver, request);
+			return ask(keys, options, wait, call);
 		}
 		catch (InterruptedException ex) {
 			interrupted = true;
@@ -141,8 +149,55 @@ final class Acquirer {
 		}
 	}
 
-	private @Nullable EngineHandle ask(List<String> keys, HoldOptions options, Wait wait, Call call,
-			@Nullable Observed observed) throws InterruptedException {
+	/**
+	 * The keys in the order in which every JVM locks them, so that two requests cannot
+	 * wait for each other.
+	 */
+	private List<String> keysInOrder(LockRequest request) {
+		List<String> keys = request.keys();
+		if (keys.size() == 1) {
+			requireNotTooLong(keys.get(0));
+			return keys;
+		}
+		keys.forEach(this::requireNotTooLong);
+		return keys.stream().sorted().toList();
+	}
+
+	void requireNotTooLong(String key) {
+		// No character takes more than three bytes.
+		if (key.length() > this.maxKeyBytes / 3) {
+			int bytes = key.getBytes(StandardCharsets.UTF_8).length;
+			if (bytes > this.maxKeyBytes) {
+				throw new IllegalArgumentException(
+						"Lock key '" + LockException.printable(key.substring(0, Math.min(40, key.length()))) + "…' has "
+								+ bytes + " bytes, but at most " + this.maxKeyBytes
+								+ " are allowed. Lock by an identifier, not by content, or raise the engine's"
+								+ " maxKeyBytes (distributed-lock.max-key-bytes)");
+			}
+		}
+	}
+
+	/**
+	 * Refuses what the store cannot do, which may have to be asked. A request that may
+	 * wait is not refused because the store could not be asked: it asks again, by
+	 * acquiring.
+	 */
+	private void requireSupported(LockRequest request, Wait wait) {
+		if (LockFeature.of(request).isEmpty()) {
+			return;
+		}
+		try {
+			this.backend.checkSupport(request);
+		}
+		catch (LockBackendException ex) {
+			if (!ex.isRetryable() || !wait.isAllowed()) {
+				throw ex;
+			}
+		}
+	}
+
+	private @Nullable EngineHandle ask(List<String> keys, HoldOptions options, Wait wait, Call call)
+			throws InterruptedException {
 		EngineHandle handle = null;
 		boolean done = false;
 		this.asking.increment();
@@ -155,12 +210,12 @@ final class Acquirer {
 				handle = open(holds, keys, options.mode(), options.request().detached(), call, this.reentrancy);
 			}
 			publish(handle, keys, options, wait);
-			ObservedWaits.end(observed, handle != null, wait);
+			wait.end(handle != null);
 			done = true;
 			return handle;
 		}
 		catch (Throwable ex) {
-			ObservedWaits.fail(observed, ex);
+			wait.fail(ex);
 			throw ex;
 		}
 		finally {
@@ -203,9 +258,8 @@ final class Acquirer {
 		this.asking.increment();
 		boolean begun = false;
 		try {
-			List<String> keys = this.requests.keysInOrder(request);
-			Pending<T> pending = new Pending<>(keys, this.requests.options(request), wait, result, call,
-					captureContext());
+			Pending<T> pending = new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime), wait,
+					result, call, captureContext());
 			pending.begin();
 			begun = true;
 			return pending;
@@ -296,11 +350,6 @@ final class Acquirer {
 
 		private @Nullable Acquisition acquisition;
 
-		/**
-		 * {@code null} if nobody observes the wait.
-		 */
-		private @Nullable Observed observed;
-
 		private final AtomicBoolean finishes = new AtomicBoolean();
 
 		/**
@@ -331,7 +380,7 @@ final class Acquirer {
 				return;
 			}
 			AsyncDriver driver = new AsyncDriver(Acquirer.this.backend, Acquirer.this.tasks, this.wait);
-			this.observed = Acquirer.this.observedWaits.begin(this.options.request());
+			this.wait.observedBy(Acquirer.this.waitObserver, this.options.request());
 			try {
 				// By others; when the request itself completes it, it has ended.
 				whenComplete((value, failure) -> driver.withdraw());
@@ -339,7 +388,7 @@ final class Acquirer {
 						this.wait);
 			}
 			catch (Throwable ex) {
-				ObservedWaits.fail(this.observed, ex);
+				this.wait.fail(ex);
 				throw ex;
 			}
 			driver.start(this.acquisition, this);
@@ -351,7 +400,7 @@ final class Acquirer {
 
 		@Override
 		public void checkSupport() {
-			Acquirer.this.requests.requireSupported(this.options.request(), this.wait);
+			requireSupported(this.options.request(), this.wait);
 		}
 
 		@Override
@@ -375,7 +424,7 @@ final class Acquirer {
 					Acquirer.this.calls.end(this.call);
 				}
 			}
-			if (this.handle == null && isDone() && this.observed == null) {
+			if (this.handle == null && isDone() && !this.wait.isObserved()) {
 				return; // It was withdrawn, and nobody is to be told.
 			}
 			try {
@@ -415,13 +464,13 @@ final class Acquirer {
 		 */
 		private void observeEnd() {
 			if (this.failure != null) {
-				ObservedWaits.fail(this.observed, this.failure);
+				this.wait.fail(this.failure);
 			}
-			else if (this.observed != null && isDone()) {
-				ObservedWaits.fail(this.observed, new CancellationException("The request was withdrawn"));
+			else if (isDone()) {
+				this.wait.fail(new CancellationException("The request was withdrawn"));
 			}
 			else {
-				ObservedWaits.end(this.observed, this.handle != null, this.wait);
+				this.wait.end(this.handle != null);
 			}
 		}
 
