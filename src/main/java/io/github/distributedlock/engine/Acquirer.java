@@ -19,7 +19,6 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.LockBackend;
@@ -108,43 +107,39 @@ final class Acquirer {
 	@Nullable LockHandle acquire(LockRequest request, Wait wait) {
 		Call call = this.calls.begin(request.awaitedOnStop());
 		EngineHandle handle = null;
+		boolean interrupted = false;
 		try {
-			handle = acquire(request, wait, call);
-			return handle;
-		}
-		finally {
-			if (handle == null) {
-				this.calls.end(call);
-			}
-		}
-	}
-
-	private @Nullable EngineHandle acquire(LockRequest request, Wait wait, Call call) {
-		List<String> keys = keysInOrder(request);
-		// Before the store is asked for anything, be it only what it can do.
-		boolean interrupted = Thread.interrupted();
-		try {
+			List<String> keys = keysInOrder(request);
+			// Before the store is asked for anything, be it only what it can do.
+			interrupted = Thread.interrupted();
 			requireSupported(request, wait);
 			interrupted |= Thread.interrupted();
 			HoldOptions options = HoldOptions.of(request, this.leaseTime);
 			List<Hold> reentered = this.reentrancy.reenter(keys, options);
 			if (reentered != null) {
-				return open(reentered, keys, request.mode(), request.detached(), call, this.reentrancy);
+				handle = open(reentered, keys, options, request.detached(), call, this.reentrancy);
+				return handle;
 			}
 			if (interrupted && wait.isAllowed()) {
 				wait.interrupted("before");
 			}
 			wait.observedBy(this.waitObserver, request);
-			return ask(keys, options, wait, call);
+			handle = ask(keys, options, wait, call);
+			return handle;
 		}
 		catch (InterruptedException ex) {
 			interrupted = true;
-			throw new LockInterruptedException("Interrupted after waiting " + Failures.text(wait.waited())
-					+ " for lock " + LockException.printable(keys) + "; it is not held", keys, ex);
+			throw new LockInterruptedException(
+					"Interrupted after waiting " + Failures.text(wait.waited()) + " for lock "
+							+ LockException.printable(request.keys()) + "; it is not held",
+					request.keys(), ex);
 		}
 		finally {
 			if (interrupted || wait.wasInterrupted()) {
 				Thread.currentThread().interrupt();
+			}
+			if (handle == null) {
+				this.calls.end(call);
 			}
 		}
 	}
@@ -207,7 +202,7 @@ final class Acquirer {
 			wait.run(acquisition);
 			List<Hold> holds = acquisition.holds();
 			if (holds != null) {
-				handle = open(holds, keys, options.mode(), options.request().detached(), call, this.reentrancy);
+				handle = open(holds, keys, options, options.request().detached(), call, this.reentrancy);
 			}
 			publish(handle, keys, options, wait);
 			wait.end(handle != null);
@@ -221,18 +216,18 @@ final class Acquirer {
 		finally {
 			this.asking.decrement();
 			if (!done && handle != null) { // No memory, or no stack, to tell of it.
-				handle.undo(this.reentrancy::undo);
+				handle.undo(this.reentrancy.undo());
 			}
 		}
 	}
 
-	private EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Call call,
+	private EngineHandle open(List<Hold> holds, List<String> keys, HoldOptions options, boolean detached, Call call,
 			Reentrancy reentrancy) {
 		try {
-			return this.handles.open(holds, keys, mode, detached, call);
+			return this.handles.open(holds, keys, options.mode(), detached, call);
 		}
 		catch (RuntimeException | Error ex) {
-			reentrancy.undo(holds);
+			reentrancy.undo().accept(holds);
 			throw ex;
 		}
 	}
@@ -288,17 +283,20 @@ final class Acquirer {
 	}
 
 	/**
-	 * Runs a task once: in a context, or without it if that cannot be set.
+	 * A task that runs once, however often it is run, since an executor may run it and
+	 * then fail: in a context, or without it if that cannot be set.
 	 */
-	private static void run(Runnable task, UnaryOperator<Runnable> inContext) {
+	private static Runnable once(Runnable task, UnaryOperator<Runnable> inContext) {
 		AtomicBoolean begun = new AtomicBoolean();
 		Runnable once = () -> {
 			if (!begun.getAndSet(true)) {
 				task.run();
 			}
 		};
-		Failures.run(() -> inContext.apply(once).run(), Acquirer::contextOfRequest);
-		once.run();
+		return () -> {
+			Failures.run(() -> inContext.apply(once).run(), Acquirer::contextOfRequest);
+			once.run();
+		};
 	}
 
 	private static String contextOfRequest() {
@@ -350,8 +348,6 @@ final class Acquirer {
 
 		private @Nullable Acquisition acquisition;
 
-		private final AtomicBoolean finishes = new AtomicBoolean();
-
 		/**
 		 * What came of it. Written before the future is to be completed.
 		 */
@@ -361,7 +357,7 @@ final class Acquirer {
 
 		private Pending(List<String> keys, HoldOptions options, Wait wait, Function<@Nullable LockHandle, T> result,
 				Call call, UnaryOperator<Runnable> inContext) {
-			super((task) -> Acquirer.this.workers.callback(() -> run(task, inContext)));
+			super((task) -> Acquirer.this.workers.callback(once(task, inContext)));
 			this.keys = keys;
 			this.options = options;
 			this.wait = wait;
@@ -374,7 +370,7 @@ final class Acquirer {
 			List<Hold> reentered = this.reentrancy.reenter(this.keys, this.options);
 			if (reentered != null) {
 				// A store that has the keys has been asked what it offers.
-				Failures.orUndo(this::checkSupport, () -> this.reentrancy.undo(reentered));
+				Failures.orUndo(this::checkSupport, () -> this.reentrancy.undo().accept(reentered));
 				complete(this.result.apply(open(reentered)));
 				Acquirer.this.asking.decrement();
 				return;
@@ -395,7 +391,7 @@ final class Acquirer {
 		}
 
 		private EngineHandle open(List<Hold> holds) {
-			return Acquirer.this.open(holds, this.keys, this.options.mode(), true, this.call, this.reentrancy);
+			return Acquirer.this.open(holds, this.keys, this.options, true, this.call, this.reentrancy);
 		}
 
 		@Override
@@ -413,7 +409,7 @@ final class Acquirer {
 					this.handle = open(holds);
 				}
 				else if (holds != null) {
-					this.reentrancy.undo(holds);
+					this.reentrancy.undo().accept(holds);
 				}
 			}
 			catch (Throwable ex) {
@@ -427,22 +423,16 @@ final class Acquirer {
 			if (this.handle == null && isDone() && !this.wait.isObserved()) {
 				return; // It was withdrawn, and nobody is to be told.
 			}
+			Runnable finish = once(this::finish, this.inContext);
 			try {
-				Acquirer.this.workers.callback(() -> run(this::finish, this.inContext));
+				Acquirer.this.workers.callback(finish);
 			}
 			catch (Throwable noThread) {
-				finish(); // Better here than never.
+				finish.run(); // Better here than never.
 			}
 		}
 
-		/**
-		 * Completes the future, once: an executor may run this, and then fail, so that it
-		 * is run again.
-		 */
 		private void finish() {
-			if (this.finishes.getAndSet(true)) {
-				return;
-			}
 			boolean taken = false;
 			try {
 				observeEnd();

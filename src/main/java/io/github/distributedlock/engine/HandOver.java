@@ -31,35 +31,12 @@ import org.jspecify.annotations.Nullable;
  * Invariant: whatever becomes of it begins with one change of its state, from vacant. A
  * thread that does not manage that change does not touch it. Safe for use by many
  * threads.
+ *
+ * @param slice for how long a key is handed over before others that wait in the store
+ * come first, in nanoseconds
  */
-final class HandOver {
-
-	private final LockBackend backend;
-
-	private final Watchdog watchdog;
-
-	private final LossHandler lossHandler;
-
-	private final Sweeper sweeper;
-
-	private final EngineTime time;
-
-	private final long slice;
-
-	/**
-	 * Creates it.
-	 * @param slice for how long a key is handed over before others that wait in the store
-	 * come first, in nanoseconds
-	 */
-	public HandOver(LockBackend backend, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, EngineTime time,
-			long slice) {
-		this.backend = backend;
-		this.watchdog = watchdog;
-		this.lossHandler = lossHandler;
-		this.sweeper = sweeper;
-		this.time = time;
-		this.slice = slice;
-	}
+record HandOver(LockBackend backend, Watchdog watchdog, LossHandler lossHandler, Sweeper sweeper, EngineTime time,
+		long slice) {
 
 	/**
 	 * Begins to hold what the store has given.

@@ -118,11 +118,6 @@ final class KeyAcquisition implements Acquisition {
 	private @Nullable LockBackendException failure;
 
 	/**
-	 * The pauses between attempts that fail; {@code null} after one that was answered.
-	 */
-	private Polls.@Nullable Backoff retries;
-
-	/**
 	 * How many attempts the store could grant the key to.
 	 */
 	private long number;
@@ -143,7 +138,8 @@ final class KeyAcquisition implements Acquisition {
 	 */
 	private OptionalLong sliceStart = OptionalLong.empty();
 
-	private KeyAcquisition(Factory engine, Claim claim, QueueKey queueKey, HoldOptions options, Wait wait, int era) {
+	private KeyAcquisition(Factory engine, Claim claim, HoldOptions options, Wait wait, int era) {
+		QueueKey queueKey = QueueKey.of(claim);
 		this.engine = engine;
 		this.claim = claim;
 		this.options = options;
@@ -405,7 +401,6 @@ final class KeyAcquisition implements Acquisition {
 		}
 		this.unsettled = unsettledBefore;
 		this.failure = null;
-		this.retries = null;
 		this.node.queue().failure = null;
 		this.node.queue().settled(claim.replaced());
 		this.wait.answered(answer);
@@ -604,9 +599,7 @@ final class KeyAcquisition implements Acquisition {
 				return enter();
 			}
 			if (this.failure != null) {
-				Polls.Backoff retries = (this.retries != null) ? this.retries : Polls.Backoff.ofRequests();
-				this.retries = retries;
-				return await(Awaited.WAKE_UP, Math.min(retries.next(), this.wait.left()));
+				return await(Awaited.WAKE_UP, this.wait.untilRetry());
 			}
 			if (this.node.queue().registered) {
 				return await(Awaited.WAKE_UP, this.node.poller ? polls().pause(this.wait) : this.wait.left());
@@ -644,8 +637,7 @@ final class KeyAcquisition implements Acquisition {
 		 * @param era when the request was made, and served
 		 */
 		KeyAcquisition begin(String key, HoldOptions options, Wait wait, String owner, int era) {
-			Claim claim = options.claim(key, owner, this.instance.id());
-			return new KeyAcquisition(this, claim, QueueKey.of(claim), options, wait, era);
+			return new KeyAcquisition(this, options.claim(key, owner, this.instance.id()), options, wait, era);
 		}
 
 	}

@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -22,35 +23,14 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Invariants: a lost hold is never re-entered, and what the outer hold cannot honour is
  * refused. Safe for use by many threads.
+ *
+ * @param undo undoes holds that no handle was opened for: leaves those that were
+ * re-entered, and gives the others back
+ * @param holder finds what is held
+ * @param holderName how the holder is called in a message
  */
-final class Reentrancy {
-
-	/**
-	 * Finds what is held.
-	 */
-	private interface Holder {
-
-		Optional<LockHandle> find(String key, Predicate<? super LockHandle> condition);
-
-	}
-
-	private final LossHandler lossHandler;
-
-	private final Consumer<List<Hold>> undo;
-
-	private final Holder holder;
-
-	/**
-	 * How the holder is called in a message.
-	 */
-	private final String holderName;
-
-	private Reentrancy(LossHandler lossHandler, Consumer<List<Hold>> undo, Holder holder, String holderName) {
-		this.lossHandler = lossHandler;
-		this.undo = undo;
-		this.holder = holder;
-		this.holderName = holderName;
-	}
+record Reentrancy(LossHandler lossHandler, Consumer<List<Hold>> undo,
+		BiFunction<String, Predicate<LockHandle>, Optional<LockHandle>> holder, String holderName) {
 
 	/**
 	 * That of the thread that calls it.
@@ -105,7 +85,7 @@ final class Reentrancy {
 		}
 		finally {
 			if (holds.size() < keys.size()) {
-				undo(holds);
+				this.undo.accept(holds);
 			}
 		}
 		holds.forEach((hold) -> hold.keep(options));
@@ -125,7 +105,7 @@ final class Reentrancy {
 	 */
 	private @Nullable Hold find(String key, Predicate<Hold> condition) {
 		return this.holder
-			.find(key,
+			.apply(key,
 					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.lossHandler)
 							&& condition.test(outer.hold(key)))
 			.map((handle) -> ((EngineHandle) handle).hold(key))
@@ -171,14 +151,6 @@ final class Reentrancy {
 					+ (outer.options().renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Failures.text(left)
 					+ ". Request the outer lock with a longer one, or give it back first");
 		}
-	}
-
-	/**
-	 * Undoes holds that no handle was opened for: leaves those that were re-entered, and
-	 * gives the others back.
-	 */
-	void undo(List<Hold> holds) {
-		this.undo.accept(holds);
 	}
 
 }

@@ -65,11 +65,9 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	private boolean isLeaseCommon;
 
 	/**
-	 * Why the last renewal failed, and the pauses between those.
+	 * Why the last renewal failed.
 	 */
 	private @Nullable LockBackendException failure;
-
-	private Polls.@Nullable Backoff retries;
 
 	private boolean isHandedOut;
 
@@ -184,8 +182,8 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		own().forEach(Hold::collect);
 		this.isLeaseCommon = false;
 		this.owner = this.engine.instance.nextOwner();
-		Failures.orUndo(this::endCurrent, () -> giveBack(given));
-		giveBack(given);
+		Failures.orUndo(this::endCurrent, () -> undo(given));
+		undo(given);
 		return true;
 	}
 
@@ -201,14 +199,14 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	 * Gives back holds. A key that is lost may be ours in the store yet, and nobody has
 	 * used it.
 	 */
-	private void giveBack(List<Hold> holds) {
+	private void undo(List<Hold> holds) {
 		for (Hold hold : holds) {
 			hold.detach(this);
 			if (isOwn(hold) && hold.isLost() && hold.ownership().lossReason() != Reason.TAKEN) {
 				this.engine.sweeper.cleanUp(hold.ownership());
 			}
 		}
-		this.reentrancy.undo(holds);
+		this.reentrancy.undo().accept(holds);
 	}
 
 	/**
@@ -274,9 +272,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	private long pause() {
-		Polls.Backoff retries = (this.retries != null) ? this.retries : Polls.Backoff.ofRequests();
-		this.retries = retries;
-		return await(new Semaphore(0), Math.max(0, Math.min(retries.next(), this.wait.left())));
+		return await(new Semaphore(0), Math.max(0, this.wait.untilRetry()));
 	}
 
 	/**
@@ -324,7 +320,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		}
 		finally {
 			if (!this.isHandedOut) {
-				giveBack(this.holds);
+				undo(this.holds);
 			}
 			else {
 				for (Hold hold : this.holds) {

@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
@@ -33,6 +34,11 @@ final class Wait {
 	private boolean asked;
 
 	private boolean busy;
+
+	/**
+	 * The pauses between commands that fail; {@code null} after one that was answered.
+	 */
+	private Polls.@Nullable Backoff retries;
 
 	private @Nullable Holder holder;
 
@@ -152,6 +158,16 @@ final class Wait {
 		return this.limit.toNanos() - (this.time.nanoTime() - this.start);
 	}
 
+	/**
+	 * How long to pause before a command that has failed is sent again, in nanoseconds.
+	 */
+	long untilRetry() {
+		if (this.retries == null) {
+			this.retries = new Polls.Backoff(TimeUnit.MILLISECONDS.toNanos(25), TimeUnit.MILLISECONDS.toNanos(500));
+		}
+		return Math.min(this.retries.next(), left());
+	}
+
 	public Duration limit() {
 		return this.limit;
 	}
@@ -219,6 +235,7 @@ final class Wait {
 	 * The store has answered.
 	 */
 	void answered(AcquireResult attempt) {
+		this.retries = null;
 		this.busy = !attempt.acquired();
 		heldBy(attempt.holder());
 	}
