@@ -72,8 +72,6 @@ final class Acquirer {
 
 	private final Reentrancy reentrancy;
 
-	private final EventLoops eventLoops = new EventLoops();
-
 	private final LongAdder asking = new LongAdder();
 
 	Acquirer(LockEngineBuilder settings, RunningCalls calls, EngineHandle.Factory handles,
@@ -197,7 +195,6 @@ final class Acquirer {
 		boolean done = false;
 		this.asking.increment();
 		try {
-			this.eventLoops.check(options.name(), keys);
 			Acquisition acquisition = this.acquisitions.begin(this.reentrancy, keys, options, wait);
 			wait.run(acquisition);
 			List<Hold> holds = acquisition.holds();
