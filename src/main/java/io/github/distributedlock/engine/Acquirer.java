@@ -127,10 +127,8 @@ final class Acquirer {
 		}
 		catch (InterruptedException ex) {
 			interrupted = true;
-			throw new LockInterruptedException(
-					"Interrupted after waiting " + Failures.text(wait.waited()) + " for lock "
-							+ LockException.printable(request.keys()) + "; it is not held",
-					request.keys(), ex);
+			throw new LockInterruptedException("Interrupted after waiting " + Failures.text(wait.waited())
+					+ " for lock " + LockException.printable(request.keys()) + "; it is not held", request.keys(), ex);
 		}
 		finally {
 			if (interrupted || wait.wasInterrupted()) {
@@ -429,11 +427,25 @@ final class Acquirer {
 			}
 		}
 
+		/**
+		 * The observer hears before the future is completed, so that the wait has ended
+		 * for those that it completes.
+		 */
 		private void finish() {
 			boolean taken = false;
 			try {
-				observeEnd();
-				taken = publishAndComplete();
+				if (this.failure != null) {
+					this.wait.fail(this.failure);
+					completeExceptionally(this.failure);
+				}
+				else if (isDone()) {
+					this.wait.fail(new CancellationException("The request was withdrawn"));
+				}
+				else {
+					this.wait.end(this.handle != null);
+					publish(this.handle, this.keys, this.options, this.wait);
+					taken = complete(this.result.apply(this.handle));
+				}
 			}
 			catch (Throwable ex) {
 				completeExceptionally(ex);
@@ -443,33 +455,6 @@ final class Acquirer {
 					this.handle.undo();
 				}
 			}
-		}
-
-		/**
-		 * Before the future is completed, so that the wait has ended for those that it
-		 * completes.
-		 */
-		private void observeEnd() {
-			if (this.failure != null) {
-				this.wait.fail(this.failure);
-			}
-			else if (isDone()) {
-				this.wait.fail(new CancellationException("The request was withdrawn"));
-			}
-			else {
-				this.wait.end(this.handle != null);
-			}
-		}
-
-		private boolean publishAndComplete() {
-			if (this.failure != null) {
-				return completeExceptionally(this.failure);
-			}
-			if (isDone()) {
-				return false;
-			}
-			publish(this.handle, this.keys, this.options, this.wait);
-			return complete(this.result.apply(this.handle));
 		}
 
 	}

@@ -5,7 +5,6 @@ import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
-
 /**
  * The identity of this JVM in the store: {@code app@host/pid#random}, so that the owner
  * of a lock can be found by its name. The random part is made at run time: neither a

@@ -355,8 +355,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		 */
 		Acquisition begin(Reentrancy reentrancy, List<String> keys, HoldOptions options, Wait wait) {
 			String first = keys.get(0);
-			int era = wait.isAsync() ? this.lifecycle.requireServedElsewhere(first)
-					: this.lifecycle.requireServed(first);
+			int era = this.lifecycle.requireServed(first, wait.isAsync());
 			return (keys.size() == 1) ? this.keyAcquisitions.begin(first, options, wait, this.instance.nextOwner(), era)
 					: new RequestAcquisition(this, reentrancy, keys, options, wait, era);
 		}

@@ -241,8 +241,8 @@ final class Wait {
 	}
 
 	/**
-	 * The request is about to ask, as an observer may want to know. What that throws harms
-	 * no request: what was acquired has no handle yet.
+	 * The request is about to ask, as an observer may want to know. What that throws
+	 * harms no request: what was acquired has no handle yet.
 	 */
 	void observedBy(@Nullable WaitObserver observer, LockRequest request) {
 		if (observer == null) {

@@ -23,8 +23,7 @@ record Withdrawals(LockBackend backend, Sweeper sweeper, NodeTasks tasks) implem
 
 	@Override
 	public void accept(LocalQueue queue, QueueNode node) {
-		Failures.orUndo(
-				() -> this.tasks.run(NodeTasks.node(this.backend, node.key()), () -> end(queue, node, true)),
+		Failures.orUndo(() -> this.tasks.run(NodeTasks.node(this.backend, node.key()), () -> end(queue, node, true)),
 				() -> end(queue, node, false));
 	}
 
