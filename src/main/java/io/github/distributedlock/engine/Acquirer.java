@@ -248,16 +248,14 @@ final class Acquirer {
 		this.asking.increment();
 		boolean begun = false;
 		try {
-			Pending<T> pending = new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime), wait,
-					result, call, captureContext());
-			pending.begin();
+			CompletableFuture<T> future = new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime),
+					wait, result, call, captureContext())
+				.begin();
 			begun = true;
-			return pending;
+			return future;
 		}
 		catch (RuntimeException ex) {
-			CompletableFuture<T> failed = new CallbackFuture<>(this.workers::callback);
-			failed.completeExceptionally(ex);
-			return failed;
+			return CallbackFuture.failed(this.workers::callback, ex);
 		}
 		finally {
 			if (!begun) {
@@ -308,6 +306,12 @@ final class Acquirer {
 
 		private CallbackFuture(Executor callbacks) {
 			this.callbacks = callbacks;
+		}
+
+		private static <T> CompletableFuture<T> failed(Executor callbacks, Throwable failure) {
+			CompletableFuture<T> failed = new CallbackFuture<>(callbacks);
+			failed.completeExceptionally(failure);
+			return failed;
 		}
 
 		@Override
@@ -361,14 +365,14 @@ final class Acquirer {
 			this.inContext = inContext;
 		}
 
-		private void begin() {
+		private CompletableFuture<T> begin() {
 			List<Hold> reentered = this.reentrancy.reenter(this.keys, this.options);
 			if (reentered != null) {
 				// A store that has the keys has been asked what it offers.
 				Failures.orUndo(this::checkSupport, () -> this.reentrancy.undo().accept(reentered));
 				complete(this.result.apply(open(reentered)));
 				Acquirer.this.asking.decrement();
-				return;
+				return this;
 			}
 			AsyncDriver driver = new AsyncDriver(Acquirer.this.backend, Acquirer.this.tasks, this.wait);
 			this.wait.observedBy(Acquirer.this.waitObserver, this.options.request());
@@ -383,6 +387,7 @@ final class Acquirer {
 				throw ex;
 			}
 			driver.start(this.acquisition, this);
+			return this;
 		}
 
 		private EngineHandle open(List<Hold> holds) {
