@@ -1,5 +1,7 @@
 package io.github.distributedlock.engine;
 
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
@@ -12,14 +14,15 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockInterruptedException;
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.WaitObserver.Observed;
+import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.lease.EngineTime.Workers;
 import io.github.distributedlock.engine.lease.Failures;
@@ -45,7 +48,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Acquirer {
 
-	private final Requests requests;
+	private final Duration leaseTime;
+
+	private final int maxKeyBytes;
 
 	private final RunningCalls calls;
 
@@ -61,13 +66,11 @@ final class Acquirer {
 
 	private final Workers workers;
 
-	private final ObservedWaits observedWaits;
+	private final @Nullable WaitObserver waitObserver;
 
 	private final Supplier<UnaryOperator<Runnable>> contextCapture;
 
 	private final Reentrancy reentrancy;
-
-	private final EventLoops eventLoops = new EventLoops();
 
 	private final LongAdder asking = new LongAdder();
 
@@ -75,8 +78,9 @@ final class Acquirer {
 			RequestAcquisition.Factory acquisitions, Leases leases, NodeTasks tasks, Workers workers) {
 		this.contextCapture = settings.contextCapture;
 		this.backend = settings.backend;
-		this.requests = new Requests(settings);
-		this.observedWaits = new ObservedWaits(settings.waitObserver);
+		this.leaseTime = settings.watchdogTimeout;
+		this.maxKeyBytes = settings.maxKeyBytes;
+		this.waitObserver = settings.waitObserver;
 		this.calls = calls;
 		this.handles = handles;
 		this.reentrancy = handles.reentrancy();
@@ -101,83 +105,124 @@ final class Acquirer {
 	@Nullable LockHandle acquire(LockRequest request, Wait wait) {
 		Call call = this.calls.begin(request.awaitedOnStop());
 		EngineHandle handle = null;
+		boolean interrupted = false;
 		try {
-			handle = acquire(request, wait, call);
+			List<String> keys = keysInOrder(request);
+			// Before the store is asked for anything, be it only what it can do.
+			interrupted = Thread.interrupted();
+			requireSupported(request, wait);
+			interrupted |= Thread.interrupted();
+			HoldOptions options = HoldOptions.of(request, this.leaseTime);
+			List<Hold> reentered = this.reentrancy.reenter(keys, options);
+			if (reentered != null) {
+				handle = open(reentered, keys, options, request.detached(), call, this.reentrancy);
+				return handle;
+			}
+			if (interrupted && wait.isAllowed()) {
+				wait.interrupted("before");
+			}
+			wait.observedBy(this.waitObserver, request);
+			handle = ask(keys, options, wait, call);
 			return handle;
 		}
+		catch (InterruptedException ex) {
+			interrupted = true;
+			throw new LockInterruptedException("Interrupted after waiting " + Failures.text(wait.waited())
+					+ " for lock " + LockException.printable(request.keys()) + "; it is not held", request.keys(), ex);
+		}
 		finally {
+			if (interrupted || wait.wasInterrupted()) {
+				Thread.currentThread().interrupt();
+			}
 			if (handle == null) {
 				this.calls.end(call);
 			}
 		}
 	}
 
-	private @Nullable EngineHandle acquire(LockRequest request, Wait wait, Call call) {
-		List<String> keys = this.requests.keysInOrder(request);
-		// Before the store is asked for anything, be it only what it can do.
-		boolean interrupted = Thread.interrupted();
-		try {
-			this.requests.requireSupported(request, wait);
-			interrupted |= Thread.interrupted();
-			HoldOptions options = this.requests.options(request);
-			List<Hold> reentered = this.reentrancy.reenter(keys, options);
-			if (reentered != null) {
-				return open(reentered, keys, request.mode(), request.detached(), call, this.reentrancy);
-			}
-			if (interrupted && wait.isAllowed()) {
-				wait.interrupted("before");
-			}
-			return ask(keys, options, wait, call, this.observedWaits.begin(request));
+	/**
+	 * The keys in the order in which every JVM locks them, so that two requests cannot
+	 * wait for each other.
+	 */
+	private List<String> keysInOrder(LockRequest request) {
+		List<String> keys = request.keys();
+		if (keys.size() == 1) {
+			requireNotTooLong(keys.get(0));
+			return keys;
 		}
-		catch (InterruptedException ex) {
-			interrupted = true;
-			throw new LockInterruptedException("Interrupted after waiting " + Failures.text(wait.waited())
-					+ " for lock " + LockException.printable(keys) + "; it is not held", keys, ex);
-		}
-		finally {
-			if (interrupted || wait.wasInterrupted()) {
-				Thread.currentThread().interrupt();
+		keys.forEach(this::requireNotTooLong);
+		return keys.stream().sorted().toList();
+	}
+
+	void requireNotTooLong(String key) {
+		// No character takes more than three bytes.
+		if (key.length() > this.maxKeyBytes / 3) {
+			int bytes = key.getBytes(StandardCharsets.UTF_8).length;
+			if (bytes > this.maxKeyBytes) {
+				throw new IllegalArgumentException(
+						"Lock key '" + LockException.printable(key.substring(0, Math.min(40, key.length()))) + "…' has "
+								+ bytes + " bytes, but at most " + this.maxKeyBytes
+								+ " are allowed. Lock by an identifier, not by content, or raise the engine's"
+								+ " maxKeyBytes (distributed-lock.max-key-bytes)");
 			}
 		}
 	}
 
-	private @Nullable EngineHandle ask(List<String> keys, HoldOptions options, Wait wait, Call call,
-			@Nullable Observed observed) throws InterruptedException {
+	/**
+	 * Refuses what the store cannot do, which may have to be asked. A request that may
+	 * wait is not refused because the store could not be asked: it asks again, by
+	 * acquiring.
+	 */
+	private void requireSupported(LockRequest request, Wait wait) {
+		if (LockFeature.of(request).isEmpty()) {
+			return;
+		}
+		try {
+			this.backend.checkSupport(request);
+		}
+		catch (LockBackendException ex) {
+			if (!ex.isRetryable() || !wait.isAllowed()) {
+				throw ex;
+			}
+		}
+	}
+
+	private @Nullable EngineHandle ask(List<String> keys, HoldOptions options, Wait wait, Call call)
+			throws InterruptedException {
 		EngineHandle handle = null;
 		boolean done = false;
 		this.asking.increment();
 		try {
-			this.eventLoops.check(options.name(), keys);
 			Acquisition acquisition = this.acquisitions.begin(this.reentrancy, keys, options, wait);
 			wait.run(acquisition);
 			List<Hold> holds = acquisition.holds();
 			if (holds != null) {
-				handle = open(holds, keys, options.mode(), options.request().detached(), call, this.reentrancy);
+				handle = open(holds, keys, options, options.request().detached(), call, this.reentrancy);
 			}
 			publish(handle, keys, options, wait);
-			ObservedWaits.end(observed, handle != null, wait);
+			wait.end(handle != null);
 			done = true;
 			return handle;
 		}
 		catch (Throwable ex) {
-			ObservedWaits.fail(observed, ex);
+			wait.fail(ex);
 			throw ex;
 		}
 		finally {
 			this.asking.decrement();
 			if (!done && handle != null) { // No memory, or no stack, to tell of it.
-				handle.undo(this.reentrancy::undo);
+				handle.undo(this.reentrancy.undo());
 			}
 		}
 	}
 
-	private EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Call call,
+	private EngineHandle open(List<Hold> holds, List<String> keys, HoldOptions options, boolean detached, Call call,
 			Reentrancy reentrancy) {
 		try {
-			return this.handles.open(holds, keys, mode, detached, call);
+			return this.handles.open(holds, keys, options.mode(), detached, call);
 		}
 		catch (RuntimeException | Error ex) {
-			reentrancy.undo(holds);
+			reentrancy.undo().accept(holds);
 			throw ex;
 		}
 	}
@@ -203,17 +248,14 @@ final class Acquirer {
 		this.asking.increment();
 		boolean begun = false;
 		try {
-			List<String> keys = this.requests.keysInOrder(request);
-			Pending<T> pending = new Pending<>(keys, this.requests.options(request), wait, result, call,
-					captureContext());
-			pending.begin();
+			CompletableFuture<T> future = new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime),
+					wait, result, call, captureContext())
+				.begin();
 			begun = true;
-			return pending;
+			return future;
 		}
 		catch (RuntimeException ex) {
-			CompletableFuture<T> failed = new CallbackFuture<>(this.workers::callback);
-			failed.completeExceptionally(ex);
-			return failed;
+			return CallbackFuture.failed(this.workers::callback, ex);
 		}
 		finally {
 			if (!begun) {
@@ -234,17 +276,20 @@ final class Acquirer {
 	}
 
 	/**
-	 * Runs a task once: in a context, or without it if that cannot be set.
+	 * A task that runs once, however often it is run, since an executor may run it and
+	 * then fail: in a context, or without it if that cannot be set.
 	 */
-	private static void run(Runnable task, UnaryOperator<Runnable> inContext) {
+	private static Runnable once(Runnable task, UnaryOperator<Runnable> inContext) {
 		AtomicBoolean begun = new AtomicBoolean();
 		Runnable once = () -> {
 			if (!begun.getAndSet(true)) {
 				task.run();
 			}
 		};
-		Failures.run(() -> inContext.apply(once).run(), Acquirer::contextOfRequest);
-		once.run();
+		return () -> {
+			Failures.run(() -> inContext.apply(once).run(), Acquirer::contextOfRequest);
+			once.run();
+		};
 	}
 
 	private static String contextOfRequest() {
@@ -261,6 +306,12 @@ final class Acquirer {
 
 		private CallbackFuture(Executor callbacks) {
 			this.callbacks = callbacks;
+		}
+
+		private static <T> CompletableFuture<T> failed(Executor callbacks, Throwable failure) {
+			CompletableFuture<T> failed = new CallbackFuture<>(callbacks);
+			failed.completeExceptionally(failure);
+			return failed;
 		}
 
 		@Override
@@ -297,13 +348,6 @@ final class Acquirer {
 		private @Nullable Acquisition acquisition;
 
 		/**
-		 * {@code null} if nobody observes the wait.
-		 */
-		private @Nullable Observed observed;
-
-		private final AtomicBoolean finishes = new AtomicBoolean();
-
-		/**
 		 * What came of it. Written before the future is to be completed.
 		 */
 		private @Nullable EngineHandle handle;
@@ -312,7 +356,7 @@ final class Acquirer {
 
 		private Pending(List<String> keys, HoldOptions options, Wait wait, Function<@Nullable LockHandle, T> result,
 				Call call, UnaryOperator<Runnable> inContext) {
-			super((task) -> Acquirer.this.workers.callback(() -> run(task, inContext)));
+			super((task) -> Acquirer.this.workers.callback(once(task, inContext)));
 			this.keys = keys;
 			this.options = options;
 			this.wait = wait;
@@ -321,17 +365,17 @@ final class Acquirer {
 			this.inContext = inContext;
 		}
 
-		private void begin() {
+		private CompletableFuture<T> begin() {
 			List<Hold> reentered = this.reentrancy.reenter(this.keys, this.options);
 			if (reentered != null) {
 				// A store that has the keys has been asked what it offers.
-				Failures.orUndo(this::checkSupport, () -> this.reentrancy.undo(reentered));
+				Failures.orUndo(this::checkSupport, () -> this.reentrancy.undo().accept(reentered));
 				complete(this.result.apply(open(reentered)));
 				Acquirer.this.asking.decrement();
-				return;
+				return this;
 			}
 			AsyncDriver driver = new AsyncDriver(Acquirer.this.backend, Acquirer.this.tasks, this.wait);
-			this.observed = Acquirer.this.observedWaits.begin(this.options.request());
+			this.wait.observedBy(Acquirer.this.waitObserver, this.options.request());
 			try {
 				// By others; when the request itself completes it, it has ended.
 				whenComplete((value, failure) -> driver.withdraw());
@@ -339,19 +383,20 @@ final class Acquirer {
 						this.wait);
 			}
 			catch (Throwable ex) {
-				ObservedWaits.fail(this.observed, ex);
+				this.wait.fail(ex);
 				throw ex;
 			}
 			driver.start(this.acquisition, this);
+			return this;
 		}
 
 		private EngineHandle open(List<Hold> holds) {
-			return Acquirer.this.open(holds, this.keys, this.options.mode(), true, this.call, this.reentrancy);
+			return Acquirer.this.open(holds, this.keys, this.options, true, this.call, this.reentrancy);
 		}
 
 		@Override
 		public void checkSupport() {
-			Acquirer.this.requests.requireSupported(this.options.request(), this.wait);
+			requireSupported(this.options.request(), this.wait);
 		}
 
 		@Override
@@ -364,7 +409,7 @@ final class Acquirer {
 					this.handle = open(holds);
 				}
 				else if (holds != null) {
-					this.reentrancy.undo(holds);
+					this.reentrancy.undo().accept(holds);
 				}
 			}
 			catch (Throwable ex) {
@@ -375,29 +420,37 @@ final class Acquirer {
 					Acquirer.this.calls.end(this.call);
 				}
 			}
-			if (this.handle == null && isDone() && this.observed == null) {
+			if (this.handle == null && isDone() && !this.wait.isObserved()) {
 				return; // It was withdrawn, and nobody is to be told.
 			}
+			Runnable finish = once(this::finish, this.inContext);
 			try {
-				Acquirer.this.workers.callback(() -> run(this::finish, this.inContext));
+				Acquirer.this.workers.callback(finish);
 			}
 			catch (Throwable noThread) {
-				finish(); // Better here than never.
+				finish.run(); // Better here than never.
 			}
 		}
 
 		/**
-		 * Completes the future, once: an executor may run this, and then fail, so that it
-		 * is run again.
+		 * The observer hears before the future is completed, so that the wait has ended
+		 * for those that it completes.
 		 */
 		private void finish() {
-			if (this.finishes.getAndSet(true)) {
-				return;
-			}
 			boolean taken = false;
 			try {
-				observeEnd();
-				taken = publishAndComplete();
+				if (this.failure != null) {
+					this.wait.fail(this.failure);
+					completeExceptionally(this.failure);
+				}
+				else if (isDone()) {
+					this.wait.fail(new CancellationException("The request was withdrawn"));
+				}
+				else {
+					this.wait.end(this.handle != null);
+					publish(this.handle, this.keys, this.options, this.wait);
+					taken = complete(this.result.apply(this.handle));
+				}
 			}
 			catch (Throwable ex) {
 				completeExceptionally(ex);
@@ -407,33 +460,6 @@ final class Acquirer {
 					this.handle.undo();
 				}
 			}
-		}
-
-		/**
-		 * Before the future is completed, so that the wait has ended for those that it
-		 * completes.
-		 */
-		private void observeEnd() {
-			if (this.failure != null) {
-				ObservedWaits.fail(this.observed, this.failure);
-			}
-			else if (this.observed != null && isDone()) {
-				ObservedWaits.fail(this.observed, new CancellationException("The request was withdrawn"));
-			}
-			else {
-				ObservedWaits.end(this.observed, this.handle != null, this.wait);
-			}
-		}
-
-		private boolean publishAndComplete() {
-			if (this.failure != null) {
-				return completeExceptionally(this.failure);
-			}
-			if (isDone()) {
-				return false;
-			}
-			publish(this.handle, this.keys, this.options, this.wait);
-			return complete(this.result.apply(this.handle));
 		}
 
 	}

@@ -282,9 +282,9 @@ final class AsyncDriver implements Runnable {
 				}
 				continue;
 			}
-			boolean asks = acquisition().mayAsk(signalled);
-			if (!asks || mayAskHere) {
-				step(asks, signalled);
+			boolean needsStore = acquisition().mayAsk(signalled);
+			if (!needsStore || mayAskHere) {
+				step(needsStore, signalled);
 				// The next key may be of another node.
 				mayAskHere &= this.pause != Acquisition.NEXT_KEY;
 			}
@@ -295,11 +295,11 @@ final class AsyncDriver implements Runnable {
 		return false;
 	}
 
-	private void step(boolean asks, boolean signalled) throws InterruptedException {
-		if (isOverdue() && asks) {
+	private void step(boolean needsStore, boolean signalled) throws InterruptedException {
+		if (isOverdue() && needsStore) {
 			throw timeout();
 		}
-		if (asks && !this.asked) {
+		if (needsStore && !this.asked) {
 			this.asked = true;
 			client().checkSupport();
 		}

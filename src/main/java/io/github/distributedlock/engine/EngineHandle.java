@@ -5,7 +5,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
@@ -33,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * <p>
  * Invariants: closing counts once, and drops the handle from its holds before it gives
  * back those of which it was the last, and shares those of which it was the last
- * exclusive one. A loss action runs at most once, and only while the handle is open.
+ * exclusive one. A loss action runs at most once, whatever its executor does, and only
+ * while the handle is open; it is taken from the queue before it is started.
  */
 final class EngineHandle implements LockHandle, Hold.Attached {
 
@@ -59,9 +62,10 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	private volatile int closed;
 
 	/**
-	 * What is to be done if it is lost; {@code null} until there is anything.
+	 * What starts each action that is to run if it is lost; {@code null} until there is
+	 * one.
 	 */
-	private volatile @Nullable LossActions lossActions;
+	private volatile @Nullable Queue<Runnable> lossActions;
 
 	/**
 	 * Ends with it.
@@ -173,34 +177,63 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		return add(action, Objects.requireNonNull(executor, "executor"));
 	}
 
+	/**
+	 * Adds an action.
+	 * @param executor what is to run it, {@code null} for a thread for such actions, or
+	 * for this one if it is lost already
+	 */
 	private LockHandle add(Runnable action, @Nullable Executor executor) {
 		Objects.requireNonNull(action, "action");
-		Runnable ifLostAlready = lossActions().add(() -> {
-			if (!isClosed()) {
-				action.run();
+		AtomicBoolean begun = new AtomicBoolean();
+		Runnable code = () -> {
+			if (!isClosed() && !begun.getAndSet(true)) {
+				Failures.run(action, this::lossAction);
 			}
-		}, executor);
-		if (this.holds.stream().anyMatch(Hold::isLost)) {
-			ifLostAlready.run();
+		};
+		Runnable start = () -> start(code, executor);
+		Queue<Runnable> actions = lossActions();
+		actions.add(start);
+		if (this.holds.stream().anyMatch(Hold::isLost) && actions.remove(start)) {
+			((executor != null) ? executor : (Executor) Runnable::run).execute(code);
 		}
 		return this;
 	}
 
-	private synchronized LossActions lossActions() {
-		LossActions actions = this.lossActions;
+	private void start(Runnable code, @Nullable Executor executor) {
+		if (executor == null) {
+			this.engine.workers.action(code);
+		}
+		else {
+			// It may block, or run the code at once.
+			this.engine.workers.listener(() -> Failures.run(() -> executor.execute(code), this::lossAction));
+		}
+	}
+
+	private synchronized Queue<Runnable> lossActions() {
+		Queue<Runnable> actions = this.lossActions;
 		if (actions == null) {
-			actions = new LossActions(this.keys, this.engine.workers);
+			actions = new ConcurrentLinkedQueue<>();
 			this.lossActions = actions;
 		}
 		return actions;
 	}
 
+	/**
+	 * Starts each action, without waiting for it. One for which there is no thread keeps
+	 * no other from being started.
+	 */
 	@Override
 	public void lost() {
-		LossActions actions = this.lossActions;
+		Queue<Runnable> actions = this.lossActions;
 		if (actions != null) {
-			actions.lost();
+			for (Runnable start = actions.poll(); start != null; start = actions.poll()) {
+				Failures.run(start, this::lossAction);
+			}
 		}
+	}
+
+	private String lossAction() {
+		return "An onLost action of lock " + LockException.printable(this.keys);
 	}
 
 	@Override

@@ -2,7 +2,6 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.OptionalLong;
-import java.util.Set;
 
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
@@ -30,50 +29,21 @@ import org.jspecify.annotations.Nullable;
  * Invariant: whatever becomes of it begins with one change of its state, from vacant. A
  * thread that does not manage that change does not touch it. Safe for use by many
  * threads.
+ *
+ * @param slice for how long a key is handed over before others that wait in the store
+ * come first, in nanoseconds
  */
-final class HandOver {
-
-	private final LockBackend backend;
-
-	private final Leases leases;
-
-	private final EngineTime time;
-
-	private final long slice;
-
-	/**
-	 * Creates it.
-	 * @param slice for how long a key is handed over before others that wait in the store
-	 * come first, in nanoseconds
-	 */
-	public HandOver(LockBackend backend, Leases leases, EngineTime time, long slice) {
-		this.backend = backend;
-		this.leases = leases;
-		this.time = time;
-		this.slice = slice;
-	}
+record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice) {
 
 	/**
 	 * Begins to hold what the store has given.
 	 * @return the hold, guarded
 	 */
-	Hold begin(Ownership ownership, QueueNode node, HoldOptions options, OptionalLong fencingToken) {
-		Hold hold = new Hold(ownership, node, options, fencingToken, this.time);
+	Hold begin(Ownership ownership, Hold.Place place, HoldOptions options, OptionalLong fencingToken) {
+		Hold hold = new Hold(ownership, place, options, fencingToken, this.time);
 		ownership.take(hold);
-		acquired(node, ownership);
 		this.leases.guard(ownership);
 		return hold;
-	}
-
-	/**
-	 * A request has a key, so it has to be taken from others that may have been granted
-	 * it.
-	 */
-	void acquired(QueueNode node, Ownership ownership) {
-		Set<String> unwanted = node.acquired(ownership.owner());
-		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
-			unwanted.forEach((owner) -> this.leases.forget(node.queueKey.claim(owner)));
-		}
 	}
 
 	/**

@@ -5,8 +5,6 @@ import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.distributedlock.backend.Waiter;
-
 /**
  * The identity of this JVM in the store: {@code app@host/pid#random}, so that the owner
  * of a lock can be found by its name. The random part is made at run time: neither a
@@ -45,13 +43,6 @@ final class Instance {
 	 */
 	boolean hasMade(String owner) {
 		return owner.startsWith(this.prefix);
-	}
-
-	/**
-	 * Whether a waiter is one of ours: this instance, its readers, or one of its tickets.
-	 */
-	boolean isWaiter(Waiter waiter) {
-		return waiter.instance().equals(this.id);
 	}
 
 	/**

@@ -6,6 +6,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -99,7 +100,10 @@ final class KeyAcquisition implements Acquisition {
 	 */
 	private boolean ended;
 
-	private @Nullable Hold hold;
+	/**
+	 * Its hold, once it has one.
+	 */
+	private @Nullable List<Hold> holds;
 
 	/**
 	 * {@code null} until it has begun to wait.
@@ -112,11 +116,6 @@ final class KeyAcquisition implements Acquisition {
 	 * Why the last attempt failed; {@code null} if it was answered.
 	 */
 	private @Nullable LockBackendException failure;
-
-	/**
-	 * The pauses between attempts that fail; {@code null} after one that was answered.
-	 */
-	private Polls.@Nullable Backoff retries;
 
 	/**
 	 * How many attempts the store could grant the key to.
@@ -139,23 +138,34 @@ final class KeyAcquisition implements Acquisition {
 	 */
 	private OptionalLong sliceStart = OptionalLong.empty();
 
-	private KeyAcquisition(Factory engine, Claim claim, QueueKey queueKey, HoldOptions options, Wait wait, int era) {
+	private KeyAcquisition(Factory engine, Claim claim, HoldOptions options, Wait wait, int era) {
+		QueueKey queueKey = QueueKey.of(claim);
 		this.engine = engine;
 		this.claim = claim;
 		this.options = options;
 		this.wait = wait;
 		this.era = era;
 		this.outOfTurn = options.isShared();
-		this.ended = options.handedOn() && !wait.isAsync() && borrow(queueKey);
-		QueueNode entered = (this.ended || this.outOfTurn) ? null
-				: engine.queue.enter(queueKey, wait.isAllowed() && wait.mayAsk(), options.handedOn(), wait);
-		this.node = (entered != null) ? entered : QueueNode.beside(engine.queue, queueKey, wait);
-		if (entered == null && !this.ended && !this.outOfTurn) {
+		Loan loan = (options.handedOn() && !wait.isAsync()) ? engine.queue.borrow(queueKey) : null;
+		if (loan != null || this.outOfTurn) {
+			// Before the key is taken: nothing that may fail comes between that and its
+			// end.
+			this.node = QueueNode.beside(engine.queue, queueKey, wait);
+			this.ended = loan != null && borrow(loan);
+			if (this.ended || this.outOfTurn) {
+				return;
+			}
+		}
+		QueueNode entered = engine.queue.enter(queueKey, wait.isAllowed() && wait.mayAsk(), options.handedOn(), wait);
+		if (entered == null) {
+			this.node = QueueNode.beside(engine.queue, queueKey, wait);
 			requireNoFailure(engine.queue.failure(queueKey));
 			wait.busyHere(engine.queue.holder(queueKey));
 			this.ended = true;
+			return;
 		}
-		if (entered != null && options.fair()) {
+		this.node = entered;
+		if (options.fair()) {
 			engine.queue.joinTickets(entered);
 		}
 	}
@@ -163,27 +173,17 @@ final class KeyAcquisition implements Acquisition {
 	/**
 	 * Takes a key that was left to a request which has not woken up yet.
 	 */
-	private boolean borrow(QueueKey queueKey) {
-		Loan loan = this.engine.queue.borrow(queueKey);
-		Hold borrowed = (loan != null) ? this.engine.handOver.take(loan.ownership(), loan, this.options) : null;
+	private boolean borrow(Loan loan) {
+		Hold borrowed = this.engine.handOver.take(loan.ownership(), loan, this.options);
 		if (borrowed != null) {
 			end(borrowed);
 		}
 		return borrowed != null;
 	}
 
-	/**
-	 * What came of it, once it has ended: the hold, guarded, or {@code null} if the key
-	 * was busy for as long as the request may wait.
-	 */
-	public @Nullable Hold hold() {
-		return this.hold;
-	}
-
 	@Override
 	public @Nullable List<Hold> holds() {
-		Hold hold = this.hold;
-		return (hold != null) ? List.of(hold) : null;
+		return this.holds;
 	}
 
 	@Override
@@ -244,7 +244,7 @@ final class KeyAcquisition implements Acquisition {
 
 	@Override
 	public void end() {
-		boolean failed = this.hold == null;
+		boolean failed = this.holds == null;
 		try {
 			if (failed && this.number > 0) {
 				// Whoever comes next takes back what was granted.
@@ -259,10 +259,7 @@ final class KeyAcquisition implements Acquisition {
 				this.engine.queue.leaveTickets(this.node);
 			}
 			if (failed) {
-				Ownership left = this.engine.queue.abandon(this.node);
-				if (left != null) {
-					this.engine.handOver.abandon(left);
-				}
+				this.engine.queue.abandon(this.node, this.engine.handOver::abandon);
 			}
 			else if (this.options.isShared()) {
 				// The next one shares it at once.
@@ -354,11 +351,12 @@ final class KeyAcquisition implements Acquisition {
 		while (left != null && handOver.isOwned(left) && !this.wait.isOver()) {
 			Hold hold = handOver.take(left, this.node, this.options);
 			if (hold != null) {
-				handOver.acquired(this.node, left);
 				return end(hold);
 			}
+			Moment sent = Moment.now(this.engine.time);
+			Claim claim = nextClaim(sent); // Before the key is taken, since it may fail.
 			if (handOver.takeToPass(left)) {
-				return ask(left);
+				return ask(sent, claim, () -> pass(left, claim, sent));
 			}
 			this.node.reclaim();
 			if (left.isHeld()) {
@@ -370,25 +368,32 @@ final class KeyAcquisition implements Acquisition {
 		if (granted != null) {
 			return end(granted);
 		}
-		return this.wait.mayAsk() ? ask(null) : pause();
+		return this.wait.mayAsk() ? ask() : pause();
+	}
+
+	private long ask() throws InterruptedException {
+		Moment sent = Moment.now(this.engine.time);
+		if (!registers()) {
+			return ask(sent, this.claim, () -> this.engine.backend.acquire(this.claim));
+		}
+		Claim claim = nextClaim(sent);
+		return ask(sent, claim, () -> {
+			this.node.queue().registered = true;
+			return this.engine.backend.acquireOrRegister(claim);
+		});
 	}
 
 	/**
 	 * Asks the store.
-	 * @param passing the key that was left to this request, taken to be passed on by the
-	 * store
 	 * @throws LockBackendException if no other attempt would succeed
 	 */
-	private long ask(@Nullable Ownership passing) throws InterruptedException {
-		Moment sent = Moment.now(this.engine.time);
+	private long ask(Moment sent, Claim claim, Supplier<AcquireResult> question) throws InterruptedException {
 		boolean unsettledBefore = this.unsettled;
-		boolean registers = registers();
 		this.unsettled = true; // Until the answer is read.
 		this.wait.asking();
-		Claim claim = (registers || passing != null) ? nextClaim(sent) : this.claim;
 		AcquireResult answer;
 		try {
-			answer = (passing != null) ? pass(passing, claim, sent) : send(claim, registers);
+			answer = question.get();
 		}
 		catch (RuntimeException ex) {
 			failed(Failures.asBackendException("acquire", key(), ex), unsettledBefore);
@@ -396,7 +401,6 @@ final class KeyAcquisition implements Acquisition {
 		}
 		this.unsettled = unsettledBefore;
 		this.failure = null;
-		this.retries = null;
 		this.node.queue().failure = null;
 		this.node.queue().settled(claim.replaced());
 		this.wait.answered(answer);
@@ -440,14 +444,6 @@ final class KeyAcquisition implements Acquisition {
 		}
 		Set<String> unwanted = this.node.queue().unwanted();
 		return unwanted.isEmpty() ? claim : claim.replacing(unwanted);
-	}
-
-	private AcquireResult send(Claim claim, boolean registers) {
-		if (registers) {
-			this.node.queue().registered = true;
-			return this.engine.backend.acquireOrRegister(claim);
-		}
-		return this.engine.backend.acquire(claim);
 	}
 
 	private AcquireResult pass(Ownership passing, Claim claim, Moment sent) {
@@ -562,18 +558,20 @@ final class KeyAcquisition implements Acquisition {
 	 * Ends with a hold, or gives that back unless its request was served all the time.
 	 */
 	private long end(Hold hold) {
-		boolean served = false;
 		try {
+			Set<String> unwanted = this.node.acquired(hold.owner());
+			if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
+				unwanted.forEach((owner) -> this.engine.leases.forget(this.node.queueKey.claim(owner)));
+			}
 			requireServed();
-			served = true;
+			this.holds = List.of(hold);
 		}
 		finally {
-			if (!served) {
+			if (this.holds == null) {
 				this.engine.handOver.undo(hold);
 				hold.leavePlace();
 			}
 		}
-		this.hold = hold;
 		return ENDED;
 	}
 
@@ -601,9 +599,7 @@ final class KeyAcquisition implements Acquisition {
 				return enter();
 			}
 			if (this.failure != null) {
-				Polls.Backoff retries = (this.retries != null) ? this.retries : Polls.Backoff.ofRequests();
-				this.retries = retries;
-				return await(Awaited.WAKE_UP, Math.min(retries.next(), this.wait.left()));
+				return await(Awaited.WAKE_UP, this.wait.untilRetry());
 			}
 			if (this.node.queue().registered) {
 				return await(Awaited.WAKE_UP, this.node.poller ? polls().pause(this.wait) : this.wait.left());
@@ -641,8 +637,7 @@ final class KeyAcquisition implements Acquisition {
 		 * @param era when the request was made, and served
 		 */
 		KeyAcquisition begin(String key, HoldOptions options, Wait wait, String owner, int era) {
-			Claim claim = options.claim(key, owner, this.instance.id());
-			return new KeyAcquisition(this, claim, QueueKey.of(claim), options, wait, era);
+			return new KeyAcquisition(this, options.claim(key, owner, this.instance.id()), options, wait, era);
 		}
 
 	}

@@ -92,13 +92,13 @@ final class KeyQueue {
 	 * Describes the requests that wait here, one that asks the store included.
 	 */
 	EngineSnapshot.Queue describe() {
-		boolean asks = !this.current.withdrawal && this.current.owner == null;
-		Duration longest = asks ? this.current.waited() : Duration.ZERO;
+		boolean currentWaits = !this.current.withdrawal && this.current.owner == null;
+		Duration longest = currentWaits ? this.current.waited() : Duration.ZERO;
 		for (QueueNode node : waiting()) {
 			Duration waited = node.waited();
 			longest = (waited.compareTo(longest) > 0) ? waited : longest;
 		}
-		return new EngineSnapshot.Queue(waiting().size() + (asks ? 1 : 0), longest);
+		return new EngineSnapshot.Queue(waiting().size() + (currentWaits ? 1 : 0), longest);
 	}
 
 	private Collection<QueueNode> waiting() {
@@ -116,9 +116,9 @@ final class KeyQueue {
 		if (this.waiting == null) {
 			this.waiting = new ArrayDeque<>();
 		}
+		node.joinBehind(this);
 		this.waiting.add(node);
 		this.crowded = true;
-		node.joinBehind(this);
 	}
 
 	/**

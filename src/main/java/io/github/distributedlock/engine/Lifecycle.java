@@ -66,22 +66,13 @@ final class Lifecycle {
 
 	/**
 	 * Fails unless a request is served that the calling thread makes now.
-	 * @return the present era, for {@link #requireServed(int, String)}
-	 */
-	int requireServed(String key) {
-		int now = this.era.get();
-		requireServed(now, key);
-		return now;
-	}
-
-	/**
-	 * Fails unless a request is served that the calling thread makes now, and that goes
-	 * on on other threads.
+	 * @param elsewhere whether it is resumed by other threads
 	 * @return its era, for {@link #requireServed(int, String)}
 	 */
-	int requireServedElsewhere(String key) {
-		int now = requireServed(key);
-		return this.insideLock.getAsBoolean() ? ALL_BUT_THE_LAST : now;
+	int requireServed(String key, boolean elsewhere) {
+		int now = this.era.get();
+		requireServed(now, key);
+		return (elsewhere && this.insideLock.getAsBoolean()) ? ALL_BUT_THE_LAST : now;
 	}
 
 	/**

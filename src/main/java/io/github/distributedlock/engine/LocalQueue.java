@@ -137,15 +137,21 @@ final class LocalQueue {
 	/**
 	 * Gives up a place that nothing has come of. A key that was left to it is left to the
 	 * next one, even if it is borrowed.
-	 * @return the key that was left to it, if there is no next one and it is vacant
+	 * @param unwanted gets the key that was left to it, if there is no next one
 	 */
-	@Nullable Ownership abandon(QueueNode node) {
+	void abandon(QueueNode node, Consumer<Ownership> unwanted) {
 		// It may still be left one until it is gone.
 		step(node.queueKey, (queue) -> queue.current != node && queue.remove(node));
 		Ownership left = node.inherited();
 		boolean handedOver = left != null && handOver(node, left, left::isOwned);
-		leave(node);
-		return (left != null && !handedOver && left.isVacant()) ? left : null;
+		try {
+			leave(node);
+		}
+		finally {
+			if (left != null && !handedOver) {
+				unwanted.accept(left);
+			}
+		}
 	}
 
 	/**

@@ -49,8 +49,6 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final Instance instance;
 
-	private final Requests requests;
-
 	private final Duration waitTime;
 
 	private final EngineTime time;
@@ -73,7 +71,6 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		LockBackend backend = started(settings);
 		this.backend = backend;
 		this.instance = new Instance(settings.application);
-		this.requests = new Requests(settings);
 		this.waitTime = settings.waitTime;
 		this.time = time;
 		this.endThreads = endThreads;
@@ -174,7 +171,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	@Override
 	public LockStatus inspect(String key) {
-		String checked = this.requests.keysInOrder(LockRequest.of(key)).get(0);
+		String checked = LockRequest.of(key).keys().get(0);
+		this.acquirer.requireNotTooLong(checked);
 		if (!this.backend.features().contains(LockFeature.INSPECTION)) {
 			return this.backend.inspect(checked); // Says so.
 		}

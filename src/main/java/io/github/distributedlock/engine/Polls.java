@@ -186,13 +186,6 @@ final class Polls {
 		}
 
 		/**
-		 * Creates the one of requests whose command failed: 25 to 500 ms.
-		 */
-		static Backoff ofRequests() {
-			return new Backoff(TimeUnit.MILLISECONDS.toNanos(25), TimeUnit.MILLISECONDS.toNanos(500));
-		}
-
-		/**
 		 * The next pause in nanoseconds.
 		 */
 		long next() {

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.Set;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
@@ -27,7 +28,7 @@ record QueueKey(String key, Waiter waiter) {
 	 * What an owner may have claimed as this waiter, as far as it takes to undo that.
 	 */
 	Claim claim(String owner) {
-		return Claim.of(this.key, owner, this.waiter.instance(), Duration.ofMillis(1)).fair(this.waiter.isFair());
+		return new Claim(this.key, owner, this.waiter, Duration.ofMillis(1), false, new Claim.Grant(0, null, Set.of()));
 	}
 
 }

@@ -3,6 +3,7 @@ package io.github.distributedlock.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -22,35 +23,14 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Invariants: a lost hold is never re-entered, and what the outer hold cannot honour is
  * refused. Safe for use by many threads.
+ *
+ * @param undo undoes holds that no handle was opened for: leaves those that were
+ * re-entered, and gives the others back
+ * @param holder finds what is held
+ * @param holderName how the holder is called in a message
  */
-final class Reentrancy {
-
-	/**
-	 * Finds what is held.
-	 */
-	private interface Holder {
-
-		Optional<LockHandle> find(String key, Predicate<? super LockHandle> condition);
-
-	}
-
-	private final Leases leases;
-
-	private final Consumer<List<Hold>> undo;
-
-	private final Holder holder;
-
-	/**
-	 * How the holder is called in a message.
-	 */
-	private final String holderName;
-
-	private Reentrancy(Leases leases, Consumer<List<Hold>> undo, Holder holder, String holderName) {
-		this.leases = leases;
-		this.undo = undo;
-		this.holder = holder;
-		this.holderName = holderName;
-	}
+record Reentrancy(Leases leases, Consumer<List<Hold>> undo,
+		BiFunction<String, Predicate<LockHandle>, Optional<LockHandle>> holder, String holderName) {
 
 	/**
 	 * That of the thread that calls it.
@@ -94,13 +74,19 @@ final class Reentrancy {
 
 	private @Nullable List<Hold> reenterEach(List<String> keys, HoldOptions options) {
 		List<Hold> holds = new ArrayList<>(keys.size());
-		for (String key : keys) {
-			Hold hold = reenter(key, options);
-			if (hold == null) {
-				undo(holds);
-				return null;
+		try {
+			for (String key : keys) {
+				Hold hold = reenter(key, options);
+				if (hold == null) {
+					return null;
+				}
+				holds.add(hold);
 			}
-			holds.add(hold);
+		}
+		finally {
+			if (holds.size() < keys.size()) {
+				this.undo.accept(holds);
+			}
 		}
 		holds.forEach((hold) -> hold.keep(options));
 		return holds;
@@ -119,7 +105,7 @@ final class Reentrancy {
 	 */
 	private @Nullable Hold find(String key, Predicate<Hold> condition) {
 		return this.holder
-			.find(key,
+			.apply(key,
 					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.leases)
 							&& condition.test(outer.hold(key)))
 			.map((handle) -> ((EngineHandle) handle).hold(key))
@@ -165,14 +151,6 @@ final class Reentrancy {
 					+ (outer.options().renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Failures.text(left)
 					+ ". Request the outer lock with a longer one, or give it back first");
 		}
-	}
-
-	/**
-	 * Undoes holds that no handle was opened for: leaves those that were re-entered, and
-	 * gives the others back.
-	 */
-	void undo(List<Hold> holds) {
-		this.undo.accept(holds);
 	}
 
 }

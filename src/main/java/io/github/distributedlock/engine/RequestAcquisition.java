@@ -63,11 +63,9 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	private boolean isLeaseCommon;
 
 	/**
-	 * Why the last renewal failed, and the pauses between those.
+	 * Why the last renewal failed.
 	 */
 	private @Nullable LockBackendException failure;
-
-	private Polls.@Nullable Backoff retries;
 
 	private boolean isHandedOut;
 
@@ -119,11 +117,11 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			if (pause != ENDED) {
 				return await(current.signal(), pause);
 			}
-			Hold hold = current.hold();
-			if (hold != null) {
-				add(hold);
+			List<Hold> acquired = current.holds();
+			if (acquired != null) {
+				add(acquired.get(0));
 			}
-			this.isBusy = hold == null;
+			this.isBusy = acquired == null;
 			this.current = null;
 			current.end();
 		}
@@ -182,8 +180,8 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		own().forEach(Hold::collect);
 		this.isLeaseCommon = false;
 		this.owner = this.engine.instance.nextOwner();
-		Failures.orUndo(this::endCurrent, () -> giveBack(given));
-		giveBack(given);
+		Failures.orUndo(this::endCurrent, () -> undo(given));
+		undo(given);
 		return true;
 	}
 
@@ -199,14 +197,14 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	 * Gives back holds. A key that is lost may be ours in the store yet, and nobody has
 	 * used it.
 	 */
-	private void giveBack(List<Hold> holds) {
+	private void undo(List<Hold> holds) {
 		for (Hold hold : holds) {
 			hold.detach(this);
 			if (isOwn(hold) && hold.isLost() && hold.ownership().lossReason() != Reason.TAKEN) {
 				this.engine.leases.cleanUp(hold.ownership());
 			}
 		}
-		this.reentrancy.undo(holds);
+		this.reentrancy.undo().accept(holds);
 	}
 
 	/**
@@ -272,9 +270,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	private long pause() {
-		Polls.Backoff retries = (this.retries != null) ? this.retries : Polls.Backoff.ofRequests();
-		this.retries = retries;
-		return await(new Semaphore(0), Math.max(0, Math.min(retries.next(), this.wait.left())));
+		return await(new Semaphore(0), Math.max(0, this.wait.untilRetry()));
 	}
 
 	/**
@@ -322,7 +318,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		}
 		finally {
 			if (!this.isHandedOut) {
-				giveBack(this.holds);
+				undo(this.holds);
 			}
 			else {
 				for (Hold hold : this.holds) {
@@ -357,8 +353,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		 */
 		Acquisition begin(Reentrancy reentrancy, List<String> keys, HoldOptions options, Wait wait) {
 			String first = keys.get(0);
-			int era = wait.isAsync() ? this.lifecycle.requireServedElsewhere(first)
-					: this.lifecycle.requireServed(first);
+			int era = this.lifecycle.requireServed(first, wait.isAsync());
 			return (keys.size() == 1) ? this.keyAcquisitions.begin(first, options, wait, this.instance.nextOwner(), era)
 					: new RequestAcquisition(this, reentrancy, keys, options, wait, era);
 		}

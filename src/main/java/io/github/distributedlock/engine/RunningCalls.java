@@ -1,11 +1,10 @@
 package io.github.distributedlock.engine;
 
 import java.util.List;
-import java.util.Queue;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.CurrentLock;
@@ -25,15 +24,13 @@ import io.github.distributedlock.engine.lease.EngineTime.Workers;
  */
 final class RunningCalls {
 
-	private record Stop(int number, CompletableFuture<Void> end) {
-	}
-
 	private final Set<Call> calls = ConcurrentHashMap.newKeySet();
 
 	/**
-	 * Those that have not completed. A stop is here before its number can be seen.
+	 * The ends of the stops that have not completed, by their numbers. A stop is here
+	 * before its number can be seen.
 	 */
-	private final Queue<Stop> stops = new ConcurrentLinkedQueue<>();
+	private final Map<Integer, CompletableFuture<Void>> stops = new ConcurrentHashMap<>();
 
 	/**
 	 * The number of the last stop. Changed only by this monitor.
@@ -94,7 +91,7 @@ final class RunningCalls {
 		ownHandles(CurrentLock.all()).forEach((handle) -> this.calls.remove(handle.call()));
 		CompletableFuture<Void> end = new CompletableFuture<>();
 		synchronized (this) {
-			this.stops.add(new Stop(this.number + 1, end));
+			this.stops.put(this.number + 1, end);
 			this.number++;
 		}
 		completeStops();
@@ -114,11 +111,11 @@ final class RunningCalls {
 	}
 
 	private void completeStops() {
-		for (Stop stop : this.stops) {
-			if (this.calls.stream().noneMatch((call) -> call.number < stop.number()) && this.stops.remove(stop)) {
-				this.workers.action(() -> stop.end().complete(null));
+		this.stops.forEach((stop, end) -> {
+			if (this.calls.stream().noneMatch((call) -> call.number < stop) && this.stops.remove(stop, end)) {
+				this.workers.action(() -> end.complete(null));
 			}
-		}
+		});
 	}
 
 	/**

@@ -2,10 +2,15 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.WaitObserver;
+import io.github.distributedlock.WaitObserver.Observed;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.engine.lease.EngineTime;
+import io.github.distributedlock.engine.lease.Failures;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,9 +35,23 @@ final class Wait {
 
 	private boolean busy;
 
+	/**
+	 * The pauses between commands that fail; {@code null} after one that was answered.
+	 */
+	private Polls.@Nullable Backoff retries;
+
 	private @Nullable Holder holder;
 
+	/**
+	 * The owner token of the last one that was known to hold any key of the request, also
+	 * when that has been acquired; {@code null} if there was none.
+	 */
 	private @Nullable String waitedFor;
+
+	/**
+	 * What is told of its end; {@code null} if nobody observes it.
+	 */
+	private @Nullable Observed observed;
 
 	public Wait(EngineTime time, Duration limit, boolean interruptible) {
 		this.time = time;
@@ -139,6 +158,16 @@ final class Wait {
 		return this.limit.toNanos() - (this.time.nanoTime() - this.start);
 	}
 
+	/**
+	 * How long to pause before a command that has failed is sent again, in nanoseconds.
+	 */
+	long untilRetry() {
+		if (this.retries == null) {
+			this.retries = new Polls.Backoff(TimeUnit.MILLISECONDS.toNanos(25), TimeUnit.MILLISECONDS.toNanos(500));
+		}
+		return Math.min(this.retries.next(), left());
+	}
+
 	public Duration limit() {
 		return this.limit;
 	}
@@ -194,15 +223,6 @@ final class Wait {
 	}
 
 	/**
-	 * The owner token of the last one that was known to hold any key of the request, also
-	 * when that has been acquired.
-	 * @return the token, or {@code null} if there was none
-	 */
-	public @Nullable String waitedFor() {
-		return this.waitedFor;
-	}
-
-	/**
 	 * The key is held or queued for in this JVM.
 	 */
 	void busyHere(@Nullable String owner) {
@@ -215,8 +235,60 @@ final class Wait {
 	 * The store has answered.
 	 */
 	void answered(AcquireResult attempt) {
+		this.retries = null;
 		this.busy = !attempt.acquired();
 		heldBy(attempt.holder());
+	}
+
+	/**
+	 * The request is about to ask, as an observer may want to know. What that throws
+	 * harms no request: what was acquired has no handle yet.
+	 */
+	void observedBy(@Nullable WaitObserver observer, LockRequest request) {
+		if (observer == null) {
+			return;
+		}
+		try {
+			this.observed = observer.begins(request);
+		}
+		catch (Throwable ex) {
+			Failures.caught(ex, Wait::observer);
+		}
+	}
+
+	boolean isObserved() {
+		return this.observed != null;
+	}
+
+	/**
+	 * It has ended with an answer.
+	 */
+	void end(boolean acquired) {
+		Observed observed = this.observed;
+		if (observed != null) {
+			Failures.run(() -> {
+				if (acquired) {
+					observed.acquired(this.waitedFor);
+				}
+				else {
+					observed.busy(holder());
+				}
+			}, Wait::observer);
+		}
+	}
+
+	/**
+	 * It has failed.
+	 */
+	void fail(Throwable failure) {
+		Observed observed = this.observed;
+		if (observed != null) {
+			Failures.run(() -> observed.failed(failure), Wait::observer);
+		}
+	}
+
+	private static String observer() {
+		return "The observer of waits for locks";
 	}
 
 	private void heldBy(@Nullable Holder holder) {

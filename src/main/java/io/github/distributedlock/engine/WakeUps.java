@@ -20,7 +20,7 @@ record WakeUps(LocalQueue queue, Leases leases, Instance instance) implements Re
 	public void onRelease(ReleaseNotification notification) {
 		Waiter waiter = notification.waiter();
 		String owner = notification.owner();
-		if (!this.instance.isWaiter(waiter) || (owner != null && !this.instance.hasMade(owner))) {
+		if (!waiter.instance().equals(this.instance.id()) || (owner != null && !this.instance.hasMade(owner))) {
 			// No local request waits as that, and its registration would be withdrawn.
 			logger.debug("Ignored a wake-up that names {}, a waiter of another JVM",
 					LockException.printable(waiter.toString()));

@@ -23,24 +23,21 @@ record Withdrawals(LockBackend backend, Leases leases, NodeTasks tasks) implemen
 
 	@Override
 	public void accept(LocalQueue queue, QueueNode node) {
-		Failures.orUndo(
-				() -> this.tasks.run(NodeTasks.node(this.backend, node.key()), () -> end(queue, node, this::withdraw)),
-				() -> end(queue, node, this::cleanUp));
+		Failures.orUndo(() -> this.tasks.run(NodeTasks.node(this.backend, node.key()), () -> end(queue, node, true)),
+				() -> end(queue, node, false));
 	}
 
-	/**
-	 * Ends a withdrawal by a step that is told which owners may have been granted the
-	 * key.
-	 */
-	private void end(LocalQueue queue, QueueNode node, BiConsumer<QueueNode, Set<String>> step) {
+	private void end(LocalQueue queue, QueueNode node, boolean hasThread) {
 		if (!node.begin()) {
 			return;
 		}
-		node.queue().takeGrant(); // One that is heard of from now on takes another
-									// withdrawal.
+		// One that is heard of from now on takes another withdrawal.
+		node.queue().takeGrant();
 		Set<String> unwanted = node.queue().unwanted();
 		try {
-			step.accept(node, unwanted);
+			if (!(hasThread && hasWithdrawn(node, unwanted))) {
+				unwanted.forEach((owner) -> this.leases.forget(node.queueKey.claim(owner)));
+			}
 		}
 		finally {
 			node.queue().withdrawn(unwanted);
@@ -48,20 +45,17 @@ record Withdrawals(LockBackend backend, Leases leases, NodeTasks tasks) implemen
 		}
 	}
 
-	private void withdraw(QueueNode node, Set<String> unwanted) {
+	private boolean hasWithdrawn(QueueNode node, Set<String> unwanted) {
 		try {
 			this.backend.withdraw(node.key(), node.queueKey.waiter(), unwanted);
 			node.queue().failure = null;
+			return true;
 		}
 		catch (RuntimeException ex) {
 			logger.debug("Could not withdraw from lock '{}'", LockException.printable(node.key()), ex);
 			node.queue().failure = Failures.asBackendException("withdraw", node.key(), ex);
-			cleanUp(node, unwanted);
+			return false;
 		}
-	}
-
-	private void cleanUp(QueueNode node, Set<String> unwanted) {
-		unwanted.forEach((owner) -> this.leases.forget(node.queueKey.claim(owner)));
 	}
 
 }

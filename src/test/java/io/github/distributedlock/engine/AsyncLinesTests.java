@@ -252,7 +252,7 @@ class AsyncLinesTests extends EngineFixture {
 	@Test
 	void errorBeforeTheEndCostsNoLock() {
 		LockEngine engine = new LockEngine(settings().listener(this.events::add), time(() -> {
-			if (isInside("Acquirer$Pending", "publishAndComplete")) {
+			if (isInside("Acquirer", "publish")) {
 				throw new StackOverflowError("test");
 			}
 		}), this.time, () -> {

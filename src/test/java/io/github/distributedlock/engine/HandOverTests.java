@@ -365,6 +365,19 @@ class HandOverTests extends EngineFixture {
 	}
 
 	@Test
+	void isReleasedIfAnErrorComesBeforeItIsPassedOn() {
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG));
+		this.time.pass(Duration.ofMillis(10)); // The slice.
+		this.backend.next("grantsTo", (step) -> {
+			throw new StackOverflowError("test");
+		});
+		this.held.close();
+		assertThat(next).failsWithin(PATIENCE);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
 	void keyThatIsGoneAtThePassIsReportedAsLost() {
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", LONG).leaseTime(LEASE.dividedBy(2)));
 		this.store.release("k", this.held.owner());

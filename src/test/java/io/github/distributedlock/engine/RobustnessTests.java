@@ -16,6 +16,8 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.lease.EngineTime;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -284,6 +286,13 @@ class RobustnessTests extends EngineFixture {
 	 * Its time runs out before it asks, since the clock ticks whenever it is read.
 	 */
 	private LockHandle lateRequest(LockRequest request) {
+		return ticking().acquire(request.waitTime(Duration.ofNanos(1)));
+	}
+
+	/**
+	 * An engine whose clock ticks whenever it is read.
+	 */
+	private LockEngine ticking() {
 		EngineTime ticking = new EngineTime() {
 
 			@Override
@@ -308,9 +317,8 @@ class RobustnessTests extends EngineFixture {
 			}
 
 		};
-		LockEngine late = new LockEngine(LockEngine.builder(this.backend), ticking, this.time, () -> {
+		return new LockEngine(LockEngine.builder(this.backend), ticking, this.time, () -> {
 		});
-		return late.acquire(request.waitTime(Duration.ofNanos(1)));
 	}
 
 	@Test
@@ -388,6 +396,66 @@ class RobustnessTests extends EngineFixture {
 		this.engine.acquire("other");
 		this.time.advance(Duration.ofMinutes(1));
 		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void keyThatWasLeftToOneThatCannotTakeItIsGivenBack() {
+		CompletableFuture<LockHandle> next = sleepingHeir();
+		this.backend.listener()
+			.onRelease(ReleaseNotification.granted("k", Waiter.exclusive(instance()), instance() + ":99", 1));
+		this.noTimer.set(true); // To take it from the other owner.
+		this.time.letThemWakeUp();
+		assertThat(next).failsWithin(PATIENCE);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(holderOf("k")).isNull();
+	}
+
+	@Test
+	void keyThatWasLeftToOneThatGivesUpIsGivenBackThoughItCannotWithdraw() {
+		CompletableFuture<LockHandle> next = sleepingHeir();
+		this.backend.listener().onRelease(ReleaseNotification.of("k", Waiter.exclusive(instance())));
+		this.noWorker.set(true);
+		lastThread().interrupt();
+		this.time.letThemWakeUp();
+		assertThat(next).failsWithin(PATIENCE);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(holderOf("k")).isNull();
+	}
+
+	/**
+	 * A request of an engine that is short of threads: a key was left to it, and it has
+	 * not woken up yet.
+	 */
+	private CompletableFuture<LockHandle> sleepingHeir() {
+		LockEngine shortOfThreads = shortOfThreads();
+		LockHandle held = shortOfThreads.acquire("k");
+		CompletableFuture<LockHandle> next = inThread(() -> shortOfThreads.acquire(waiting("k", HOUR)));
+		untilWaiting(1);
+		this.time.letThemOversleep();
+		held.close();
+		return next;
+	}
+
+	/**
+	 * The time that is left becomes too short at any moment.
+	 */
+	@Test
+	void keysThatCannotAllBeReenteredAreReleasedWithTheOuterHandle() {
+		LockEngine ticking = ticking();
+		LockRequest inner = LockRequest.of("a", "b").minHoldTime(Duration.ofSeconds(1));
+		AtomicBoolean reentered = new AtomicBoolean();
+		for (int ticks = 0; !reentered.get(); ticks++) {
+			LockHandle outer = ticking.acquire(LockRequest.of("a", "b").leaseTime(Duration.ofSeconds(2)));
+			this.time.pass(Duration.ofSeconds(1).minusNanos(ticks));
+			try {
+				ticking.acquire(inner).close();
+				reentered.set(true);
+			}
+			catch (IllegalArgumentException ex) {
+				outer.close();
+				assertThat(holderOf("a")).as("%s ticks", ticks).isNull();
+			}
+		}
 	}
 
 	@Test

@@ -199,13 +199,17 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 	 */
 	@Override
 	public void checkSupport(LockRequest request) {
-		Queue<Fault> queue = this.faults.get("check");
+		goWrong("check");
+		if (this.exclusiveOnly) {
+			new SmallestBackend().checkSupport(request);
+		}
+	}
+
+	private void goWrong(String question) {
+		Queue<Fault> queue = this.faults.get(question);
 		Fault fault = (queue != null) ? queue.poll() : null;
 		if (fault != null) {
 			fault.apply(() -> true);
-		}
-		if (this.exclusiveOnly) {
-			new SmallestBackend().checkSupport(request);
 		}
 	}
 
@@ -240,6 +244,7 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 
 	@Override
 	public boolean grantsTo(String instance) {
+		goWrong("grantsTo");
 		return this.granting && !this.deaf;
 	}
 

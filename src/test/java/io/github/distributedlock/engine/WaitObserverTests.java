@@ -170,10 +170,15 @@ class WaitObserverTests extends EngineFixture {
 	@Test
 	void makesNothingWhereNobodyObserves() {
 		LockRequest request = LockRequest.of("k");
-		ObservedWaits none = new ObservedWaits(null);
-		assertThat(Allocations.perCall(() -> none.begin(request))).isZero();
-		ObservedWaits uninterested = new ObservedWaits((any) -> null);
-		assertThat(Allocations.perCall(() -> uninterested.begin(request))).isZero();
+		Wait wait = new Wait(this.time, Duration.ZERO, false);
+		assertThat(Allocations.perCall(() -> ends(wait, null, request))).isZero();
+		assertThat(Allocations.perCall(() -> ends(wait, (any) -> null, request))).isZero();
+	}
+
+	private static boolean ends(Wait wait, WaitObserver observer, LockRequest request) {
+		wait.observedBy(observer, request);
+		wait.end(true);
+		return wait.isObserved();
 	}
 
 	/**
