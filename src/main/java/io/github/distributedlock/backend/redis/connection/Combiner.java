@@ -82,15 +82,6 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	}
 
 	@Override
-	public @Nullable Object call(Command command) {
-		Object reply = call(List.of(command)).get(0);
-		if (reply instanceof RuntimeException error) {
-			throw error;
-		}
-		return reply;
-	}
-
-	@Override
 	public List<@Nullable Object> call(List<Command> commands) {
 		return Lane.withoutInterrupt(() -> {
 			Call call = new Call(commands, this.nanoTime.getAsLong() + this.timeoutNanos);
@@ -192,17 +183,10 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 
 	private void lead(Call own) {
 		try {
-			long begin = this.nanoTime.getAsLong();
-			W wire = this.wires.borrow(own.deadline - begin);
-			long now = this.nanoTime.getAsLong();
-			long deadline = own.deadline + (now - begin);
 			List<Call> batch = new ArrayList<>();
 			batch.add(own);
-			if (deadline - now > this.timeoutNanos / 2 && !this.waiting.isEmpty()) {
-				collect(batch);
-				wakeFirst(); // Of those that are too many for one batch.
-			}
-			exchange(wire, batch, deadline);
+			long begin = this.nanoTime.getAsLong();
+			exchange(this.wires.borrow(own.deadline - begin), batch, begin);
 		}
 		catch (RuntimeException ex) {
 			own.fail(ex);
@@ -212,26 +196,20 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		}
 	}
 
-	private void collect(List<Call> batch) {
-		int bytes = batch.get(0).bytes();
-		while (batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
-			Call call = this.waiting.poll();
-			if (call == null) {
-				return;
-			}
-			if (call.take()) {
-				batch.add(call);
-				bytes += call.bytes();
-			}
-		}
-	}
-
-	private void exchange(W wire, List<Call> batch, long deadline) {
+	private void exchange(W wire, List<Call> batch, long begin) {
 		int answered = 0;
 		boolean readOnly = false;
 		RuntimeException failure = null;
 		try {
-			batch.forEach((call) -> call.commands.forEach(wire::send));
+			long now = this.nanoTime.getAsLong();
+			long deadline = batch.get(0).deadline + (now - begin);
+			if (deadline - now > this.timeoutNanos / 2 && !this.waiting.isEmpty()) {
+				collect(batch);
+				wakeFirst(); // Of those that are too many for one batch.
+			}
+			for (Call call : batch) {
+				call.commands.forEach(wire::send);
+			}
 			for (; answered < batch.size(); answered++) {
 				readOnly |= batch.get(answered).receive(wire, deadline - this.nanoTime.getAsLong());
 			}
@@ -250,6 +228,24 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			}
 			finally {
 				unanswered.forEach((call) -> call.fail(cause));
+			}
+		}
+	}
+
+	// A call is in the batch before it is taken, so that whatever ends this thread it fails.
+	private void collect(List<Call> batch) {
+		int bytes = batch.get(0).bytes();
+		while (batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
+			Call call = this.waiting.poll();
+			if (call == null) {
+				return;
+			}
+			batch.add(call);
+			if (call.take()) {
+				bytes += call.bytes();
+			}
+			else {
+				batch.remove(batch.size() - 1);
 			}
 		}
 	}

@@ -26,7 +26,13 @@ public interface Link {
 	 * @return the reply
 	 * @throws org.springframework.dao.DataAccessException if there is none, or an error
 	 */
-	@Nullable Object call(Command command);
+	default @Nullable Object call(Command command) {
+		Object reply = call(List.of(command)).get(0);
+		if (reply instanceof RuntimeException error) {
+			throw error;
+		}
+		return reply;
+	}
 
 	/**
 	 * Sends commands for one node, all of them before the first reply is awaited, where

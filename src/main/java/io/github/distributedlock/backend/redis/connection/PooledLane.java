@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis.connection;
 import java.time.Duration;
 import java.util.Deque;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,7 +33,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  */
 final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wires<L> {
 
-	private final SimpleAsyncTaskExecutor closers = new SimpleAsyncTaskExecutor("distributed-lock-close-");
+	private final Executor closers;
 
 	private final Deque<L> idle = new ConcurrentLinkedDeque<>();
 
@@ -51,12 +52,22 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 	private volatile boolean closed;
 
 	PooledLane(Supplier<L> opener, int most, Duration timeout) {
+		this(opener, most, timeout, closers());
+	}
+
+	PooledLane(Supplier<L> opener, int most, Duration timeout, Executor closers) {
 		this.opener = opener;
 		this.most = most;
 		this.free = new Semaphore(most, true);
 		this.timeoutNanos = timeout.toNanos();
 		this.opening = new Opening<>(this::open, timeout);
-		this.closers.setDaemon(true);
+		this.closers = closers;
+	}
+
+	private static Executor closers() {
+		SimpleAsyncTaskExecutor closers = new SimpleAsyncTaskExecutor("distributed-lock-close-");
+		closers.setDaemon(true);
+		return closers;
 	}
 
 	@Override
