@@ -248,7 +248,7 @@ final class SentinelMaster implements Masters {
 		this.closed = true;
 		Thread asking = this.asking;
 		if (asking != null) {
-			SignalLoop.end(asking, this.timeout);
+			WakeSubscription.end(asking, this.timeout);
 		}
 	}
 
