@@ -8,11 +8,9 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.redis.connection.ConnectionProblem;
 import io.github.distributedlock.backend.redis.connection.KeyNames;
 import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.Link;
-import io.github.distributedlock.backend.redis.connection.Opening;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.connection.RedisFailures;
 import io.github.distributedlock.backend.redis.connection.RedisRefusal;
@@ -52,7 +50,7 @@ final class AtomicitySelector {
 
 	private final Supplier<List<Store>> plain;
 
-	private final Opening<Store> choosing;
+	private final Supplier<Store> choosing;
 
 	private final AtomicInteger asked = new AtomicInteger();
 
@@ -77,7 +75,7 @@ final class AtomicitySelector {
 			throw new IllegalArgumentException("In a cluster distributed-lock.redis.atomicity="
 					+ AccessRules.text(wanted) + " is not possible: use auto, lua or native");
 		}
-		this.choosing = new Opening<>(this::choose, settings.commandTimeout(), Opening.FIRST);
+		this.choosing = OwnConnections.bounded(this::choose, settings.commandTimeout());
 	}
 
 	private List<Store> makePlain() {
@@ -141,7 +139,7 @@ final class AtomicitySelector {
 			}
 		}
 		catch (RuntimeException ex) {
-			throw (refusal instanceof RedisFailures.Unfinished) ? RedisFailures.unfinished(ex) : ex;
+			throw RedisFailures.isUnfinished(refusal) ? RedisFailures.unfinished(ex) : ex;
 		}
 		throw refusal;
 	}
@@ -189,11 +187,11 @@ final class AtomicitySelector {
 			throw new UnsentException(nothing);
 		}
 		try {
-			return this.choosing.await();
+			return this.choosing.get();
 		}
 		catch (UnsentException ex) {
-			throw (this.connections.tls() && ConnectionProblem.isTimeout(ex))
-					? new UnsentException(ConnectionProblem.silentTls(ex)) : ex;
+			throw (this.connections.tls() && RedisFailures.isTimeout(ex))
+					? new UnsentException(RedisFailures.silentTls(ex)) : ex;
 		}
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -77,8 +78,8 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	}
 
 	@Override
-	public <T> @Nullable T run(Step<T> step) {
-		return step.on(this);
+	public <T> @Nullable T run(Function<Link, @Nullable T> step) {
+		return step.apply(this);
 	}
 
 	@Override
@@ -224,7 +225,12 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 					: new RedisConnectionFailureException("the thread that sent it has ended");
 			List<Call> unanswered = batch.subList(answered, batch.size());
 			try {
-				end(wire, unanswered.isEmpty() && !readOnly);
+				if (unanswered.isEmpty() && !readOnly) {
+					this.wires.giveBack(wire);
+				}
+				else {
+					this.wires.discard(wire);
+				}
 			}
 			finally {
 				unanswered.forEach((call) -> call.fail(cause));
@@ -232,7 +238,8 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		}
 	}
 
-	// A call is in the batch before it is taken, so that whatever ends this thread it fails.
+	// A call is in the batch before it is taken, so that whatever ends this thread it
+	// fails.
 	private void collect(List<Call> batch) {
 		int bytes = batch.get(0).bytes();
 		while (batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
@@ -247,15 +254,6 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			else {
 				batch.remove(batch.size() - 1);
 			}
-		}
-	}
-
-	private void end(W wire, boolean usable) {
-		if (usable) {
-			this.wires.giveBack(wire);
-		}
-		else {
-			this.wires.discard(wire);
 		}
 	}
 

@@ -94,14 +94,14 @@ final class LettuceClient implements SignalLine {
 		boolean tls = client.application.getClientConfiguration().isUseSsl();
 		LettuceClusterLane commands = client.cluster;
 		if (commands != null) {
-			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, client, commands, tls,
-					"+cluster", client::close);
+			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, client, commands::master, null,
+					tls, "+cluster", client::close);
 		}
 		Lanes shared = new Lanes(new LettuceLane(client::connect, timeout), new LettuceLane(client::connect, timeout));
 		Lanes exclusive = new Lanes(new PooledLane<>(client::connect, EXCLUSIVE, timeout),
 				new PooledLane<>(client::connect, EXCLUSIVE, timeout));
 		return new OwnConnections(shared, exclusive, client,
-				(client.sentinels != null) ? client.sentinels : Masters.ONE, tls,
+				(client.sentinels != null) ? client.sentinels::master : (slot) -> client, client.sentinels, tls,
 				(client.application.getDatabase() != 0) ? "+select" : "", client::close);
 	}
 
@@ -166,7 +166,7 @@ final class LettuceClient implements SignalLine {
 	private SignalLine sentinel(RedisStandaloneConfiguration sentinel) {
 		UnaryOperator<Object> credentials = (application) -> ((Optional<?>) application)
 			.map((given) -> credentials((RedisCredentialsProviderFactory) given));
-		LettuceClientConfiguration settings = OwnConnections.override(LettuceClientConfiguration.class, settings(),
+		LettuceClientConfiguration settings = DerivedSettings.override(LettuceClientConfiguration.class, settings(),
 				Map.of("getRedisCredentialsProviderFactory", credentials));
 		return () -> open(sentinel, settings);
 	}
@@ -248,7 +248,7 @@ final class LettuceClient implements SignalLine {
 		UnaryOperator<Object> options = (application) -> Optional
 			.of(((Optional<?>) application).map((given) -> options((ClientOptions) given))
 				.orElseGet(() -> options(ClientOptions.create())));
-		return OwnConnections.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
+		return DerivedSettings.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
 				Map.of("getCommandTimeout", (ignored) -> this.timeout, "getClientOptions", options, "getReadFrom",
 						(ignored) -> Optional.empty(), "getShutdownQuietPeriod", (ignored) -> Duration.ZERO));
 	}

@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
@@ -71,16 +72,16 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 	}
 
 	@Override
-	public <T> @Nullable T run(Step<T> step) {
+	public <T> @Nullable T run(Function<Link, @Nullable T> step) {
 		return Lane.withoutInterrupt(() -> lendTo(step));
 	}
 
-	private <T> @Nullable T lendTo(Step<T> step) {
+	private <T> @Nullable T lendTo(Function<Link, @Nullable T> step) {
 		L link = borrow(this.timeoutNanos);
 		boolean usable = false;
 		boolean readOnly = false;
 		try {
-			T answer = step.on(link);
+			T answer = step.apply(link);
 			usable = true;
 			return answer;
 		}

@@ -36,7 +36,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
  * Each replacement has a greater epoch, so the greatest counts. A smaller one than before
  * counts only if more than half of the Sentinels agree: they were set up anew.
  */
-final class SentinelMaster implements Masters {
+final class SentinelMaster {
 
 	private static final Logger logger = LoggerFactory.getLogger(SentinelMaster.class);
 
@@ -122,14 +122,27 @@ final class SentinelMaster implements Masters {
 		return known.node();
 	}
 
-	@Override
-	public Object of(int slot) {
+	/**
+	 * Whether it is still the one that counts. Does no I/O.
+	 */
+	boolean is(RedisNode node) {
+		Named known = this.master;
+		return known != null && known.node() == node;
+	}
+
+	/**
+	 * An object equal as long as the master of all slots is the same.
+	 */
+	Object master(int slot) {
 		Named known = this.master;
 		return (known != null) ? known.node() : this;
 	}
 
-	@Override
-	public void onSwitch(Runnable listener) {
+	/**
+	 * Adds what is to be done when another master has taken the place of one that may
+	 * still answer, once no connection leads to that one any more. It must not block.
+	 */
+	void onSwitch(Runnable listener) {
 		this.listeners.add(listener);
 	}
 
@@ -243,8 +256,7 @@ final class SentinelMaster implements Masters {
 		}
 	}
 
-	@Override
-	public void end() {
+	void end() {
 		this.closed = true;
 		Thread asking = this.asking;
 		if (asking != null) {
