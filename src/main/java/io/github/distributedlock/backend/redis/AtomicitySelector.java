@@ -9,10 +9,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.redis.connection.ConnectionProblem;
 import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.Link;
-import io.github.distributedlock.backend.redis.connection.Opening;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.connection.RedisFailures;
 import io.github.distributedlock.backend.redis.connection.RedisRefusal;
@@ -52,7 +50,7 @@ final class AtomicitySelector {
 
 	private final Supplier<List<Steps>> plain;
 
-	private final Opening<Steps> choosing;
+	private final Supplier<Steps> choosing;
 
 	private final AtomicInteger asked = new AtomicInteger();
 
@@ -79,7 +77,7 @@ final class AtomicitySelector {
 							+ possible.stream().map(Atomicity::text).collect(Collectors.joining(", ")));
 		}
 		this.wanted = possible.stream().filter(wanted::includes).toList();
-		this.choosing = new Opening<>(this::choose, settings.commandTimeout(), Opening.FIRST);
+		this.choosing = OwnConnections.bounded(this::choose, settings.commandTimeout());
 	}
 
 	private List<Steps> makePlain() {
@@ -136,7 +134,7 @@ final class AtomicitySelector {
 			}
 		}
 		catch (RuntimeException ex) {
-			throw (refusal instanceof RedisFailures.Unfinished) ? RedisFailures.unfinished(ex) : ex;
+			throw RedisFailures.isUnfinished(refusal) ? RedisFailures.unfinished(ex) : ex;
 		}
 		throw refusal;
 	}
@@ -184,11 +182,11 @@ final class AtomicitySelector {
 			throw new UnsentException(nothing);
 		}
 		try {
-			return this.choosing.await();
+			return this.choosing.get();
 		}
 		catch (UnsentException ex) {
-			throw (this.connections.tls() && ConnectionProblem.isTimeout(ex))
-					? new UnsentException(ConnectionProblem.silentTls(ex)) : ex;
+			throw (this.connections.tls() && RedisFailures.isTimeout(ex))
+					? new UnsentException(RedisFailures.silentTls(ex)) : ex;
 		}
 	}
 

@@ -99,7 +99,7 @@ public final class RedisLockBackend implements LockBackend {
 		this.selector = new AtomicitySelector(this.connections, settings);
 		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(),
 				settings.signals(), settings.commandTimeout(), nanoTime);
-		this.connections.masters().onSwitch(this.subscriptions::move);
+		this.connections.onSwitch(this.subscriptions::move);
 	}
 
 	private boolean acknowledges() {
@@ -374,7 +374,7 @@ public final class RedisLockBackend implements LockBackend {
 	public Object node(String key) {
 		// Asked for each lock again and again, so it is not taken where none is needed.
 		int slot = this.connections.cluster() ? this.names.slot(key) : 0;
-		Object master = this.connections.masters().of(slot);
+		Object master = this.connections.masters().apply(slot);
 		return (master != null) ? master : slot;
 	}
 

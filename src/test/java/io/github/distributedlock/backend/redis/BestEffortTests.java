@@ -137,7 +137,7 @@ class BestEffortTests {
 	private Steps store(boolean publishes, boolean cluster) {
 		OwnConnections one = this.connections;
 		OwnConnections connections = cluster ? new OwnConnections(one.shared(), null, one.signals(), one.masters(),
-				one.tls(), one.rights(), one.end()) : one;
+				null, one.tls(), one.rights(), one.end()) : one;
 		RedisLockSettings settings = RedisLockSettings.defaults()
 			.commandTimeout(PATIENT)
 			.signals(publishes ? Signals.AUTO : Signals.NONE);

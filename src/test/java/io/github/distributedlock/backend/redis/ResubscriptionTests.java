@@ -126,7 +126,7 @@ class ResubscriptionTests {
 	private static void awaitPause() {
 		await("the pause between two tries").until(() -> subscribers().stream().anyMatch((thread) -> {
 			Object blocker = LockSupport.getBlocker(thread);
-			return blocker != null && blocker.getClass().getSimpleName().equals("SignalLoop");
+			return blocker != null && blocker.getClass().getSimpleName().equals("WakeSubscription");
 		}));
 	}
 

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -77,17 +78,8 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	}
 
 	@Override
-	public <T> @Nullable T run(Step<T> step) {
-		return step.on(this);
-	}
-
-	@Override
-	public @Nullable Object call(Command command) {
-		Object reply = call(List.of(command)).get(0);
-		if (reply instanceof RuntimeException error) {
-			throw error;
-		}
-		return reply;
+	public <T> @Nullable T run(Function<Link, @Nullable T> step) {
+		return step.apply(this);
 	}
 
 	@Override
@@ -192,17 +184,10 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 
 	private void lead(Call own) {
 		try {
-			long begin = this.nanoTime.getAsLong();
-			W wire = this.wires.borrow(own.deadline - begin);
-			long now = this.nanoTime.getAsLong();
-			long deadline = own.deadline + (now - begin);
 			List<Call> batch = new ArrayList<>();
 			batch.add(own);
-			if (deadline - now > this.timeoutNanos / 2 && !this.waiting.isEmpty()) {
-				collect(batch);
-				wakeFirst(); // Of those that are too many for one batch.
-			}
-			exchange(wire, batch, deadline);
+			long begin = this.nanoTime.getAsLong();
+			exchange(this.wires.borrow(own.deadline - begin), batch, begin);
 		}
 		catch (RuntimeException ex) {
 			own.fail(ex);
@@ -212,26 +197,20 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		}
 	}
 
-	private void collect(List<Call> batch) {
-		int bytes = batch.get(0).bytes();
-		while (batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
-			Call call = this.waiting.poll();
-			if (call == null) {
-				return;
-			}
-			if (call.take()) {
-				batch.add(call);
-				bytes += call.bytes();
-			}
-		}
-	}
-
-	private void exchange(W wire, List<Call> batch, long deadline) {
+	private void exchange(W wire, List<Call> batch, long begin) {
 		int answered = 0;
 		boolean readOnly = false;
 		RuntimeException failure = null;
 		try {
-			batch.forEach((call) -> call.commands.forEach(wire::send));
+			long now = this.nanoTime.getAsLong();
+			long deadline = batch.get(0).deadline + (now - begin);
+			if (deadline - now > this.timeoutNanos / 2 && !this.waiting.isEmpty()) {
+				collect(batch);
+				wakeFirst(); // Of those that are too many for one batch.
+			}
+			for (Call call : batch) {
+				call.commands.forEach(wire::send);
+			}
 			for (; answered < batch.size(); answered++) {
 				readOnly |= batch.get(answered).receive(wire, deadline - this.nanoTime.getAsLong());
 			}
@@ -246,7 +225,12 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 					: new RedisConnectionFailureException("the thread that sent it has ended");
 			List<Call> unanswered = batch.subList(answered, batch.size());
 			try {
-				end(wire, unanswered.isEmpty() && !readOnly);
+				if (unanswered.isEmpty() && !readOnly) {
+					this.wires.giveBack(wire);
+				}
+				else {
+					this.wires.discard(wire);
+				}
 			}
 			finally {
 				unanswered.forEach((call) -> call.fail(cause));
@@ -254,12 +238,22 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		}
 	}
 
-	private void end(W wire, boolean usable) {
-		if (usable) {
-			this.wires.giveBack(wire);
-		}
-		else {
-			this.wires.discard(wire);
+	// A call is in the batch before it is taken, so that whatever ends this thread it
+	// fails.
+	private void collect(List<Call> batch) {
+		int bytes = batch.get(0).bytes();
+		while (batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
+			Call call = this.waiting.poll();
+			if (call == null) {
+				return;
+			}
+			batch.add(call);
+			if (call.take()) {
+				bytes += call.bytes();
+			}
+			else {
+				batch.remove(batch.size() - 1);
+			}
 		}
 	}
 

@@ -53,8 +53,8 @@ public record Command(Verb verb, byte[] key, byte[][] arguments) {
 	 */
 	public enum Verb {
 
-		CAD, CAS, DEL, DELEX, DELIFEQ, EVAL, EVALSHA, EXEC, GET, INFO, MULTI, PEXPIRE, PTTL, PUBLISH, SENTINEL, SET,
-		TIME, UNWATCH, WAIT, WATCH, ZADD, ZRANGE, ZREM;
+		ASKING, CAD, CAS, DEL, DELEX, DELIFEQ, EVAL, EVALSHA, EXEC, GET, INFO, MULTI, PEXPIRE, PING, PTTL, PUBLISH,
+		SENTINEL, SET, TIME, UNWATCH, WAIT, WATCH, ZADD, ZRANGE, ZREM;
 
 		private final byte[] bytes = KeyNames.bytes(name());
 

@@ -7,12 +7,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
-import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,6 +22,7 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.providers.ClusterConnectionProvider;
 
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
@@ -40,13 +41,11 @@ final class JedisClient implements SignalLine {
 
 	/**
 	 * As many steps as may have a connection of their own at once; more of them wait
-	 * their turn. Each command in a cluster is such a step.
+	 * their turn. Each command in a cluster is such a step, at one node.
 	 */
 	private static final int COMMANDS = 64;
 
 	private static final int RENEWALS = 8;
-
-	private static final Duration IDLE = Duration.ofNanos(PooledLane.Pooled.LONGEST_IDLE_NANOS);
 
 	private final JedisConnectionFactory application;
 
@@ -86,15 +85,14 @@ final class JedisClient implements SignalLine {
 		RedisClusterConfiguration cluster = client.application.getClusterConfiguration();
 		if (cluster != null) {
 			JedisClusterLane commands = client.lane(cluster, COMMANDS);
-			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null, commands, commands,
-					tls, "+cluster", () -> {
+			return new OwnConnections(new Lanes(commands, client.lane(cluster, RENEWALS)), null, commands,
+					commands::master, null, tls, "+cluster", () -> {
 					});
 		}
 		PooledLane<JedisLink> commands = new PooledLane<>(client::connect, COMMANDS, timeout);
 		PooledLane<JedisLink> renewals = new PooledLane<>(client::connect, RENEWALS, timeout);
-		SentinelMaster sentinels = client.sentinels;
 		return new OwnConnections(new Lanes(new Combiner<>(commands, timeout), renewals), new Lanes(commands, renewals),
-				client, (sentinels != null) ? sentinels : Masters.ONE, tls,
+				client, (client.sentinels != null) ? client.sentinels::master : (slot) -> client, client.sentinels, tls,
 				(client.settings.getDatabase() != 0) ? "+select" : "", () -> {
 				});
 	}
@@ -104,7 +102,8 @@ final class JedisClient implements SignalLine {
 			.stream()
 			.map(JedisClient::address)
 			.collect(Collectors.toSet());
-		return new JedisClusterLane(seeds, this.settings, pool(connections), this.timeout);
+		return new JedisClusterLane(() -> new ClusterConnectionProvider(seeds, this.settings),
+				(node) -> connect(node, this.settings, () -> true), connections, this.timeout);
 	}
 
 	private static HostAndPort address(RedisNode node) {
@@ -113,13 +112,12 @@ final class JedisClient implements SignalLine {
 
 	private JedisLink connect() {
 		RedisNode server = this.server.get();
-		Connection connection = connect(server, this.settings);
-		return new JedisLink(connection, this.timeout, () -> this.sentinels == null || this.sentinels.of(0) == server);
+		return connect(address(server), this.settings, () -> this.sentinels == null || this.sentinels.is(server));
 	}
 
-	private static Connection connect(RedisNode server, JedisClientConfig settings) {
+	private JedisLink connect(HostAndPort server, JedisClientConfig settings, BooleanSupplier leadsToMaster) {
 		try {
-			return new Connection(address(server), settings);
+			return new JedisLink(new Connection(server, settings), this.timeout, leadsToMaster);
 		}
 		catch (JedisException ex) {
 			throw JedisLink.translated(ex);
@@ -128,29 +126,15 @@ final class JedisClient implements SignalLine {
 
 	@Override
 	public Connected open() {
-		JedisLink link = connect();
-		return new Connected(link.connection(), link);
+		return new Connected(connect());
 	}
 
 	private SignalLine sentinel(RedisStandaloneConfiguration sentinel) {
 		// Fields are a list there, whatever the application speaks with its servers.
 		JedisClientConfig settings = settings((client) -> new JedisConnectionFactory(sentinel, client),
 				(builder) -> builder.protocol(null));
-		return () -> {
-			Connection connection = connect(new RedisNode(sentinel.getHostName(), sentinel.getPort()), settings);
-			return new Connected(connection, new JedisLink(connection, this.timeout, () -> true));
-		};
-	}
-
-	private GenericObjectPoolConfig<Connection> pool(int connections) {
-		GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
-		pool.setMaxTotal(connections);
-		pool.setMaxIdle(connections);
-		pool.setMaxWait(this.timeout);
-		pool.setTimeBetweenEvictionRuns(IDLE.dividedBy(2));
-		pool.setMinEvictableIdleDuration(IDLE);
-		pool.setJmxEnabled(false);
-		return pool;
+		HostAndPort address = new HostAndPort(sentinel.getHostName(), sentinel.getPort());
+		return () -> new Connected(connect(address, settings, () -> true));
 	}
 
 	// Only Spring Data can turn its settings into those of Jedis, and it does not hand
@@ -165,7 +149,7 @@ final class JedisClient implements SignalLine {
 			last.customize(builder.connectionTimeoutMillis(millis).socketTimeoutMillis(millis));
 			settings.set(builder);
 		});
-		JedisConnectionFactory unused = factory.apply(OwnConnections.override(JedisClientConfiguration.class,
+		JedisConnectionFactory unused = factory.apply(DerivedSettings.override(JedisClientConfiguration.class,
 				this.application.getClientConfiguration(), Map.of("getConnectTimeout", timeout, "getReadTimeout",
 						timeout, "getCustomizer", customizer, "getClientConfigCustomizer", customizer)));
 		unused.setEarlyStartup(false);
@@ -185,6 +169,10 @@ final class JedisClient implements SignalLine {
 		private final AtomicBoolean closed = new AtomicBoolean();
 
 		private volatile @Nullable Listener listener;
+
+		Connected(JedisLink link) {
+			this(link.connection(), link);
+		}
 
 		Connected(Connection connection, Link link) {
 			this.connection = connection;

@@ -1,23 +1,18 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
-import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import redis.clients.jedis.Connection;
-import redis.clients.jedis.ConnectionPool;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.JedisClientConfig;
-import redis.clients.jedis.JedisCluster;
-import redis.clients.jedis.exceptions.JedisDataException;
+import redis.clients.jedis.exceptions.JedisAskDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
@@ -25,232 +20,202 @@ import redis.clients.jedis.util.JedisClusterCRC16;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
+import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
- * Jedis' client of a cluster, which has a pool of connections to each node, and follows
- * redirections.
+ * The nodes of a cluster, each with Jedis connections of its own, so that one that stalls
+ * costs no command for another. Jedis knows which node serves a slot. A command that a
+ * node redirects goes to the one that it names, and is sent again for no other reason.
  * <p>
- * Jedis takes a lost connection for one more reason to try again. It stops to try after
- * half a command timeout, so a command that got no answer in time is never sent again.
+ * After a failure and after a redirection Jedis asks the cluster where the slots are now:
+ * in the background, since each node may cost it a command timeout, and at most once in
+ * that time.
  * <p>
  * States: not open; open, once a node has said where the slots are; closed.
  */
-@SuppressWarnings("deprecation") // What replaces JedisCluster exists since Jedis 7.
-final class JedisClusterLane implements Lane, Masters, SignalLine {
+final class JedisClusterLane implements Lane, Link, SignalLine {
 
-	private static final Logger logger = LoggerFactory.getLogger(JedisClusterLane.class);
+	private static final int REDIRECTIONS = 5;
 
-	private static final int ATTEMPTS = 5;
+	private static final Command ASKING = Command.at(new byte[0], Verb.ASKING);
 
-	private final Set<HostAndPort> seeds;
+	private final SimpleAsyncTaskExecutor background = new SimpleAsyncTaskExecutor("distributed-lock-cluster-");
 
-	private final JedisClientConfig settings;
+	private final Map<HostAndPort, PooledLane<JedisLink>> nodes = new ConcurrentHashMap<>();
 
-	private final GenericObjectPoolConfig<Connection> pool;
+	private final Function<HostAndPort, JedisLink> opener;
+
+	private final int connections;
 
 	private final Duration timeout;
 
-	private final Opening<ClusterLink> opening;
+	private final Supplier<ClusterConnectionProvider> discovery;
 
-	private volatile @Nullable ClusterLink open;
+	private final Opening<ClusterConnectionProvider> opening;
 
-	private boolean closed;
+	private final AtomicLong askedAt;
 
-	JedisClusterLane(Set<HostAndPort> seeds, JedisClientConfig settings, GenericObjectPoolConfig<Connection> pool,
-			Duration timeout) {
-		this.seeds = seeds;
-		this.settings = settings;
-		this.pool = pool;
+	private volatile @Nullable ClusterConnectionProvider slots;
+
+	private volatile boolean closed;
+
+	/**
+	 * Creates it, not open.
+	 * @param discovery asks the nodes where the slots are
+	 * @param opener opens a connection to a node
+	 * @param connections how many to each node
+	 */
+	JedisClusterLane(Supplier<ClusterConnectionProvider> discovery, Function<HostAndPort, JedisLink> opener,
+			int connections, Duration timeout) {
+		this.discovery = discovery;
+		this.opener = opener;
+		this.connections = connections;
 		this.timeout = timeout;
 		this.opening = new Opening<>(this::make, timeout);
+		this.askedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
+		this.background.setDaemon(true);
 	}
 
 	@Override
-	public <T> @Nullable T run(Step<T> step) {
-		ClusterLink open = this.open;
-		return step.on((open != null) ? open : this.opening.await());
+	public <T> @Nullable T run(Function<Link, @Nullable T> step) {
+		if (this.slots == null) {
+			Lane.withoutInterrupt(this.opening::await);
+		}
+		return step.apply(this);
 	}
 
-	private synchronized ClusterLink make() {
-		ClusterLink open = this.open;
-		if (this.closed) {
-			throw new IllegalStateException("the lock backend is closed");
-		}
-		if (open == null) {
+	private synchronized ClusterConnectionProvider make() {
+		requireOpen();
+		ClusterConnectionProvider slots = this.slots;
+		if (slots == null) {
 			try {
-				Nodes nodes = new Nodes();
-				open = new ClusterLink(nodes, new JedisCluster(nodes, ATTEMPTS, this.timeout.dividedBy(2)));
-				this.open = open;
+				slots = this.discovery.get();
 			}
 			catch (JedisException ex) {
 				throw JedisLink.translated(ex);
 			}
+			this.slots = slots;
 		}
-		return open;
+		return slots;
+	}
+
+	private void requireOpen() {
+		if (this.closed) {
+			throw new IllegalStateException("the lock backend is closed");
+		}
+	}
+
+	@Override
+	public List<@Nullable Object> call(List<Command> commands) {
+		long begin = System.nanoTime();
+		try {
+			HostAndPort node = node(JedisClusterCRC16.getSlot(commands.get(0).key()));
+			List<@Nullable Object> replies = on(node, commands);
+			for (int i = 0; i < replies.size(); i++) {
+				replies.set(i, followed(commands.get(i), replies.get(i), begin));
+			}
+			return replies;
+		}
+		catch (DataAccessException ex) {
+			askForSlots();
+			throw ex;
+		}
+	}
+
+	// A slot that nobody serves is refused by any node, which says why.
+	private HostAndPort node(int slot) {
+		ClusterConnectionProvider slots = make();
+		HostAndPort master = slots.getNode(slot);
+		if (master != null) {
+			return master;
+		}
+		askForSlots();
+		return slots.getNodes()
+			.keySet()
+			.stream()
+			.findAny()
+			.map(HostAndPort::from)
+			.orElseThrow(() -> new UnsentException(
+					new RedisConnectionFailureException("no node of the cluster is known", null)));
+	}
+
+	@SuppressWarnings("NullAway") // The step always has an answer.
+	private List<@Nullable Object> on(HostAndPort node, List<Command> commands) {
+		try {
+			return this.nodes.computeIfAbsent(node, this::lane).run((link) -> link.call(commands));
+		}
+		catch (IllegalStateException ex) {
+			requireOpen();
+			throw new UnsentException(ex); // The node has just left the cluster.
+		}
+	}
+
+	private PooledLane<JedisLink> lane(HostAndPort node) {
+		requireOpen();
+		return new PooledLane<>(() -> this.opener.apply(node), this.connections, this.timeout);
+	}
+
+	// As long as that leaves time for one more command.
+	private @Nullable Object followed(Command command, @Nullable Object reply, long begin) {
+		Object last = reply;
+		for (int i = 0; i < REDIRECTIONS && System.nanoTime() - begin < this.timeout.toNanos() / 2; i++) {
+			if (!(last instanceof RuntimeException error
+					&& error.getCause() instanceof JedisRedirectionException redirection)) {
+				return last;
+			}
+			askForSlots();
+			boolean asks = redirection instanceof JedisAskDataException;
+			List<Command> again = asks ? List.of(ASKING, command) : List.of(command);
+			last = on(redirection.getTargetNode(), again).get(again.size() - 1);
+		}
+		return last;
+	}
+
+	private void askForSlots() {
+		long last = this.askedAt.get();
+		long now = System.nanoTime();
+		ClusterConnectionProvider slots = this.slots;
+		if (slots != null && now - last >= this.timeout.toNanos() && this.askedAt.compareAndSet(last, now)) {
+			this.background.execute(() -> {
+				slots.renewSlotCache();
+				Set<String> nodes = slots.getNodes().keySet();
+				this.nodes.forEach((node, lane) -> {
+					if (!nodes.contains(node.toString()) && this.nodes.remove(node, lane)) {
+						lane.close();
+					}
+				});
+			});
+		}
+	}
+
+	@Override
+	public boolean isCluster() {
+		return true;
 	}
 
 	@Override
 	public SignalConnection open() {
-		ClusterLink cluster = make();
 		try {
-			return new JedisClient.Connected(cluster.nodes.getConnection(), cluster);
+			return new JedisClient.Connected(make().getConnection(), this);
 		}
 		catch (JedisException ex) {
 			throw JedisLink.translated(ex);
 		}
 	}
 
-	@Override
-	public @Nullable Object of(int slot) {
-		ClusterLink open = this.open;
-		return (open != null) ? open.nodes.getNode(slot) : null;
+	@Nullable Object master(int slot) {
+		ClusterConnectionProvider slots = this.slots;
+		return (slots != null) ? slots.getNode(slot) : null;
 	}
 
 	@Override
 	public synchronized void close() {
 		this.closed = true;
-		ClusterLink open = this.open;
-		if (open != null) {
-			open.cluster.close();
+		ClusterConnectionProvider slots = this.slots;
+		if (slots != null) {
+			slots.close();
 		}
-	}
-
-	/**
-	 * Sends commands to the nodes.
-	 */
-	private record ClusterLink(Nodes nodes, JedisCluster cluster) implements Link {
-
-		@Override
-		public @Nullable Object call(Command command) {
-			try {
-				return this.cluster.sendCommand(command.key(), JedisLink.command(command.verb()), command.arguments());
-			}
-			catch (RuntimeException ex) {
-				throw JedisLink.translated(ex);
-			}
-		}
-
-		// Its own pipeline starts a thread for each node.
-		@Override
-		public List<@Nullable Object> call(List<Command> commands) {
-			int slot = JedisClusterCRC16.getSlot(commands.get(0).key());
-			try (Connection node = this.nodes.getConnectionFromSlot(slot)) {
-				List<@Nullable Object> replies = new JedisLink(node, this.nodes.timeout(), () -> true).call(commands);
-				for (int i = 0; i < replies.size(); i++) {
-					if (replies.get(i) instanceof RuntimeException error
-							&& error.getCause() instanceof JedisRedirectionException) {
-						replies.set(i, replyOrError(commands.get(i)));
-					}
-				}
-				return replies;
-			}
-			catch (JedisException ex) {
-				throw JedisLink.translated(ex);
-			}
-		}
-
-		private @Nullable Object replyOrError(Command command) {
-			try {
-				return call(command);
-			}
-			catch (DataAccessException ex) {
-				if (!ex.contains(JedisDataException.class)) {
-					throw ex;
-				}
-				return ex;
-			}
-		}
-
-		@Override
-		public boolean isCluster() {
-			return true;
-		}
-
-	}
-
-	/**
-	 * The nodes, and a pool of connections to each, for Jedis to send commands by.
-	 * <p>
-	 * A node that does not answer costs its callers one command timeout, and callers of
-	 * other nodes nothing. What Jedis would do about it on the caller's thread is done in
-	 * the background, as each of it may cost another: a broken connection is given back,
-	 * in whose place the pool makes a new one; the idle ones of its node are closed,
-	 * being as dead after a restart; and the cluster is asked where its slots are now, at
-	 * most once each command timeout.
-	 */
-	private final class Nodes extends ClusterConnectionProvider {
-
-		private final Map<HostAndPort, ConnectionPool> pools = new ConcurrentHashMap<>();
-
-		private final SimpleAsyncTaskExecutor background = new SimpleAsyncTaskExecutor("distributed-lock-cluster-");
-
-		private final AtomicLong askedAt = new AtomicLong(System.nanoTime() - timeout().toNanos());
-
-		private Nodes() {
-			super(JedisClusterLane.this.seeds, JedisClusterLane.this.settings);
-			this.background.setDaemon(true);
-		}
-
-		private Duration timeout() {
-			return JedisClusterLane.this.timeout;
-		}
-
-		@Override
-		public Connection getConnectionFromSlot(int slot) {
-			HostAndPort node = getNode(slot);
-			return (node != null) ? getConnection(node) : super.getConnectionFromSlot(slot);
-		}
-
-		@Override
-		public Connection getConnection(HostAndPort node) {
-			return this.pools.computeIfAbsent(node, NodePool::new).getResource();
-		}
-
-		@Override
-		public void renewSlotCache() {
-			long last = this.askedAt.get();
-			long now = System.nanoTime();
-			if (now - last >= timeout().toNanos() && this.askedAt.compareAndSet(last, now)) {
-				this.background.execute(() -> {
-					super.renewSlotCache();
-					Set<String> nodes = getNodes().keySet();
-					this.pools.forEach((node, pool) -> {
-						if (!nodes.contains(node.toString()) && this.pools.remove(node, pool)) {
-							pool.close();
-						}
-					});
-				});
-			}
-		}
-
-		@Override
-		public void close() {
-			super.close();
-			this.pools.values().forEach(ConnectionPool::close);
-		}
-
-		private final class NodePool extends ConnectionPool {
-
-			private NodePool(HostAndPort node) {
-				super(node, JedisClusterLane.this.settings, JedisClusterLane.this.pool);
-			}
-
-			@Override
-			public void returnBrokenResource(Connection broken) {
-				renewSlotCache();
-				Nodes.this.background.execute(() -> {
-					clear();
-					try {
-						super.returnBrokenResource(broken);
-					}
-					catch (JedisException ex) {
-						logger.debug("No other connection in its place", ex);
-					}
-				});
-			}
-
-		}
-
+		this.nodes.values().forEach(PooledLane::close);
 	}
 
 }

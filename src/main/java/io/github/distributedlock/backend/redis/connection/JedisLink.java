@@ -84,16 +84,6 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	}
 
 	@Override
-	public @Nullable Object call(Command command) {
-		send(command);
-		Object reply = receive(this.timeoutNanos);
-		if (reply instanceof RuntimeException error) {
-			throw error;
-		}
-		return reply;
-	}
-
-	@Override
 	public List<@Nullable Object> call(List<Command> commands) {
 		commands.forEach(this::send);
 		List<@Nullable Object> replies = new ArrayList<>();

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -12,11 +13,11 @@ public interface Lane {
 
 	/**
 	 * Runs a step, once.
-	 * @param step the step
+	 * @param step what is to be done by a link, which is lent for as long as it lasts
 	 * @param <T> the type of its answer
 	 * @return its answer
 	 */
-	<T> @Nullable T run(Step<T> step);
+	<T> @Nullable T run(Function<Link, @Nullable T> step);
 
 	void close();
 
@@ -35,17 +36,6 @@ public interface Lane {
 				Thread.currentThread().interrupt();
 			}
 		}
-	}
-
-	/**
-	 * What is to be done by a link, which is lent for as long as it lasts.
-	 *
-	 * @param <T> the type of its answer
-	 */
-	interface Step<T> {
-
-		@Nullable T on(Link link);
-
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis.connection;
 
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,11 +47,13 @@ public record Lanes(Lane commands, Lane renewals) {
 
 		private final SimpleAsyncTaskExecutor background = new SimpleAsyncTaskExecutor("distributed-lock-open-");
 
-		private final AtomicReference<State> state = new AtomicReference<>(State.NOT_OPEN);
+		private final AtomicBoolean opening = new AtomicBoolean();
 
 		private final Lane own;
 
 		private final Lane others;
+
+		private volatile boolean open;
 
 		Renewals(Lane own, Lane others) {
 			this.own = own;
@@ -59,11 +62,8 @@ public record Lanes(Lane commands, Lane renewals) {
 		}
 
 		@Override
-		public <T> @Nullable T run(Step<T> step) {
-			if (this.state.compareAndSet(State.NOT_OPEN, State.OPENING)) {
-				this.background.execute(this::open);
-			}
-			if (this.state.get() == State.OPEN) {
+		public <T> @Nullable T run(Function<Link, @Nullable T> step) {
+			if (this.open) {
 				try {
 					return this.own.run(step);
 				}
@@ -74,43 +74,37 @@ public record Lanes(Lane commands, Lane renewals) {
 					logger.debug("Renewing on other connections", ex);
 				}
 			}
+			else if (this.opening.compareAndSet(false, true)) {
+				this.background.execute(this::open);
+			}
 			return this.others.run(step);
 		}
 
 		// Of the nodes of a cluster, one may have no connection left to give while others
 		// have. A renewal that was carried out after all does no harm when it is
-		// repeated.
-		// What took a command timeout must not take a second one, and what a server
-		// refused
-		// once it refuses again.
+		// repeated. What took a command timeout must not take a second one, and what a
+		// server refused once it refuses again.
 		private static boolean couldNotBeSent(RuntimeException failure) {
-			return failure instanceof UnsentException || !ConnectionProblem.isTimeout(failure)
+			return failure instanceof UnsentException || !RedisFailures.isTimeout(failure)
 					&& RedisRefusal.of(failure) == null && !RedisRefusal.isError(failure);
 		}
 
 		private void open() {
-			State reached = State.NOT_OPEN;
 			try {
 				this.own.run((link) -> null);
-				reached = State.OPEN;
+				this.open = true;
 			}
 			catch (RuntimeException ex) {
 				logger.debug("Could not open a connection for renewals yet", ex);
 			}
 			finally {
-				this.state.set(reached);
+				this.opening.set(false);
 			}
 		}
 
 		@Override
 		public void close() {
 			this.own.close();
-		}
-
-		private enum State {
-
-			NOT_OPEN, OPENING, OPEN
-
 		}
 
 	}

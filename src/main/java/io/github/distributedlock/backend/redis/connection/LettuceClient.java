@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -15,19 +16,16 @@ import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
-import io.lettuce.core.RedisCommandInterruptedException;
-import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisCredentialsProvider;
-import io.lettuce.core.RedisFuture;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
-import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.DirectFieldAccessor;
@@ -96,14 +94,14 @@ final class LettuceClient implements SignalLine {
 		boolean tls = client.application.getClientConfiguration().isUseSsl();
 		LettuceClusterLane commands = client.cluster;
 		if (commands != null) {
-			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, client, commands, tls,
-					"+cluster", client::close);
+			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, client, commands::master, null,
+					tls, "+cluster", client::close);
 		}
 		Lanes shared = new Lanes(new LettuceLane(client::connect, timeout), new LettuceLane(client::connect, timeout));
 		Lanes exclusive = new Lanes(new PooledLane<>(client::connect, EXCLUSIVE, timeout),
 				new PooledLane<>(client::connect, EXCLUSIVE, timeout));
 		return new OwnConnections(shared, exclusive, client,
-				(client.sentinels != null) ? client.sentinels : Masters.ONE, tls,
+				(client.sentinels != null) ? client.sentinels::master : (slot) -> client, client.sentinels, tls,
 				(client.application.getDatabase() != 0) ? "+select" : "", client::close);
 	}
 
@@ -168,7 +166,7 @@ final class LettuceClient implements SignalLine {
 	private SignalLine sentinel(RedisStandaloneConfiguration sentinel) {
 		UnaryOperator<Object> credentials = (application) -> ((Optional<?>) application)
 			.map((given) -> credentials((RedisCredentialsProviderFactory) given));
-		LettuceClientConfiguration settings = OwnConnections.override(LettuceClientConfiguration.class, settings(),
+		LettuceClientConfiguration settings = DerivedSettings.override(LettuceClientConfiguration.class, settings(),
 				Map.of("getRedisCredentialsProviderFactory", credentials));
 		return () -> open(sentinel, settings);
 	}
@@ -197,14 +195,11 @@ final class LettuceClient implements SignalLine {
 		}).getRequiredNativeClient();
 	}
 
-	private <C extends StatefulConnection<?, ?>> C connected(Supplier<C> opener) {
+	private <C extends StatefulRedisConnection<byte[], byte[]>> C connected(Supplier<C> opener) {
 		for (int opening = 1;; opening++) {
 			try {
 				C connection = opener.get();
-				// One to a cluster reconnects, and would ask all of its nodes.
-				if (connection instanceof StatefulRedisConnection<?, ?> single) {
-					awaitReady(single);
-				}
+				awaitReady(new LettuceLink(connection, this.timeout, () -> true));
 				return connection;
 			}
 			catch (RuntimeException ex) {
@@ -216,27 +211,31 @@ final class LettuceClient implements SignalLine {
 		}
 	}
 
+	private static void awaitReady(LettuceLink link) {
+		try {
+			awaitAnswer(link);
+		}
+		catch (RuntimeException ex) {
+			link.close();
+			throw ex;
+		}
+	}
+
 	// Lettuce gives out a connection a moment before that takes commands: until then they
 	// are rejected. Any answer will do, also that the user may not ask.
-	private void awaitReady(StatefulRedisConnection<?, ?> connection) {
-		try {
-			for (int i = 0; i < PAUSES; i++) {
-				RedisFuture<String> answer = connection.async().ping();
-				if (!answer.await(this.timeout.toNanos(), TimeUnit.NANOSECONDS)) {
-					connection.closeAsync();
-					throw new RedisCommandTimeoutException("no answer to the first command");
-				}
-				String error = answer.getError();
-				if (error == null || !error.contains("Currently not connected")) {
-					return;
-				}
-				LockSupport.parkNanos(PAUSE_NANOS);
+	static void awaitAnswer(Link link) {
+		List<Command> ping = List.of(Command.at(new byte[0], Verb.PING));
+		for (int asked = 1;; asked++) {
+			try {
+				link.call(ping);
+				return;
 			}
-		}
-		catch (InterruptedException ex) {
-			connection.closeAsync();
-			Thread.currentThread().interrupt();
-			throw new RedisCommandInterruptedException(ex);
+			catch (UnsentException ex) {
+				if (asked == PAUSES || !RedisRefusal.saysIn(ex, "Currently not connected")) {
+					throw ex;
+				}
+			}
+			LockSupport.parkNanos(PAUSE_NANOS);
 		}
 	}
 
@@ -249,7 +248,7 @@ final class LettuceClient implements SignalLine {
 		UnaryOperator<Object> options = (application) -> Optional
 			.of(((Optional<?>) application).map((given) -> options((ClientOptions) given))
 				.orElseGet(() -> options(ClientOptions.create())));
-		return OwnConnections.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
+		return DerivedSettings.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
 				Map.of("getCommandTimeout", (ignored) -> this.timeout, "getClientOptions", options, "getReadFrom",
 						(ignored) -> Optional.empty(), "getShutdownQuietPeriod", (ignored) -> Duration.ZERO));
 	}

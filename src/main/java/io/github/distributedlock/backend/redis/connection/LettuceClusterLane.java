@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -21,7 +22,7 @@ import org.springframework.dao.DataAccessException;
  * command for its master, whatever else became of it. After a failure the cluster is
  * asked in the background where its slots are now, at most once each command timeout.
  */
-final class LettuceClusterLane implements Lane, Masters {
+final class LettuceClusterLane implements Lane {
 
 	private final Supplier<RedisClusterClient> client;
 
@@ -52,7 +53,7 @@ final class LettuceClusterLane implements Lane, Masters {
 	}
 
 	@Override
-	public <T> @Nullable T run(Step<T> step) {
+	public <T> @Nullable T run(Function<Link, @Nullable T> step) {
 		try {
 			return this.lane.run(step);
 		}
@@ -66,8 +67,7 @@ final class LettuceClusterLane implements Lane, Masters {
 		return this.lane.open();
 	}
 
-	@Override
-	public @Nullable Object of(int slot) {
+	@Nullable Object master(int slot) {
 		StatefulRedisClusterConnection<?, ?> cluster = this.cluster;
 		RedisClusterNode master = (cluster != null) ? cluster.getPartitions().getMasterBySlot(slot) : null;
 		return (master != null) ? master.getNodeId() : null;

@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -34,12 +35,12 @@ final class LettuceLane implements Lane {
 	}
 
 	@Override
-	public <T> @Nullable T run(Step<T> step) {
+	public <T> @Nullable T run(Function<Link, @Nullable T> step) {
 		return Lane.withoutInterrupt(() -> {
 			LettuceLink link = this.link.get();
 			LettuceLink usable = (link != null && link.isUsable(0, 0)) ? link : this.opening.await();
 			try {
-				return step.on(usable);
+				return step.apply(usable);
 			}
 			catch (DataAccessException ex) {
 				boolean useless = ex.contains(QueryTimeoutException.class) || RedisRefusal.READONLY.isIn(ex);

@@ -69,15 +69,6 @@ class LettuceLink extends PooledLane.Pooled {
 	}
 
 	@Override
-	public @Nullable Object call(Command command) {
-		Object reply = call(List.of(command)).get(0);
-		if (reply instanceof RuntimeException error) {
-			throw error;
-		}
-		return reply;
-	}
-
-	@Override
 	public List<@Nullable Object> call(List<Command> commands) {
 		List<LettuceCommand> sent = new ArrayList<>(commands.size());
 		List<@Nullable Object> replies = new ArrayList<>(commands.size());

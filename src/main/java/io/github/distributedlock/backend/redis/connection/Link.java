@@ -15,8 +15,8 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
  * replies, a {@code Double} in the third version of the protocol, or {@code null}. An
  * error reply, and any failure of the client, is thrown: an {@linkplain UnsentException
  * unsent} command was certainly not carried out, and one without a reply may have been.
- * No command is sent twice but by the client of a cluster, which follows redirections and
- * may send again what a lost connection has left without a reply.
+ * No command is sent twice but where a node of a cluster redirects it, and by Lettuce in
+ * a cluster, which may send again what a lost connection has left without a reply.
  */
 public interface Link {
 
@@ -26,7 +26,13 @@ public interface Link {
 	 * @return the reply
 	 * @throws org.springframework.dao.DataAccessException if there is none, or an error
 	 */
-	@Nullable Object call(Command command);
+	default @Nullable Object call(Command command) {
+		Object reply = call(List.of(command)).get(0);
+		if (reply instanceof RuntimeException error) {
+			throw error;
+		}
+		return reply;
+	}
 
 	/**
 	 * Sends commands for one node, all of them before the first reply is awaited, where

@@ -26,10 +26,10 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  *
  * @param <T> the type of what is opened
  */
-public final class Opening<T> {
+final class Opening<T> {
 
 	/** For the first opening of a backend. */
-	public static final Duration FIRST = Duration.ofSeconds(5);
+	static final Duration FIRST = Duration.ofSeconds(5);
 
 	private final SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("distributed-lock-open-");
 
@@ -59,7 +59,7 @@ public final class Opening<T> {
 	 * @param timeout the command timeout
 	 * @param first how long the very first may take, if that is longer
 	 */
-	public Opening(Supplier<T> opener, Duration timeout, Duration first) {
+	Opening(Supplier<T> opener, Duration timeout, Duration first) {
 		this(opener, timeout, first, System::nanoTime);
 	}
 
@@ -76,7 +76,7 @@ public final class Opening<T> {
 	 * @return what was opened
 	 * @throws UnsentException if it could not be opened in time
 	 */
-	public T await() {
+	T await() {
 		return await(this.patienceNanos);
 	}
 

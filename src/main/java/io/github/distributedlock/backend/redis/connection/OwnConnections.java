@@ -1,14 +1,12 @@
 package io.github.distributedlock.backend.redis.connection;
 
-import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.Map;
-import java.util.function.UnaryOperator;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
@@ -19,13 +17,16 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * @param exclusive for steps that need a connection of their own while they last;
  * {@code null} in a cluster, where a command has no connection
  * @param signals for subscriptions, and whatever else needs a new connection
- * @param masters which master serves what
+ * @param masters which master serves a slot, as far as the client knows it already: an
+ * object equal for slots of the same master
+ * @param sentinels what watches the master, if there are Sentinels
  * @param tls whether they speak TLS
  * @param rights what the user needs to be connected, as in a rule of access
  * @param end what ends the client, after the connections
  */
-public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine signals, Masters masters, boolean tls,
-		String rights, Runnable end) {
+public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine signals,
+		IntFunction<@Nullable Object> masters, @Nullable SentinelMaster sentinels, boolean tls, String rights,
+		Runnable end) {
 
 	private static final String JEDIS = "org.springframework.data.redis.connection.jedis.JedisConnectionFactory";
 
@@ -70,32 +71,34 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine
 		return this.exclusive == null;
 	}
 
+	/**
+	 * Adds what is to be done when another master has taken the place of one that may
+	 * still answer, once no connection leads to that one any more. It must not block.
+	 */
+	public void onSwitch(Runnable listener) {
+		if (this.sentinels != null) {
+			this.sentinels.onSwitch(listener);
+		}
+	}
+
+	/**
+	 * Bounds what opens connections by the command timeout, as it bounds their opening:
+	 * it is done in the background, for all that want it at the same time.
+	 * @return what waits for it, or throws an {@link UnsentException}
+	 */
+	public static <T> Supplier<T> bounded(Supplier<T> opener, Duration timeout) {
+		return new Opening<>(opener, timeout, Opening.FIRST)::await;
+	}
+
 	public void close() {
-		this.masters.end();
+		if (this.sentinels != null) {
+			this.sentinels.end();
+		}
 		this.shared.close();
 		if (this.exclusive != null) {
 			this.exclusive.close();
 		}
 		this.end.run();
-	}
-
-	/**
-	 * Overrides some answers of the application's client configuration, by a proxy, since
-	 * the methods of the interface differ between the versions of Spring Data.
-	 * @param type the interface of the configuration
-	 * @param application the application's
-	 * @param answers from the name of a method to what becomes of its answer
-	 * @param <C> the type of the configuration
-	 * @return the configuration to derive with
-	 */
-	static <C> C override(Class<C> type, C application, Map<String, UnaryOperator<Object>> answers) {
-		Object proxy = Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-				(self, method, arguments) -> {
-					Object answer = AopUtils.invokeJoinpointUsingReflection(application, method, arguments);
-					UnaryOperator<Object> change = answers.get(method.getName());
-					return (change != null) ? change.apply(answer) : answer;
-				});
-		return type.cast(proxy);
 	}
 
 }

@@ -3,9 +3,11 @@ package io.github.distributedlock.backend.redis.connection;
 import java.time.Duration;
 import java.util.Deque;
 import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
@@ -32,7 +34,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  */
 final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wires<L> {
 
-	private final SimpleAsyncTaskExecutor closers = new SimpleAsyncTaskExecutor("distributed-lock-close-");
+	private final Executor closers;
 
 	private final Deque<L> idle = new ConcurrentLinkedDeque<>();
 
@@ -51,25 +53,35 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 	private volatile boolean closed;
 
 	PooledLane(Supplier<L> opener, int most, Duration timeout) {
+		this(opener, most, timeout, closers());
+	}
+
+	PooledLane(Supplier<L> opener, int most, Duration timeout, Executor closers) {
 		this.opener = opener;
 		this.most = most;
 		this.free = new Semaphore(most, true);
 		this.timeoutNanos = timeout.toNanos();
 		this.opening = new Opening<>(this::open, timeout);
-		this.closers.setDaemon(true);
+		this.closers = closers;
+	}
+
+	private static Executor closers() {
+		SimpleAsyncTaskExecutor closers = new SimpleAsyncTaskExecutor("distributed-lock-close-");
+		closers.setDaemon(true);
+		return closers;
 	}
 
 	@Override
-	public <T> @Nullable T run(Step<T> step) {
+	public <T> @Nullable T run(Function<Link, @Nullable T> step) {
 		return Lane.withoutInterrupt(() -> lendTo(step));
 	}
 
-	private <T> @Nullable T lendTo(Step<T> step) {
+	private <T> @Nullable T lendTo(Function<Link, @Nullable T> step) {
 		L link = borrow(this.timeoutNanos);
 		boolean usable = false;
 		boolean readOnly = false;
 		try {
-			T answer = step.on(link);
+			T answer = step.apply(link);
 			usable = true;
 			return answer;
 		}

@@ -3,6 +3,10 @@ package io.github.distributedlock.backend.redis.connection;
 import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.util.concurrent.CancellationException;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+
+import javax.net.ssl.SSLException;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -11,11 +15,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.NonTransientDataAccessResourceException;
+import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
  * Says in the words of locks what a client or a server could not do.
  */
 public final class RedisFailures {
+
+	/** What the JDK says, and what Netty does. */
+	private static final Pattern NO_TLS = Pattern
+		.compile("Unsupported or unrecognized SSL message|not an SSL/TLS record");
 
 	private RedisFailures() {
 	}
@@ -67,7 +76,7 @@ public final class RedisFailures {
 		if (RedisRefusal.isError(failure)) {
 			return "the server, or a proxy before it, does not say whether it was carried out: see what it says";
 		}
-		String remedy = ConnectionProblem.remedy(failure);
+		String remedy = connectionRemedy(failure);
 		if (remedy != null) {
 			return remedy;
 		}
@@ -75,10 +84,42 @@ public final class RedisFailures {
 				: "the connection cannot be used";
 	}
 
+	private static @Nullable String connectionRemedy(Throwable failure) {
+		if (isIn(failure, UnknownHostException.class::isInstance)) {
+			return "no such host is known: check spring.data.redis.host, or whatever names the servers, and the DNS";
+		}
+		if (isIn(failure, (cause) -> cause instanceof SSLException
+				&& NO_TLS.matcher(String.valueOf(cause.getMessage())).lookingAt())) {
+			return "the server does not speak TLS on this port: use the port where it does,"
+					+ " or set spring.data.redis.ssl.enabled=false";
+		}
+		if (isIn(failure, SilentTls.class::isInstance)) {
+			return "a server that does not speak TLS on this port does not answer: use the port where it does,"
+					+ " set spring.data.redis.ssl.enabled=false, or see why the server is slow";
+		}
+		return isIn(failure, SSLException.class::isInstance)
+				? "the TLS connection could not be opened: check the server's certificate and"
+						+ " spring.data.redis.ssl.bundle"
+				: null;
+	}
+
+	/**
+	 * Whether there was no answer in time.
+	 * @param failure the client's exception
+	 * @return {@code false} also for a connection that was refused
+	 */
+	public static boolean isTimeout(Throwable failure) {
+		return isIn(failure, (cause) -> cause.getClass().getSimpleName().endsWith("TimeoutException"));
+	}
+
+	private static boolean isIn(Throwable failure, Predicate<Throwable> problem) {
+		return LockException.causes(failure).stream().anyMatch(problem);
+	}
+
 	// A pool that was interrupted while it waited has cleared the flag and wrapped the
 	// exception.
 	private static void keepInterrupt(Throwable failure) {
-		if (LockException.causes(failure).stream().anyMatch(InterruptedException.class::isInstance)) {
+		if (isIn(failure, InterruptedException.class::isInstance)) {
 			Thread.currentThread().interrupt();
 		}
 	}
@@ -97,23 +138,31 @@ public final class RedisFailures {
 		return LockException.printable(word.strip());
 	}
 
-	// These two, so that who only throws them does not load their classes before.
+	// These, so that who only throws them does not load their classes before.
 
 	public static RuntimeException unfinished(RuntimeException cause) {
 		return new Unfinished(cause);
+	}
+
+	public static boolean isUnfinished(RuntimeException failure) {
+		return failure instanceof Unfinished;
 	}
 
 	public static RuntimeException nothingAllowed(String problem, String remedy) {
 		return new NothingAllowed(problem, remedy);
 	}
 
+	public static RuntimeException silentTls(RuntimeException cause) {
+		return new SilentTls(cause);
+	}
+
 	/**
 	 * A lock was taken, and what else belongs to it has failed. So the step was carried
 	 * out in part, whatever the server says about the rest.
 	 */
-	public static final class Unfinished extends DataAccessResourceFailureException {
+	static final class Unfinished extends DataAccessResourceFailureException {
 
-		public Unfinished(RuntimeException cause) {
+		Unfinished(RuntimeException cause) {
 			super("carried out in part", cause);
 		}
 
@@ -134,6 +183,18 @@ public final class RedisFailures {
 
 		public String remedy() {
 			return this.remedy;
+		}
+
+	}
+
+	/**
+	 * A connection by TLS that got no answer in time: what a server does that takes the
+	 * beginning of TLS for that of a command.
+	 */
+	private static final class SilentTls extends RedisConnectionFailureException {
+
+		SilentTls(RuntimeException cause) {
+			super("no answer to TLS", cause);
 		}
 
 	}

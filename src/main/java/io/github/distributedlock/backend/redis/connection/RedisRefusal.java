@@ -126,12 +126,12 @@ public enum RedisRefusal {
 	 * @return its words, or {@code null} if it did not refuse for this
 	 */
 	@Nullable String wordsIn(Throwable failure) {
-		return switch (this) {
-			case ERR -> find(failure, REFUSED);
-			case NOPERM -> find(failure, matches(failure, DENIED_IN_SCRIPT) ? DENIED_IN_SCRIPT : this.code);
-			case WRONGTYPE -> find(failure, matches(failure, NO_STRING) ? NO_STRING : this.code);
-			default -> find(failure, this.code);
-		};
+		if (this == ERR) {
+			return find(failure, REFUSED);
+		}
+		Pattern other = (this == WRONGTYPE) ? NO_STRING : DENIED_IN_SCRIPT;
+		boolean inOtherWords = (this == WRONGTYPE || this == NOPERM) && matches(failure, other);
+		return find(failure, inOtherWords ? other : this.code);
 	}
 
 	/**

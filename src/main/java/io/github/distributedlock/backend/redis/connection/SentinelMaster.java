@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -35,7 +36,7 @@ import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
  * Each replacement has a greater epoch, so the greatest counts. A smaller one than before
  * counts only if more than half of the Sentinels agree: they were set up anew.
  */
-final class SentinelMaster implements Masters {
+final class SentinelMaster {
 
 	private static final Logger logger = LoggerFactory.getLogger(SentinelMaster.class);
 
@@ -43,6 +44,14 @@ final class SentinelMaster implements Masters {
 
 	/** For so long one that gave no answer is not asked, if others answer. */
 	private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+	private static final ThreadFactory THREADS = (task) -> {
+		Thread thread = new Thread(task, "distributed-lock-sentinel");
+		thread.setDaemon(true);
+		return thread;
+	};
+
+	private final ThreadFactory threads;
 
 	private final String name;
 
@@ -69,6 +78,12 @@ final class SentinelMaster implements Masters {
 	 */
 	SentinelMaster(RedisSentinelConfiguration servers, Function<RedisStandaloneConfiguration, SignalLine> lines,
 			Duration timeout) {
+		this(servers, lines, timeout, THREADS);
+	}
+
+	SentinelMaster(RedisSentinelConfiguration servers, Function<RedisStandaloneConfiguration, SignalLine> lines,
+			Duration timeout, ThreadFactory threads) {
+		this.threads = threads;
 		this.name = String.valueOf(Objects.requireNonNull(servers.getMaster(), "no name of a master").getName());
 		this.sentinels = servers.getSentinels().stream().map((node) -> {
 			RedisStandaloneConfiguration server = standalone(node);
@@ -93,38 +108,41 @@ final class SentinelMaster implements Masters {
 		return (known != null) ? known.node() : first();
 	}
 
+	// Known only once it is watched: else nothing would notice another master.
 	private synchronized RedisNode first() {
 		Named known = this.master;
 		if (known == null) {
 			requireOpen();
 			known = greatest(ask());
-			this.master = known;
-			Thread thread = new Thread(this::watch, "distributed-lock-sentinel");
-			thread.setDaemon(true);
+			Thread thread = this.threads.newThread(this::watch);
+			thread.start();
 			this.asking = thread;
-			boolean started = false;
-			try {
-				thread.start();
-				started = true;
-			}
-			finally {
-				if (!started) { // Then nothing would notice another master.
-					this.master = null;
-					this.asking = null;
-				}
-			}
+			this.master = known;
 		}
 		return known.node();
 	}
 
-	@Override
-	public Object of(int slot) {
+	/**
+	 * Whether it is still the one that counts. Does no I/O.
+	 */
+	boolean is(RedisNode node) {
+		Named known = this.master;
+		return known != null && known.node() == node;
+	}
+
+	/**
+	 * An object equal as long as the master of all slots is the same.
+	 */
+	Object master(int slot) {
 		Named known = this.master;
 		return (known != null) ? known.node() : this;
 	}
 
-	@Override
-	public void onSwitch(Runnable listener) {
+	/**
+	 * Adds what is to be done when another master has taken the place of one that may
+	 * still answer, once no connection leads to that one any more. It must not block.
+	 */
+	void onSwitch(Runnable listener) {
 		this.listeners.add(listener);
 	}
 
@@ -156,7 +174,10 @@ final class SentinelMaster implements Masters {
 
 	private void compare(List<Named> answers) {
 		Named next = greatest(answers);
-		Named known = Objects.requireNonNull(this.master);
+		Named known = this.master;
+		if (known == null) {
+			return;
+		}
 		long votes = answers.stream().filter((answer) -> answer.node().equals(next.node())).count();
 		if (next.node().equals(known.node())) {
 			this.master = new Named(known.node(), Math.max(next.epoch(), known.epoch()));
@@ -235,12 +256,11 @@ final class SentinelMaster implements Masters {
 		}
 	}
 
-	@Override
-	public void end() {
+	void end() {
 		this.closed = true;
 		Thread asking = this.asking;
 		if (asking != null) {
-			SignalLoop.end(asking, this.timeout);
+			WakeSubscription.end(asking, this.timeout);
 		}
 	}
 

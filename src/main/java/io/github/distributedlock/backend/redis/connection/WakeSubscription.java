@@ -6,6 +6,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -14,46 +16,53 @@ import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
+import io.github.distributedlock.backend.redis.connection.SignalLine.SignalConnection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The subscription of one instance to its wake-ups: whether they arrive and, if not, why.
+ * The subscription of one instance to its wake-ups, which is begun again whenever it has
+ * ended: whether they arrive and, if not, why.
  * <p>
  * States: not known yet; they arrive; they were lost, and will be back soon; they do not
- * arrive, for a reason. The first registration begins the subscription. It waits until it
- * is known whether wake-ups arrive: until the first acknowledgement or failure, or at
- * most one command timeout. That then is all that the step may take: it fails, and the
- * next one sends. No registration waits again after that. Each acknowledgement but one
- * that was waited for, or asked for, is reported as a resubscription.
+ * arrive, for a reason. The first registration begins the subscription: one thread that
+ * subscribes and listens, and pauses in between. The registration waits until it is known
+ * whether wake-ups arrive: until the first acknowledgement or failure, or at most one
+ * command timeout. That then is all that the step may take: it fails, and the next one
+ * sends. No registration waits again after that. Each acknowledgement but one that was
+ * waited for, or asked for, is reported as a resubscription.
  * <p>
  * A connection that was dropped silently does not end by itself, and sends nothing that
  * could fail. So while a request waits, the server is asked now and then for one more
  * acknowledgement.
+ * <p>
+ * Invariant: a connection that is opened while it is dropped or closed is not listened
+ * to, since whoever opens it looks for that afterwards, and whoever drops it looks for a
+ * connection.
  * <p>
  * Not a {@code RedisMessageListenerContainer}: a lock may be reserved for an instance
  * only as long as its subscription is known to stand. The container does not say whether
  * it does, does not notice a connection that was dropped silently, and begins anew after
  * 5 seconds, during which locks would be reserved in vain.
  */
-final class WakeSubscription implements Listening, SignalLoop.Subscriber {
+final class WakeSubscription implements Listening, SignalLine.Listener {
 
 	private static final Logger logger = LoggerFactory.getLogger(WakeSubscription.class);
 
 	private static final int TIMEOUTS_OF_REST = 5;
 
+	private final SignalLine line;
+
 	private final String channel;
 
 	private final Duration timeout;
 
-	private final boolean required;
+	private final Signals signals;
 
 	private final ReleaseListener listener;
 
 	private final Consumer<WakeSubscription> onClose;
-
-	private final SignalLoop loop;
 
 	private final Retries retries;
 
@@ -64,26 +73,35 @@ final class WakeSubscription implements Listening, SignalLoop.Subscriber {
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
+	private final AtomicInteger drops = new AtomicInteger();
+
+	private volatile @Nullable SignalConnection connection;
+
 	private volatile boolean heard;
 
 	private volatile boolean closed;
 
 	private volatile @Nullable LockBackendException failure;
 
+	private @Nullable Thread thread;
+
 	/** Whether the server was asked for an acknowledgement that has not come. */
 	private boolean asked;
 
 	private long askedAt = System.nanoTime();
 
-	WakeSubscription(SignalLine line, String channel, Duration timeout, boolean required, ReleaseListener listener,
+	WakeSubscription(SignalLine line, String channel, Duration timeout, Signals signals, ReleaseListener listener,
 			Consumer<WakeSubscription> onClose, LongSupplier nanoTime) {
+		this.line = line;
 		this.channel = channel;
 		this.timeout = timeout;
-		this.required = required;
+		this.signals = signals;
 		this.listener = listener;
 		this.onClose = onClose;
 		this.retries = new Retries(nanoTime);
-		this.loop = new SignalLoop("distributed-lock-wake", line, KeyNames.bytes(channel), this);
+		if (signals == Signals.NONE) {
+			this.first.complete(false);
+		}
 	}
 
 	/**
@@ -96,11 +114,11 @@ final class WakeSubscription implements Listening, SignalLoop.Subscriber {
 			checkHeartbeat();
 		}
 		else {
-			this.loop.begin();
+			begin();
 			awaitKnown();
 		}
 		LockBackendException failure = this.failure;
-		if (this.required && !this.heard && failure != null) {
+		if (this.signals == Signals.PUBSUB && !this.heard && failure != null) {
 			throw LockBackendException
 				.of("Redis was not asked, since wake-ups do not arrive, and polling instead is"
 						+ " not allowed (distributed-lock.redis.signals=pubsub): " + failure.problem())
@@ -172,11 +190,12 @@ final class WakeSubscription implements Listening, SignalLoop.Subscriber {
 			beginHeartbeat(!dead);
 		}
 		try {
+			SignalConnection connection = this.connection;
 			if (dead) {
-				this.loop.drop();
+				drop();
 			}
-			else {
-				this.loop.ask();
+			else if (connection != null) {
+				connection.ask(KeyNames.bytes(this.channel));
 			}
 		}
 		catch (RuntimeException ex) {
@@ -196,23 +215,77 @@ final class WakeSubscription implements Listening, SignalLoop.Subscriber {
 	 */
 	void retry() {
 		this.retries.restart();
-		this.loop.retry();
+		LockSupport.unpark(thread());
 	}
 
 	/**
 	 * Leaves the server for another one, which may know less than what was told here.
 	 */
 	void move() {
-		this.loop.drop();
+		drop();
 		inform(this.listener::onResubscribed);
+	}
+
+	private synchronized void begin() {
+		if (this.thread == null && !this.closed) {
+			Thread thread = new Thread(this::listen, "distributed-lock-wake");
+			thread.setDaemon(true);
+			this.thread = thread;
+			thread.start();
+		}
+	}
+
+	private void listen() {
+		while (!this.closed) {
+			RuntimeException cause = listenOnce();
+			if (!this.closed) {
+				onEnd(cause);
+			}
+			pause();
+		}
+	}
+
+	private @Nullable RuntimeException listenOnce() {
+		int drops = this.drops.get();
+		try (SignalConnection connection = this.line.open()) {
+			this.connection = connection;
+			if (!this.closed && this.drops.get() == drops) {
+				requireRights(connection.link());
+				connection.listen(KeyNames.bytes(this.channel), this);
+			}
+			return null;
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
+		finally {
+			this.connection = null;
+		}
+	}
+
+	private void pause() {
+		long left = this.retries.nanosLeft();
+		while (!this.closed && left > 0) {
+			LockSupport.parkNanos(this, left);
+			Thread.interrupted(); // Only closing it interrupts.
+			left = this.retries.nanosLeft();
+		}
+	}
+
+	// Ends the connection of now, if there is one or one is being opened.
+	private void drop() {
+		this.drops.incrementAndGet();
+		SignalConnection connection = this.connection;
+		if (connection != null) {
+			connection.close();
+		}
 	}
 
 	// Whether wake-ups may be published. An instance that subscribed where they may not
 	// be would never be woken, but locks would be reserved for it, each for half a
 	// second. The other instances count as allowed what this one is. No instance listens
 	// to the channel. Any other failure is left for the subscription to find out.
-	@Override
-	public void onConnect(Link link) {
+	private void requireRights(Link link) {
 		byte[] nobodys = KeyNames.bytes(this.channel + "?");
 		try {
 			link.call(Command.at(nobodys, Verb.PUBLISH, nobodys, new byte[0]));
@@ -257,8 +330,7 @@ final class WakeSubscription implements Listening, SignalLoop.Subscriber {
 		}
 	}
 
-	@Override
-	public void onEnd(@Nullable RuntimeException cause) {
+	private void onEnd(@Nullable RuntimeException cause) {
 		if (this.heard) {
 			this.heard = false;
 			this.retries.lost();
@@ -276,26 +348,49 @@ final class WakeSubscription implements Listening, SignalLoop.Subscriber {
 		this.first.complete(false);
 	}
 
-	@Override
-	public long pauseNanos() {
-		return this.retries.nanosLeft();
-	}
-
 	// Once for each time that it is lost, however often it fails until it is back.
 	private void warn(String reason, @Nullable Throwable cause) {
 		if (this.warned.compareAndSet(false, true)) {
 			logger.warn("Wake-ups of locks do not arrive, so waiting requests {}: {}",
-					this.required ? "fail" : "poll, and get what other instances leave", reason);
+					(this.signals == Signals.PUBSUB) ? "fail" : "poll, and get what other instances leave", reason);
 		}
 		logger.debug("Subscription failed", cause);
 	}
 
+	// A client must not be ended before it: Lettuce lets a connection that is being
+	// opened
+	// meanwhile wait for ever.
 	@Override
 	public void close() {
 		this.closed = true;
-		this.loop.close(this.timeout);
+		drop();
+		Thread thread = thread();
+		if (thread != null && thread != Thread.currentThread()) {
+			end(thread, this.timeout);
+		}
 		this.first.complete(false);
 		this.onClose.accept(this);
+	}
+
+	/**
+	 * Ends a thread that waits, parked or for a connection.
+	 * @param patience how long to wait before it is interrupted
+	 */
+	static void end(Thread thread, Duration patience) {
+		LockSupport.unpark(thread);
+		try {
+			thread.join(patience.toMillis());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		if (thread.isAlive()) {
+			thread.interrupt();
+		}
+	}
+
+	private synchronized @Nullable Thread thread() {
+		return this.thread;
 	}
 
 	/**

@@ -2,7 +2,6 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
@@ -16,9 +15,6 @@ import io.github.distributedlock.backend.ReleaseListener;
 public final class WakeSubscriptions {
 
 	private final Map<String, WakeSubscription> subscriptions = new ConcurrentHashMap<>();
-
-	/** Those without a subscription. */
-	private final Set<ReleaseListener> polling = ConcurrentHashMap.newKeySet();
 
 	private final SignalLine line;
 
@@ -40,25 +36,8 @@ public final class WakeSubscriptions {
 	}
 
 	public Listening listen(String instance, ReleaseListener listener) {
-		if (this.signals == Signals.NONE) {
-			this.polling.add(listener);
-			return new Listening() {
-
-				@Override
-				public boolean hears() {
-					return false;
-				}
-
-				@Override
-				public void close() {
-					WakeSubscriptions.this.polling.remove(listener);
-				}
-
-			};
-		}
-		boolean required = this.signals == Signals.PUBSUB;
 		WakeSubscription subscription = new WakeSubscription(this.line, this.channels + instance, this.timeout,
-				required, listener, (closed) -> this.subscriptions.remove(instance, closed), this.nanoTime);
+				this.signals, listener, (closed) -> this.subscriptions.remove(instance, closed), this.nanoTime);
 		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
 			throw new IllegalStateException("A listener for the instance '" + instance + "' exists already");
 		}
@@ -102,7 +81,6 @@ public final class WakeSubscriptions {
 	 */
 	public void move() {
 		this.subscriptions.values().forEach(WakeSubscription::move);
-		this.polling.forEach(ReleaseListener::onResubscribed);
 	}
 
 	public void close() {

@@ -163,6 +163,41 @@ class CombinerTests {
 	}
 
 	@Test
+	void aThreadThatEndsOnceItHasAConnectionGivesItBack() {
+		AtomicInteger openings = new AtomicInteger();
+		AtomicBoolean fails = new AtomicBoolean();
+		TestWire other = new TestWire(() -> fails.set(openings.incrementAndGet() == 1), this::reply);
+		Combiner<?> combiner = new Combiner<>(new TestWire.Pool(other), 1, TIMEOUT, () -> {
+			if (fails.getAndSet(false)) {
+				throw new InternalError("as if there were no memory left");
+			}
+			return this.now.get();
+		});
+		assertThatThrownBy(() -> combiner.call(List.of(TestWire.command("gone")))).isInstanceOf(InternalError.class);
+		assertThat(combiner.call(List.of(TestWire.command("k")))).containsExactly("k");
+		assertThat(other.events).containsExactly("discarded", "answered");
+	}
+
+	@Test
+	void aThreadThatEndsWhileItDiscardsAConnectionFailsTheOthersCallsFirst() {
+		Combiner<?> combiner = new Combiner<>(new TestWire.Pool(this.closed) {
+
+			@Override
+			public void discard(TestWire wire) {
+				super.discard(wire);
+				throw new InternalError("as if no thread could be had");
+			}
+
+		}, 1, TIMEOUT, this.now::get);
+		CompletableFuture<List<Object>> leader = call(combiner, "lost");
+		awaitWaiting(0);
+		CompletableFuture<List<Object>> behind = callAndWait(combiner, "behind");
+		this.opened.countDown();
+		assertFails(behind, RedisConnectionFailureException.class);
+		assertThatThrownBy(() -> Patience.get(leader, "its end")).hasRootCauseInstanceOf(InternalError.class);
+	}
+
+	@Test
 	void whatIsBehindAThreadThatOpensAConnectionGoesOnTheOther() {
 		Combiner<?> combiner = combiner(this.wire, this.closed);
 		CompletableFuture<List<Object>> first = leadSlowly(combiner);

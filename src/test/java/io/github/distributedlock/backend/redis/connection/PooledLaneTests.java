@@ -121,6 +121,18 @@ class PooledLaneTests {
 		assertThat(this.lane.<Object>run((link) -> link)).isNotSameAs(first);
 	}
 
+	@Test
+	void aConnectionThatNoThreadCanBeHadToCloseIsLentToNobodyAndKeepsNobodyOut() {
+		PooledLane<JedisLink> lane = new PooledLane<>(this::open, 1, ENDLESS, (task) -> {
+			throw new InternalError("as if no thread could be had");
+		});
+		this.redis.closing((AutoCloseable) lane::close);
+		JedisLink first = lane.borrow(PATIENT);
+		assertThatExceptionOfType(InternalError.class).isThrownBy(() -> lane.discard(first));
+		assertThat(lane.borrow(PATIENT)).isNotSameAs(first);
+		first.close();
+	}
+
 	private CompletableFuture<JedisLink> borrow() {
 		return CompletableFuture.supplyAsync(() -> this.lane.borrow(PATIENT), this.threads);
 	}

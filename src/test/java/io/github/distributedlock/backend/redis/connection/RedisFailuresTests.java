@@ -114,7 +114,7 @@ class RedisFailuresTests {
 		failure.getCause().initCause(failure);
 		LockBackendException translated = assertTimeoutPreemptively(Patience.PATIENCE, () -> translate(failure));
 		assertThat(translated).hasMessageContaining("Redis could not").hasCause(failure);
-		assertThat(assertTimeoutPreemptively(Patience.PATIENCE, () -> ConnectionProblem.isTimeout(failure))).isFalse();
+		assertThat(assertTimeoutPreemptively(Patience.PATIENCE, () -> RedisFailures.isTimeout(failure))).isFalse();
 	}
 
 	@Test

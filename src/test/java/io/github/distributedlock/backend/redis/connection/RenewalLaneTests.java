@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Waiter;
@@ -98,11 +99,11 @@ class RenewalLaneTests {
 	 */
 	private record Named(String name, Runnable opening) implements Lane {
 
-		private static final Step<String> ASK = (link) -> "asked";
+		private static final Function<Link, String> ASK = (link) -> "asked";
 
 		@Override
 		@SuppressWarnings("unchecked")
-		public <T> T run(Step<T> step) {
+		public <T> T run(Function<Link, T> step) {
 			this.opening.run();
 			return (step == ASK) ? (T) this.name : null;
 		}

@@ -71,7 +71,7 @@ final class TestWire implements Combiner.Wire {
 	/**
 	 * Lends wires, the first one first.
 	 */
-	static final class Pool implements Combiner.Wires<TestWire> {
+	static class Pool implements Combiner.Wires<TestWire> {
 
 		private final Deque<TestWire> free = new ConcurrentLinkedDeque<>();
 

@@ -42,8 +42,8 @@ class WakeSubscriptionEndTests {
 	}
 
 	private WakeSubscription begin(Duration timeout) {
-		WakeSubscription subscription = new WakeSubscription(new Connecting(), "lock-wake:b", timeout, false, new Ear(),
-				(closed) -> {
+		WakeSubscription subscription = new WakeSubscription(new Connecting(), "lock-wake:b", timeout, Signals.AUTO,
+				new Ear(), (closed) -> {
 				}, System::nanoTime);
 		new Thread(() -> {
 			try {
