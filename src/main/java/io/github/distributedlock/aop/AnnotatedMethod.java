@@ -44,13 +44,10 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 			annotation = MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).get(DistributedLock.class);
 		}
 		catch (AnnotationConfigurationException ex) {
-			String message = String.valueOf(ex.getMessage());
-			// The one pair of aliases that the annotation has; others are the user's own.
-			boolean own = message.contains("[" + DistributedLock.class.getName() + "]");
 			AnnotatedMethod named = new AnnotatedMethod(method, beanClass, element,
 					AnnotationUtils.synthesizeAnnotation(DistributedLock.class));
-			throw new LockDefinitionException(named + ": the attributes contradict each other: " + message,
-					own ? "key and value are two names of one attribute: write one of them" : null, ex);
+			throw new LockDefinitionException(named + ": the attributes contradict each other: " + ex.getMessage(),
+					"aliases are names of one attribute: write one of them", ex);
 		}
 		AnnotatedElement declaration = (annotation.getSource() instanceof AnnotatedElement source) ? source : element;
 		AnnotatedMethod annotated = new AnnotatedMethod(method, beanClass, declaration, annotation.synthesize());
@@ -127,7 +124,7 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		}
 	}
 
-	LockDefinitionException refuse(String problem, String remedy) {
+	LockDefinitionException refuse(String problem, @Nullable String remedy) {
 		return new LockDefinitionException(this + ": " + problem, remedy, null);
 	}
 

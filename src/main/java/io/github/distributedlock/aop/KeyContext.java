@@ -32,7 +32,13 @@ final class KeyContext extends StandardEvaluationContext {
 		super(root);
 		this.parameters = parameters;
 		this.args = root.args();
-		shared.applyDelegatesTo(this);
+		// Not applyDelegatesTo, which copies each list.
+		setPropertyAccessors(shared.getPropertyAccessors());
+		setIndexAccessors(shared.getIndexAccessors());
+		setMethodResolvers(shared.getMethodResolvers());
+		setConstructorResolvers(shared.getConstructorResolvers());
+		setTypeLocator(shared.getTypeLocator());
+		setTypeConverter(shared.getTypeConverter());
 		setBeanResolver(shared.getBeanResolver());
 	}
 

@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.LockDefinitionException;
 import org.jspecify.annotations.Nullable;
@@ -61,13 +60,7 @@ final class KeyParser extends SpelExpressionParser {
 	/** Signs of an expression, as opposed to text with a property in it. */
 	private static final Pattern CODE = Pattern.compile("['\"+#(]");
 
-	private static final Pattern REFERENCE = Pattern.compile("#\\w+(?:\\??\\.\\w+(?:\\(\\))?|\\[\\w+])*");
-
-	private static final Pattern TEXT = Pattern.compile("[^#'\"()\\[\\]!?+*=<>]+");
-
 	private static final List<String> ROOT = List.of("method", "methodName", "target", "targetClass", "args");
-
-	private static final String FOR_NUMBERS = ", or T(Math).addExact(…) for a sum";
 
 	private final AnnotatedMethod annotated;
 
@@ -94,32 +87,35 @@ final class KeyParser extends SpelExpressionParser {
 	/**
 	 * Parses the string. What it is, is decided by what the author wrote, and not by a
 	 * property.
+	 * @return its text and values, one after the other
 	 * @throws io.github.distributedlock.LockDefinitionException if it can only fail
 	 */
-	KeyExpression parse() {
+	List<Expression> parse() {
 		Expression expression;
 		try {
 			expression = this.template ? parseExpression(this.written, ParserContext.TEMPLATE_EXPRESSION)
 					: parseExpression(this.written);
 		}
 		catch (ParseException | IllegalStateException ex) {
-			throw invalid(ex);
+			boolean open = this.template && this.written.indexOf('}', this.written.lastIndexOf("#{")) < 0;
+			throw this.annotated.refuse("key", this.written,
+					"is not a valid SpEL " + (this.template ? "template" : "expression") + ": " + ex.getMessage(),
+					open ? "close it with }" : remedy(), ex);
 		}
 		for (Expression part : (expression instanceof CompositeStringExpression composite) ? composite.getExpressions()
 				: new Expression[] { expression }) {
 			if (part instanceof SpelExpression code) {
-				check(code.getAST());
 				add(code, code.getAST());
 			}
 			else {
 				this.parts.add(new LiteralExpression(withProperties(part.getExpressionString())));
 			}
 		}
-		KeyExpression parsed = new KeyExpression(this.annotated, this.written, this.parts);
-		if (parsed.isConstant() && this.parts.stream().allMatch((text) -> text.getExpressionString().isBlank())) {
-			throw this.annotated.refuse("key", this.written, "is blank", "write text that is not blank");
+		if (this.parts.stream()
+			.allMatch((part) -> part instanceof LiteralExpression && part.getExpressionString().isBlank())) {
+			throw refuse("is blank", "write text that is not blank");
 		}
-		return parsed;
+		return this.parts;
 	}
 
 	/**
@@ -156,7 +152,13 @@ final class KeyParser extends SpelExpressionParser {
 		return resolved;
 	}
 
+	/**
+	 * Checks a node, and makes it a part of the key, or its operands.
+	 */
 	private void add(SpelExpression code, SpelNode node) {
+		if (node instanceof NullLiteral) {
+			throw refuse("is null", "write text that is not blank");
+		}
 		if (isPlus(node) && isText(node)) {
 			add(code, node.getChild(0));
 			add(code, node.getChild(1));
@@ -165,6 +167,7 @@ final class KeyParser extends SpelExpressionParser {
 			this.parts.add(new LiteralExpression(String.valueOf(literal.getLiteralValue().getValue())));
 		}
 		else {
+			check(node, true, true);
 			this.parts.add((node == code.getAST()) ? code
 					: new SpelExpression(node.toStringAST(), (SpelNodeImpl) node, CONFIGURATION));
 		}
@@ -177,41 +180,9 @@ final class KeyParser extends SpelExpressionParser {
 	/**
 	 * Whether a node is a text for sure, so that a {@code +} joins it.
 	 */
-	static boolean isText(SpelNode node) {
+	private static boolean isText(SpelNode node) {
 		return node instanceof StringLiteral
 				|| (isPlus(node) && (isText(node.getChild(0)) || isText(node.getChild(1))));
-	}
-
-	/**
-	 * What to say of a string that cannot be parsed.
-	 */
-	LockDefinitionException invalid(RuntimeException failure) {
-		boolean open = this.written.indexOf('}', this.written.lastIndexOf("#{")) < 0;
-		return this.annotated.refuse("key", this.written,
-				"is not a valid SpEL " + (this.template ? "template" : "expression") + ": " + failure.getMessage(),
-				(this.template && open) ? "close it with }" : remedy(), failure);
-	}
-
-	/**
-	 * Checks an expression.
-	 * @throws LockDefinitionException if something is wrong
-	 */
-	void check(SpelNode expression) {
-		if (expression instanceof NullLiteral) {
-			throw refuse("is null", "write text that is not blank");
-		}
-		if (isPlus(expression) && isText(expression)) {
-			check(expression.getChild(0));
-			check(expression.getChild(1));
-		}
-		else {
-			if (isJoining(expression)) {
-				throw refuse("adds " + expression.toStringAST() + ", which makes text of null if either is text",
-						"write " + operands(expression).map((operand) -> "#{" + operand.toStringAST() + "}")
-							.collect(Collectors.joining("", "\"", "\"")) + FOR_NUMBERS);
-			}
-			check(expression, true, true);
-		}
 	}
 
 	/**
@@ -254,40 +225,21 @@ final class KeyParser extends SpelExpressionParser {
 					"write #root.target." + method.getName() + "() for a public method of the bean");
 		}
 		else if (isJoining(node)) {
-			List<String> operands = operands(node).map(SpelNode::toStringAST).toList();
-			String first = operands.get(0);
-			throw refuse("adds " + node.toStringAST() + " inside of an expression, which makes text of null",
-					"write " + operands.stream()
-						.skip(1)
-						.map((operand) -> ".concat(" + operand + ")")
-						.collect(Collectors.joining("", first.startsWith("'") ? first : "''.concat(" + first + ")", ""))
-							+ FOR_NUMBERS);
+			throw refuse("adds " + node.toStringAST() + ", which makes text of null if either is text",
+					"write a template, \"#{#a}#{#b}\", or #a.concat(#b) inside of an expression,"
+							+ " or T(Math).addExact(#a, #b) for a sum");
 		}
 	}
 
-	/**
-	 * Whether a {@code +} may join texts, of which one is not in the annotation itself.
-	 */
 	private static boolean isJoining(SpelNode node) {
-		return isPlus(node) && !isConstant(node)
-				&& operandsOf(node).noneMatch((operand) -> operand instanceof Literal literal
-						&& literal.getLiteralValue().getValue() instanceof Number);
+		return isPlus(node) && !isNumber(node.getChild(0)) && !isNumber(node.getChild(1));
 	}
 
-	private static boolean isConstant(SpelNode node) {
-		return isPlus(node) ? operandsOf(node).allMatch(KeyParser::isConstant)
-				: node instanceof Literal && !(node instanceof NullLiteral);
+	private static boolean isNumber(SpelNode node) {
+		return node instanceof Literal literal && literal.getLiteralValue().getValue() instanceof Number;
 	}
 
-	private static Stream<SpelNode> operandsOf(SpelNode plus) {
-		return Stream.of(plus.getChild(0), plus.getChild(1));
-	}
-
-	private static Stream<SpelNode> operands(SpelNode node) {
-		return isPlus(node) ? operandsOf(node).flatMap(KeyParser::operands) : Stream.of(node);
-	}
-
-	LockDefinitionException refuse(String problem, String remedy) {
+	private LockDefinitionException refuse(String problem, String remedy) {
 		String more = this.template ? null : remedy();
 		return this.annotated.refuse("key", this.written, problem, remedy + ((more != null) ? "; " + more : ""));
 	}
@@ -302,22 +254,9 @@ final class KeyParser extends SpelExpressionParser {
 						+ " are not in its class file: compile it with -parameters, or write " + known;
 	}
 
-	/*
-	 * For text without quotes between references. In an operation such as #a * (#b) the
-	 * text is not text.
-	 */
 	private @Nullable String remedy() {
-		Matcher reference = REFERENCE.matcher(this.written);
-		String text = reference.replaceAll("");
-		if (this.written.indexOf('\'') >= 0) {
-			return null;
-		}
-		if (this.written.indexOf('#') < 0) {
-			return "if it is a fixed key write \"'" + this.written + "'\" in quotes"
-					+ (this.written.contains("{") ? "; the value of a parameter is #{#name}" : "");
-		}
-		return (TEXT.matcher(text).matches() && !text.isBlank())
-				? "for text with a value in it write \"" + reference.replaceAll("#{$0}") + "\"" : null;
+		return (this.written.indexOf('\'') >= 0) ? null : "for a fixed key write \"'" + this.written
+				+ "'\" in quotes, and for text with a value in it \"text:#{#value}\"";
 	}
 
 }

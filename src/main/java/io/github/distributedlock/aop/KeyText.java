@@ -21,6 +21,9 @@ import org.springframework.util.ObjectUtils;
  */
 final class KeyText {
 
+	private static final List<Class<?>> PLAIN = List.of(CharSequence.class, Number.class, Boolean.class,
+			Character.class, UUID.class, Locale.class, Currency.class, URI.class, Class.class);
+
 	private KeyText() {
 	}
 
@@ -59,19 +62,20 @@ final class KeyText {
 	}
 
 	private static String plain(Object value) {
-		if (value instanceof CharSequence || value instanceof Number || value instanceof Boolean
-				|| value instanceof Character || value instanceof UUID || value instanceof Locale
-				|| value instanceof Currency || value instanceof URI
-				|| value.getClass().getName().startsWith("java.time.")) {
-			return value.toString();
+		if (value instanceof String text) {
+			return text;
 		}
 		if (value instanceof Enum<?> constant) {
 			return constant.name();
 		}
-		if (value instanceof Class<?> type) {
-			return type.getName();
+		String type = value.getClass().getTypeName();
+		String text = (value instanceof Class<?> named) ? named.getName() : value.toString();
+		// The JDK's own text, of a number that has no other.
+		boolean none = text.startsWith(type) && text.startsWith("@", type.length());
+		if (!none && (PLAIN.stream().anyMatch((each) -> each.isInstance(value)) || type.startsWith("java.time."))) {
+			return text;
 		}
-		throw new IllegalArgumentException("is a " + value.getClass().getTypeName()
+		throw new IllegalArgumentException("is a " + type
 				+ ", whose text need not be the same in every JVM: name what identifies it, such as #order.id");
 	}
 

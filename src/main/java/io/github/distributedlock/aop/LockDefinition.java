@@ -46,18 +46,15 @@ record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Null
 	 * @throws LockDefinitionException if it said so for good
 	 */
 	void require(Consumer<LockRequest> store) {
-		LockRequest request = this.template.prototype();
 		try {
-			store.accept(request);
+			store.accept(this.template.prototype());
 		}
 		catch (LockBackendException ex) {
 			if (ex.isRetryable() || !ex.isNotCarriedOut()) {
 				throw ex;
 			}
 			// Without it as the cause: it would be reported in place of this.
-			String attribute = request.fair() ? "fair" : request.fenced() ? "fenced" : "mode";
-			throw this.annotated.refuse(attribute, attribute.equals("mode") ? request.mode() : true,
-					"is not possible here: " + ex.problem(), ex.remedy().orElse(null));
+			throw this.annotated.refuse("not possible here: " + ex.problem(), ex.remedy().orElse(null));
 		}
 	}
 

@@ -56,7 +56,7 @@ class LockInterceptor implements MethodInterceptor {
 		LockHandle handle;
 		try {
 			handle = (skipped != null) ? lock().tryAcquire(request).orElse(null)
-					: given(lock().acquire(request), "acquire", "mock(LockHandle.class)", request);
+					: given(lock().acquire(request), request);
 		}
 		catch (LockNotAcquiredException | LockBackendException ex) {
 			return fallBack(definition, target, invocation.getArguments(), ex);
@@ -104,13 +104,12 @@ class LockInterceptor implements MethodInterceptor {
 	/**
 	 * The answer of the lock, which is missing if that is a mock that knows none.
 	 */
-	<T> T given(@Nullable T answer, String method, String value, LockRequest request) {
+	static <T> T given(@Nullable T answer, LockRequest request) {
 		if (answer == null) {
-			throw new IllegalStateException("DistributedLock " + lock().getClass().getName()
-					+ " gave no handle for lock " + LockException.printable(request.keys())
-					+ ". If it is a mock, let it give one: given(lock." + method
-					+ "(any(LockRequest.class))).willReturn(" + value
-					+ "). Or have real locks in the test: distributed-lock.backend=memory");
+			throw new IllegalStateException("The DistributedLock gave no handle for lock "
+					+ LockException.printable(request.keys()) + ". If it is a mock, let it give one, as by"
+					+ " given(lock.acquire(any(LockRequest.class))).willReturn(mock(LockHandle.class)). Or have real"
+					+ " locks in the test: distributed-lock.backend=memory");
 		}
 		return answer;
 	}

@@ -20,34 +20,26 @@ record LossReaction(OnLost onLost) {
 	static LossReaction of(AnnotatedMethod annotated) {
 		LossReaction reaction = new LossReaction(annotated.annotation().onLost());
 		Class<?> result = annotated.resultType();
-		LockDefinitionException refusal = CompletionStage.class.isAssignableFrom(result)
-				? reaction.refusal(annotated, result, result.isAssignableFrom(CompletableFuture.class)) : null;
-		if (refusal != null) {
-			throw refusal;
+		if (CompletionStage.class.isAssignableFrom(result)) {
+			reaction.checkStage(annotated, result, result.isAssignableFrom(CompletableFuture.class));
 		}
 		return reaction;
 	}
 
-	private @Nullable LockDefinitionException refusal(AnnotatedMethod annotated, Class<?> stage, boolean replaceable) {
+	/**
+	 * Checks a stage that a method returns, or is declared to return.
+	 * @param replaceable whether another can be returned in its place
+	 * @throws LockDefinitionException if a loss could not be told as the annotation says
+	 */
+	void checkStage(AnnotatedMethod annotated, Class<?> stage, boolean replaceable) {
 		if (this.onLost == OnLost.INTERRUPT) {
-			return annotated.refuse("onLost", this.onLost, "interrupts the thread that runs the method, but a method"
+			throw annotated.refuse("onLost", this.onLost, "interrupts the thread that runs the method, but a method"
 					+ " that returns " + stage.getName() + " goes on elsewhere", "choose THROW or REPORT");
 		}
-		return (fails() && !replaceable) ? annotated.refuse("onLost", this.onLost,
-				"lets the returned future fail, but cannot make one of type " + stage.getName(),
-				"return CompletableFuture or CompletionStage, or choose REPORT") : null;
-	}
-
-	/**
-	 * Checks what shows only when the method has returned a stage that its declaration
-	 * does not tell of.
-	 * @param replaceable whether another can be returned in its place
-	 * @throws IllegalStateException if a loss could not be told as the annotation says
-	 */
-	void checkStage(AnnotatedMethod annotated, CompletionStage<?> stage, boolean replaceable) {
-		LockDefinitionException refusal = refusal(annotated, stage.getClass(), replaceable);
-		if (refusal != null) {
-			throw new IllegalStateException(refusal.getMessage());
+		if (fails() && !replaceable) {
+			throw annotated.refuse("onLost", this.onLost,
+					"lets the returned future fail, but cannot make one of type " + stage.getName(),
+					"return CompletableFuture or CompletionStage, or choose REPORT");
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 
 import io.github.distributedlock.CurrentLock;
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockHandle;
 import org.jspecify.annotations.Nullable;
 
@@ -73,7 +74,6 @@ final class PendingRelease implements AutoCloseable {
 		}
 		CompletableFuture<@Nullable Object> after = new CompletableFuture<>();
 		count(1);
-		boolean followed = false;
 		try {
 			stage.whenComplete((value, thrown) -> {
 				Throwable failure = reaction.outcome(thrown, this.handle);
@@ -85,16 +85,19 @@ final class PendingRelease implements AutoCloseable {
 					}
 				});
 			});
-			followed = true;
 		}
-		finally {
-			if (!followed) {
-				done();
-			}
+		catch (Throwable ex) {
+			done();
+			throw ex;
 		}
 		this.leavesThread = !this.inTransaction;
 		boolean replaceable = isReplaceable(stage, definition.annotated().resultType());
-		reaction.checkStage(definition.annotated(), stage, replaceable);
+		try {
+			reaction.checkStage(definition.annotated(), stage.getClass(), replaceable);
+		}
+		catch (LockDefinitionException ex) {
+			throw new IllegalStateException(ex.getMessage());
+		}
 		if (!replaceable) {
 			return stage;
 		}

@@ -3,6 +3,7 @@ package io.github.distributedlock.aop;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
+import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -51,12 +52,9 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 
 	@Override
 	public CompletableFuture<?> acquire() {
-		boolean skips = this.definition.skipped() != null;
-		return this.advice.given(
-				skips ? this.advice.lock().tryAcquireAsync(this.request)
-						: this.advice.lock().acquireAsync(this.request),
-				skips ? "tryAcquireAsync" : "acquireAsync",
-				skips ? "completedFuture(Optional.empty())" : "completedFuture(mock(LockHandle.class))", this.request);
+		DistributedLock lock = this.advice.lock();
+		return LockInterceptor.given((this.definition.skipped() != null) ? lock.tryAcquireAsync(this.request)
+				: lock.acquireAsync(this.request), this.request);
 	}
 
 	@Override

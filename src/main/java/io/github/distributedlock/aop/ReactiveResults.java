@@ -8,7 +8,6 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.KotlinDetector;
-import org.springframework.core.KotlinReflectionParameterNameDiscoverer;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ReactiveAdapter;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -102,25 +101,13 @@ final class ReactiveResults {
 	}
 
 	/**
-	 * Whether a method is the getter of a property in Kotlin. Spring tells only of
-	 * functions whether they may return null.
-	 */
-	static boolean isKotlinGetter(AnnotatedMethod annotated) {
-		Method method = annotated.method();
-		return isKnownToKotlin(method) && method.getParameterCount() == 0 && method.getReturnType() != void.class
-				&& new KotlinReflectionParameterNameDiscoverer().getParameterNames(method) == null;
-	}
-
-	private static boolean isKnownToKotlin(Method method) {
-		return KotlinDetector.isKotlinType(method.getDeclaringClass()) && isPresent("kotlin.reflect.full.KClasses");
-	}
-
-	/**
-	 * Whether Kotlin's compiler was told that a method never returns null.
+	 * Whether Kotlin's compiler was told that a method never returns null. Before Spring
+	 * 7 each getter of a property counts as such.
 	 */
 	static boolean isNeverNull(AnnotatedMethod annotated) {
 		Method method = annotated.method();
-		return isKnownToKotlin(method) && !annotated.result().toClass().getName().equals("kotlin.Unit")
+		return KotlinDetector.isKotlinType(method.getDeclaringClass()) && isPresent("kotlin.reflect.full.KClasses")
+				&& !annotated.result().toClass().getName().equals("kotlin.Unit")
 				&& !(annotated.result().getType() instanceof TypeVariable) && method.getReturnType() != void.class
 				&& !new MethodParameter(method, -1).isOptional();
 	}

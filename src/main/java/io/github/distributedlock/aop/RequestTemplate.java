@@ -60,13 +60,18 @@ final class RequestTemplate {
 		request = with(request, "leaseTime", annotation.leaseTime(), LockRequest::leaseTime);
 		request = with(request, "maxHoldTime", annotation.maxHoldTime(), LockRequest::maxHoldTime);
 		request = with(request, "minHoldTime", annotation.minHoldTime(), LockRequest::minHoldTime);
-		request = request.mode(annotation.mode());
-		request = with(request, "fair", annotation.fair(), "", annotation.fair(), LockRequest::fair, null);
-		request = with(request, "fenced", annotation.fenced(), "", annotation.fenced(), LockRequest::fenced, null);
 		String name = resolve("name", annotation.name());
-		return request.name(name.isEmpty() ? this.annotated.shortName() : name)
-			.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY)
-			.awaitedOnStop(true);
+		try {
+			return request.mode(annotation.mode())
+				.fair(annotation.fair())
+				.fenced(annotation.fenced())
+				.name(name.isEmpty() ? this.annotated.shortName() : name)
+				.expireOnClose(annotation.releaseOn() == ReleaseOn.EXPIRY)
+				.awaitedOnStop(true);
+		}
+		catch (IllegalArgumentException ex) {
+			throw this.annotated.refuse("not possible: " + ex.getMessage(), null);
+		}
 	}
 
 	private LockRequest with(LockRequest request, String attribute, String written,
@@ -84,18 +89,13 @@ final class RequestTemplate {
 			throw this.annotated.refuse(attribute, written, shown + "is not a duration",
 					"write \"2s\", \"PT2S\" or \"500\" (milliseconds)", ex);
 		}
-		boolean endless = duration.isNegative() && !attribute.equals("waitTime");
-		return with(request, attribute, written, shown, duration, wither,
-				endless ? "leave it empty: the lease is then renewed until the method ends" : null);
-	}
-
-	private <T> LockRequest with(LockRequest request, String attribute, Object written, String shown, T value,
-			BiFunction<LockRequest, T, LockRequest> wither, @Nullable String remedy) {
 		try {
-			return wither.apply(request, value);
+			return wither.apply(request, duration);
 		}
 		catch (IllegalArgumentException ex) {
-			throw this.annotated.refuse(attribute, written, shown + "cannot be: " + ex.getMessage(), remedy, ex);
+			boolean endless = duration.isNegative() && !attribute.equals("waitTime");
+			throw this.annotated.refuse(attribute, written, shown + "cannot be: " + ex.getMessage(),
+					endless ? "leave it empty: the lease is then renewed until the method ends" : null, ex);
 		}
 	}
 

@@ -4,7 +4,6 @@ import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -33,34 +32,24 @@ import org.springframework.util.ReflectionUtils;
 record ResultRules(AnnotatedMethod annotated, boolean open) {
 
 	/**
-	 * By name, since their libraries need not be there.
+	 * Each kind, and the names of its types, since their libraries need not be there.
 	 */
-	private static final Map<String, String> OUTLIVING = new HashMap<>();
-
-	static {
-		list("a reactive stream", Flow.Publisher.class.getName(), "org.reactivestreams.Publisher");
-		list("a Kotlin flow", "kotlinx.coroutines.flow.Flow");
-		list("a Kotlin job", "kotlinx.coroutines.Job");
-		list("a lazy sequence", "kotlin.sequences.Sequence");
-		list("a reactive result", "io.reactivex.rxjava3.core.SingleSource", "io.reactivex.rxjava3.core.MaybeSource",
-				"io.reactivex.rxjava3.core.CompletableSource", "io.reactivex.rxjava3.core.ObservableSource",
-				"io.smallrye.mutiny.Uni");
-		list("a deferred result", "org.springframework.web.context.request.async.DeferredResult",
-				"org.springframework.web.context.request.async.WebAsyncTask");
-		list("a body that is written later",
-				"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
-				"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter");
-		list("work that is done later", Callable.class.getName(), Supplier.class.getName());
-		list("a lazy stream", BaseStream.class.getName());
-		list("an iterator that is read later", Iterator.class.getName());
-		list("a future that does not tell when it completes", Future.class.getName());
-	}
-
-	/**
-	 * A result that is declared as one of their supertypes may turn out to be one.
-	 */
-	private static final List<Class<?>> OUTLIVING_OF_THE_JDK = List.of(Flow.Publisher.class, Callable.class,
-			Supplier.class, BaseStream.class, Iterator.class, Future.class);
+	private static final List<List<String>> OUTLIVING = List.of(
+			List.of("a reactive stream", Flow.Publisher.class.getName(), "org.reactivestreams.Publisher"),
+			List.of("a Kotlin flow", "kotlinx.coroutines.flow.Flow"), List.of("a Kotlin job", "kotlinx.coroutines.Job"),
+			List.of("a lazy sequence", "kotlin.sequences.Sequence"),
+			List.of("a reactive result", "io.reactivex.rxjava3.core.SingleSource",
+					"io.reactivex.rxjava3.core.MaybeSource", "io.reactivex.rxjava3.core.CompletableSource",
+					"io.reactivex.rxjava3.core.ObservableSource", "io.smallrye.mutiny.Uni"),
+			List.of("a deferred result", "org.springframework.web.context.request.async.DeferredResult",
+					"org.springframework.web.context.request.async.WebAsyncTask"),
+			List.of("a body that is written later",
+					"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+					"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter"),
+			List.of("work that is done later", Callable.class.getName(), Supplier.class.getName()),
+			List.of("a lazy stream", BaseStream.class.getName()),
+			List.of("an iterator that is read later", Iterator.class.getName()),
+			List.of("a future that does not tell when it completes", Future.class.getName()));
 
 	/**
 	 * The kinds above that can be followed where Reactor is.
@@ -165,8 +154,8 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 	}
 
 	private static boolean isOpen(ResolvableType type, int depth) {
-		Class<?> raw = type.toClass();
-		return OUTLIVING_OF_THE_JDK.stream().anyMatch(raw::isAssignableFrom)
+		// What the types above have above them.
+		return type.toClass() == Object.class || type.toClass() == AutoCloseable.class
 				|| (depth > 0 && contents(type).stream().anyMatch((content) -> isOpen(content, depth - 1)));
 	}
 
@@ -213,17 +202,15 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 		return (getter != null) ? Collections.singletonList(ReflectionUtils.invokeMethod(getter, value)) : List.of();
 	}
 
-	private static void list(String kind, String... types) {
-		for (String type : types) {
-			OUTLIVING.put(type, kind);
-		}
-	}
-
 	private static @Nullable String kind(@Nullable Class<?> type) {
 		if (type == null || CompletionStage.class.isAssignableFrom(type)) {
 			return null;
 		}
-		String kind = OUTLIVING.get(type.getName());
+		String kind = OUTLIVING.stream()
+			.filter((each) -> each.contains(type.getName()))
+			.map((each) -> each.get(0))
+			.findFirst()
+			.orElse(null);
 		for (Class<?> each : type.getInterfaces()) {
 			kind = (kind != null) ? kind : kind(each);
 		}

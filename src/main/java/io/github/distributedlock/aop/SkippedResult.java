@@ -69,14 +69,9 @@ final class SkippedResult {
 		if (Map.class.isAssignableFrom(type)) {
 			return ifPossible(() -> CollectionFactory.createMap(type, 0));
 		}
-		if (ReactiveResults.isKotlinGetter(annotated)) {
-			throw refuse(annotated,
-					"that is the getter of a Kotlin property, since Spring does not tell whether that" + " may be null",
-					"annotate a function");
-		}
 		if (ReactiveResults.isNeverNull(annotated)) {
-			throw refuse(annotated, "whose result is never null",
-					"let it return " + annotated.result().toClass().getSimpleName() + "? (null then says skipped)");
+			throw refuse(annotated, "whose result is never null", "let it be a function that returns "
+					+ annotated.result().toClass().getSimpleName() + "? (null then says skipped)");
 		}
 		return () -> null;
 	}

@@ -1,6 +1,7 @@
 package io.github.distributedlock.reactive;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -69,17 +70,14 @@ public final class LockContext {
 	 * other chains.
 	 */
 	static @Nullable Object call(ContextView context, LockedSubscription.MethodCall method) throws Throwable {
-		return call(handles(context), method);
-	}
-
-	private static @Nullable Object call(List<LockHandle> handles, LockedSubscription.MethodCall method)
-			throws Throwable {
-		int outermost = handles.size() - 1;
-		if (outermost < 0) {
+		List<LockHandle> handles = handles(context);
+		Collections.reverse(handles);
+		List<CurrentLock> bindings = handles.stream().map(CurrentLock::bind).toList();
+		try {
 			return method.call();
 		}
-		try (CurrentLock binding = CurrentLock.bind(handles.get(outermost))) {
-			return call(handles.subList(0, outermost), method);
+		finally {
+			bindings.forEach(CurrentLock::close);
 		}
 	}
 

@@ -78,13 +78,6 @@ public interface LockedInvocation {
 	@Nullable Throwable outcome(@Nullable Throwable failure, LockHandle handle);
 
 	/**
-	 * The call for people.
-	 * @return the annotation and the method
-	 */
-	@Override
-	String toString();
-
-	/**
 	 * A result that takes the lock at each subscription. Elements are passed on at once,
 	 * and an only value after the release, as the completion is.
 	 * @param type the type of the method's result

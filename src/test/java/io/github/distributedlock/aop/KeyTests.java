@@ -142,7 +142,7 @@ class KeyTests {
 
 	static List<Object> noKeys() {
 		return List.of(new Object(), new Order(1, "a"), Map.of("a", 1), Optional.of("a"), new Date(),
-				new byte[] { 1, 2 }, List.of(List.of("a")), Thread.currentThread());
+				new byte[] { 1, 2 }, List.of(List.of("a")), Thread.currentThread(), new Wordless());
 	}
 
 	@ParameterizedTest
@@ -206,6 +206,33 @@ class KeyTests {
 		@Override
 		public String toString() {
 			return "order";
+		}
+
+	}
+
+	/**
+	 * A number that has the JDK's text, of the JVM.
+	 */
+	static class Wordless extends Number {
+
+		@Override
+		public int intValue() {
+			return 1;
+		}
+
+		@Override
+		public long longValue() {
+			return 1;
+		}
+
+		@Override
+		public float floatValue() {
+			return 1;
+		}
+
+		@Override
+		public double doubleValue() {
+			return 1;
 		}
 
 	}

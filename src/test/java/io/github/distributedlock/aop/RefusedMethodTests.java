@@ -153,17 +153,17 @@ class RefusedMethodTests {
 	@Test
 	void whatContradictsASharedLock() {
 		AdvisorContext.refusal(SharedAndFair.class)
-			.hasMessageContaining("run(): fair = true cannot be: Lock [")
+			.hasMessageContaining("run(): not possible: Lock [")
 			.hasMessageContaining("SharedAndFair.run] was requested as SHARED and fair, but a shared lock queues up");
 		AdvisorContext.refusal(SharedAndFenced.class)
-			.hasMessageContaining("run(): fenced = true cannot be: Lock [")
+			.hasMessageContaining("run(): not possible: Lock [")
 			.hasMessageContaining("SharedAndFenced.run] was requested as SHARED and fenced, but a fencing token tells");
 	}
 
 	@Test
 	void aFencingTokenForSeveralKeys() {
 		AdvisorContext.refusal(Fenced.class)
-			.hasMessageContaining("run(): fenced = true cannot be: Lock [")
+			.hasMessageContaining("run(): not possible: Lock [")
 			.hasMessageContaining(
 					"was requested as fenced, but a fencing token is of one key. Request one key as fenced");
 	}

@@ -27,18 +27,15 @@ class RefusedFunctionTests {
 	@Test
 	fun `skipped call of a function that is never null is refused`() {
 		refused(NeverNull::class.java, "NeverNull.pay(Continuation): ifBusy = SKIP has no result to return",
-			"let it return String? (null then says skipped)")
+			"let it be a function that returns String? (null then says skipped)")
 		refused(NeverNullBlocking::class.java, "NeverNullBlocking.pay(): ifBusy = SKIP has no result to return",
-			"let it return String? (null then says skipped)")
+			"let it be a function that returns String? (null then says skipped)")
 	}
 
-	/**
-	 * Kotlin tells of functions only whether they may be null.
-	 */
 	@Test
-	fun `skipped getter of a property is refused as such`() =
+	fun `skipped getter of a property that is never null is refused`() =
 		refused(Property::class.java, "Property.getRate(): ifBusy = SKIP has no result to return",
-			"of a method that is the getter of a Kotlin property", "annotate a function")
+			"whose result is never null", "let it be a function")
 
 	@Test
 	fun `future inside of a suspend function is refused`() =
@@ -83,7 +80,7 @@ class RefusedFunctionTests {
 	open class Property {
 
 		@get:DistributedLock(ifBusy = IfBusy.SKIP)
-		open val rate: String?
+		open val rate: String
 			get() = "high"
 
 	}
