@@ -154,7 +154,7 @@ final class Acquirer {
 			if (holds != null) {
 				handle = open(holds, keys, options.mode(), options.request().detached(), call, this.reentrancy);
 			}
-			publish(handle, keys, options, wait);
+			publish(handle, options, wait);
 			ObservedWaits.end(observed, handle != null, wait);
 			done = true;
 			return handle;
@@ -182,12 +182,12 @@ final class Acquirer {
 		}
 	}
 
-	private void publish(@Nullable EngineHandle handle, List<String> keys, HoldOptions options, Wait wait) {
+	private void publish(@Nullable EngineHandle handle, HoldOptions options, Wait wait) {
 		if (handle == null) {
-			this.events.publish(new LockEvent.NotAcquired(options.name(), keys, wait.waited(), wait.holder()));
+			this.events.publish(new LockEvent.NotAcquired(options.request(), wait.waited(), wait.holder()));
 		}
 		else if (this.events.areHeard()) {
-			this.events.publish(new LockEvent.Acquired(options.name(), keys, handle.owner(), wait.waited()));
+			this.events.publish(new LockEvent.Acquired(options.request(), handle.owner(), wait.waited()));
 		}
 	}
 
@@ -432,7 +432,7 @@ final class Acquirer {
 			if (isDone()) {
 				return false;
 			}
-			publish(this.handle, this.keys, this.options, this.wait);
+			publish(this.handle, this.options, this.wait);
 			return complete(this.result.apply(this.handle));
 		}
 

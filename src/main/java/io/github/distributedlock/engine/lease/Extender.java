@@ -143,7 +143,7 @@ public final class Extender {
 			ownership.plan().renewed(sent, lease.toNanos());
 			if (isLate) {
 				this.late.increment();
-				this.events.publishElsewhere(new LockEvent.RenewedLate(ownership.name(), ownership.key(),
+				this.events.publishElsewhere(new LockEvent.RenewedLate(ownership.request(), ownership.key(),
 						ownership.owner(), Duration.ofNanos(left)));
 			}
 		}
