@@ -84,8 +84,10 @@ public enum DurationRange {
 	 * @return whole seconds or milliseconds
 	 */
 	public static String text(Duration duration) {
-		boolean seconds = (duration.getNano() == 0 && !duration.isZero()) || Math.abs(duration.getSeconds()) > 100_000;
-		return seconds ? duration.getSeconds() + " s" : duration.toMillis() + " ms";
+		long seconds = duration.getSeconds();
+		boolean whole = duration.getNano() == 0 && !duration.isZero();
+		// Math.abs of the least number is negative.
+		return (whole || seconds > 100_000 || seconds < -100_000) ? seconds + " s" : duration.toMillis() + " ms";
 	}
 
 }

@@ -18,49 +18,59 @@ import org.jspecify.annotations.Nullable;
 public interface LockEvent {
 
 	/**
+	 * The request that the event is about: the one that was made, or whose hold has the
+	 * key.
+	 * @return the request
+	 */
+	LockRequest request();
+
+	/**
 	 * The low-cardinality {@linkplain LockRequest#name(String) name} of the request, for
 	 * meters.
 	 * @return the name
 	 */
-	String name();
+	default String name() {
+		return request().name();
+	}
 
 	/**
-	 * The keys that the event is about: those of the request, or one of them.
+	 * The keys that the event is about: those of the request, in the order given there,
+	 * or one of them.
 	 * @return the keys, at least one
 	 */
-	List<String> keys();
+	default List<String> keys() {
+		return request().keys();
+	}
 
 	/**
 	 * A request got its lock from the store. Re-entering one is no event.
 	 *
-	 * @param name the name of the request
-	 * @param keys the keys
+	 * @param request the request
 	 * @param owner the owner token
 	 * @param waited the time from asking to having
 	 */
-	record Acquired(String name, List<String> keys, String owner, Duration waited) implements LockEvent {
+	record Acquired(LockRequest request, String owner, Duration waited) implements LockEvent {
 	}
 
 	/**
 	 * A request ended without a lock because a key was busy.
 	 *
-	 * @param name the name of the request
-	 * @param keys the keys
+	 * @param request the request
 	 * @param waited the time from asking to giving up
 	 * @param holder the owner token of the holder where it is known
 	 */
-	record NotAcquired(String name, List<String> keys, Duration waited, @Nullable String holder) implements LockEvent {
+	record NotAcquired(LockRequest request, Duration waited, @Nullable String holder) implements LockEvent {
 	}
 
 	/**
 	 * A lock was given back.
 	 *
-	 * @param name the name of the request
+	 * @param request the request
 	 * @param key the key
 	 * @param owner the owner token
 	 * @param held the time from having to giving back
 	 */
-	record Released(String name, String key, String owner, Duration held) implements LockEvent {
+	record Released(LockRequest request, String key, String owner, Duration held) implements LockEvent {
 
 		@Override
 		public List<String> keys() {
@@ -73,12 +83,12 @@ public interface LockEvent {
 	 * A lease was renewed, but less than half of the time between renewals was left of
 	 * it.
 	 *
-	 * @param name the name of the request
+	 * @param request the request
 	 * @param key the key
 	 * @param owner the owner token
 	 * @param left what had been left of the lease
 	 */
-	record RenewedLate(String name, String key, String owner, Duration left) implements LockEvent {
+	record RenewedLate(LockRequest request, String key, String owner, Duration left) implements LockEvent {
 
 		@Override
 		public List<String> keys() {
@@ -94,13 +104,13 @@ public interface LockEvent {
 	 * the key, and those before it may have been without it, too. A key that is lost
 	 * while its request waits for its other keys is acquired anew, and there is no event.
 	 *
-	 * @param name the name of the request
+	 * @param request the request
 	 * @param key the key
 	 * @param owner the owner token
 	 * @param reason why
 	 * @param held the time from having to losing
 	 */
-	record Lost(String name, String key, String owner, Reason reason, Duration held) implements LockEvent {
+	record Lost(LockRequest request, String key, String owner, Reason reason, Duration held) implements LockEvent {
 
 		@Override
 		public List<String> keys() {
@@ -148,12 +158,13 @@ public interface LockEvent {
 	 * The store could not be reached to give a lock back; this is retried in the
 	 * background until the lease has run out.
 	 *
-	 * @param name the name of the request
+	 * @param request the request
 	 * @param key the key
 	 * @param owner the owner token
 	 * @param cause what the store answered
 	 */
-	record ReleaseDeferred(String name, String key, String owner, LockBackendException cause) implements LockEvent {
+	record ReleaseDeferred(LockRequest request, String key, String owner,
+			LockBackendException cause) implements LockEvent {
 
 		@Override
 		public List<String> keys() {

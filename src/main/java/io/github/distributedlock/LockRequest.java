@@ -404,7 +404,7 @@ public final class LockRequest {
 		refuseIf(shared && fenced(), "SHARED and fenced, but a fencing token tells who wrote last, and shared locks are"
 				+ " for reading. Request it without fenced, or as EXCLUSIVE");
 		refuseIf(fenced() && this.keys.size() > 1,
-				"fenced, but a fencing token is of one key. Request one key as" + " fenced, and the others around it");
+				"fenced, but a fencing token is of one key. Request one key as fenced, and the others around it");
 	}
 
 	private void refuseIf(boolean refused, String what) {

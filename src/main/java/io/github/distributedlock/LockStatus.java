@@ -95,14 +95,14 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	/**
 	 * One for which a key is busy.
 	 *
-	 * @param name its owner token, {@code app@host/pid#random:n}; of a reservation that
+	 * @param owner its owner token, {@code app@host/pid#random:n}; of a reservation that
 	 * is not for a fair request, the instance, which is the part before the last colon
 	 * @param state what it has
 	 * @param mode who may hold the key together with it
 	 * @param left how long it has it unless it is renewed, {@code null} if the store does
 	 * not say so
 	 */
-	public record Holder(String name, State state, LockMode mode, @Nullable Duration left) {
+	public record Holder(String owner, State state, LockMode mode, @Nullable Duration left) {
 	}
 
 	/**

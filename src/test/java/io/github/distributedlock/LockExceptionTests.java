@@ -53,16 +53,17 @@ class LockExceptionTests {
 	}
 
 	@Test
-	void eventsAndExceptionsSayWhichKeysTheyAreAbout() {
+	void eventsAndExceptionsSayWhatTheyAreAbout() {
 		List<String> keys = List.of("a", "b");
 		assertThat(new LockInterruptedException("interrupted", keys, null).keys()).isEqualTo(keys);
 		assertThat(new LockUpgradeException("shared", "do not", keys).keys()).isEqualTo(keys);
 		assertThat(LockBackendException.of("down").build().keys()).isEmpty();
-		assertThat(Stream.<LockEvent>of(new LockEvent.Released("n", "a", "us", Duration.ZERO),
-				new LockEvent.RenewedLate("n", "a", "us", Duration.ZERO),
-				new LockEvent.Lost("n", "a", "us", LockEvent.Lost.Reason.TAKEN, Duration.ZERO),
-				new LockEvent.ReleaseDeferred("n", "a", "us", LockBackendException.of("down").build())))
-			.allMatch((event) -> event.keys().equals(List.of("a")));
+		LockRequest request = LockRequest.of(keys).name("n");
+		assertThat(Stream.<LockEvent>of(new LockEvent.Released(request, "a", "us", Duration.ZERO),
+				new LockEvent.RenewedLate(request, "a", "us", Duration.ZERO),
+				new LockEvent.Lost(request, "a", "us", LockEvent.Lost.Reason.TAKEN, Duration.ZERO),
+				new LockEvent.ReleaseDeferred(request, "a", "us", LockBackendException.of("down").build())))
+			.allMatch((event) -> event.keys().equals(List.of("a")) && event.name().equals("n"));
 	}
 
 	@Test

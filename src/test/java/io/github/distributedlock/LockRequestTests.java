@@ -85,6 +85,9 @@ class LockRequestTests {
 		DURATIONS.forEach((what, wither) -> assertThatIllegalArgumentException().as(what)
 			.isThrownBy(() -> wither.apply(Duration.ofSeconds(Long.MAX_VALUE)))
 			.withMessageEndingWith("at most 365 days"));
+		DURATIONS.forEach((what, wither) -> assertThatIllegalArgumentException().as(what)
+			.isThrownBy(() -> wither.apply(Duration.ofSeconds(Long.MIN_VALUE, 1)))
+			.withMessageStartingWith(what + " " + Long.MIN_VALUE + " s is out of range"));
 	}
 
 	@Test

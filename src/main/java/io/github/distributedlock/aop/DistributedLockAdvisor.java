@@ -2,6 +2,7 @@ package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.Collection;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -113,12 +114,12 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	}
 
 	/**
-	 * The {@linkplain LockRequest#name(String) names} of the locks of all classes that
-	 * the pointcut was asked about so far.
-	 * @return the names
+	 * The requests of the annotated methods of all classes that the pointcut was asked
+	 * about so far. Their keys may only stand for those of a call.
+	 * @return the requests
 	 */
-	public Set<String> lockNames() {
-		return this.definitions.names();
+	public List<LockRequest> requests() {
+		return this.definitions.requests();
 	}
 
 	/**

@@ -8,12 +8,12 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockRequest;
@@ -86,14 +86,15 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * The names of the locks of all methods that were found so far.
+	 * The request of each method that was found so far, whose keys may only stand for
+	 * those of a call.
 	 */
-	Set<String> names() {
+	List<LockRequest> requests() {
 		return this.definitions.values()
 			.stream()
 			.flatMap((known) -> known.values().stream())
-			.map((definition) -> definition.template().prototype().name())
-			.collect(Collectors.toSet());
+			.map((definition) -> definition.template().prototype())
+			.toList();
 	}
 
 	/**

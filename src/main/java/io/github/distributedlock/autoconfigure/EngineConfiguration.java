@@ -68,9 +68,9 @@ class EngineConfiguration {
 	// None where a test has put a mock of DistributedLock in the place of the engine.
 	@Bean
 	@Nullable EngineLifecycle distributedLockLifecycle(ObjectProvider<LockEngine> engine, LockBackend backend,
-			ObjectProvider<DistributedLockAdvisor> advisor, DistributedLockProperties properties) {
-		LockEngine started = engine.getIfAvailable();
-		return (started != null) ? new EngineLifecycle(started, backend, advisor::getIfUnique, properties) : null;
+			ObjectProvider<DistributedLockAdvisor> advisor) {
+		LockEngine found = engine.getIfAvailable();
+		return (found != null) ? new EngineLifecycle(found, backend, advisor::getIfUnique) : null;
 	}
 
 	/**

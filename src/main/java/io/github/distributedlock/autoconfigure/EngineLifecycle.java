@@ -2,7 +2,6 @@ package io.github.distributedlock.autoconfigure;
 
 import java.util.function.Supplier;
 
-import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.LockBackend;
@@ -35,16 +34,12 @@ final class EngineLifecycle implements SmartLifecycle {
 
 	private final Supplier<@Nullable DistributedLockAdvisor> advisor;
 
-	private final DistributedLockProperties properties;
-
 	private volatile boolean started;
 
-	EngineLifecycle(LockEngine engine, LockBackend backend, Supplier<@Nullable DistributedLockAdvisor> advisor,
-			DistributedLockProperties properties) {
+	EngineLifecycle(LockEngine engine, LockBackend backend, Supplier<@Nullable DistributedLockAdvisor> advisor) {
 		this.engine = engine;
 		this.backend = backend;
 		this.advisor = advisor;
-		this.properties = properties;
 	}
 
 	@Override
@@ -63,11 +58,8 @@ final class EngineLifecycle implements SmartLifecycle {
 			if (ex.isNotCarriedOut() && !ex.isRetryable()) {
 				throw ex;
 			}
-			logger.warn("{}. The application starts, and its first lock asks again. Until Redis answers, a request"
-					+ " fails after its wait time, {} unless it says otherwise; one that may not wait fails at once,"
-					+ " or after the command timeout of {} if Redis is silent", ex.getMessage(),
-					DurationRange.text(this.properties.waitTime()),
-					DurationRange.text(this.properties.redis().commandTimeout()));
+			logger.warn("{}. The application starts, and its first lock asks again: until the store answers, a request"
+					+ " fails after its wait time", ex.getMessage());
 		}
 	}
 

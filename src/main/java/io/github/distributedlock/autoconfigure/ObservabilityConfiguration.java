@@ -50,7 +50,7 @@ class ObservabilityConfiguration {
 		SmartInitializingSingleton distributedLockMetersFromTheStart(LockMeters meters,
 				ObjectProvider<DistributedLockAdvisor> advisors, ObjectProvider<LockEngine> engines) {
 			return () -> {
-				advisors.forEach((advisor) -> advisor.lockNames().forEach(meters::expect));
+				advisors.forEach((advisor) -> advisor.requests().forEach(meters::expect));
 				engines.ifUnique((engine) -> meters.observe(engine, LockEngine::keysHeld, LockEngine::requestsWaiting));
 			};
 		}

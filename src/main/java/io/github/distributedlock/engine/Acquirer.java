@@ -199,7 +199,7 @@ final class Acquirer {
 			if (holds != null) {
 				handle = open(holds, keys, options, options.request().detached(), call, this.reentrancy);
 			}
-			publish(handle, keys, options, wait);
+			publish(handle, options, wait);
 			wait.end(handle != null);
 			done = true;
 			return handle;
@@ -227,12 +227,12 @@ final class Acquirer {
 		}
 	}
 
-	private void publish(@Nullable EngineHandle handle, List<String> keys, HoldOptions options, Wait wait) {
+	private void publish(@Nullable EngineHandle handle, HoldOptions options, Wait wait) {
 		if (handle == null) {
-			this.leases.publish(new LockEvent.NotAcquired(options.name(), keys, wait.waited(), wait.holder()));
+			this.leases.publish(new LockEvent.NotAcquired(options.request(), wait.waited(), wait.holder()));
 		}
 		else if (this.leases.areHeard()) {
-			this.leases.publish(new LockEvent.Acquired(options.name(), keys, handle.owner(), wait.waited()));
+			this.leases.publish(new LockEvent.Acquired(options.request(), handle.owner(), wait.waited()));
 		}
 	}
 
@@ -448,7 +448,7 @@ final class Acquirer {
 				}
 				else {
 					this.wait.end(this.handle != null);
-					publish(this.handle, this.keys, this.options, this.wait);
+					publish(this.handle, this.options, this.wait);
 					taken = complete(this.result.apply(this.handle));
 				}
 			}

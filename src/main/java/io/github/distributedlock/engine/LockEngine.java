@@ -179,7 +179,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		LockStatus status = Failures.ask("inspect", checked, () -> this.backend.inspect(checked));
 		return status.heldHere(status.holders()
 			.stream()
-			.anyMatch((holder) -> holder.state() == State.HELD && this.instance.hasMade(holder.name())));
+			.anyMatch((holder) -> holder.state() == State.HELD && this.instance.hasMade(holder.owner())));
 	}
 
 	/**

@@ -25,7 +25,7 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 
 	private final io.github.distributedlock.DistributedLock distributedLock;
 
-	private final RegistryLocks<DistributedLock> locks;
+	private final JdkLocks locks;
 
 	private final Duration timeToLive;
 
@@ -38,22 +38,22 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	 */
 	public RenewableDistributedLockRegistry(io.github.distributedlock.DistributedLock distributedLock,
 			Duration timeToLive) {
-		JdkLocks jdkLocks = new JdkLocks(distributedLock);
 		this.distributedLock = distributedLock;
-		this.locks = new RegistryLocks<>((request) -> new LeasedLock(jdkLocks, request));
+		this.locks = new JdkLocks(distributedLock);
 		this.timeToLive = timeToLive;
 		LockRequest.of("timeToLive").leaseTime(timeToLive); // refuses what is no lease
 	}
 
 	/**
-	 * The lock of a key, the same for equal keys as long as anybody refers to it.
+	 * A lock of a key. All that are obtained by equal keys are one lock: what a thread
+	 * locks by one of them, it may unlock by another.
 	 * @param lockKey the key, a string
 	 * @return the lock
 	 * @throws IllegalArgumentException if the key is no string, or a blank one
 	 */
 	@Override
 	public DistributedLock obtain(Object lockKey) {
-		return this.locks.obtain(lockKey);
+		return new LeasedLock(this.locks, DistributedLockRegistry.request(lockKey));
 	}
 
 	/**
@@ -78,7 +78,7 @@ public final class RenewableDistributedLockRegistry implements RenewableLockRegi
 	 */
 	@Override
 	public void renewLock(Object lockKey, Duration ttl) {
-		String key = RegistryLocks.key(lockKey);
+		String key = DistributedLockRegistry.request(lockKey).keys().get(0);
 		LockHandle handle = CurrentLock.find(key, this.distributedLock::owns)
 			.orElseThrow(() -> new IllegalStateException(
 					"Lock '" + LockException.printable(key) + "' is not held by this thread"));

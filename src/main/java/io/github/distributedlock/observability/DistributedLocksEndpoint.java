@@ -1,5 +1,7 @@
 package io.github.distributedlock.observability;
 
+import java.util.Objects;
+import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -13,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.SanitizableData;
 import org.springframework.boot.actuate.endpoint.Sanitizer;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
@@ -84,8 +87,8 @@ public final class DistributedLocksEndpoint {
 	 * @param showsValues whether values are shown
 	 */
 	OperationResponseBody describe(@Nullable String key, boolean showsValues) {
-		Values values = new Values(this.sanitizer, showsValues);
-		return (key != null) ? KeyDescriptor.of(inspect(key), values) : LocksDescriptor.of(this.snapshot.get(), values);
+		BinaryOperator<String> shown = (name, value) -> show(name, value, showsValues);
+		return (key != null) ? KeyDescriptor.of(inspect(key), shown) : LocksDescriptor.of(this.snapshot.get(), shown);
 	}
 
 	/**
@@ -95,7 +98,11 @@ public final class DistributedLocksEndpoint {
 	 */
 	String error(LockBackendException failure, boolean showsValues) {
 		logger.warn("The store could not be asked about a lock for the endpoint distributedlocks", failure);
-		return new Values(this.sanitizer, showsValues).show("error", String.valueOf(failure.getMessage()));
+		return show("error", String.valueOf(failure.getMessage()), showsValues);
+	}
+
+	private String show(String name, String value, boolean showsValues) {
+		return Objects.toString(this.sanitizer.sanitize(new SanitizableData(null, name, value), showsValues));
 	}
 
 	private LockStatus inspect(String key) {

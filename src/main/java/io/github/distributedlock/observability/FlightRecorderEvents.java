@@ -1,10 +1,10 @@
 package io.github.distributedlock.observability;
 
 import java.time.Duration;
-import java.util.List;
 
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockListener;
+import io.github.distributedlock.LockRequest;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Enabled;
@@ -38,26 +38,25 @@ public final class FlightRecorderEvents implements LockListener {
 	@Override
 	public void onEvent(LockEvent event) {
 		if (event instanceof LockEvent.Acquired acquired && ACQUIRE.isEnabled()) {
-			record(acquired.name(), acquired.keys(), acquired.waited(), acquired.owner(), null);
+			record(acquired.request(), acquired.waited(), acquired.owner(), null);
 		}
 		else if (event instanceof LockEvent.NotAcquired busy && ACQUIRE.isEnabled()) {
-			record(busy.name(), busy.keys(), busy.waited(), null, busy.holder());
+			record(busy.request(), busy.waited(), null, busy.holder());
 		}
 		else if (event instanceof LockEvent.Released released && HELD.isEnabled()) {
-			record(new LockHeld(), released.name(), released.key(), released.owner(), released.held());
+			record(new LockHeld(), released.request(), released.key(), released.owner(), released.held());
 		}
 		else if (event instanceof LockEvent.Lost lost && LOST.isEnabled()) {
 			LockLost recorded = new LockLost();
 			recorded.reason = lost.reason().name();
-			record(recorded, lost.name(), lost.key(), lost.owner(), lost.held());
+			record(recorded, lost.request(), lost.key(), lost.owner(), lost.held());
 		}
 	}
 
-	private static void record(String name, List<String> keys, Duration waited, @Nullable String owner,
-			@Nullable String holder) {
+	private static void record(LockRequest request, Duration waited, @Nullable String owner, @Nullable String holder) {
 		LockAcquire event = new LockAcquire();
-		event.name = name;
-		event.keys = String.join(",", keys);
+		event.name = request.name();
+		event.keys = String.join(",", request.keys());
 		event.acquired = owner != null;
 		event.waited = waited.toNanos();
 		event.owner = owner;
@@ -65,8 +64,8 @@ public final class FlightRecorderEvents implements LockListener {
 		event.commit();
 	}
 
-	private static void record(EndOfHold event, String name, String key, String owner, Duration held) {
-		event.name = name;
+	private static void record(EndOfHold event, LockRequest request, String key, String owner, Duration held) {
+		event.name = request.name();
 		event.key = key;
 		event.owner = owner;
 		event.held = held.toNanos();

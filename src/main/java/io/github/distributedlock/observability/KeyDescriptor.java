@@ -1,11 +1,11 @@
 package io.github.distributedlock.observability;
 
-import java.time.Duration;
 import java.util.List;
+import java.util.function.BinaryOperator;
 
-import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
-import org.jspecify.annotations.Nullable;
+import io.github.distributedlock.LockStatus.Holder;
+import io.github.distributedlock.LockStatus.Waiter;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
@@ -18,28 +18,26 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param waiters those that wait, first the one that came first
  */
 record KeyDescriptor(String key, boolean free, boolean heldHere, List<Holder> holders,
-		List<LockStatus.Waiter> waiters) implements OperationResponseBody {
-
-	static KeyDescriptor of(LockStatus status, Values values) {
-		return new KeyDescriptor(values.show("lock", status.key()), status.isFree(), status.heldHere(),
-				status.holders()
-					.stream()
-					.map((holder) -> new Holder(values.show("owner", holder.name()), holder.state(), holder.mode(),
-							holder.left()))
-					.toList(),
-				status.waiters()
-					.stream()
-					.map((waiter) -> new LockStatus.Waiter(values.show("instance", waiter.instance()), waiter.mode(),
-							values.showIfPresent("ticket", waiter.ticket())))
-					.toList());
-	}
+		List<Waiter> waiters) implements OperationResponseBody {
 
 	/**
-	 * One for which the key is busy.
-	 *
-	 * @param left how long it has the key unless it is renewed
+	 * Describes a key.
+	 * @param shown what is shown of a value, given the name of the field
 	 */
-	record Holder(String owner, LockStatus.State state, LockMode mode, @Nullable Duration left) {
+	static KeyDescriptor of(LockStatus status, BinaryOperator<String> shown) {
+		return new KeyDescriptor(shown.apply("lock", status.key()), status.isFree(), status.heldHere(),
+				status.holders().stream().map((holder) -> of(holder, shown)).toList(),
+				status.waiters().stream().map((waiter) -> of(waiter, shown)).toList());
+	}
+
+	private static Holder of(Holder holder, BinaryOperator<String> shown) {
+		return new Holder(shown.apply("owner", holder.owner()), holder.state(), holder.mode(), holder.left());
+	}
+
+	private static Waiter of(Waiter waiter, BinaryOperator<String> shown) {
+		String ticket = waiter.ticket();
+		return new Waiter(shown.apply("instance", waiter.instance()), waiter.mode(),
+				(ticket != null) ? shown.apply("ticket", ticket) : null);
 	}
 
 }

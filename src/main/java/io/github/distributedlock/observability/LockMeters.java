@@ -8,10 +8,13 @@ import java.util.function.ToDoubleFunction;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockListener;
+import io.github.distributedlock.LockRequest;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 
 /**
@@ -37,7 +40,9 @@ public final class LockMeters implements LockListener, AutoCloseable {
 
 	private static final String ACTIVE = "distributed.lock.active";
 
-	private static final String NAME = "name";
+	private static final Tag ACQUIRED = Tag.of("outcome", "acquired");
+
+	private static final Tag BUSY = Tag.of("outcome", "busy");
 
 	private final MeterRegistry registry;
 
@@ -75,20 +80,20 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	}
 
 	/**
-	 * Registers the meters of a name with 0, so that the first loss is an increase that
-	 * an alarm can see, and not a meter that was not there before.
-	 * @param name the {@linkplain io.github.distributedlock.LockRequest#name(String)
-	 * name} of requests to come
+	 * Registers the meters of a request with 0, so that the first loss is an increase
+	 * that an alarm can see, and not a meter that was not there before.
+	 * @param request one like those to come, whatever its keys
 	 */
-	public void expect(String name) {
-		this.acquire.withTags(NAME, name, "outcome", "acquired");
-		this.acquire.withTags(NAME, name, "outcome", "busy");
-		this.held.withTag(NAME, name);
+	public void expect(LockRequest request) {
+		Tags tags = tags(request);
+		this.acquire.withTags(tags.and(ACQUIRED));
+		this.acquire.withTags(tags.and(BUSY));
+		this.held.withTags(tags);
 		for (Reason reason : Reason.values()) {
-			this.lost.withTags(NAME, name, "reason", text(reason));
+			this.lost.withTags(tags.and(tag(reason)));
 		}
-		this.renewedLate.withTag(NAME, name);
-		this.releaseDeferred.withTag(NAME, name);
+		this.renewedLate.withTags(tags);
+		this.releaseDeferred.withTags(tags);
 	}
 
 	/**
@@ -122,30 +127,37 @@ public final class LockMeters implements LockListener, AutoCloseable {
 
 	@Override
 	public void onEvent(LockEvent event) {
-		String name = event.name();
+		Tags tags = tags(event.request());
 		if (event instanceof LockEvent.Acquired acquired) {
-			this.acquire.withTags(NAME, name, "outcome", "acquired").record(acquired.waited());
+			this.acquire.withTags(tags.and(ACQUIRED)).record(acquired.waited());
 		}
 		else if (event instanceof LockEvent.NotAcquired notAcquired) {
-			this.acquire.withTags(NAME, name, "outcome", "busy").record(notAcquired.waited());
+			this.acquire.withTags(tags.and(BUSY)).record(notAcquired.waited());
 		}
 		else if (event instanceof LockEvent.Released released) {
-			this.held.withTag(NAME, name).record(released.held());
+			this.held.withTags(tags).record(released.held());
 		}
 		else if (event instanceof LockEvent.Lost lost) {
-			this.lost.withTags(NAME, name, "reason", text(lost.reason())).increment();
-			this.held.withTag(NAME, name).record(lost.held());
+			this.lost.withTags(tags.and(tag(lost.reason()))).increment();
+			this.held.withTags(tags).record(lost.held());
 		}
 		else if (event instanceof LockEvent.RenewedLate) {
-			this.renewedLate.withTag(NAME, name).increment();
+			this.renewedLate.withTags(tags).increment();
 		}
 		else if (event instanceof LockEvent.ReleaseDeferred) {
-			this.releaseDeferred.withTag(NAME, name).increment();
+			this.releaseDeferred.withTags(tags).increment();
 		}
 	}
 
-	private static String text(Reason reason) {
-		return reason.name().toLowerCase(Locale.ROOT);
+	/**
+	 * What all meters tell of a request.
+	 */
+	private static Tags tags(LockRequest request) {
+		return Tags.of("name", request.name());
+	}
+
+	private static Tag tag(Reason reason) {
+		return Tag.of("reason", reason.name().toLowerCase(Locale.ROOT));
 	}
 
 }

@@ -1,16 +1,16 @@
 package io.github.distributedlock.observability;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BinaryOperator;
 
 import io.github.distributedlock.EngineSnapshot;
+import io.github.distributedlock.EngineSnapshot.Hold;
 import io.github.distributedlock.LockEvent.Lost.Reason;
-import io.github.distributedlock.LockMode;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
@@ -28,17 +28,21 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting, Store store, Map<Reason, Long> losses,
 		long lateRenewals) implements OperationResponseBody {
 
-	static LocksDescriptor of(EngineSnapshot snapshot, Values values) {
+	/**
+	 * Describes the locks.
+	 * @param shown what is shown of a value, given the name of the field
+	 */
+	static LocksDescriptor of(EngineSnapshot snapshot, BinaryOperator<String> shown) {
 		return new LocksDescriptor(
 				snapshot.holds()
 					.stream()
-					.sorted(Comparator.comparing(EngineSnapshot.Hold::held).reversed())
-					.map((hold) -> Hold.of(hold, values))
+					.sorted(Comparator.comparing(Hold::held).reversed())
+					.map((hold) -> of(hold, shown))
 					.toList(),
 				snapshot.queues()
 					.entrySet()
 					.stream()
-					.map((queue) -> new Queue(values.show("lock", queue.getKey()), queue.getValue().length(),
+					.map((queue) -> new Queue(shown.apply("lock", queue.getKey()), queue.getValue().length(),
 							millis(queue.getValue().longestWait())))
 					.sorted(Comparator.comparing(Queue::longestWait).reversed())
 					.toList(),
@@ -46,26 +50,15 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 				new TreeMap<>(snapshot.losses()), snapshot.lateRenewals());
 	}
 
-	private static Duration millis(Duration exact) {
-		return exact.truncatedTo(ChronoUnit.MILLIS);
+	private static Hold of(Hold hold, BinaryOperator<String> shown) {
+		String thread = hold.thread();
+		return new Hold(shown.apply("lock", hold.key()), shown.apply("owner", hold.owner()), hold.name(), hold.mode(),
+				millis(hold.left()), hold.since().truncatedTo(ChronoUnit.MILLIS), millis(hold.held()), hold.renewals(),
+				(thread != null) ? shown.apply("thread", thread) : null, hold.fencingToken());
 	}
 
-	/**
-	 * A key that is held.
-	 *
-	 * @param since since when the request has had it
-	 * @param left for how long it is certainly held if nothing renews it
-	 */
-	record Hold(String key, String name, LockMode mode, String owner, Instant since, Duration left, int renewals,
-			@Nullable String thread, @Nullable Long fencingToken) {
-
-		static Hold of(EngineSnapshot.Hold hold, Values values) {
-			return new Hold(values.show("lock", hold.key()), hold.name(), hold.mode(),
-					values.show("owner", hold.owner()), hold.since().truncatedTo(ChronoUnit.MILLIS),
-					millis(hold.left()), hold.renewals(), values.showIfPresent("thread", hold.thread()),
-					hold.fencingToken());
-		}
-
+	private static Duration millis(Duration exact) {
+		return exact.truncatedTo(ChronoUnit.MILLIS);
 	}
 
 	/**

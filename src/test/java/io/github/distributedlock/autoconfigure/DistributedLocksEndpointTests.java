@@ -133,6 +133,7 @@ class DistributedLocksEndpointTests {
 			assertThat(hold).containsEntry("key", KEY)
 				.containsEntry("owner", handle.owner())
 				.containsEntry("thread", Thread.currentThread().getName());
+			assertThat(Duration.parse(hold.get("held").toString())).isBetween(Duration.ZERO, Duration.ofMinutes(1));
 			assertThat(number(hold, "renewals")).isZero();
 			assertThat(number(hold, "fencingToken")).isEqualTo(handle.fencingToken().getAsLong());
 			assertThat(Instant.parse(hold.get("since").toString())).isBetween(before, Instant.now())

@@ -96,12 +96,13 @@ class TablesTests {
 		LockMeters meters = new LockMeters(registry);
 		meters.observe(this, (none) -> 0, (none) -> 0);
 		Duration time = Duration.ofSeconds(1);
-		meters.onEvent(new LockEvent.Acquired("n", List.of("k"), "o", time));
-		meters.onEvent(new LockEvent.Released("n", "k", "o", time));
-		meters.onEvent(new LockEvent.RenewedLate("n", "k", "o", time));
-		meters.onEvent(new LockEvent.Lost("n", "k", "o", LockEvent.Lost.Reason.TAKEN, time));
-		meters.onEvent(
-				new LockEvent.ReleaseDeferred("n", "k", "o", LockBackendException.of("down").retryable(true).build()));
+		LockRequest request = LockRequest.of("k");
+		meters.onEvent(new LockEvent.Acquired(request, "o", time));
+		meters.onEvent(new LockEvent.Released(request, "k", "o", time));
+		meters.onEvent(new LockEvent.RenewedLate(request, "k", "o", time));
+		meters.onEvent(new LockEvent.Lost(request, "k", "o", LockEvent.Lost.Reason.TAKEN, time));
+		meters.onEvent(new LockEvent.ReleaseDeferred(request, "k", "o",
+				LockBackendException.of("down").retryable(true).build()));
 		Map<String, String> ours = registry.getMeters()
 			.stream()
 			.collect(Collectors.toMap((meter) -> meter.getId().getName(), TablesTests::tagsOf));

@@ -155,7 +155,7 @@ class CollectingTests extends EngineFixture {
 			.holders()
 			.stream()
 			.filter((holder) -> holder.state() == LockStatus.State.HELD)
-			.map(LockStatus.Holder::name)
+			.map(LockStatus.Holder::owner)
 			.findFirst()
 			.orElse("");
 	}

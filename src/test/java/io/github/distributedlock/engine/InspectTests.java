@@ -85,7 +85,7 @@ class InspectTests extends EngineFixture {
 		handle.close();
 		LockStatus status = this.here.inspect("k");
 		assertThat(status.holders()).singleElement().satisfies((holder) -> {
-			assertThat(holder.name()).isEqualTo(handle.owner());
+			assertThat(holder.owner()).isEqualTo(handle.owner());
 			assertThat(holder.state()).isEqualTo(State.EXPIRING);
 		});
 		assertThat(status.heldHere()).as("given back").isFalse();

@@ -77,7 +77,8 @@ class UserCodeTests extends EngineFixture {
 	@Test
 	void whatAListenerThrowsIsLoggedWithItsClassAndTheEvent(CapturedOutput output) {
 		engine(new Thrower(new NotImplementedError())).acquire("k").close();
-		assertThat(output).contains("Lock listener " + Thrower.class.getName() + " on Acquired[name=unnamed, keys=[k]")
+		assertThat(output)
+			.contains("Lock listener " + Thrower.class.getName() + " on Acquired[request=LockRequest[keys=[k]")
 			.contains("An operation is not implemented");
 	}
 

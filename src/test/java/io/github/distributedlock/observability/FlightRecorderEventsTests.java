@@ -28,6 +28,8 @@ class FlightRecorderEventsTests {
 
 	private static final String PREFIX = "io.github.distributedlock.";
 
+	private static final LockRequest SALE = LockRequest.of("a", "b").name("sale");
+
 	private final FlightRecorderEvents events = new FlightRecorderEvents();
 
 	@TempDir
@@ -41,9 +43,9 @@ class FlightRecorderEventsTests {
 
 	@Test
 	void makeNothingWhileTheyAreOff() {
-		LockEvent acquired = new LockEvent.Acquired("sale", List.of("a"), "us", Duration.ZERO);
+		LockEvent acquired = new LockEvent.Acquired(SALE, "us", Duration.ZERO);
 		assertThat(Allocations.perCall(() -> this.events.onEvent(acquired))).isZero();
-		LockEvent released = new LockEvent.Released("sale", "a", "us", Duration.ZERO);
+		LockEvent released = new LockEvent.Released(SALE, "a", "us", Duration.ZERO);
 		assertThat(Allocations.perCall(() -> this.events.onEvent(released))).isZero();
 	}
 
@@ -93,10 +95,10 @@ class FlightRecorderEventsTests {
 		try (Recording recording = new Recording()) {
 			settings.accept(recording);
 			recording.start();
-			this.events.onEvent(new LockEvent.Acquired("sale", List.of("a", "b"), "us", Duration.ofMillis(20)));
-			this.events.onEvent(new LockEvent.NotAcquired("sale", List.of("a"), Duration.ofMillis(300), "other"));
-			this.events.onEvent(new LockEvent.Released("sale", "a", "us", Duration.ofSeconds(4)));
-			this.events.onEvent(new LockEvent.Lost("sale", "b", "us", Reason.NOT_RENEWED, Duration.ofSeconds(30)));
+			this.events.onEvent(new LockEvent.Acquired(SALE, "us", Duration.ofMillis(20)));
+			this.events.onEvent(new LockEvent.NotAcquired(SALE, Duration.ofMillis(300), "other"));
+			this.events.onEvent(new LockEvent.Released(SALE, "a", "us", Duration.ofSeconds(4)));
+			this.events.onEvent(new LockEvent.Lost(SALE, "b", "us", Reason.NOT_RENEWED, Duration.ofSeconds(30)));
 			return stop(recording);
 		}
 	}

@@ -203,7 +203,7 @@ class LockObservationsTests {
 	void haveNamesThatNoMeterOfOursHas() {
 		SimpleMeterRegistry meters = new SimpleMeterRegistry();
 		LockMeters lockMeters = new LockMeters(meters);
-		lockMeters.expect("sale");
+		lockMeters.expect(LockRequest.of("k").name("sale"));
 		lockMeters.observe(this, (none) -> 0, (none) -> 0);
 		SimpleMeterRegistry observed = new SimpleMeterRegistry();
 		this.registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(observed));

@@ -71,10 +71,10 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		isTheOnlyOne(waiting.owner(), LockStatus.State.EXPIRING, backend.inspect(key));
 	}
 
-	private static void isTheOnlyOne(String name, LockStatus.State state, LockStatus status) {
+	private static void isTheOnlyOne(String owner, LockStatus.State state, LockStatus status) {
 		assertEquals(1, status.holders().size(), () -> "holders: " + status);
 		LockStatus.Holder only = status.holders().get(0);
-		assertEquals(new LockStatus.Holder(name, state, LockMode.EXCLUSIVE, only.left()), only);
+		assertEquals(new LockStatus.Holder(owner, state, LockMode.EXCLUSIVE, only.left()), only);
 	}
 
 	// Acquire or register

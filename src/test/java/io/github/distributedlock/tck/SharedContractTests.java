@@ -71,7 +71,7 @@ public abstract class SharedContractTests extends FairContractTests {
 		backend.acquireOrRegister(writer);
 		LockStatus status = backend.inspect(key);
 		assertEquals(readers.stream().map(Claim::owner).collect(Collectors.toSet()),
-				status.holders().stream().map(LockStatus.Holder::name).collect(Collectors.toSet()));
+				status.holders().stream().map(LockStatus.Holder::owner).collect(Collectors.toSet()));
 		for (LockStatus.Holder holder : status.holders()) {
 			assertEquals(LockMode.SHARED, holder.mode());
 			assertEquals(LockStatus.State.HELD, holder.state());

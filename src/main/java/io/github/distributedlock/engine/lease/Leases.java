@@ -263,7 +263,7 @@ public final class Leases {
 			return;
 		}
 		this.losses.merge(reason, 1L, Long::sum);
-		this.events.publishElsewhere(new LockEvent.Lost(hold.options().name(), hold.key(), hold.owner(), reason, held));
+		this.events.publishElsewhere(new LockEvent.Lost(hold.options().request(), hold.key(), hold.owner(), reason, held));
 		warn(ownership, "was lost after " + Failures.text(held), reason, why);
 	}
 
@@ -391,7 +391,7 @@ public final class Leases {
 			ownership.plan().renewed(sent, lease.toNanos());
 			if (isLate) {
 				this.late.increment();
-				this.events.publishElsewhere(new LockEvent.RenewedLate(ownership.name(), ownership.key(),
+				this.events.publishElsewhere(new LockEvent.RenewedLate(ownership.request(), ownership.key(),
 						ownership.owner(), Duration.ofNanos(left)));
 			}
 		}

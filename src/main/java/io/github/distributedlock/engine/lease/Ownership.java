@@ -7,6 +7,7 @@ import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
@@ -291,11 +292,11 @@ public final class Ownership {
 	}
 
 	/**
-	 * The name of the request that has it, or has handed it on.
+	 * The request that has it, or has handed it on.
 	 */
-	String name() {
+	LockRequest request() {
 		Hold hold = hold();
-		return (hold != null) ? hold.options().name() : this.options.name();
+		return ((hold != null) ? hold.options() : this.options).request();
 	}
 
 	LockMode mode() {

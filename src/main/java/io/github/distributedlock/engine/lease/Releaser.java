@@ -384,7 +384,7 @@ public final class Releaser {
 
 		private boolean report(Hold hold, @Nullable Boolean owned) {
 			if (owned == null) {
-				publish(new LockEvent.ReleaseDeferred(hold.options().name(), hold.key(), hold.owner(),
+				publish(new LockEvent.ReleaseDeferred(hold.options().request(), hold.key(), hold.owner(),
 						Objects.requireNonNull(this.failure)));
 			}
 			else if (owned) {
@@ -399,7 +399,7 @@ public final class Releaser {
 
 		private void released(Hold hold) {
 			if (this.used && Releaser.this.events.areHeard()) {
-				publish(new LockEvent.Released(hold.options().name(), hold.key(), hold.owner(), hold.held()));
+				publish(new LockEvent.Released(hold.options().request(), hold.key(), hold.owner(), hold.held()));
 			}
 		}
 

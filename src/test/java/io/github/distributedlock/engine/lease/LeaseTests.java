@@ -14,6 +14,7 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
+import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.engine.EngineFixture;
 import io.github.distributedlock.engine.ScriptedBackend;
@@ -46,7 +47,8 @@ class LeaseTests extends EngineFixture {
 
 	@Test
 	void holderIsToldBeforeTheServerCanGiveTheKeyToAnother() {
-		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		LockRequest request = request("k").leaseTime(Duration.ofSeconds(1));
+		LockHandle handle = this.engine.acquire(request);
 		List<Holder> holderWhenTold = new ArrayList<>();
 		handle.onLost(() -> holderWhenTold.add(holderOf("k")));
 		this.time.advance(Duration.ofMillis(989));
@@ -57,8 +59,7 @@ class LeaseTests extends EngineFixture {
 		assertThat(handle.isHeld()).isFalse();
 		assertThat(handle.remaining()).isZero();
 		assertThat(events(LockEvent.Lost.class)).singleElement()
-			.isEqualTo(
-					new LockEvent.Lost("unnamed", "k", handle.owner(), Reason.LEASE_EXPIRED, Duration.ofMillis(990)));
+			.isEqualTo(new LockEvent.Lost(request, "k", handle.owner(), Reason.LEASE_EXPIRED, Duration.ofMillis(990)));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(handle::checkHeld)
 			.withMessageContaining("Lock 'k' of " + handle.owner() + " was lost: its fixed lease of 1000 ms ran out")
 			.withMessageContaining("(leave the leaseTime empty");
