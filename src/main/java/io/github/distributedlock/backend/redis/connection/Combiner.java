@@ -196,13 +196,8 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			W wire = this.wires.borrow(own.deadline - begin);
 			long now = this.nanoTime.getAsLong();
 			long deadline = own.deadline + (now - begin);
-			List<Call> batch = new ArrayList<>();
-			batch.add(own);
-			if (deadline - now > this.timeoutNanos / 2 && !this.waiting.isEmpty()) {
-				collect(batch);
-				wakeFirst(); // Of those that are too many for one batch.
-			}
-			exchange(wire, batch, deadline);
+			boolean alone = this.waiting.isEmpty() || deadline - now <= this.timeoutNanos / 2;
+			exchange(wire, alone ? List.of(own) : collect(own), deadline);
 		}
 		catch (RuntimeException ex) {
 			own.fail(ex);
@@ -212,18 +207,18 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		}
 	}
 
-	private void collect(List<Call> batch) {
-		int bytes = batch.get(0).bytes();
-		while (batch.size() < MOST_CALLS && bytes < MOST_BYTES) {
+	private List<Call> collect(Call own) {
+		List<Call> batch = new ArrayList<>(List.of(own));
+		int bytes = own.bytes();
+		while (batch.size() < MOST_CALLS && bytes < MOST_BYTES && !this.waiting.isEmpty()) {
 			Call call = this.waiting.poll();
-			if (call == null) {
-				return;
-			}
-			if (call.take()) {
+			if (call != null && call.take()) {
 				batch.add(call);
 				bytes += call.bytes();
 			}
 		}
+		wakeFirst(); // Of those that are too many for one batch.
+		return batch;
 	}
 
 	private void exchange(W wire, List<Call> batch, long deadline) {
@@ -242,14 +237,14 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		finally {
 			// Also after an Error, so that no thread waits in vain. The connection first:
 			// a thread whose call has failed may try again at once.
-			RuntimeException cause = (failure != null) ? failure
-					: new RedisConnectionFailureException("the thread that sent it has ended");
-			List<Call> unanswered = batch.subList(answered, batch.size());
 			try {
-				end(wire, unanswered.isEmpty() && !readOnly);
+				end(wire, answered == batch.size() && !readOnly);
 			}
 			finally {
-				unanswered.forEach((call) -> call.fail(cause));
+				for (Call unanswered : batch.subList(answered, batch.size())) {
+					unanswered.fail((failure != null) ? failure
+							: new RedisConnectionFailureException("the thread that sent it has ended"));
+				}
 			}
 		}
 	}
