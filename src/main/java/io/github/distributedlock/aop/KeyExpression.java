@@ -1,5 +1,6 @@
 package io.github.distributedlock.aop;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import io.github.distributedlock.LockException;
@@ -33,7 +34,11 @@ record KeyExpression(AnnotatedMethod annotated, String written, List<Expression>
 		List<String> keys = List.of("");
 		for (Expression part : this.parts) {
 			List<String> texts = texts(part, context);
-			keys = keys.stream().flatMap((key) -> texts.stream().map(key::concat)).toList();
+			List<String> longer = new ArrayList<>(keys.size() * texts.size());
+			for (String key : keys) {
+				texts.forEach((text) -> longer.add(key.concat(text)));
+			}
+			keys = longer;
 		}
 		return keys;
 	}
