@@ -157,7 +157,13 @@ public final class CurrentLock implements AutoCloseable {
 	 * @return the handle, or empty if there is none
 	 */
 	public static Optional<LockHandle> find(String key, Predicate<? super LockHandle> condition) {
-		return all().stream().filter((handle) -> handle.keys().contains(key) && condition.test(handle)).findFirst();
+		for (CurrentLock binding = open(); binding != null; binding = binding.outer) {
+			LockHandle handle = binding.handle;
+			if (binding.reentrant && handle.keys().contains(key) && condition.test(handle)) {
+				return Optional.of(handle);
+			}
+		}
+		return Optional.empty();
 	}
 
 	/**

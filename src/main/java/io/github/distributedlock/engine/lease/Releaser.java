@@ -255,8 +255,10 @@ public final class Releaser {
 
 		private boolean isOneStep(List<Hold> batch) {
 			String owner = batch.get(0).owner();
-			return batch.size() > 1 && batch.stream().allMatch((hold) -> hold.owner().equals(owner) && rest(hold) == 0)
-					&& NodeTasks.byNode(Releaser.this.store, batch, Hold::key).size() == 1;
+			Object node = NodeTasks.node(Releaser.this.store, batch.get(0).key());
+			return batch.size() > 1 && batch.stream()
+				.allMatch((hold) -> hold.owner().equals(owner) && rest(hold) == 0
+						&& NodeTasks.node(Releaser.this.store, hold.key()).equals(node));
 		}
 
 		private long rest(Hold hold) {

@@ -221,11 +221,8 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		finally {
 			// Also after an Error, so that no thread waits in vain. The connection first:
 			// a thread whose call has failed may try again at once.
-			RuntimeException cause = (failure != null) ? failure
-					: new RedisConnectionFailureException("the thread that sent it has ended");
-			List<Call> unanswered = batch.subList(answered, batch.size());
 			try {
-				if (unanswered.isEmpty() && !readOnly) {
+				if (answered == batch.size() && !readOnly) {
 					this.wires.giveBack(wire);
 				}
 				else {
@@ -233,7 +230,10 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 				}
 			}
 			finally {
-				unanswered.forEach((call) -> call.fail(cause));
+				for (Call unanswered : batch.subList(answered, batch.size())) {
+					unanswered.fail((failure != null) ? failure
+							: new RedisConnectionFailureException("the thread that sent it has ended"));
+				}
 			}
 		}
 	}

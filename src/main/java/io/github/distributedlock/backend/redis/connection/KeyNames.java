@@ -102,14 +102,13 @@ public final class KeyNames {
 			// "{}" is no hash tag, so the companions would go to other slots.
 			throw new IllegalArgumentException("The key of a lock is empty");
 		}
-		String name = this.prefix + companion;
 		if (isPlain(key)) {
-			return bytes(name + ":{" + key + "}");
+			return bytes(this.prefix + companion + ":{" + key + "}");
 		}
 		if (TAGGED.matcher(key).lookingAt() && !LONE_SURROGATE.matcher(key).find()) {
-			return bytes(name + "::" + key);
+			return bytes(this.prefix + companion + "::" + key);
 		}
-		return bytes(name + ":{" + ESCAPED.matcher(key).replaceAll(KeyNames::escape) + "}");
+		return bytes(this.prefix + companion + ":{" + ESCAPED.matcher(key).replaceAll(KeyNames::escape) + "}");
 	}
 
 	private static boolean isPlain(String key) {
