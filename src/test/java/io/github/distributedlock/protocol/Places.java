@@ -7,7 +7,7 @@ import java.util.List;
 import io.github.distributedlock.protocol.Server.Waiter;
 
 /**
- * The places of those who wait for a lock without Lua: {@code Waiters.add} reads the last
+ * The places of those who wait for a lock without Lua: {@code WaitingList.add} reads the last
  * place and takes the next by another command, so that places may be stale, or equal. In
  * a run without faults, and of the other commands only those that matter to the order.
  *
