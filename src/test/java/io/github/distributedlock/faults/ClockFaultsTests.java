@@ -87,9 +87,9 @@ class ClockFaultsTests {
 	@Test
 	void theMachineWasSuspended() throws Exception {
 		FaultRow.of("machine suspended until the lease was over", Client.JEDIS)
-			.promising(Promise.SERVER_FORGETS.withRemark(
-					"the lease ran out meanwhile: overlap possible until it is resumed and renews;"
-							+ " `isHeld()` knows at once"))
+			.promising(Promise.SERVER_FORGETS
+				.withRemark("the lease ran out meanwhile: overlap possible until it is resumed and renews;"
+						+ " `isHeld()` knows at once"))
 			.run((trial) -> {
 				LockHandle own = trial.holder().engine().acquire(OWN);
 				trial.admin((redis) -> redis.del("lock:{" + OWN + "}", "lock:{" + Workload.LONG + "}"));

@@ -72,8 +72,7 @@ class RoundTripsTests {
 			Claim next = Claim.of(mine.key(), "mine:2", "mine", mine.lease());
 			counted.put("pass it on inside the JVM", count(commands, () -> backend.pass(mine.owner(), next, false)));
 			backend.pass(next.owner(), mine, false);
-			counted.put("release it while one waits",
-					count(commands, () -> backend.release(mine.key(), mine.owner())));
+			counted.put("release it while one waits", count(commands, () -> backend.release(mine.key(), mine.owner())));
 			// Best effort leaves alone what is too near to its end, as the reservation
 			// may be.
 			await("it is acquired").until(() -> backend.acquireOrRegister(other).acquired());

@@ -9,10 +9,10 @@
  * <ul>
  * <li>A script, {@code DELEX}, {@code SET IFEQ} and the like are one command.</li>
  * <li>{@code WATCH}, {@code GET}, {@code MULTI}, a change and {@code EXEC} count as one
- * at the moment of the {@code EXEC}: it changes something only if no client has written to
- * the key since the {@code WATCH}, so the key still has the value that {@code GET} found.
- * If that was another one, they count as one at the moment of the {@code GET}. If the
- * {@code EXEC} is refused since one has, nothing was done, and all is done anew. A
+ * at the moment of the {@code EXEC}: it changes something only if no client has written
+ * to the key since the {@code WATCH}, so the key still has the value that {@code GET}
+ * found. If that was another one, they count as one at the moment of the {@code GET}. If
+ * the {@code EXEC} is refused since one has, nothing was done, and all is done anew. A
  * connection that is lost loses the transaction with it, so only the {@code EXEC} can be
  * carried out late.</li>
  * <li>A key that runs out in between is no write for some servers. They count as one just
