@@ -1,7 +1,6 @@
 package io.github.distributedlock.aop;
 
 import java.io.IOException;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -31,24 +30,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * {@code onLost = THROW} lets a call fail whose lock is lost, and its transaction before
  * it commits.
  */
-class FailingCallTests {
-
-	private AdvisorContext context;
-
-	private Service service;
-
-	private RecordingLock lock;
-
-	private List<String> events;
+class FailingCallTests extends AdvisedFixture<FailingCallTests.Service> {
 
 	private TransactionTemplate transaction;
 
+	FailingCallTests() {
+		super(Service.class);
+	}
+
 	@BeforeEach
 	void start() {
-		this.context = AdvisorContext.of(Service.class);
-		this.service = this.context.get(Service.class);
-		this.lock = this.context.lock();
-		this.events = this.lock.events;
 		RecordingTransactionManager manager = new RecordingTransactionManager(this.events);
 		manager.addListener(new CommitGuard());
 		this.transaction = new TransactionTemplate(manager);
@@ -57,7 +48,6 @@ class FailingCallTests {
 	@AfterEach
 	void stop() {
 		RunningCall.checkCommit();
-		this.context.close();
 	}
 
 	@Test

@@ -10,7 +10,6 @@ import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -20,27 +19,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * What is called instead of a method whose lock could not be acquired.
  */
-class FallbackTests {
+class FallbackTests extends AdvisedFixture<FallbackTests.Service> {
 
 	private final LockBackendException down = LockBackendException.of("down").retryable(true).build();
 
-	private AdvisorContext context;
-
-	private Service service;
-
-	private RecordingLock lock;
+	FallbackTests() {
+		super(Service.class);
+	}
 
 	@BeforeEach
 	void start() {
-		this.context = AdvisorContext.of(Service.class);
-		this.service = this.context.get(Service.class);
-		this.lock = this.context.lock();
 		this.lock.busy = true;
-	}
-
-	@AfterEach
-	void stop() {
-		this.context.close();
 	}
 
 	@Test

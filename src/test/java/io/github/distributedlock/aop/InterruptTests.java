@@ -20,7 +20,6 @@ import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.StubHandle;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -34,30 +33,20 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * {@code onLost = INTERRUPT} interrupts the method, and nothing after it.
  */
-class InterruptTests {
+class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 
 	@RegisterExtension
 	final OwnThreads threads = new OwnThreads();
 
 	private static final int ROUNDS = 5_000;
 
-	private AdvisorContext context;
-
-	private Service service;
-
-	private RecordingLock lock;
-
-	@BeforeEach
-	void start() {
-		this.context = AdvisorContext.of(Service.class);
-		this.service = this.context.get(Service.class);
-		this.lock = this.context.lock();
+	InterruptTests() {
+		super(Service.class);
 	}
 
 	@AfterEach
 	void stop() {
 		assertThat(Thread.interrupted()).as("an interrupt reached beyond the method").isFalse();
-		this.context.close();
 	}
 
 	@Test

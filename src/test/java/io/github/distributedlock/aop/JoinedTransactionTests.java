@@ -14,8 +14,6 @@ import ch.qos.logback.core.Appender;
 import ch.qos.logback.core.AppenderBase;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
@@ -36,23 +34,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * How a lock joins the reactive transaction that is running.
  */
-class JoinedTransactionTests {
-
-	private AdvisorContext context;
-
-	private Service service;
+class JoinedTransactionTests extends AdvisedFixture<JoinedTransactionTests.Service> {
 
 	private Disposable beside;
 
-	@BeforeEach
-	void start() {
-		this.context = AdvisorContext.of(Service.class);
-		this.service = this.context.get(Service.class);
-	}
-
-	@AfterEach
-	void stop() {
-		this.context.close();
+	JoinedTransactionTests() {
+		super(Service.class);
 	}
 
 	/**

@@ -1,7 +1,6 @@
 package io.github.distributedlock.aop;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -16,8 +15,6 @@ import io.github.distributedlock.annotation.IfBusy;
 import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.annotation.ReleaseOn;
 import io.github.distributedlock.fixtures.Patience;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.ConnectableFlux;
 import reactor.core.publisher.Flux;
@@ -31,27 +28,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What an annotation says of busy and lost locks, for a result that is subscribed to, and
  * which of them are refused.
  */
-class ReactiveAttributesTests {
+class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Service> {
 
-	private AdvisorContext context;
-
-	private Service service;
-
-	private RecordingLock lock;
-
-	private List<String> events;
-
-	@BeforeEach
-	void start() {
-		this.context = AdvisorContext.of(Service.class);
-		this.service = this.context.get(Service.class);
-		this.lock = this.context.lock();
-		this.events = this.lock.events;
-	}
-
-	@AfterEach
-	void stop() {
-		this.context.close();
+	ReactiveAttributesTests() {
+		super(Service.class);
 	}
 
 	@Test

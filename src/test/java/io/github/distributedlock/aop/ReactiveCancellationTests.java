@@ -8,8 +8,6 @@ import java.util.function.Supplier;
 
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -24,27 +22,10 @@ import static org.awaitility.Awaitility.await;
 /**
  * A subscription that is cancelled, at whatever moment, leaves no lock behind.
  */
-class ReactiveCancellationTests {
+class ReactiveCancellationTests extends AdvisedFixture<ReactiveCancellationTests.Service> {
 
-	private AdvisorContext context;
-
-	private Service service;
-
-	private RecordingLock lock;
-
-	private List<String> events;
-
-	@BeforeEach
-	void start() {
-		this.context = AdvisorContext.of(Service.class);
-		this.service = this.context.get(Service.class);
-		this.lock = this.context.lock();
-		this.events = this.lock.events;
-	}
-
-	@AfterEach
-	void stop() {
-		this.context.close();
+	ReactiveCancellationTests() {
+		super(Service.class);
 	}
 
 	@Test

@@ -14,8 +14,6 @@ import io.reactivex.rxjava3.core.Observable;
 import io.reactivex.rxjava3.core.Single;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,21 +22,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * The types of other reactive libraries.
  */
-class ReactiveLibrariesTests {
+class ReactiveLibrariesTests extends AdvisedFixture<ReactiveLibrariesTests.Service> {
 
-	private AdvisorContext context;
-
-	private Service service;
-
-	@BeforeEach
-	void start() {
-		this.context = AdvisorContext.of(Service.class);
-		this.service = this.context.get(Service.class);
-	}
-
-	@AfterEach
-	void stop() {
-		this.context.close();
+	ReactiveLibrariesTests() {
+		super(Service.class);
 	}
 
 	@Test

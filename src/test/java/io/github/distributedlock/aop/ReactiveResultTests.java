@@ -1,6 +1,5 @@
 package io.github.distributedlock.aop;
 
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.function.Supplier;
@@ -9,8 +8,6 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.reactive.LockContext;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,27 +27,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A result that is subscribed to takes the lock at each subscription, and holds it until
  * the subscription ends.
  */
-class ReactiveResultTests {
+class ReactiveResultTests extends AdvisedFixture<ReactiveResultTests.Service> {
 
-	private AdvisorContext context;
-
-	private Service service;
-
-	private RecordingLock lock;
-
-	private List<String> events;
-
-	@BeforeEach
-	void start() {
-		this.context = AdvisorContext.of(Service.class);
-		this.service = this.context.get(Service.class);
-		this.lock = this.context.lock();
-		this.events = this.lock.events;
-	}
-
-	@AfterEach
-	void stop() {
-		this.context.close();
+	ReactiveResultTests() {
+		super(Service.class);
 	}
 
 	@Test

@@ -11,8 +11,6 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.OnLost;
 import io.github.distributedlock.fixtures.Patience;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -21,26 +19,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * A stage as result holds the lock until it completes.
  */
-class StageTests {
+class StageTests extends AdvisedFixture<StageTests.Service> {
 
 	private final CompletableFuture<String> source = new CompletableFuture<>();
 
-	private AdvisorContext context;
-
-	private Service service;
-
-	private List<String> events;
-
-	@BeforeEach
-	void start() {
-		this.context = AdvisorContext.of(Service.class);
-		this.service = this.context.get(Service.class);
-		this.events = this.context.lock().events;
-	}
-
-	@AfterEach
-	void stop() {
-		this.context.close();
+	StageTests() {
+		super(Service.class);
 	}
 
 	@Test

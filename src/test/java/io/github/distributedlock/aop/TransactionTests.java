@@ -1,12 +1,10 @@
 package io.github.distributedlock.aop;
 
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.annotation.DistributedLock;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -25,27 +23,17 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * A lock that is taken inside a transaction is given back when that has completed.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class TransactionTests {
-
-	private AdvisorContext context;
-
-	private Service service;
-
-	private List<String> events;
+class TransactionTests extends AdvisedFixture<TransactionTests.Service> {
 
 	private TransactionTemplate transaction;
 
-	@BeforeEach
-	void start() {
-		this.context = AdvisorContext.of(Service.class);
-		this.service = this.context.get(Service.class);
-		this.events = this.context.lock().events;
-		this.transaction = new TransactionTemplate(new RecordingTransactionManager(this.events));
+	TransactionTests() {
+		super(Service.class);
 	}
 
-	@AfterEach
-	void stop() {
-		this.context.close();
+	@BeforeEach
+	void start() {
+		this.transaction = new TransactionTemplate(new RecordingTransactionManager(this.events));
 	}
 
 	@Test

@@ -31,7 +31,7 @@ public class Refunds {
 		});
 	}
 
-	// By hand: held until the stage completes, and no thread waits.
+	// In code: held until the stage completes, and no thread waits.
 	public CompletableFuture<String> refundAll(Supplier<CompletionStage<String>> transfers) {
 		return this.lock.executeAsync(LockRequest.of("refunds"), transfers);
 	}

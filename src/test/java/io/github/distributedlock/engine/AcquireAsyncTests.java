@@ -468,8 +468,4 @@ class AcquireAsyncTests extends EngineFixture {
 		assertThat(tried).allMatch((request) -> request.join().isPresent());
 	}
 
-	private void act() {
-		this.time.advance(Duration.ZERO);
-	}
-
 }

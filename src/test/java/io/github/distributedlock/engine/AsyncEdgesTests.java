@@ -1,7 +1,5 @@
 package io.github.distributedlock.engine;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -18,7 +16,6 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
 import io.github.distributedlock.engine.lease.NodeTasks;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
@@ -244,13 +241,6 @@ class AsyncEdgesTests extends EngineFixture {
 		}
 	}
 
-	private void elsewhere(Runnable task) {
-		Patience.get(inThread(() -> {
-			task.run();
-			return true;
-		}), "another thread");
-	}
-
 	/**
 	 * A borrower has the key that was left to a request without a thread; the stop comes
 	 * after that request has looked whether it is served, and before it insists.
@@ -259,14 +249,12 @@ class AsyncEdgesTests extends EngineFixture {
 	void noticesAStopWhileItBeginsToWaitForABorrower() {
 		AtomicReference<Boolean> armed = new AtomicReference<>(false);
 		AtomicReference<LockEngine> stopped = new AtomicReference<>();
-		EngineTime time = (EngineTime) Proxy.newProxyInstance(getClass().getClassLoader(),
-				new Class<?>[] { EngineTime.class }, (proxy, method, arguments) -> {
-					if (armed.get() && isInside("take")) {
-						armed.set(false);
-						stopped.get().stop();
-					}
-					return method.invoke(this.time, arguments);
-				});
+		EngineTime time = before(() -> {
+			if (armed.get() && isInside("HandOver", "take")) {
+				armed.set(false);
+				stopped.get().stop();
+			}
+		});
 		LockEngine engine = new LockEngine(LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE),
 				time, this.time, () -> {
 				});
@@ -284,12 +272,6 @@ class AsyncEdgesTests extends EngineFixture {
 		assertStopped(waits);
 		borrower.close();
 		assertThat(holderOf("k")).isNull();
-	}
-
-	private static boolean isInside(String method) {
-		return StackWalker.getInstance()
-			.walk((frames) -> frames.anyMatch(
-					(frame) -> frame.getClassName().endsWith(".HandOver") && frame.getMethodName().equals(method)));
 	}
 
 	/**
@@ -344,22 +326,9 @@ class AsyncEdgesTests extends EngineFixture {
 	}
 
 	private LockEngine engine(BiConsumer<String, Runnable> way) {
-		Workers workers = (Workers) Proxy.newProxyInstance(getClass().getClassLoader(),
-				new Class<?>[] { Workers.class }, (proxy, method, arguments) -> {
-					Runnable task = () -> {
-						try {
-							method.invoke(this.time, arguments);
-						}
-						catch (InvocationTargetException | IllegalAccessException ex) {
-							throw new IllegalStateException(ex);
-						}
-					};
-					way.accept(method.getName(), task);
-					return null;
-				});
 		return new LockEngine(
 				LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE).listener(this.events::add),
-				this.time, workers, () -> {
+				this.time, workers(way), () -> {
 				});
 	}
 
@@ -368,10 +337,6 @@ class AsyncEdgesTests extends EngineFixture {
 			.withThrowableThat()
 			.withCauseInstanceOf(LockBackendException.class)
 			.withMessageContaining("stopped");
-	}
-
-	private void act() {
-		this.time.advance(Duration.ZERO);
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.github.distributedlock.engine;
 
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,8 +13,6 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 
@@ -45,7 +42,7 @@ class AsyncLinesTests extends EngineFixture {
 	void turnThatComesAsItBeginsDoesNotLetTheCallingThreadAsk() {
 		AtomicReference<LockHandle> first = new AtomicReference<>();
 		AtomicBoolean armed = new AtomicBoolean();
-		LockEngine engine = new LockEngine(settings(), time(() -> {
+		LockEngine engine = new LockEngine(settings(), before(() -> {
 			if (isInside("AsyncDriver", "step") && armed.getAndSet(false)) {
 				elsewhere(first.get()::close);
 				this.backend.forgetSteps();
@@ -251,7 +248,7 @@ class AsyncLinesTests extends EngineFixture {
 
 	@Test
 	void errorBeforeTheEndCostsNoLock() {
-		LockEngine engine = new LockEngine(settings().listener(this.events::add), time(() -> {
+		LockEngine engine = new LockEngine(settings().listener(this.events::add), before(() -> {
 			if (isInside("Acquirer", "publish")) {
 				throw new StackOverflowError("test");
 			}
@@ -289,35 +286,6 @@ class AsyncLinesTests extends EngineFixture {
 		return LockEngine.builder(this.backend).application("us").watchdogTimeout(LEASE);
 	}
 
-	private EngineTime time(Runnable beforeEach) {
-		return (EngineTime) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { EngineTime.class },
-				(proxy, method, arguments) -> {
-					beforeEach.run();
-					return method.invoke(this.time, arguments);
-				});
-	}
-
-	private Workers workers(Way way) {
-		return (Workers) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Workers.class },
-				(proxy, method, arguments) -> {
-					way.run(method.getName(), () -> {
-						try {
-							method.invoke(this.time, arguments);
-						}
-						catch (ReflectiveOperationException ex) {
-							throw new IllegalStateException(ex);
-						}
-					});
-					return null;
-				});
-	}
-
-	private interface Way {
-
-		void run(String worker, Runnable task);
-
-	}
-
 	private AtomicReference<Duration> ended(CompletableFuture<?> future) {
 		AtomicReference<Duration> ended = new AtomicReference<>();
 		long begin = this.time.nanoTime();
@@ -328,23 +296,6 @@ class AsyncLinesTests extends EngineFixture {
 	private LockBackendException timedOut() {
 		this.time.pass(COMMAND_TIMEOUT);
 		return LockBackendException.of("timed out").retryable(true).build();
-	}
-
-	private static boolean isInside(String type, String method) {
-		return StackWalker.getInstance()
-			.walk((frames) -> frames.anyMatch(
-					(frame) -> frame.getClassName().endsWith("." + type) && frame.getMethodName().equals(method)));
-	}
-
-	private void elsewhere(Runnable task) {
-		Patience.get(inThread(() -> {
-			task.run();
-			return true;
-		}), "another thread");
-	}
-
-	private void act() {
-		this.time.advance(Duration.ZERO);
 	}
 
 }

@@ -1,6 +1,5 @@
 package io.github.distributedlock.engine;
 
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -22,17 +21,13 @@ class AsyncParkingTests extends EngineFixture {
 
 	private final AtomicReference<Runnable> whileItParks = new AtomicReference<>();
 
-	private final EngineTime parking = (EngineTime) Proxy.newProxyInstance(getClass().getClassLoader(),
-			new Class<?>[] { EngineTime.class }, (proxy, method, arguments) -> {
-				Object result = method.invoke(this.time, arguments);
-				if (method.getName().equals("schedule") && isParking()) {
-					Runnable action = this.whileItParks.getAndSet(null);
-					if (action != null) {
-						action.run();
-					}
-				}
-				return result;
-			});
+	private final EngineTime parking = after(() -> {
+		boolean parks = isInside("AsyncDriver", "hasParked") && isInside("AsyncDriver", "hasLeft");
+		Runnable action = parks ? this.whileItParks.getAndSet(null) : null;
+		if (action != null) {
+			action.run();
+		}
+	});
 
 	private final LockEngine parked = new LockEngine(
 			LockEngine.builder(this.backend).application("parked").watchdogTimeout(LEASE), this.parking, this.time,
@@ -80,16 +75,6 @@ class AsyncParkingTests extends EngineFixture {
 		assertThat(this.whileItParks.get()).as("did not park").isNull();
 		assertThat(second).isCompletedExceptionally();
 		first.close();
-	}
-
-	private static boolean isParking() {
-		return StackWalker.getInstance()
-			.walk((frames) -> frames.anyMatch((frame) -> frame.getClassName().endsWith(".AsyncDriver")
-					&& frame.getMethodName().equals("hasParked")));
-	}
-
-	private void act() {
-		this.time.advance(Duration.ZERO);
 	}
 
 }

@@ -1,8 +1,6 @@
 package io.github.distributedlock.engine;
 
-import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -10,16 +8,15 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.EngineSnapshot;
-import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockUpgradeException;
-import io.github.distributedlock.backend.AcquireResult;
-import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.fixtures.SmallestBackend;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -210,7 +207,15 @@ class DowngradeTests extends EngineFixture {
 
 	@Test
 	void storeThatCannotStaysExclusive() {
-		LockEngine engine = engine(new WithoutDowngrade(this.store), "without");
+		LockBackend without = new SmallestBackend(this.store) {
+
+			@Override
+			public Set<LockFeature> features() {
+				return Set.of(LockFeature.SHARED);
+			}
+
+		};
+		LockEngine engine = engine(without, "without");
 		LockHandle writer = engine.acquire("k");
 		LockHandle reader = engine.acquire(shared("k"));
 		assertThat(writer.release()).isTrue();
@@ -221,38 +226,6 @@ class DowngradeTests extends EngineFixture {
 
 	private static LockRequest shared(String key) {
 		return request(key).mode(LockMode.SHARED);
-	}
-
-	/**
-	 * The least store with shared locks.
-	 */
-	private record WithoutDowngrade(LockBackend store) implements LockBackend {
-
-		@Override
-		public Set<LockFeature> features() {
-			return EnumSet.of(LockFeature.SHARED);
-		}
-
-		@Override
-		public AcquireResult acquire(Claim claim) {
-			return this.store.acquire(claim);
-		}
-
-		@Override
-		public List<Boolean> renew(List<Renewal> renewals) {
-			return this.store.renew(renewals);
-		}
-
-		@Override
-		public boolean release(String key, String owner) {
-			return this.store.release(key, owner);
-		}
-
-		@Override
-		public boolean leaveToExpire(String key, String owner, Duration rest) {
-			return this.store.leaveToExpire(key, owner, rest);
-		}
-
 	}
 
 }

@@ -1,11 +1,14 @@
 package io.github.distributedlock.engine;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.CurrentLock;
@@ -16,7 +19,11 @@ import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.lease.EngineTime;
 import io.github.distributedlock.engine.lease.FakeTime;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
@@ -133,6 +140,115 @@ public abstract class EngineFixture {
 		CompletableFuture<LockHandle> acquiring = inThread(() -> this.engine.acquire(request));
 		Awaitility.await().until(() -> acquiring.isDone() || this.time.waiting() > before);
 		return acquiring;
+	}
+
+	/**
+	 * Runs something on another thread, to its end.
+	 */
+	protected void elsewhere(Runnable task) {
+		Patience.get(inThread(() -> {
+			task.run();
+			return true;
+		}), "another thread");
+	}
+
+	/**
+	 * Runs what is due now.
+	 */
+	protected void act() {
+		this.time.advance(Duration.ZERO);
+	}
+
+	/**
+	 * Our time, with something that is done before each of its steps.
+	 */
+	protected EngineTime before(Runnable action) {
+		return time(action, () -> {
+		});
+	}
+
+	/**
+	 * Our time, with something that is done after each of its steps.
+	 */
+	protected EngineTime after(Runnable action) {
+		return time(() -> {
+		}, action);
+	}
+
+	private EngineTime time(Runnable before, Runnable after) {
+		return (EngineTime) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { EngineTime.class },
+				(proxy, method, arguments) -> {
+					before.run();
+					Object result = method.invoke(this.time, arguments);
+					after.run();
+					return result;
+				});
+	}
+
+	/**
+	 * Our workers, if something lets them work.
+	 * @param way gets the name of the worker, and the task
+	 */
+	protected Workers workers(BiConsumer<String, Runnable> way) {
+		return (Workers) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Workers.class },
+				(proxy, method, arguments) -> {
+					way.accept(method.getName(), () -> {
+						try {
+							method.invoke(this.time, arguments);
+						}
+						catch (ReflectiveOperationException ex) {
+							throw new IllegalStateException(ex);
+						}
+					});
+					return null;
+				});
+	}
+
+	/**
+	 * Whether the calling thread is inside a method of a class of the engine.
+	 */
+	protected static boolean isInside(String type, String method) {
+		return StackWalker.getInstance()
+			.walk((frames) -> frames.anyMatch(
+					(frame) -> frame.getClassName().endsWith("." + type) && frame.getMethodName().equals(method)));
+	}
+
+	/**
+	 * What the store sends to our engine from now on does not arrive.
+	 * @return the key of the last notification that was lost
+	 */
+	protected AtomicReference<String> loseWakeUps() {
+		AtomicReference<String> lost = new AtomicReference<>();
+		this.store.listen(instance(), new ReleaseListener() {
+
+			@Override
+			public void onRelease(ReleaseNotification notification) {
+				lost.set(notification.key());
+			}
+
+			@Override
+			public void onResubscribed() {
+			}
+
+		});
+		return lost;
+	}
+
+	/**
+	 * Twenty requests wait for a key, of which only one polls.
+	 */
+	protected void onlyOneOfTwentyPolls(LockRequest request) {
+		ownedElsewhere("k", LEASE);
+		for (int i = 0; i < 20; i++) {
+			acquiring(request);
+		}
+		this.backend.forgetSteps();
+		for (int i = 0; i < 10; i++) {
+			int before = this.backend.steps().size();
+			this.time.advance(Duration.ofMillis(500));
+			Awaitility.await().until(() -> this.backend.steps().size() > before && this.time.waiting() == 20);
+		}
+		assertThat(this.backend.steps()).hasSizeBetween(10, 15);
 	}
 
 	protected Thread lastThread() {

@@ -13,8 +13,6 @@ import io.github.distributedlock.LockInterruptedException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
-import io.github.distributedlock.backend.ReleaseListener;
-import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -104,20 +102,6 @@ class FairTests extends EngineFixture {
 	}
 
 	@Test
-	void waiterThatGivesUpWhileItIsWokenPassesTheWakeUpOn() {
-		ownedElsewhere("k", LEASE);
-		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(1)).fair(true));
-		CompletableFuture<?> staying = serving(1, this.engine);
-		this.backend.next("withdraw", (step) -> {
-			releasedElsewhere("k");
-			return step.get();
-		});
-		this.time.advance(Duration.ofSeconds(1));
-		assertThat(leaving).failsWithin(PATIENCE);
-		assertThat(staying).succeedsWithin(PATIENCE);
-	}
-
-	@Test
 	void ticketThatNobodyHasIsWithdrawnWhenItIsWoken() {
 		ownedElsewhere("k", LEASE);
 		leaveTicket();
@@ -159,18 +143,8 @@ class FairTests extends EngineFixture {
 	}
 
 	@Test
-	void onlyTheFirstOfThisJvmAsksOfItsOwnAccord() {
-		ownedElsewhere("k", LEASE);
-		for (int i = 0; i < 20; i++) {
-			serving(i, this.engine);
-		}
-		this.backend.forgetSteps();
-		for (int i = 0; i < 10; i++) {
-			int before = this.backend.steps().size();
-			this.time.advance(Duration.ofMillis(500));
-			Awaitility.await().until(() -> this.backend.steps().size() > before && this.time.waiting() == 20);
-		}
-		assertThat(this.backend.steps()).hasSizeBetween(10, 15);
+	void onlyTheFirstOfThisJvmPolls() {
+		onlyOneOfTwentyPolls(waiting("k", LONG).fair(true));
 	}
 
 	@Test
@@ -348,20 +322,6 @@ class FairTests extends EngineFixture {
 	private void leaveTicket() {
 		String us = instance();
 		this.store.acquireOrRegister(Claim.of("k", us + ":77", us, LEASE).fair(true));
-	}
-
-	private void loseWakeUps() {
-		this.store.listen(instance(), new ReleaseListener() {
-
-			@Override
-			public void onRelease(ReleaseNotification notification) {
-			}
-
-			@Override
-			public void onResubscribed() {
-			}
-
-		});
 	}
 
 }

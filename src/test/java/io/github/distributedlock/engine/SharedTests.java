@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
+import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
@@ -99,17 +99,7 @@ class SharedTests extends EngineFixture {
 
 	@Test
 	void readersThatWaitCostNoMoreThanOne() {
-		ownedElsewhere("k", LEASE);
-		for (int i = 0; i < 20; i++) {
-			acquiring(shared("k").waitTime(LONG));
-		}
-		this.backend.forgetSteps();
-		for (int i = 0; i < 10; i++) {
-			int before = this.backend.steps().size();
-			this.time.advance(Duration.ofMillis(500));
-			Awaitility.await().until(() -> this.backend.steps().size() > before && this.time.waiting() == 20);
-		}
-		assertThat(this.backend.steps()).hasSizeBetween(10, 15);
+		onlyOneOfTwentyPolls(shared("k").waitTime(LONG));
 	}
 
 	@Test

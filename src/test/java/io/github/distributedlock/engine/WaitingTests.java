@@ -17,6 +17,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -108,12 +109,13 @@ class WaitingTests extends EngineFixture {
 		assertThat(holderOf("k")).as("nobody is registered").isNull();
 	}
 
-	@Test
-	void waiterThatGivesUpWhileItIsWokenPassesTheWakeUpOn() {
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void waiterThatGivesUpWhileItIsWokenPassesTheWakeUpOn(boolean fair) {
 		ownedElsewhere("k", LEASE);
 		LockEngine third = engine(this.store, "third");
-		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(1)));
-		CompletableFuture<LockHandle> staying = inThread(() -> third.acquire(waiting("k", LONG)));
+		CompletableFuture<LockHandle> leaving = acquiring(waiting("k", Duration.ofSeconds(1)).fair(fair));
+		CompletableFuture<LockHandle> staying = inThread(() -> third.acquire(waiting("k", LONG).fair(fair)));
 		untilWaiting(2);
 		// The last poll before the deadline is answered only after the release.
 		this.backend.next("withdraw", (step) -> {
@@ -142,7 +144,7 @@ class WaitingTests extends EngineFixture {
 	void messageThatNobodyWaitsForIsPassedOn() {
 		LockEngine third = engine(this.store, "third");
 		ownedElsewhere("k", LEASE);
-		String us = instanceOf(this.backend.listener());
+		String us = instance();
 		this.store.acquireOrRegister(Claim.of("k", us + ":77", us, LEASE));
 		CompletableFuture<LockHandle> staying = inThread(() -> third.acquire(waiting("k", LONG)));
 		untilWaiting(1);
@@ -290,33 +292,6 @@ class WaitingTests extends EngineFixture {
 		boolean withdraws = hasQueues();
 		looked.set(true);
 		assertThat(withdraws).isFalse();
-	}
-
-	private String instanceOf(ReleaseListener ignored) {
-		try (LockHandle handle = this.engine.acquire("instance-probe")) {
-			String owner = handle.owner();
-			return owner.substring(0, owner.lastIndexOf(':'));
-		}
-		finally {
-			this.backend.forgetSteps();
-		}
-	}
-
-	private AtomicReference<String> loseWakeUps() {
-		AtomicReference<String> lost = new AtomicReference<>();
-		this.store.listen(instanceOf(this.backend.listener()), new ReleaseListener() {
-
-			@Override
-			public void onRelease(ReleaseNotification notification) {
-				lost.set(notification.key());
-			}
-
-			@Override
-			public void onResubscribed() {
-			}
-
-		});
-		return lost;
 	}
 
 }

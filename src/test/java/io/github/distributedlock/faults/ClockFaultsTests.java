@@ -46,7 +46,7 @@ class ClockFaultsTests {
 			FaultRow.of("server's clock 60 s back", client)
 				.on(() -> Deployment.of(clock.start()))
 				.promising(Promise.NOTHING_LOST
-					.withRemark("a lock that nobody gives back any more stays for its lease and 60 s"))
+					.withRemark("a lock that is not released any more stays for its lease and 60 s"))
 				.run((trial) -> {
 					LockRequest request = LockRequest.of(OWN).leaseTime(Duration.ofMillis(200));
 					LockHandle left = trial.holder().engine().acquire(request);
@@ -87,8 +87,9 @@ class ClockFaultsTests {
 	@Test
 	void theMachineWasSuspended() throws Exception {
 		FaultRow.of("machine suspended until the lease was over", Client.JEDIS)
-			.promising(Promise.SERVER_FORGETS.withRemark(
-					"the lease ran out meanwhile: overlap possible until it is resumed and renews; who asks is told at once"))
+			.promising(Promise.SERVER_FORGETS
+				.withRemark("the lease ran out meanwhile: overlap possible until it is resumed and renews;"
+						+ " `isHeld()` knows at once"))
 			.run((trial) -> {
 				LockHandle own = trial.holder().engine().acquire(OWN);
 				trial.admin((redis) -> redis.del("lock:{" + OWN + "}", "lock:{" + Workload.LONG + "}"));

@@ -25,7 +25,7 @@ final class FaultTable {
 	private static final Map<String, String> ROWS = new TreeMap<>();
 
 	private static final String HEAD = """
-			| fault | client | trials | holds | overlaps | longest orphan | longest overrun | told | left over | noise | remark |
+			| fault | client | trials | holds | overlaps | longest orphan | longest overrun | loss noticed | left over | noise | remark |
 			|---|---|---|---|---|---|---|---|---|---|---|
 			""";
 

@@ -31,7 +31,7 @@ class HolderFaultsTests {
 
 	@EachClient
 	void itStandsStillForLongerThanTheLease(Client client) throws Exception {
-		Promise promise = Promise.WHOLE.withRemark("told as soon as it goes on; its token is refused");
+		Promise promise = Promise.WHOLE.withRemark("the loss is noticed as soon as it goes on; its token is refused");
 		FaultRow.of("holder JVM stopped for longer than the lease, then continued", client)
 			.promising(promise)
 			.run((trial) -> stop(trial, client));

@@ -48,7 +48,7 @@ class LostDataFaultsTests {
 	private static final String FOREIGN = "somebody else";
 
 	private static final Promise OVERWRITTEN = Promise.WHOLE
-		.withRemark("who overwrites a lock takes it: noticed at the next renewal");
+		.withRemark("the lock is taken by the overwriting program: noticed at the next renewal");
 
 	@ParameterizedTest
 	@EnumSource

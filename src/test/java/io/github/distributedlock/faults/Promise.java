@@ -26,7 +26,7 @@ record Promise(boolean exclusive, boolean lossless, boolean fenced, String remar
 	 * is noticed at the next renewal.
 	 */
 	static final Promise SERVER_FORGETS = new Promise(false, false, true,
-			"the server forgets who holds: overlap possible until the next renewal");
+			"the server forgets the holder: overlap possible until the next renewal");
 
 	/**
 	 * Two servers take writes for a moment, and neither knows of the other.

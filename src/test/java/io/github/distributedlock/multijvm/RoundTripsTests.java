@@ -72,12 +72,11 @@ class RoundTripsTests {
 			Claim next = Claim.of(mine.key(), "mine:2", "mine", mine.lease());
 			counted.put("pass it on inside the JVM", count(commands, () -> backend.pass(mine.owner(), next, false)));
 			backend.pass(next.owner(), mine, false);
-			counted.put("give it back to one who waits",
-					count(commands, () -> backend.release(mine.key(), mine.owner())));
+			counted.put("release it while one waits", count(commands, () -> backend.release(mine.key(), mine.owner())));
 			// Best effort leaves alone what is too near to its end, as the reservation
 			// may be.
 			await("it is acquired").until(() -> backend.acquireOrRegister(other).acquired());
-			counted.put("give it back", count(commands, () -> backend.release(other.key(), other.owner())));
+			counted.put("release it", count(commands, () -> backend.release(other.key(), other.owner())));
 			counted.put("take it with a fencing token", count(commands, () -> backend.acquire(fenced(mine))));
 			backend.release(mine.key(), mine.owner());
 			assertThat(counted).isEqualTo(told(WAYS.indexOf(way)));

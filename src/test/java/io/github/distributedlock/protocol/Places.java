@@ -7,9 +7,10 @@ import java.util.List;
 import io.github.distributedlock.protocol.Server.Waiter;
 
 /**
- * The places of those who wait for a lock without Lua: {@code Waiters.add} reads the last
- * place and takes the next by another command, so that places may be stale, or equal. In
- * a run without faults, and of the other commands only those that matter to the order.
+ * The places of those who wait for a lock without Lua: {@code WaitingList.add} reads the
+ * last place and takes the next by another command, so that places may be stale, or
+ * equal. In a run without faults, and of the other commands only those that matter to the
+ * order.
  *
  * @param waiters what stands in {@code lock-waiters:{k}}
  * @param clients what each JVM does

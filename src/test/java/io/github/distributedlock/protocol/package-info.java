@@ -9,14 +9,14 @@
  * <ul>
  * <li>A script, {@code DELEX}, {@code SET IFEQ} and the like are one command.</li>
  * <li>{@code WATCH}, {@code GET}, {@code MULTI}, a change and {@code EXEC} count as one
- * at the moment of the {@code EXEC}: it changes something only if nobody has written to
- * the key since the {@code WATCH}, so the key still has the value that {@code GET} found.
- * If that was another one, they count as one at the moment of the {@code GET}. If the
- * {@code EXEC} is refused since somebody has, nothing was done, and all is done anew. A
+ * at the moment of the {@code EXEC}: it changes something only if no client has written
+ * to the key since the {@code WATCH}, so the key still has the value that {@code GET}
+ * found. If that was another one, they count as one at the moment of the {@code GET}. If
+ * the {@code EXEC} is refused since one has, nothing was done, and all is done anew. A
  * connection that is lost loses the transaction with it, so only the {@code EXEC} can be
  * carried out late.</li>
  * <li>A key that runs out in between is no write for some servers. They count as one just
- * before its end then: who sees in between that the key is free can take it only by a
+ * before its end then: a client that finds the key free in between can take it only by a
  * write, which the {@code EXEC} would notice. A {@code PEXPIRE} finds nothing and fails,
  * as after the end.</li>
  * <li>With best effort it is two commands, one that compares and one that changes the key
@@ -30,7 +30,7 @@
  * with commands, answers and messages that are late, and with time. Three more show what
  * needs numbers: {@code SilenceProtocol} what of the waiters need not be written each
  * time, {@code RenewalProtocol} why a renewal never takes time from a lease that its
- * holder believes in, and {@code Places} why nobody is passed by more often than there
+ * holder believes in, and {@code Places} why no waiter is passed by more often than there
  * are others, though places may be stale or equal.
  */
 @NullMarked

@@ -1,6 +1,5 @@
 package io.github.distributedlock.tck;
 
-import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -9,8 +8,9 @@ import java.util.function.BiConsumer;
 
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.fixtures.SmallestBackend;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -139,35 +139,18 @@ class FaultyStoresTests {
 	/**
 	 * A store that does what every store does, and nothing else.
 	 */
-	private static class LeastStore implements LockBackend {
+	private static class LeastStore extends SmallestBackend {
 
 		/** The owners that have acquired the keys last. */
 		final Map<String, String> owners = new ConcurrentHashMap<>();
 
-		private final LockBackend sound = new InMemoryLockBackend();
-
 		@Override
 		public AcquireResult acquire(Claim claim) {
-			if (!this.sound.acquire(claim).acquired()) {
+			if (!super.acquire(claim).acquired()) {
 				return AcquireResult.BUSY;
 			}
 			this.owners.put(claim.key(), claim.owner());
 			return AcquireResult.ACQUIRED;
-		}
-
-		@Override
-		public List<Boolean> renew(List<Renewal> renewals) {
-			return this.sound.renew(renewals);
-		}
-
-		@Override
-		public boolean release(String key, String owner) {
-			return this.sound.release(key, owner);
-		}
-
-		@Override
-		public boolean leaveToExpire(String key, String owner, Duration rest) {
-			return this.sound.leaveToExpire(key, owner, rest);
 		}
 
 	}

@@ -5,8 +5,8 @@
  * {@link io.github.distributedlock.tck.SharedContractTests} as well for a store that
  * offers shared or fair locks, and say how a backend is made. What a store does not add
  * is reported as skipped, with the reason.
- * {@link io.github.distributedlock.tck.HistoryChecker} tells of any history of holds
- * whether a key was held twice.
+ * {@link io.github.distributedlock.tck.HistoryChecker} finds keys that were held twice in
+ * any history of holds.
  * <p>
  * Needs the library's own jar and JUnit Jupiter from 5.12 on with its parameterized tests
  * ({@code org.junit.jupiter:junit-jupiter}), and nothing else. Nothing of the library's

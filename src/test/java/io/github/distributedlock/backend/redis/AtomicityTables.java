@@ -26,7 +26,7 @@ public final class AtomicityTables {
 			""";
 
 	private static final String RACE_HEAD = """
-			| how a lock is given back | server | client | releases | met the end of the lease | locks of others deleted |
+			| how a lock is released | server | client | releases | met the end of the lease | locks of others deleted |
 			|---|---|---|---|---|---|
 			""";
 
