@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.redis.connection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -124,7 +125,7 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 
 	// A slot that nobody serves is refused by any node, which says why.
 	private HostAndPort node(int slot) {
-		ClusterConnectionProvider slots = make();
+		ClusterConnectionProvider slots = Objects.requireNonNull(this.slots);
 		HostAndPort master = slots.getNode(slot);
 		if (master != null) {
 			return master;
@@ -146,7 +147,7 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 		}
 		catch (IllegalStateException ex) {
 			requireOpen();
-			throw new UnsentException(ex); // The node has just left the cluster.
+			throw new RedisConnectionFailureException("the node has just left the cluster", ex);
 		}
 	}
 
@@ -166,7 +167,13 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 			askForSlots();
 			boolean asks = redirection instanceof JedisAskDataException;
 			List<Command> again = asks ? List.of(ASKING, command) : List.of(command);
-			last = on(redirection.getTargetNode(), again).get(again.size() - 1);
+			try {
+				last = on(redirection.getTargetNode(), again).get(again.size() - 1);
+			}
+			catch (UnsentException ex) { // The commands before may have been carried out.
+				throw new RedisConnectionFailureException(
+						"the command was redirected to " + redirection.getTargetNode(), ex);
+			}
 		}
 		return last;
 	}
