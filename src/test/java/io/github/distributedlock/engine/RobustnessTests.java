@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -403,7 +404,7 @@ class RobustnessTests extends EngineFixture {
 		CompletableFuture<LockHandle> next = sleepingHeir();
 		this.backend.listener()
 			.onRelease(ReleaseNotification.granted("k", Waiter.exclusive(instance()), instance() + ":99", 1));
-		this.noTimer.set(true); // To take it from the other owner.
+		this.time.lackAThread("timer"); // To take it from the other owner.
 		this.time.letThemWakeUp();
 		assertThat(next).failsWithin(PATIENCE);
 		this.time.advance(Duration.ofSeconds(1));
@@ -414,7 +415,7 @@ class RobustnessTests extends EngineFixture {
 	void keyThatWasLeftToOneThatGivesUpIsGivenBackThoughItCannotWithdraw() {
 		CompletableFuture<LockHandle> next = sleepingHeir();
 		this.backend.listener().onRelease(ReleaseNotification.of("k", Waiter.exclusive(instance())));
-		this.noWorker.set(true);
+		this.time.lackAThread("worker");
 		lastThread().interrupt();
 		this.time.letThemWakeUp();
 		assertThat(next).failsWithin(PATIENCE);
@@ -423,13 +424,11 @@ class RobustnessTests extends EngineFixture {
 	}
 
 	/**
-	 * A request of an engine that is short of threads: a key was left to it, and it has
-	 * not woken up yet.
+	 * A request to which a key was left, and which has not woken up yet.
 	 */
 	private CompletableFuture<LockHandle> sleepingHeir() {
-		LockEngine shortOfThreads = shortOfThreads();
-		LockHandle held = shortOfThreads.acquire("k");
-		CompletableFuture<LockHandle> next = inThread(() -> shortOfThreads.acquire(waiting("k", HOUR)));
+		LockHandle held = this.engine.acquire("k");
+		CompletableFuture<LockHandle> next = acquiring(waiting("k", HOUR));
 		untilWaiting(1);
 		this.time.letThemOversleep();
 		held.close();

@@ -263,7 +263,8 @@ public final class Leases {
 			return;
 		}
 		this.losses.merge(reason, 1L, Long::sum);
-		this.events.publishElsewhere(new LockEvent.Lost(hold.options().request(), hold.key(), hold.owner(), reason, held));
+		this.events
+			.publishElsewhere(new LockEvent.Lost(hold.options().request(), hold.key(), hold.owner(), reason, held));
 		warn(ownership, "was lost after " + Failures.text(held), reason, why);
 	}
 

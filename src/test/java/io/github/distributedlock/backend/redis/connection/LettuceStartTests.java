@@ -76,8 +76,7 @@ class LettuceStartTests {
 	@Test
 	void itIsNotHandedOutWithoutAnAnswer() {
 		this.answers.addAll(List.of(new QueryTimeoutException("thrown by the test"), "PONG"));
-		assertThatExceptionOfType(QueryTimeoutException.class)
-			.isThrownBy(() -> LettuceClient.awaitAnswer(this.link));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> LettuceClient.awaitAnswer(this.link));
 		assertThat(this.answers).hasSize(1);
 	}
 
