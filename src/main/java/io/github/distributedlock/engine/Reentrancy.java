@@ -3,7 +3,6 @@ package io.github.distributedlock.engine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -26,11 +25,19 @@ import org.jspecify.annotations.Nullable;
  *
  * @param undo undoes holds that no handle was opened for: leaves those that were
  * re-entered, and gives the others back
- * @param holder finds what is held
+ * @param held finds what is held
  * @param holderName how the holder is called in a message
  */
-record Reentrancy(Leases leases, Consumer<List<Hold>> undo,
-		BiFunction<String, Predicate<LockHandle>, Optional<LockHandle>> holder, String holderName) {
+record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Held held, String holderName) {
+
+	/**
+	 * Finds a handle by its key and a condition.
+	 */
+	interface Held {
+
+		Optional<LockHandle> find(String key, Predicate<LockHandle> condition);
+
+	}
 
 	/**
 	 * That of the thread that calls it.
@@ -104,8 +111,8 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo,
 	 * The holder's innermost hold of a key that fulfils a condition.
 	 */
 	private @Nullable Hold find(String key, Predicate<Hold> condition) {
-		return this.holder
-			.apply(key,
+		return this.held
+			.find(key,
 					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.leases)
 							&& condition.test(outer.hold(key)))
 			.map((handle) -> ((EngineHandle) handle).hold(key))
