@@ -35,8 +35,6 @@ class ArchitectureTests {
 
 	private static final String REDIS = "backend.redis.";
 
-	private static final String ENGINE = "engine.";
-
 	/**
 	 * What a package may use besides itself, by the names that follow the root's; the
 	 * root's own is empty. A backend is any {@code backend.*}.
@@ -47,8 +45,7 @@ class ArchitectureTests {
 			Map.entry("backend.*", Set.of("", "backend")), //
 			Map.entry("backend.redis", Set.of("", "backend", REDIS + "connection")), //
 			Map.entry(REDIS + "connection", Set.of("", "backend")), //
-			Map.entry("engine", Set.of("", "backend", ENGINE + "lease")), //
-			Map.entry(ENGINE + "lease", Set.of("", "backend")), //
+			Map.entry("engine", Set.of("", "backend")), //
 			Map.entry("annotation", Set.of("")), //
 			Map.entry("reactive", Set.of("")), //
 			Map.entry("aop", Set.of("", "annotation", "reactive")), //
@@ -58,7 +55,7 @@ class ArchitectureTests {
 			Map.entry("shedlock", Set.of("")));
 
 	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.memory",
-			ROOT + ".engine..", ROOT + ".concurrent", ROOT + ".shedlock" };
+			ROOT + ".engine", ROOT + ".concurrent", ROOT + ".shedlock" };
 
 	private static final Set<String> NAMES_THAT_SAY_NOTHING = Set.of("impl", "internal", "util", "common", "support");
 
@@ -81,7 +78,7 @@ class ArchitectureTests {
 			"concurrent.JdkLocks", "integration.DistributedLockRegistry",
 			"integration.RenewableDistributedLockRegistry", "shedlock.DistributedLockProvider", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "Atomicity", REDIS + "connection.Signals", //
-			ENGINE + "LockEngine", ENGINE + "LockEngineBuilder", //
+			"engine.LockEngine", "engine.LockEngineBuilder", //
 			"reactive.LockContext");
 
 	/**
@@ -167,7 +164,7 @@ class ArchitectureTests {
 	@Test
 	void onlyTheThreadsKnowBlockHound() {
 		noClasses().that()
-			.resideOutsideOfPackage(ROOT + ".engine.lease")
+			.resideOutsideOfPackage(ROOT + ".engine")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("reactor.blockhound..")
@@ -261,7 +258,7 @@ class ArchitectureTests {
 	 * Whether a package is part of one that has an API for all of its parts.
 	 */
 	private static boolean isRoom(String packageName) {
-		return Stream.of(ENGINE, REDIS).anyMatch(shortName(packageName)::startsWith);
+		return shortName(packageName).startsWith(REDIS);
 	}
 
 	private static String house(String packageName) {

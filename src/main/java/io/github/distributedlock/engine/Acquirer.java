@@ -23,13 +23,9 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
+import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.RunningCalls.Call;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
-import io.github.distributedlock.engine.lease.Failures;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.HoldOptions;
-import io.github.distributedlock.engine.lease.Leases;
-import io.github.distributedlock.engine.lease.NodeTasks;
+import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**

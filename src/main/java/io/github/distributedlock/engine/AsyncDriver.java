@@ -7,9 +7,7 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.Failures;
-import io.github.distributedlock.engine.lease.NodeTasks;
+import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -7,12 +7,7 @@ import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackend.HandOverResult;
-import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.HoldOptions;
-import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.lease.Leases;
-import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -16,15 +16,10 @@ import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.KeyQueue.QueueKey;
+import io.github.distributedlock.engine.Lease.Moment;
 import io.github.distributedlock.engine.LocalQueue.Loan;
-import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.Failures;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.HoldOptions;
-import io.github.distributedlock.engine.lease.Lease;
-import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.lease.Leases;
-import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**

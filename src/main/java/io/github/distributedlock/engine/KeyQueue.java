@@ -12,8 +12,9 @@ import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseNotification;
-import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -313,6 +314,33 @@ final class KeyQueue {
 		settled(owners);
 		this.registered = false;
 		forgetWakeUps();
+	}
+
+	/**
+	 * A local queue: the key, and the waiter that its requests are in the store. The
+	 * exclusive requests of this JVM are one waiter, its shared requests are another, and
+	 * each fair request is one of its own.
+	 *
+	 * @param key the key
+	 * @param waiter as it is {@linkplain Claim#waiter() registered}
+	 */
+	record QueueKey(String key, Waiter waiter) {
+
+		/**
+		 * That of the requests that a claim is one of.
+		 */
+		static QueueKey of(Claim claim) {
+			return new QueueKey(claim.key(), claim.waiter());
+		}
+
+		/**
+		 * What an owner may have claimed as this waiter, as far as it takes to undo that.
+		 */
+		Claim claim(String owner) {
+			return new Claim(this.key, owner, this.waiter, Duration.ofMillis(1), false,
+					new Claim.Grant(0, null, Set.of()));
+		}
+
 	}
 
 }

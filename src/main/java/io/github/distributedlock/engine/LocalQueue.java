@@ -15,8 +15,7 @@ import java.util.function.Predicate;
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.ReleaseNotification;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.KeyQueue.QueueKey;
 import org.jspecify.annotations.Nullable;
 
 /**

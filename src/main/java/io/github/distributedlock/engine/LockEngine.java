@@ -20,11 +20,7 @@ import io.github.distributedlock.LockStatus.State;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.LockFeature;
-import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
-import io.github.distributedlock.engine.lease.Failures;
-import io.github.distributedlock.engine.lease.Leases;
-import io.github.distributedlock.engine.lease.NodeTasks;
+import io.github.distributedlock.engine.EngineTime.Workers;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -14,7 +14,6 @@ import io.github.distributedlock.LockListener;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.lease.EngineThreads;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -10,7 +10,6 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackend.Listening;
-import io.github.distributedlock.engine.lease.EngineTime;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -6,8 +6,7 @@ import java.util.Set;
 import java.util.concurrent.Semaphore;
 
 import io.github.distributedlock.LockException;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.Ownership;
+import io.github.distributedlock.engine.KeyQueue.QueueKey;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -10,11 +10,6 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockUpgradeException;
-import io.github.distributedlock.engine.lease.Failures;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.HoldOptions;
-import io.github.distributedlock.engine.lease.Leases;
-import io.github.distributedlock.engine.lease.Releaser;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -9,12 +9,8 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockLostException;
-import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.Failures;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.HoldOptions;
-import io.github.distributedlock.engine.lease.Lease.Moment;
-import io.github.distributedlock.engine.lease.Leases;
+import io.github.distributedlock.engine.Lease.Moment;
+import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**

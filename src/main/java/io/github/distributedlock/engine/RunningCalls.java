@@ -9,7 +9,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.EngineTime.Workers;
 
 /**
  * The calls that a stop waits for: the requests that say so, each until it has failed or

@@ -5,9 +5,6 @@ import java.util.function.BiConsumer;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.lease.Failures;
-import io.github.distributedlock.engine.lease.Leases;
-import io.github.distributedlock.engine.lease.NodeTasks;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

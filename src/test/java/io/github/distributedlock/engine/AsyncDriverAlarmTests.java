@@ -7,11 +7,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.Semaphore;
 
-import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.FakeTime;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.NodeTasks;
-import io.github.distributedlock.engine.lease.ReleasedKeys;
+import io.github.distributedlock.engine.Wait.Acquisition;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

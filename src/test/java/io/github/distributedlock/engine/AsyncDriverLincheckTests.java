@@ -7,10 +7,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.lease.Hold;
-import io.github.distributedlock.engine.lease.NodeTasks;
-import io.github.distributedlock.engine.lease.ReleasedKeys;
-import io.github.distributedlock.engine.lease.StillTime;
+import io.github.distributedlock.engine.KeyQueue.QueueKey;
+import io.github.distributedlock.engine.Wait.Acquisition;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.IntGen;

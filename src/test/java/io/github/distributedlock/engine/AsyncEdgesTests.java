@@ -15,8 +15,6 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.NodeTasks;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;

@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.lease.EngineTime;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -12,7 +12,6 @@ import java.util.stream.IntStream;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
-import io.github.distributedlock.engine.lease.NodeTasks;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;

@@ -16,8 +16,6 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.lease.EngineTime;
-import io.github.distributedlock.engine.lease.StillTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

@@ -6,6 +6,7 @@ import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.KeyQueue.QueueKey;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;

@@ -2,6 +2,7 @@ package io.github.distributedlock.engine;
 
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.KeyQueue.QueueKey;
 import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;

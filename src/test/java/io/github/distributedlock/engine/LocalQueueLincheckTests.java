@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.KeyQueue.QueueKey;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.BooleanGen;

@@ -19,7 +19,6 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.Waiter;
-import io.github.distributedlock.engine.lease.EngineTime;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 

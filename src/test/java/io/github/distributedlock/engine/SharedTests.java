@@ -11,7 +11,6 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockUpgradeException;
-import io.github.distributedlock.engine.lease.HoldOptions;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 

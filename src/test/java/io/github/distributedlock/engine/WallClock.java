@@ -4,9 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.distributedlock.engine.lease.EngineThreads;
-import io.github.distributedlock.engine.lease.EngineTime;
-
 /**
  * The wall clock of an engine that has all else of the real one. It can be set ahead,
  * which is what an engine sees of a machine that was suspended.

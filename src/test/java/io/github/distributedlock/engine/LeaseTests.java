@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -16,8 +16,6 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Holder;
-import io.github.distributedlock.engine.EngineFixture;
-import io.github.distributedlock.engine.ScriptedBackend;
 import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 

@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.time.Duration;
 
@@ -9,7 +9,7 @@ import java.time.Duration;
  * @param sent when the command was sent
  * @param nanos how long the lease is
  */
-public record Lease(Moment sent, long nanos) {
+record Lease(Moment sent, long nanos) {
 
 	private static final long LEAST_MARGIN = Duration.ofMillis(10).toNanos();
 
@@ -26,7 +26,7 @@ public record Lease(Moment sent, long nanos) {
 	 * suspended, and the monotonic clock with it, but not the server's: then the wall
 	 * clock counts.
 	 */
-	public long left(Moment now) {
+	long left(Moment now) {
 		return isSuspect(now) ? this.nanos - margin() - (now.wall() - this.sent.wall()) : monotonicLeft(now);
 	}
 
@@ -62,9 +62,9 @@ public record Lease(Moment sent, long nanos) {
 	/**
 	 * A point in time, on both clocks.
 	 */
-	public record Moment(long nanos, long wall) {
+	record Moment(long nanos, long wall) {
 
-		public static Moment now(EngineTime time) {
+		static Moment now(EngineTime time) {
 			return new Moment(time.nanoTime(), time.wallNanos());
 		}
 

@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 /**
  * A place in a queue where nobody else waits.

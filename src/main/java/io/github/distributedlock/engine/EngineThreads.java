@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.lang.reflect.Method;
 import java.util.Set;
@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.EngineTime.Workers;
 import org.jspecify.annotations.Nullable;
 import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
@@ -30,7 +30,7 @@ import reactor.blockhound.integration.BlockHoundIntegration;
  * idle ones end. Code of the application, which may block, gets as many as it needs, and
  * none of the others.
  */
-public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
+final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	private static final int POOL_SIZE = 4;
 
@@ -68,7 +68,7 @@ public final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	 * Creates them, but starts none.
 	 * @param callbackExecutor runs the callbacks, {@code null} for threads of their own
 	 */
-	public EngineThreads(@Nullable Executor callbackExecutor) {
+	EngineThreads(@Nullable Executor callbackExecutor) {
 		this.callbackExecutor = callbackExecutor;
 		this.timer = new ScheduledThreadPoolExecutor(1, threads("timer"), new ThreadPoolExecutor.DiscardPolicy());
 		this.timer.setRemoveOnCancelPolicy(true);

@@ -1,11 +1,11 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.util.concurrent.Semaphore;
 
 /**
  * Time and threads as the engine sees them, so that tests can drive them.
  */
-public interface EngineTime {
+interface EngineTime {
 
 	/**
 	 * The monotonic clock, as {@link System#nanoTime()}.

@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,7 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.EngineTime.Workers;
 
 /**
  * Time that stands still until an operation moves it, for Lincheck: alarms ring, and the

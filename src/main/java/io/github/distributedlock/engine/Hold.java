@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -11,7 +11,7 @@ import java.util.Set;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
  * the store is told, so that nobody re-enters exclusively what others may share. Safe for
  * use by many threads.
  */
-public final class Hold implements Ownership.State {
+final class Hold implements Ownership.State {
 
 	/**
 	 * What is to hear of a loss: a handle, or a request that collects its keys. Does not
 	 * block and does not throw.
 	 */
-	public interface Attached {
+	interface Attached {
 
 		/**
 		 * One of its holds is lost. May be called more than once.
@@ -48,7 +48,7 @@ public final class Hold implements Ownership.State {
 	 * The place of a hold in the local queue of its key: all that a hold knows of those
 	 * that wait in this JVM. Safe for use by many threads.
 	 */
-	public interface Place {
+	interface Place {
 
 		/**
 		 * Ends the hold and leaves its key to the next local request.
@@ -118,7 +118,7 @@ public final class Hold implements Ownership.State {
 	 * Creates one that has not taken its key yet.
 	 * @param place its place in the local queue, which it gives up when it ends
 	 */
-	public Hold(Ownership ownership, Place place, HoldOptions options, OptionalLong fencingToken, EngineTime time) {
+	Hold(Ownership ownership, Place place, HoldOptions options, OptionalLong fencingToken, EngineTime time) {
 		this.options = options;
 		this.ownership = ownership;
 		this.place = place;
@@ -131,23 +131,23 @@ public final class Hold implements Ownership.State {
 		this.expireOnClose = options.request().expireOnClose();
 	}
 
-	public String key() {
+	String key() {
 		return this.ownership.key();
 	}
 
-	public String owner() {
+	String owner() {
 		return this.ownership.owner();
 	}
 
-	public HoldOptions options() {
+	HoldOptions options() {
 		return this.options;
 	}
 
-	public Ownership ownership() {
+	Ownership ownership() {
 		return this.ownership;
 	}
 
-	public OptionalLong fencingToken() {
+	OptionalLong fencingToken() {
 		return this.fencingToken;
 	}
 
@@ -162,7 +162,7 @@ public final class Hold implements Ownership.State {
 	/**
 	 * Gives up its place in the local queue, since it has ended.
 	 */
-	public void leavePlace() {
+	void leavePlace() {
 		this.place.leave();
 	}
 
@@ -170,11 +170,11 @@ public final class Hold implements Ownership.State {
 		return this.ownership.isHeldBy(this);
 	}
 
-	public boolean isLost() {
+	boolean isLost() {
 		return this.ownership.isLostBy(this);
 	}
 
-	public Lease lease() {
+	Lease lease() {
 		return this.ownership.lease();
 	}
 
@@ -191,7 +191,7 @@ public final class Hold implements Ownership.State {
 	 * @param since from when all that is limited in time counts
 	 * @return {@code false} if it is lost already
 	 */
-	public boolean collected(Moment since) {
+	boolean collected(Moment since) {
 		this.since = since.nanos();
 		this.sinceWall = since.wall();
 		return this.ownership.collected(this, since.nanos());
@@ -200,7 +200,7 @@ public final class Hold implements Ownership.State {
 	/**
 	 * Its request has lost another key, and collects again.
 	 */
-	public void collect() {
+	void collect() {
 		this.ownership.collect();
 	}
 
@@ -216,7 +216,7 @@ public final class Hold implements Ownership.State {
 	/**
 	 * Whether others may have the key beside it.
 	 */
-	public boolean isShared() {
+	boolean isShared() {
 		return this.exclusive == 0;
 	}
 
@@ -224,7 +224,7 @@ public final class Hold implements Ownership.State {
 	 * Counts one more handle, unless the last one is closed already, or the new one is
 	 * exclusive and the hold is shared.
 	 */
-	public synchronized boolean reenter(LockMode mode) {
+	synchronized boolean reenter(LockMode mode) {
 		boolean excludes = mode == LockMode.EXCLUSIVE;
 		boolean reentered = this.entries > 0 && !(excludes && isShared());
 		if (reentered) {
@@ -237,7 +237,7 @@ public final class Hold implements Ownership.State {
 	/**
 	 * For how long it can go on, as long as its requests and the store let it.
 	 */
-	public long longest() {
+	long longest() {
 		return this.options.renewed() ? this.ownership.maxHoldLeft(this.time.nanoTime())
 				: this.ownership.leftOnServer();
 	}
@@ -246,7 +246,7 @@ public final class Hold implements Ownership.State {
 	 * Keeps the longest minimum, each from when it was asked for, and the strongest
 	 * ending of all requests that it serves.
 	 */
-	public synchronized void keep(HoldOptions asked) {
+	synchronized void keep(HoldOptions asked) {
 		this.minHold = Math.max(this.minHold, nanosHeld() + asked.minHold());
 		this.expireOnClose |= asked.request().expireOnClose();
 	}
@@ -255,7 +255,7 @@ public final class Hold implements Ownership.State {
 	 * Counts one handle less, of a mode.
 	 * @return whether it was the last one
 	 */
-	public synchronized boolean exit(LockMode mode) {
+	synchronized boolean exit(LockMode mode) {
 		boolean last = undoEntry();
 		if (!last && mode == LockMode.EXCLUSIVE) {
 			this.exclusive--;
@@ -269,7 +269,7 @@ public final class Hold implements Ownership.State {
 	 * counts for ever: the hold may stay exclusive longer than it has to, never shorter.
 	 * @return whether it was the last one
 	 */
-	public synchronized boolean undoEntry() {
+	synchronized boolean undoEntry() {
 		this.entries--;
 		return this.entries == 0;
 	}
@@ -278,7 +278,7 @@ public final class Hold implements Ownership.State {
 	 * Whether the store is to be told that the hold is shared. Only the first one that
 	 * asks is to do that.
 	 */
-	public synchronized boolean beginDowngrade() {
+	synchronized boolean beginDowngrade() {
 		boolean begins = this.downgraded;
 		this.downgraded = false;
 		return begins;
@@ -287,11 +287,11 @@ public final class Hold implements Ownership.State {
 	/**
 	 * Whether the last handle is closed, so that it is about to be given back.
 	 */
-	public boolean isLeft() {
+	boolean isLeft() {
 		return this.entries == 0;
 	}
 
-	public synchronized void attach(Attached opened) {
+	synchronized void attach(Attached opened) {
 		if (this.handle == null) {
 			this.handle = opened;
 			return;
@@ -302,7 +302,7 @@ public final class Hold implements Ownership.State {
 		this.others.add(opened);
 	}
 
-	public synchronized void detach(Attached closed) {
+	synchronized void detach(Attached closed) {
 		if (this.handle == closed) {
 			this.handle = null;
 		}
@@ -311,7 +311,7 @@ public final class Hold implements Ownership.State {
 		}
 	}
 
-	public synchronized List<Attached> handles() {
+	synchronized List<Attached> handles() {
 		List<Attached> handles = new ArrayList<>(this.others);
 		if (this.handle != null) {
 			handles.add(0, this.handle);

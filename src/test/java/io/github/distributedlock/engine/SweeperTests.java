@@ -1,10 +1,8 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.time.Duration;
 
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.engine.EngineFixture;
-import io.github.distributedlock.engine.ScriptedBackend;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 

@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,8 +14,8 @@ import java.util.function.Consumer;
 
 import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
-import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.EngineTime.Workers;
+import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
 /**

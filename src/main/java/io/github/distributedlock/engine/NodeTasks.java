@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * begin, behind those of other nodes. If all of these got no thread, the next task of the
  * node brings one.
  */
-public final class NodeTasks {
+final class NodeTasks {
 
 	/**
 	 * How many threads there are to be.
@@ -46,7 +46,7 @@ public final class NodeTasks {
 	/**
 	 * How many of them one node may occupy.
 	 */
-	public static final int MOST_OF_A_NODE = THREADS / 2;
+	static final int MOST_OF_A_NODE = THREADS / 2;
 
 	/**
 	 * A task that takes longer, in nanoseconds, is one of a node that stalls: more than
@@ -99,7 +99,7 @@ public final class NodeTasks {
 
 	private final int most;
 
-	public NodeTasks(Executor threads, EngineTime time) {
+	NodeTasks(Executor threads, EngineTime time) {
 		this(threads, time, MOST_OF_A_NODE);
 	}
 
@@ -117,7 +117,7 @@ public final class NodeTasks {
 	 * The node of a key: a part of the store that may stall, and then harms only its own
 	 * keys.
 	 */
-	public static Object node(LockBackend store, String key) {
+	static Object node(LockBackend store, String key) {
 		try {
 			return store.node(key);
 		}
@@ -129,7 +129,7 @@ public final class NodeTasks {
 	/**
 	 * Sorts what concerns keys by their nodes.
 	 */
-	public static <T> Map<Object, List<T>> byNode(LockBackend store, Collection<T> all, Function<T, String> key) {
+	static <T> Map<Object, List<T>> byNode(LockBackend store, Collection<T> all, Function<T, String> key) {
 		return all.stream()
 			.collect(Collectors.groupingBy((one) -> node(store, key.apply(one)), LinkedHashMap::new,
 					Collectors.toList()));
@@ -139,14 +139,14 @@ public final class NodeTasks {
 	 * Runs a task that begins something, as soon as its node allows. If this throws, it
 	 * does not run; those that others have added stay.
 	 */
-	public void run(Object node, Runnable task) {
+	void run(Object node, Runnable task) {
 		run(node, task, false);
 	}
 
 	/**
 	 * Runs a task that goes on with what was begun: others may wait for that.
 	 */
-	public void resume(Object node, Runnable task) {
+	void resume(Object node, Runnable task) {
 		run(node, task, true);
 	}
 
@@ -167,7 +167,7 @@ public final class NodeTasks {
 	/**
 	 * How many tasks of the node wait now for others to end.
 	 */
-	public synchronized int waiting(Object node) {
+	synchronized int waiting(Object node) {
 		Line line = this.lines.get(node);
 		return (line != null) ? line.waiting() : 0;
 	}

@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
@@ -10,8 +10,6 @@ import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
-import io.github.distributedlock.engine.EngineFixture;
-import io.github.distributedlock.engine.LockEngine;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;

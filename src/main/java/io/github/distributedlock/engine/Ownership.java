@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -8,7 +8,7 @@ import java.util.function.UnaryOperator;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
-import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * renewal counts only until the end. The lease ends here before the server may give the
  * key to another, and its end only moves later.
  */
-public final class Ownership {
+final class Ownership {
 
 	private enum Stage {
 
@@ -111,7 +111,7 @@ public final class Ownership {
 	 * accepted, if it was granted some time after that
 	 * @param unsettled whether an earlier command was never answered
 	 */
-	public Ownership(String key, String owner, HoldOptions options, Lease lease, long begin, long sliceStart,
+	Ownership(String key, String owner, HoldOptions options, Lease lease, long begin, long sliceStart,
 			boolean unsettled, EngineTime time) {
 		this.key = key;
 		this.owner = owner;
@@ -128,7 +128,7 @@ public final class Ownership {
 		return this.key;
 	}
 
-	public String owner() {
+	String owner() {
 		return this.owner;
 	}
 
@@ -136,14 +136,14 @@ public final class Ownership {
 	 * Those of the request that acquired it. Those of later holds differ in nothing that
 	 * concerns the lease.
 	 */
-	public HoldOptions options() {
+	HoldOptions options() {
 		return this.options;
 	}
 
 	/**
 	 * Since when the key has been handed over in this JVM.
 	 */
-	public long sliceStart() {
+	long sliceStart() {
 		return this.sliceStart;
 	}
 
@@ -170,7 +170,7 @@ public final class Ownership {
 	/**
 	 * Whether it has not ended.
 	 */
-	public boolean isOwned() {
+	boolean isOwned() {
 		return isOwned(this.state);
 	}
 
@@ -182,11 +182,11 @@ public final class Ownership {
 	/**
 	 * Whether a hold has it.
 	 */
-	public boolean isHeld() {
+	boolean isHeld() {
 		return stage(this.state) == Stage.HELD;
 	}
 
-	public boolean isVacant() {
+	boolean isVacant() {
 		return stage(this.state) == Stage.VACANT;
 	}
 
@@ -203,7 +203,7 @@ public final class Ownership {
 	 * Gives it to a hold.
 	 * @return {@code false} if it is not vacant any more
 	 */
-	public boolean take(Hold hold) {
+	boolean take(Hold hold) {
 		return change((state) -> stage(state) == Stage.VACANT,
 				(state) -> (unanswered(state) == 0) ? hold : new Other(Stage.HELD, hold, null, unanswered(state)));
 	}
@@ -213,7 +213,7 @@ public final class Ownership {
 	 * @return {@code false} if that hold does not have it any more, or a command for it
 	 * may be carried out yet, which would then be one for the next hold
 	 */
-	public boolean vacate(Hold hold) {
+	boolean vacate(Hold hold) {
 		return change((state) -> isHeldBy(state, hold) && unanswered(state) == 0,
 				(state) -> new Other(Stage.VACANT, hold, null, 0));
 	}
@@ -222,7 +222,7 @@ public final class Ownership {
 	 * Ends it with a hold, to release the key.
 	 * @return {@code false} if that hold does not have it any more
 	 */
-	public boolean beginRelease(Hold hold) {
+	boolean beginRelease(Hold hold) {
 		return change((state) -> isHeldBy(state, hold), (state) -> (unanswered(state) == 0) ? RELEASING
 				: new Other(Stage.RELEASING, null, null, unanswered(state)));
 	}
@@ -231,7 +231,7 @@ public final class Ownership {
 	 * Ends it while no hold has it, to release the key or to pass it on.
 	 * @return {@code false} if it is not vacant any more
 	 */
-	public boolean beginRelease() {
+	boolean beginRelease() {
 		return change((state) -> stage(state) == Stage.VACANT,
 				(state) -> new Other(Stage.RELEASING, hold(state), null, unanswered(state)));
 	}
@@ -287,7 +287,7 @@ public final class Ownership {
 	/**
 	 * The hold that has it, has lost it, or has handed it on.
 	 */
-	public @Nullable Hold hold() {
+	@Nullable Hold hold() {
 		return hold(this.state);
 	}
 
@@ -322,7 +322,7 @@ public final class Ownership {
 	 * Whether a command was sent for this owner that was never answered, or too late, so
 	 * that it may keep the key, or take it again, after this has ended.
 	 */
-	public boolean isUnsettled() {
+	boolean isUnsettled() {
 		return unanswered(this.state) > 0;
 	}
 
@@ -330,12 +330,12 @@ public final class Ownership {
 	 * Why it was lost; if it was not lost, all that is known is that the store does not
 	 * have it as ours.
 	 */
-	public Reason lossReason() {
+	Reason lossReason() {
 		Reason loss = (this.state instanceof Other other) ? other.loss() : null;
 		return (loss != null) ? loss : Reason.TAKEN;
 	}
 
-	public Lease lease() {
+	Lease lease() {
 		return this.lease;
 	}
 
@@ -343,7 +343,7 @@ public final class Ownership {
 	 * How long the lease was when it was granted or renewed last: that of a grant is
 	 * shorter than the request's. An extension does not count.
 	 */
-	public long wholeLease() {
+	long wholeLease() {
 		return Math.min(this.lease.nanos(), this.options.lease());
 	}
 
@@ -392,7 +392,7 @@ public final class Ownership {
 	/**
 	 * Whether the lease has run out, so that it must be given up for lost.
 	 */
-	public boolean isOver() {
+	boolean isOver() {
 		return this.lease.left(Moment.now(this.time)) <= 0;
 	}
 

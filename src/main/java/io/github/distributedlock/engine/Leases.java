@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.List;
@@ -20,8 +20,8 @@ import io.github.distributedlock.LockLostException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackend.Renewal;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
-import io.github.distributedlock.engine.lease.Lease.Moment;
+import io.github.distributedlock.engine.EngineTime.Workers;
+import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,7 +43,7 @@ import org.slf4j.LoggerFactory;
  * {@link Ownership}, and only that thread reports it, to the handles, the listeners and
  * the log.
  */
-public final class Leases {
+final class Leases {
 
 	private static final Logger logger = LoggerFactory.getLogger(Leases.class);
 
@@ -68,8 +68,8 @@ public final class Leases {
 	 * @param tasks what is done in the background
 	 * @param handsOver whether keys may be handed over inside this JVM
 	 */
-	public Leases(LockBackend backend, List<LockListener> listeners, NodeTasks tasks, boolean handsOver,
-			EngineTime time, Workers workers) {
+	Leases(LockBackend backend, List<LockListener> listeners, NodeTasks tasks, boolean handsOver, EngineTime time,
+			Workers workers) {
 		this.backend = backend;
 		this.time = time;
 		this.events = new Events(listeners, workers, time);
@@ -82,39 +82,39 @@ public final class Leases {
 	/**
 	 * Renews a key's lease from now on, and declares it lost when that is over.
 	 */
-	public void guard(Ownership ownership) {
+	void guard(Ownership ownership) {
 		this.watchdog.guard(ownership);
 	}
 
-	public void unguard(Ownership ownership) {
+	void unguard(Ownership ownership) {
 		this.watchdog.unguard(ownership);
 	}
 
 	/**
 	 * The store may have forgotten them: renews all of them at once.
 	 */
-	public void renewAll() {
+	void renewAll() {
 		this.watchdog.renewAll();
 	}
 
 	/**
 	 * Describes all of them to users.
 	 */
-	public List<EngineSnapshot.Hold> describe() {
+	List<EngineSnapshot.Hold> describe() {
 		return this.watchdog.describe();
 	}
 
 	/**
 	 * How many there are to describe, without describing them.
 	 */
-	public int count() {
+	int count() {
 		return this.watchdog.count();
 	}
 
 	/**
 	 * Gives holds back.
 	 */
-	public Releaser releaser() {
+	Releaser releaser() {
 		return this.releaser;
 	}
 
@@ -122,7 +122,7 @@ public final class Leases {
 	 * An ownership has ended: what the store may not have heard of it is repeated.
 	 * @param released whether the store has answered its release
 	 */
-	public void ended(Ownership ownership, boolean released) {
+	void ended(Ownership ownership, boolean released) {
 		if (!released) {
 			this.sweeper.release(ownership, 0);
 		}
@@ -134,7 +134,7 @@ public final class Leases {
 	/**
 	 * Undoes what was sent for an ownership and never answered, once it has ended.
 	 */
-	public void cleanUp(Ownership ownership) {
+	void cleanUp(Ownership ownership) {
 		String owner = ownership.owner();
 		cleanUp(ownership.options().claim(ownership.key(), owner, Claim.instanceOf(owner)));
 	}
@@ -142,28 +142,28 @@ public final class Leases {
 	/**
 	 * Undoes an acquire whose outcome is not known.
 	 */
-	public void cleanUp(Claim claim) {
+	void cleanUp(Claim claim) {
 		this.sweeper.cleanUp(claim);
 	}
 
 	/**
 	 * Undoes a claim that was answered.
 	 */
-	public void forget(Claim claim) {
+	void forget(Claim claim) {
 		this.sweeper.forget(claim);
 	}
 
 	/**
 	 * Whether events are made for anybody.
 	 */
-	public boolean areHeard() {
+	boolean areHeard() {
 		return this.events.areHeard();
 	}
 
 	/**
 	 * Publishes an event on the calling thread: one of the application's.
 	 */
-	public void publish(LockEvent event) {
+	void publish(LockEvent event) {
 		this.events.publish(event);
 	}
 
@@ -171,7 +171,7 @@ public final class Leases {
 	 * Ends them with the engine: what is still held is lost, and what is to be repeated
 	 * is tried once more.
 	 */
-	public void end() {
+	void end() {
 		this.watchdog.guarded().forEach((ownership) -> declare(ownership, Reason.SHUTDOWN));
 		this.sweeper.finish();
 	}
@@ -179,7 +179,7 @@ public final class Leases {
 	/**
 	 * Whether the hold is certainly ours still; declares it lost if its lease is over.
 	 */
-	public boolean isStillHeld(Hold hold) {
+	boolean isStillHeld(Hold hold) {
 		if (hold.isHeld()) {
 			isStillOwned(hold.ownership());
 		}
@@ -189,7 +189,7 @@ public final class Leases {
 	/**
 	 * Whether the key is certainly ours still; declares it lost if its lease is over.
 	 */
-	public boolean isStillOwned(Ownership ownership) {
+	boolean isStillOwned(Ownership ownership) {
 		if (ownership.isOwned() && ownership.isOver()) {
 			declare(ownership, ownership.overReason());
 		}
@@ -199,7 +199,7 @@ public final class Leases {
 	/**
 	 * Declares a key lost, unless it is lost or being released already.
 	 */
-	public void declare(Ownership ownership, Reason reason) {
+	void declare(Ownership ownership, Reason reason) {
 		if (!ownership.lose(reason)) {
 			return;
 		}
@@ -225,7 +225,7 @@ public final class Leases {
 	 * one to hold it, if there was one. If its lease was over when the store answered,
 	 * that is all that is known: it need not have been taken before.
 	 */
-	public void discoveredAtRelease(@Nullable Hold last) {
+	void discoveredAtRelease(@Nullable Hold last) {
 		if (last == null) {
 			return;
 		}
@@ -242,14 +242,14 @@ public final class Leases {
 	/**
 	 * How many leases were renewed late.
 	 */
-	public long late() {
+	long late() {
 		return this.late.sum();
 	}
 
 	/**
 	 * How many holds were lost, by reason.
 	 */
-	public Map<Reason, Long> losses() {
+	Map<Reason, Long> losses() {
 		return Map.copyOf(this.losses);
 	}
 
@@ -278,7 +278,7 @@ public final class Leases {
 	 * The exception for a hold that is lost.
 	 * @param keys those of its handle
 	 */
-	public static LockLostException lost(Hold hold, List<String> keys) {
+	static LockLostException lost(Hold hold, List<String> keys) {
 		Reason reason = hold.ownership().lossReason();
 		return new LockLostException("Lock '" + LockException.printable(hold.key()) + "' of " + hold.owner()
 				+ " was lost: " + why(reason, hold.ownership()), remedy(reason), keys, reason);
@@ -330,7 +330,7 @@ public final class Leases {
 	 * more are declared lost.
 	 * @throws LockBackendException if the store has failed
 	 */
-	public void renew(List<Hold> holds) {
+	void renew(List<Hold> holds) {
 		List<Ownership> all = holds.stream().map(Hold::ownership).toList();
 		for (List<Ownership> ofNode : NodeTasks.byNode(this.backend, all, Ownership::key).values()) {
 			for (List<Ownership> batch : batches(ofNode, this.backend)) {
@@ -419,7 +419,7 @@ public final class Leases {
 	 * Makes each lease last at least so long from now.
 	 * @return whether all are held, and do
 	 */
-	public boolean extend(List<Hold> holds, Duration lease) {
+	boolean extend(List<Hold> holds, Duration lease) {
 		DurationRange.LEASE.check("lease", lease);
 		return holds.stream().allMatch((hold) -> extend(hold, lease));
 	}

@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.util.List;
 import java.util.function.Supplier;
@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockListener;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.EngineTime.Workers;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

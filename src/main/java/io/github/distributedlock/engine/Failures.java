@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.List;
@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * API, steps that are undone, code of the application, and numbers and names as people
  * read them in messages.
  */
-public final class Failures {
+final class Failures {
 
 	private static final Logger logger = LoggerFactory.getLogger(Failures.class);
 
@@ -27,7 +27,7 @@ public final class Failures {
 	 * thread that is marked as interrupted.
 	 * @param step what is asked
 	 */
-	public static <T> T ask(String step, String key, Supplier<T> question) {
+	static <T> T ask(String step, String key, Supplier<T> question) {
 		boolean interrupted = Thread.interrupted();
 		try {
 			return question.get();
@@ -61,7 +61,7 @@ public final class Failures {
 	 * The exception as it is, or, for a backend that throws what it should not, wrapped
 	 * as one whose outcome is not known.
 	 */
-	public static LockBackendException asBackendException(String step, String key, RuntimeException ex) {
+	static LockBackendException asBackendException(String step, String key, RuntimeException ex) {
 		return (ex instanceof LockBackendException known) ? known
 				: LockBackendException
 					.of("The lock store failed at '" + step + "' of lock '" + LockException.printable(key) + "': " + ex)
@@ -81,7 +81,7 @@ public final class Failures {
 	 * @param what what it is, for the log
 	 * @return {@code false} if it threw something
 	 */
-	public static boolean run(Runnable code, Supplier<String> what) {
+	static boolean run(Runnable code, Supplier<String> what) {
 		try {
 			code.run();
 			return true;
@@ -97,7 +97,7 @@ public final class Failures {
 	 * message and causes, and appenders what to do: that is code of the application, too.
 	 * @param what what it is
 	 */
-	public static void caught(Throwable failure, Supplier<String> what) {
+	static void caught(Throwable failure, Supplier<String> what) {
 		if (failure instanceof InterruptedException) {
 			Thread.currentThread().interrupt(); // It was the thread that was meant.
 		}
@@ -114,7 +114,7 @@ public final class Failures {
 	 * too: a pool that cannot get a thread throws one, and what was marked as begun would
 	 * stay so for ever.
 	 */
-	public static void orUndo(Runnable step, Runnable undo) {
+	static void orUndo(Runnable step, Runnable undo) {
 		boolean done = false;
 		try {
 			step.run();
@@ -130,7 +130,7 @@ public final class Failures {
 	/**
 	 * The exception for a key of several that there was no time left for.
 	 */
-	public static LockBackendException notAsked(String key, Duration waitTime) {
+	static LockBackendException notAsked(String key, Duration waitTime) {
 		return notAsked(key, "the waitTime of " + text(waitTime) + " was over after the other keys of the request",
 				"choose a longer waitTime");
 	}
@@ -138,7 +138,7 @@ public final class Failures {
 	/**
 	 * The exception for a request that waited for the store to answer a withdrawal.
 	 */
-	public static LockBackendException withdrawalNotAnswered(String key, Duration waited) {
+	static LockBackendException withdrawalNotAnswered(String key, Duration waited) {
 		return notAsked(key,
 				"the store has not confirmed in " + text(waited) + " that the waiter before it has withdrawn", null);
 	}
@@ -146,7 +146,7 @@ public final class Failures {
 	/**
 	 * The exception for a request that has waited for a thread to ask the store.
 	 */
-	public static LockBackendException othersNotAnswered(String key, Duration waited) {
+	static LockBackendException othersNotAnswered(String key, Duration waited) {
 		return notAsked(key, "in " + text(waited)
 				+ " the store has not answered the requests before it, as many as may ask at a time", null);
 	}
@@ -162,7 +162,7 @@ public final class Failures {
 	/**
 	 * The exception for a request that has waited while the store failed.
 	 */
-	public static LockBackendException inAllThatTime(String key, Duration waited, LockBackendException last) {
+	static LockBackendException inAllThatTime(String key, Duration waited, LockBackendException last) {
 		return LockBackendException
 			.of("Lock '" + LockException.printable(key) + "' could not be acquired in " + text(waited)
 					+ ", since the store failed: " + last.problem())
@@ -175,15 +175,15 @@ public final class Failures {
 	/**
 	 * The owner of a lock, if it is known, at the end of a sentence.
 	 */
-	public static String heldBy(@Nullable String holder) {
+	static String heldBy(@Nullable String holder) {
 		return (holder != null) ? ", held by " + LockException.printable(holder) : "";
 	}
 
-	public static String text(long nanos) {
+	static String text(long nanos) {
 		return text(Duration.ofNanos(nanos));
 	}
 
-	public static String text(Duration duration) {
+	static String text(Duration duration) {
 		long millis = duration.toMillis();
 		return (millis < 10_000) ? millis + " ms" : (millis / 1000) + " s";
 	}

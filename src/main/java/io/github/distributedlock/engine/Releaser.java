@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.HashMap;
@@ -19,7 +19,7 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.EngineTime.Workers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * none of the engine's threads as long as there are others: when all its holds have ended
  * or were left to the sweeper, or with the engine, after which their leases run out.
  */
-public final class Releaser {
+final class Releaser {
 
 	private static final Logger logger = LoggerFactory.getLogger(Releaser.class);
 
@@ -85,14 +85,14 @@ public final class Releaser {
 	 * possible, else the last one first, and each whatever happens to the one before.
 	 * @return whether all were held until now, as far as the store has answered
 	 */
-	public boolean release(List<Hold> holds) {
+	boolean release(List<Hold> holds) {
 		return new Closing(true, true).end(holds);
 	}
 
 	/**
 	 * Lets others in beside holds that have become shared.
 	 */
-	public void downgrade(List<Hold> holds) {
+	void downgrade(List<Hold> holds) {
 		eachBackwards(holds, this::downgrade);
 	}
 
@@ -100,7 +100,7 @@ public final class Releaser {
 	 * Leaves holds that no handle was opened for, and releases those that nobody else has
 	 * entered.
 	 */
-	public void undo(List<Hold> holds) {
+	void undo(List<Hold> holds) {
 		new Closing(false, true).end(holds.stream().filter(Hold::undoEntry).toList());
 	}
 
@@ -109,7 +109,7 @@ public final class Releaser {
 	 * @param then is run by the engine when that is done
 	 * @return what completes then, never exceptionally
 	 */
-	public CompletableFuture<Void> releaseAsync(List<Hold> holds, Runnable then) {
+	CompletableFuture<Void> releaseAsync(List<Hold> holds, Runnable then) {
 		if (holds.isEmpty()) {
 			then.run();
 			return CompletableFuture.completedFuture(null);
@@ -137,14 +137,14 @@ public final class Releaser {
 	/**
 	 * Lets others in beside holds that have become shared, in the background.
 	 */
-	public void downgradeAsync(List<Hold> holds) {
+	void downgradeAsync(List<Hold> holds) {
 		eachNode(holds, this::downgrade);
 	}
 
 	/**
 	 * Undoes holds in the background.
 	 */
-	public void undoAsync(List<Hold> holds) {
+	void undoAsync(List<Hold> holds) {
 		eachNode(holds.stream().filter(Hold::undoEntry).toList(), (some) -> new Closing(false, false).end(some));
 	}
 
@@ -173,7 +173,7 @@ public final class Releaser {
 	/**
 	 * Completes what is left over when the threads have ended.
 	 */
-	public void end() {
+	void end() {
 		this.ended = true;
 		this.unfinished.forEach(this::finish);
 	}

@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param request the request
  * @param leaseTime how long a lease is
  */
-public record HoldOptions(LockRequest request, Duration leaseTime) {
+record HoldOptions(LockRequest request, Duration leaseTime) {
 
-	public static HoldOptions of(LockRequest request, Duration defaultLease) {
+	static HoldOptions of(LockRequest request, Duration defaultLease) {
 		Duration fixed = request.leaseTime();
 		Duration lease = (fixed != null) ? fixed : defaultLease;
 		Duration longest = request.maxHoldTime();
@@ -31,60 +31,60 @@ public record HoldOptions(LockRequest request, Duration leaseTime) {
 	/**
 	 * The request's name.
 	 */
-	public String name() {
+	String name() {
 		return this.request.name();
 	}
 
 	/**
 	 * How long a lease is.
 	 */
-	public long lease() {
+	long lease() {
 		return this.leaseTime.toNanos();
 	}
 
 	/**
 	 * Whether the lease is renewed.
 	 */
-	public boolean renewed() {
+	boolean renewed() {
 		return this.request.leaseTime() == null;
 	}
 
 	/**
 	 * The longest hold, {@link Long#MAX_VALUE} for none.
 	 */
-	public long maxHold() {
+	long maxHold() {
 		return nanos(this.request.maxHoldTime(), Long.MAX_VALUE);
 	}
 
 	/**
 	 * The shortest hold, 0 for none.
 	 */
-	public long minHold() {
+	long minHold() {
 		return nanos(this.request.minHoldTime(), 0);
 	}
 
 	/**
 	 * Whether it may be held by several owners.
 	 */
-	public LockMode mode() {
+	LockMode mode() {
 		return this.request.mode();
 	}
 
-	public boolean isShared() {
+	boolean isShared() {
 		return mode() == LockMode.SHARED;
 	}
 
 	/**
 	 * Whether it is served strictly in order of arrival.
 	 */
-	public boolean fair() {
+	boolean fair() {
 		return this.request.fair();
 	}
 
 	/**
 	 * Whether a fencing token is wanted.
 	 */
-	public boolean fenced() {
+	boolean fenced() {
 		return this.request.fenced();
 	}
 
@@ -100,7 +100,7 @@ public record HoldOptions(LockRequest request, Duration leaseTime) {
 	 * Whether its hold may be handed on inside this JVM, from another request and to
 	 * another, without the store's knowing.
 	 */
-	public boolean handedOn() {
+	boolean handedOn() {
 		return this.request.keys().size() == 1 && !isShared() && !fair() && !fenced();
 	}
 
@@ -109,7 +109,7 @@ public record HoldOptions(LockRequest request, Duration leaseTime) {
 	 * nothing more than that, and the lease, which is short at first, need not be exact,
 	 * nor outlast the hold.
 	 */
-	public boolean granted() {
+	boolean granted() {
 		return this.request.keys().size() == 1 && !isShared() && !fenced() && renewed() && minHold() == 0
 				&& !this.request.expireOnClose();
 	}
@@ -117,14 +117,14 @@ public record HoldOptions(LockRequest request, Duration leaseTime) {
 	/**
 	 * What to ask of the store.
 	 */
-	public Claim claim(String key, String owner, String instance) {
+	Claim claim(String key, String owner, String instance) {
 		return Claim.of(key, owner, instance, this.leaseTime).mode(mode()).fair(fair()).fenced(fenced());
 	}
 
 	/**
 	 * Whether a hold may go on with the lease of another one, as it is.
 	 */
-	public boolean sharesLeaseOf(HoldOptions other) {
+	boolean sharesLeaseOf(HoldOptions other) {
 		return renewed() && other.renewed() && lease() == other.lease() && maxHold() == Long.MAX_VALUE
 				&& other.maxHold() == Long.MAX_VALUE;
 	}

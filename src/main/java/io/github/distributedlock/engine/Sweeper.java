@@ -1,4 +1,4 @@
-package io.github.distributedlock.engine.lease;
+package io.github.distributedlock.engine;
 
 import java.util.HashSet;
 import java.util.List;
@@ -12,7 +12,7 @@ import java.util.function.LongConsumer;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.engine.lease.EngineTime.Workers;
+import io.github.distributedlock.engine.EngineTime.Workers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
