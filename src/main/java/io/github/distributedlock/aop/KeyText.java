@@ -68,12 +68,17 @@ final class KeyText {
 		if (value instanceof Enum<?> constant) {
 			return constant.name();
 		}
+		if (value instanceof Class<?> named) {
+			return named.getName();
+		}
 		String type = value.getClass().getTypeName();
-		String text = (value instanceof Class<?> named) ? named.getName() : value.toString();
-		// The JDK's own text, of a number that has no other.
-		boolean none = text.startsWith(type) && text.startsWith("@", type.length());
-		if (!none && (PLAIN.stream().anyMatch((each) -> each.isInstance(value)) || type.startsWith("java.time."))) {
-			return text;
+		if (PLAIN.stream().anyMatch((each) -> each.isInstance(value)) || type.startsWith("java.time.")) {
+			String text = value.toString();
+			// The JDK's own text, of a number that has no other, is the same in no two
+			// JVMs.
+			if (!(text.startsWith(type) && text.startsWith("@", type.length()))) {
+				return text;
+			}
 		}
 		throw new IllegalArgumentException("is a " + type
 				+ ", whose text need not be the same in every JVM: name what identifies it, such as #order.id");

@@ -171,7 +171,7 @@ final class KeyAcquisition implements Acquisition {
 	private boolean borrow(Loan loan) {
 		Hold borrowed = this.engine.handOver.take(loan.ownership(), loan, this.options);
 		if (borrowed != null) {
-			end(borrowed);
+			end(borrowed, true);
 		}
 		return borrowed != null;
 	}
@@ -346,7 +346,7 @@ final class KeyAcquisition implements Acquisition {
 		while (left != null && handOver.isOwned(left) && !this.wait.isOver()) {
 			Hold hold = handOver.take(left, this.node, this.options);
 			if (hold != null) {
-				return end(hold);
+				return end(hold, true);
 			}
 			Moment sent = Moment.now(this.engine.time);
 			Claim claim = nextClaim(sent); // Before the key is taken, since it may fail.
@@ -361,7 +361,7 @@ final class KeyAcquisition implements Acquisition {
 		}
 		Hold granted = accept();
 		if (granted != null) {
-			return end(granted);
+			return end(granted, false);
 		}
 		return this.wait.mayAsk() ? ask() : pause();
 	}
@@ -401,7 +401,7 @@ final class KeyAcquisition implements Acquisition {
 		this.wait.answered(answer);
 		if (answer.acquired()) {
 			Hold hold = begin(new Lease(sent, this.options.lease()), sent.nanos(), answer.fencingToken());
-			return (hold != null) ? end(hold) : pause();
+			return (hold != null) ? end(hold, false) : pause();
 		}
 		wakeTicket(answer.holder());
 		this.wasBusy = true;
@@ -543,6 +543,8 @@ final class KeyAcquisition implements Acquisition {
 				.build();
 			return null;
 		}
+		takeFromOthers(ownership); // Before it is guarded: from then on a loss lets the
+									// next request in.
 		Hold hold = this.engine.handOver.begin(ownership, this.node, this.options, fencingToken);
 		this.engine.queue.acquired(key(), this.wasBusy);
 		this.unsettled = unsettledBefore;
@@ -550,13 +552,25 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Ends with a hold, or gives that back unless its request was served all the time.
+	 * This request has the key, so it has to be taken from others that may have been
+	 * granted it.
 	 */
-	private long end(Hold hold) {
+	private void takeFromOthers(Ownership ownership) {
+		Set<String> unwanted = this.node.acquired(ownership.owner());
+		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
+			unwanted.forEach((owner) -> this.engine.leases.forget(this.node.queueKey.claim(owner)));
+		}
+	}
+
+	/**
+	 * Ends with a hold, or releases that unless its request was served all the time.
+	 * @param inherited whether it was handed over, so that others may have been granted
+	 * the key
+	 */
+	private long end(Hold hold, boolean inherited) {
 		try {
-			Set<String> unwanted = this.node.acquired(hold.owner());
-			if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
-				unwanted.forEach((owner) -> this.engine.leases.forget(this.node.queueKey.claim(owner)));
+			if (inherited) {
+				takeFromOthers(hold.ownership());
 			}
 			requireServed();
 			this.holds = List.of(hold);

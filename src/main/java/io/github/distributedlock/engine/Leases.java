@@ -3,7 +3,6 @@ package io.github.distributedlock.engine;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -172,7 +171,10 @@ final class Leases {
 	 * is tried once more.
 	 */
 	void end() {
-		this.watchdog.guarded().forEach((ownership) -> declare(ownership, Reason.SHUTDOWN));
+		for (Ownership ownership : this.watchdog.guarded()) {
+			Failures.run(() -> declare(ownership, Reason.SHUTDOWN),
+					() -> "The end of lock " + LockException.printable(ownership.key()));
+		}
 		this.sweeper.finish();
 	}
 
@@ -205,8 +207,12 @@ final class Leases {
 		}
 		Hold last = ownership.hold();
 		if (last != null && last.isLost()) {
-			last.leavePlace();
-			report(last, reason, why(reason, ownership));
+			try {
+				last.leavePlace();
+			}
+			finally { // Also without a thread for what the place had to do.
+				report(last, reason, why(reason, ownership));
+			}
 			return;
 		}
 		if (ownership.isUnsettled()) {

@@ -114,6 +114,9 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 			List<@Nullable Object> replies = on(node, commands);
 			for (int i = 0; i < replies.size(); i++) {
 				replies.set(i, followed(commands.get(i), replies.get(i), begin));
+				if (replies.get(i) instanceof RuntimeException) { // Such as CLUSTERDOWN.
+					askForSlots();
+				}
 			}
 			return replies;
 		}
@@ -142,12 +145,17 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 
 	@SuppressWarnings("NullAway") // The step always has an answer.
 	private List<@Nullable Object> on(HostAndPort node, List<Command> commands) {
-		try {
-			return this.nodes.computeIfAbsent(node, this::lane).run((link) -> link.call(commands));
+		PooledLane<JedisLink> lane = this.nodes.computeIfAbsent(node, this::lane);
+		if (this.closed) {
+			lane.close(); // It may have come too late to be closed with the others.
 		}
-		catch (IllegalStateException ex) {
+		try {
+			return lane.run((link) -> link.call(commands));
+		}
+		catch (IllegalStateException ex) { // Before a connection was had.
 			requireOpen();
-			throw new RedisConnectionFailureException("the node has just left the cluster", ex);
+			throw new UnsentException(new RedisConnectionFailureException("there is no connection to " + node
+					+ " any more, which the cluster does not name as one of its nodes", ex));
 		}
 	}
 
@@ -164,8 +172,11 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 					&& error.getCause() instanceof JedisRedirectionException redirection)) {
 				return last;
 			}
-			askForSlots();
 			boolean asks = redirection instanceof JedisAskDataException;
+			if (!asks) { // A node that a slot is moving to may have none yet, and is not
+							// named.
+				askForSlots();
+			}
 			List<Command> again = asks ? List.of(ASKING, command) : List.of(command);
 			try {
 				last = on(redirection.getTargetNode(), again).get(again.size() - 1);

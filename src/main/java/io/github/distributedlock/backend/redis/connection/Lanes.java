@@ -75,7 +75,16 @@ public record Lanes(Lane commands, Lane renewals) {
 				}
 			}
 			else if (this.opening.compareAndSet(false, true)) {
-				this.background.execute(this::open);
+				boolean begun = false;
+				try {
+					this.background.execute(this::open);
+					begun = true;
+				}
+				finally { // Without a thread the next renewal tries again.
+					if (!begun) {
+						this.opening.set(false);
+					}
+				}
 			}
 			return this.others.run(step);
 		}

@@ -230,8 +230,8 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		if (this.thread == null && !this.closed) {
 			Thread thread = new Thread(this::listen, "distributed-lock-wake");
 			thread.setDaemon(true);
-			this.thread = thread;
 			thread.start();
+			this.thread = thread;
 		}
 	}
 
@@ -257,6 +257,10 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		}
 		catch (RuntimeException ex) {
 			return ex;
+		}
+		catch (Error ex) { // As when no thread can be had: it is begun again all the
+							// same.
+			return new IllegalStateException(ex);
 		}
 		finally {
 			this.connection = null;
@@ -325,7 +329,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		try {
 			news.run();
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			logger.error("The listener for wake-ups of locks failed", ex);
 		}
 	}
