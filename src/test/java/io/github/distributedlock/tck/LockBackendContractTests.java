@@ -296,16 +296,19 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 	@ContractTest
 	void aReleaseThatFindsTheKeyGoneWakes(String store) {
 		LockBackend backend = open(store);
-		String key = key();
 		Ear b = listen(backend, "b");
-		Claim holder = held(backend, key, "a");
-		backend.acquireOrRegister(claim(key, "b"));
-		backend.leaveToExpire(key, holder.owner(), Duration.ofMillis(1));
+		// Again where the machine is so slow that the store takes the waiter for dead.
 		eventually(() -> {
-			assertFalse(backend.release(key, holder.owner()), "owned");
-			return b.heard().contains(key);
+			String key = key();
+			Claim holder = held(backend, key, "a");
+			backend.acquireOrRegister(claim(key, "b"));
+			backend.leaveToExpire(key, holder.owner(), Duration.ofMillis(1));
+			long silent = System.nanoTime() + Duration.ofMillis(500).toNanos();
+			while (!b.heard().contains(key) && System.nanoTime() - silent < 0) {
+				assertFalse(backend.release(key, holder.owner()), "owned");
+			}
+			return b.heard().contains(key) && backend.acquire(claim(key, "b")).acquired();
 		});
-		acquired(backend, claim(key, "b"));
 	}
 
 	@ContractTest
