@@ -80,10 +80,9 @@ final class KeyExpressions {
 				new KeyContext.Root(method, method.getName(), target, this.annotated.beanClass(), args));
 		List<String> keys = new ArrayList<>();
 		this.expressions.forEach((written, parts) -> {
-			List<String> joined = List.of("");
-			for (Expression part : parts) {
-				joined = join(joined, (part instanceof LiteralExpression) ? List.of(part.getExpressionString())
-						: texts(written, part, context));
+			List<String> joined = texts(written, parts.get(0), context);
+			for (Expression part : parts.subList(1, parts.size())) {
+				joined = join(joined, texts(written, part, context));
 			}
 			keys.addAll(joined);
 		});
@@ -98,6 +97,9 @@ final class KeyExpressions {
 	}
 
 	private List<String> texts(String written, Expression part, EvaluationContext context) {
+		if (part instanceof LiteralExpression) {
+			return List.of(part.getExpressionString());
+		}
 		Object value = value(written, part, context);
 		try {
 			return KeyText.of(value);

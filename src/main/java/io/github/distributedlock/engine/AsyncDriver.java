@@ -146,7 +146,7 @@ final class AsyncDriver implements Runnable {
 	 * Creates it.
 	 * @param wait the request's, which it drives
 	 */
-	public AsyncDriver(LockBackend backend, NodeTasks tasks, Wait wait) {
+	AsyncDriver(LockBackend backend, NodeTasks tasks, Wait wait) {
 		this.backend = backend;
 		this.tasks = tasks;
 		this.time = wait.time;
@@ -159,7 +159,7 @@ final class AsyncDriver implements Runnable {
 	 * once.
 	 * @param acquisition the request
 	 */
-	public void start(Acquisition acquisition, Client client) {
+	void start(Acquisition acquisition, Client client) {
 		this.acquisition = acquisition;
 		this.client = client;
 		advanceHere();
@@ -168,7 +168,7 @@ final class AsyncDriver implements Runnable {
 	/**
 	 * Gives the request up, on the calling thread, if it has not ended.
 	 */
-	public void withdraw() {
+	void withdraw() {
 		this.withdrawn = true;
 		advanceHere();
 	}

@@ -65,7 +65,7 @@ final class LocalQueue {
 	 * @param withdrawals is to tell the store that no local request waits, and then to
 	 * leave, also if it fails
 	 */
-	public LocalQueue(BiConsumer<LocalQueue, QueueNode> withdrawals) {
+	LocalQueue(BiConsumer<LocalQueue, QueueNode> withdrawals) {
 		this.withdrawals = withdrawals;
 	}
 
@@ -264,7 +264,7 @@ final class LocalQueue {
 	 * Lets every waiting request notice that the engine was stopped. A current node that
 	 * is served all the same asks the store once more.
 	 */
-	public void recallAll() {
+	void recallAll() {
 		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, KeyQueue::recall));
 	}
 
@@ -287,7 +287,7 @@ final class LocalQueue {
 	/**
 	 * Describes to users which requests wait for each key, or ask the store for it.
 	 */
-	public Map<String, EngineSnapshot.Queue> describe() {
+	Map<String, EngineSnapshot.Queue> describe() {
 		Map<String, EngineSnapshot.Queue> described = new HashMap<>();
 		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, (queue) -> {
 			EngineSnapshot.Queue one = queue.describe();
@@ -303,7 +303,7 @@ final class LocalQueue {
 		return new EngineSnapshot.Queue(one.length() + other.length(), (longer ? one : other).longestWait());
 	}
 
-	public boolean isEmpty() {
+	boolean isEmpty() {
 		return this.queues.isEmpty();
 	}
 

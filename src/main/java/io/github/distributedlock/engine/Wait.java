@@ -52,7 +52,7 @@ final class Wait {
 	 */
 	private @Nullable Observed observed;
 
-	public Wait(EngineTime time, Duration limit, boolean interruptible) {
+	Wait(EngineTime time, Duration limit, boolean interruptible) {
 		this.time = time;
 		this.start = time.nanoTime();
 		this.limit = limit;
@@ -62,7 +62,7 @@ final class Wait {
 	/**
 	 * Whether the request may wait at all, or only make one attempt.
 	 */
-	public boolean isAllowed() {
+	boolean isAllowed() {
 		return this.limit.toNanos() > 0;
 	}
 
@@ -74,7 +74,7 @@ final class Wait {
 	 * Whether another command may start. The first one may, however late it is, so that
 	 * no answer is given about a lock that was not asked for.
 	 */
-	public boolean mayAsk() {
+	boolean mayAsk() {
 		return mayBeLate() || !isOver();
 	}
 
@@ -96,7 +96,7 @@ final class Wait {
 	 * Takes an acquisition to its end, on the calling thread, which is parked while there
 	 * is nothing to be done.
 	 */
-	public void run(Acquisition acquisition) throws InterruptedException {
+	void run(Acquisition acquisition) throws InterruptedException {
 		try {
 			long pause = acquisition.advance(false);
 			while (pause != Acquisition.ENDED) {
@@ -129,7 +129,7 @@ final class Wait {
 	 * Takes note of an interrupt, which has cleared the thread's flag.
 	 * @throws InterruptedException if it ends the wait
 	 */
-	public void interrupted(String when) throws InterruptedException {
+	void interrupted(String when) throws InterruptedException {
 		if (this.interruptible) {
 			throw new InterruptedException("interrupted " + when);
 		}
@@ -139,7 +139,7 @@ final class Wait {
 	/**
 	 * Whether an interrupt was noted that has not ended the wait.
 	 */
-	public boolean wasInterrupted() {
+	boolean wasInterrupted() {
 		return this.interrupted;
 	}
 
@@ -153,7 +153,7 @@ final class Wait {
 	/**
 	 * How long it may yet last, in nanoseconds; not more than 0 if it is over.
 	 */
-	public long left() {
+	long left() {
 		return this.limit.toNanos() - (this.time.nanoTime() - this.start);
 	}
 
@@ -167,7 +167,7 @@ final class Wait {
 		return Math.min(this.retries.next(), left());
 	}
 
-	public Duration limit() {
+	Duration limit() {
 		return this.limit;
 	}
 
@@ -181,7 +181,7 @@ final class Wait {
 	/**
 	 * Whether no thread waits.
 	 */
-	public boolean isAsync() {
+	boolean isAsync() {
 		return this.driver != null;
 	}
 
@@ -190,7 +190,7 @@ final class Wait {
 	 * step of a queue, by any thread: it neither enters a queue nor waits, and throws
 	 * nothing. A thread that waits for the signal notices by itself.
 	 */
-	public void wake() {
+	void wake() {
 		AsyncDriver driver = this.driver;
 		if (driver != null) {
 			driver.wake();
@@ -200,7 +200,7 @@ final class Wait {
 	/**
 	 * For how long the request has waited, for all its keys. Called by any thread.
 	 */
-	public Duration waited() {
+	Duration waited() {
 		return Duration.ofNanos(this.time.nanoTime() - this.start);
 	}
 
@@ -217,7 +217,7 @@ final class Wait {
 	 * @return the token, or {@code null} if the key is not held, or its owner is not
 	 * known
 	 */
-	public @Nullable String holder() {
+	@Nullable String holder() {
 		return (this.holder != null) ? this.holder.owner() : null;
 	}
 

@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import java.net.SocketTimeoutException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,7 +10,6 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.redis.connection.Command;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.github.distributedlock.backend.redis.connection.KeyNames;
@@ -21,8 +19,6 @@ import io.github.distributedlock.backend.redis.connection.RedisFailures;
 import io.github.distributedlock.backend.redis.connection.RedisRefusal;
 import io.github.distributedlock.backend.redis.connection.SignalLine.SignalConnection;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.dao.QueryTimeoutException;
 
 /**
  * Finds out what a server allows, by trying it on a key that does not exist, and says
@@ -105,7 +101,7 @@ final class AtomicityProbe {
 			// Some say it in words of their own.
 			boolean answered = certain || (refusal == null && RedisRefusal.isError(ex));
 			if (!answered) {
-				if (refusal != null || !connected.get() || isTimeout(ex)) {
+				if (refusal != null || !connected.get() || RedisFailures.isTimeout(ex)) {
 					throw ex;
 				}
 				// Closed for that command, if it is not closed for any.
@@ -124,12 +120,6 @@ final class AtomicityProbe {
 
 	private boolean waits() {
 		return this.settings.replicasToAck() > 0;
-	}
-
-	private static boolean isTimeout(Throwable failure) {
-		return LockException.causes(failure)
-			.stream()
-			.anyMatch((cause) -> cause instanceof QueryTimeoutException || cause instanceof SocketTimeoutException);
 	}
 
 	private void get(byte[] name) {

@@ -173,8 +173,8 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 				return last;
 			}
 			boolean asks = redirection instanceof JedisAskDataException;
-			if (!asks) { // A node that a slot is moving to may have none yet, and is not
-							// named.
+			// A node that a slot is moving to may have none yet, and is then not named.
+			if (!asks) {
 				askForSlots();
 			}
 			List<Command> again = asks ? List.of(ASKING, command) : List.of(command);
