@@ -7,4 +7,4 @@ create table if not exists distributed_lock (
 	waiters varchar not null,
 	version bigint not null,
 	readable_key varchar generated always as (utf8tostring(lock_key))
-)
+);

@@ -7,4 +7,4 @@ create table if not exists distributed_lock (
 	waiters mediumtext not null,
 	version bigint not null,
 	readable_key varchar(1000) character set utf8mb4 generated always as (convert(lock_key using utf8mb4)) virtual
-) engine = InnoDB character set utf8mb4 collate utf8mb4_bin
+) engine = InnoDB character set utf8mb4 collate utf8mb4_bin;

@@ -6,4 +6,4 @@ create table if not exists distributed_lock (
 	fencing_token bigint not null,
 	waiters text not null,
 	version bigint not null
-) with (fillfactor = 50)
+) with (fillfactor = 50);
