@@ -109,10 +109,12 @@ final class Connections {
 		try (connection) {
 			if (broken) {
 				connection.abort(Runnable::run);
+				// Fails now, from which a pool learns that it must not lend it again.
+				connection.createStatement().close();
 			}
 		}
 		catch (SQLException ex) {
-			logger.debug("Could not close a connection", ex);
+			logger.debug("Ended a connection", ex);
 		}
 	}
 
@@ -127,8 +129,8 @@ final class Connections {
 		private @Nullable Borrowed kept;
 
 		/**
-		 * Does something that may be done twice: the connection may have been ended
-		 * while nobody used it.
+		 * Does something that may be done twice: the connection may have been ended while
+		 * nobody used it.
 		 */
 		<T extends @Nullable Object> T run(String name, Step<T> step) {
 			this.mutex.lock();
