@@ -17,7 +17,6 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +64,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	/**
 	 * Ends with it.
 	 */
-	private final Call call;
+	private final Wait call;
 
 	/**
 	 * Cancels the warning that it is held too long.
@@ -77,7 +76,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 */
 	private volatile @Nullable CurrentLock binding;
 
-	private EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, Call call, Factory engine) {
+	private EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, Wait call, Factory engine) {
 		this.holds = holds;
 		this.keys = keys;
 		this.mode = mode;
@@ -99,7 +98,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	/**
 	 * The call that ends with it.
 	 */
-	Call call() {
+	Wait call() {
 		return this.call;
 	}
 
@@ -371,7 +370,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		 * @param detached whether it is not bound to the calling thread
 		 * @param call ends with it
 		 */
-		EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Call call) {
+		EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Wait call) {
 			EngineHandle handle = new EngineHandle(holds, keys, mode, call, this);
 			if (!detached) {
 				handle.binding = CurrentLock.bind(handle);

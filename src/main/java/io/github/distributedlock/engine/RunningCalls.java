@@ -24,7 +24,7 @@ import io.github.distributedlock.engine.EngineTime.Workers;
  */
 final class RunningCalls {
 
-	private final Set<Call> calls = ConcurrentHashMap.newKeySet();
+	private final Set<Wait> calls = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * The ends of the stops that have not completed, by their numbers. A stop is here
@@ -47,20 +47,18 @@ final class RunningCalls {
 	 * Begins a call.
 	 * @param awaited whether a stop waits for it
 	 */
-	Call begin(boolean awaited) {
-		Call call = new Call();
+	void begin(Wait call, boolean awaited) {
 		if (awaited) {
 			int last = this.number;
-			call.number = last;
+			call.stops = last;
 			this.calls.add(call);
 			if (!this.stops.isEmpty()) { // One of them may have begun just now.
-				call.number = outermost();
-				if (call.number != last) {
+				call.stops = outermost();
+				if (call.stops != last) {
 					completeStops();
 				}
 			}
 		}
-		return call;
 	}
 
 	/**
@@ -71,15 +69,15 @@ final class RunningCalls {
 		return Stream.concat(ownHandles(CurrentLock.all()), ownHandles(CurrentLock.chain()))
 			.map(EngineHandle::call)
 			.filter(this.calls::contains)
-			.mapToInt((call) -> call.number)
+			.mapToInt((call) -> call.stops)
 			.reduce(this.number, Math::min);
 	}
 
 	/**
 	 * Ends a call.
 	 */
-	void end(Call call) {
-		if (this.calls.remove(call) && call.number < this.number) {
+	void end(Wait call) {
+		if (this.calls.remove(call) && call.stops < this.number) {
 			completeStops();
 		}
 	}
@@ -112,22 +110,10 @@ final class RunningCalls {
 
 	private void completeStops() {
 		this.stops.forEach((stop, end) -> {
-			if (this.calls.stream().noneMatch((call) -> call.number < stop) && this.stops.remove(stop, end)) {
+			if (this.calls.stream().noneMatch((call) -> call.stops < stop) && this.stops.remove(stop, end)) {
 				this.workers.action(() -> end.complete(null));
 			}
 		});
-	}
-
-	/**
-	 * One call.
-	 */
-	static final class Call {
-
-		/**
-		 * Written before it is counted, or by the thread that has begun it.
-		 */
-		private volatile int number;
-
 	}
 
 }

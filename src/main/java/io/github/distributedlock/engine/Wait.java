@@ -28,6 +28,13 @@ final class Wait {
 
 	private volatile @Nullable AsyncDriver driver;
 
+	/**
+	 * How many stops there were before it, or before the outermost call that it began
+	 * inside of. Written before it is counted among the {@link RunningCalls}, or by the
+	 * thread that has begun it.
+	 */
+	volatile int stops;
+
 	private boolean interrupted;
 
 	private boolean asked;
