@@ -47,7 +47,7 @@ final class Acquirer {
 
 	private final int maxKeyBytes;
 
-	private final RunningCalls calls;
+	private final Lifecycle lifecycle;
 
 	private final EngineHandle.Factory handles;
 
@@ -69,14 +69,14 @@ final class Acquirer {
 
 	private final LongAdder asking = new LongAdder();
 
-	Acquirer(LockEngineBuilder settings, RunningCalls calls, EngineHandle.Factory handles,
+	Acquirer(LockEngineBuilder settings, Lifecycle lifecycle, EngineHandle.Factory handles,
 			RequestAcquisition.Factory acquisitions, Leases leases, NodeTasks tasks, Workers workers) {
 		this.contextCapture = settings.contextCapture;
 		this.backend = settings.backend;
 		this.leaseTime = settings.watchdogTimeout;
 		this.maxKeyBytes = settings.maxKeyBytes;
 		this.waitObserver = settings.waitObserver;
-		this.calls = calls;
+		this.lifecycle = lifecycle;
 		this.handles = handles;
 		this.reentrancy = handles.reentrancy();
 		this.acquisitions = acquisitions;
@@ -98,7 +98,7 @@ final class Acquirer {
 	 * @return the handle, or {@code null} if a key was busy for all that time
 	 */
 	@Nullable LockHandle acquire(LockRequest request, Wait wait) {
-		this.calls.begin(wait, request.awaitedOnStop());
+		this.lifecycle.begin(wait, request.awaitedOnStop());
 		EngineHandle handle = null;
 		boolean interrupted = false;
 		try {
@@ -130,7 +130,7 @@ final class Acquirer {
 				Thread.currentThread().interrupt();
 			}
 			if (handle == null) {
-				this.calls.end(wait);
+				this.lifecycle.end(wait);
 			}
 		}
 	}
@@ -238,7 +238,7 @@ final class Acquirer {
 	 * @return the result, to be cancelled, or completed by others, if it is not wanted
 	 */
 	<T> CompletableFuture<T> acquireAsync(LockRequest request, Wait wait, Function<@Nullable LockHandle, T> result) {
-		this.calls.begin(wait, request.awaitedOnStop());
+		this.lifecycle.begin(wait, request.awaitedOnStop());
 		this.asking.increment();
 		boolean begun = false;
 		try {
@@ -254,7 +254,7 @@ final class Acquirer {
 		finally {
 			if (!begun) {
 				this.asking.decrement();
-				this.calls.end(wait);
+				this.lifecycle.end(wait);
 			}
 		}
 	}
@@ -408,7 +408,7 @@ final class Acquirer {
 			}
 			finally {
 				if (this.handle == null) {
-					Acquirer.this.calls.end(this.wait);
+					Acquirer.this.lifecycle.end(this.wait);
 				}
 			}
 			if (this.handle == null && isDone() && !this.wait.isObserved()) {

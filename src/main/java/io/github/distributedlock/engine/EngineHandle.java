@@ -252,7 +252,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 					&& held;
 		}
 		finally {
-			this.engine.calls.end(this.call);
+			this.engine.lifecycle.end(this.call);
 		}
 	}
 
@@ -268,7 +268,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		}
 		List<Hold> ended = ended();
 		this.engine.releaser.downgradeAsync((ended.size() < this.holds.size()) ? downgraded() : List.of());
-		return this.engine.releaser.releaseAsync(ended, () -> this.engine.calls.end(this.call));
+		return this.engine.releaser.releaseAsync(ended, () -> this.engine.lifecycle.end(this.call));
 	}
 
 	@Override
@@ -286,7 +286,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 				way.accept(this.holds);
 			}
 			finally {
-				this.engine.calls.end(this.call);
+				this.engine.lifecycle.end(this.call);
 			}
 		}
 	}
@@ -348,7 +348,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 * for never
 	 * @param warnedOfThread whether it was warned of a handle that another thread closes
 	 */
-	record Factory(RunningCalls calls, Leases leases, Releaser releaser, Workers workers, EngineTime time,
+	record Factory(Lifecycle lifecycle, Leases leases, Releaser releaser, Workers workers, EngineTime time,
 			@Nullable Duration warnHeldAfter, AtomicBoolean warnedOfThread) {
 
 		/**

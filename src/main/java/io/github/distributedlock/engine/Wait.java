@@ -29,11 +29,11 @@ final class Wait {
 	private volatile @Nullable AsyncDriver driver;
 
 	/**
-	 * How many stops there were before it, or before the outermost call that it began
-	 * inside of. Written before it is counted among the {@link RunningCalls}, or by the
-	 * thread that has begun it.
+	 * When it began by the eras of the {@link Lifecycle}, or the outermost call that it
+	 * began inside of. Written before it is counted there, or by the thread that has begun
+	 * it.
 	 */
-	volatile int stops;
+	volatile int era;
 
 	private boolean interrupted;
 

@@ -43,7 +43,7 @@ public class EngineHandleLincheckTests {
 
 	private final Queue<AtomicInteger> actions = new ConcurrentLinkedQueue<>();
 
-	private final RunningCalls calls = new RunningCalls(this.time);
+	private final Lifecycle calls = new Lifecycle(() -> false, this.time);
 
 	private final Leases leases = new Leases(this.store, List.of(this::count),
 			new NodeTasks(this.time::background, this.time), false, this.time, this.time);
