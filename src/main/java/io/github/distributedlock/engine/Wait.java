@@ -30,8 +30,8 @@ final class Wait {
 
 	/**
 	 * When it began by the eras of the {@link Lifecycle}, or the outermost call that it
-	 * began inside of. Written before it is counted there, or by the thread that has begun
-	 * it.
+	 * began inside of. Written before it is counted there, or by the thread that has
+	 * begun it.
 	 */
 	volatile int era;
 
