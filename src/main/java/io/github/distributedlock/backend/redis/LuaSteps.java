@@ -39,8 +39,6 @@ final class LuaSteps implements Steps {
 	private final LuaScript release = new LuaScript(
 			"release-fast lib-clock lib-grant release-grant lib-lock lib-waiters release");
 
-	private final LuaScript releaseAll = new LuaScript(QUEUE + "release-all");
-
 	private final LuaScript withdraw = new LuaScript(QUEUE + "withdraw");
 
 	private final LuaScript forget = new LuaScript(QUEUE + "forget");
@@ -209,17 +207,6 @@ final class LuaSteps implements Steps {
 		addWaking(all, key);
 		all.addAll(more);
 		return script.run(link, keys, all.toArray());
-	}
-
-	@Override
-	public List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
-		List<Object> arguments = new ArrayList<>();
-		keys.forEach((key) -> arguments.addAll(names(key)));
-		int names = arguments.size();
-		addWaking(arguments, keys.get(0));
-		arguments.add(owner);
-		arguments.addAll(keys);
-		return areTrue(this.releaseAll.run(link, names, arguments.toArray()));
 	}
 
 	@Override

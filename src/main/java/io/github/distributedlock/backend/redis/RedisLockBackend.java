@@ -312,14 +312,6 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
-	public List<Boolean> releaseAll(List<String> keys, String owner) {
-		if (this.connections.cluster() && keys.stream().map(this.names::slot).distinct().count() > 1) {
-			return LockBackend.super.releaseAll(keys, owner);
-		}
-		return run("release", keys.get(0), (steps, link) -> steps.releaseAll(link, keys, owner));
-	}
-
-	@Override
 	public LockStatus inspect(String key) {
 		return run("inspect", key, (steps, link) -> Inspection.of(key, link, this.names));
 	}
