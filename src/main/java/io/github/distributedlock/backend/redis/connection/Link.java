@@ -27,7 +27,7 @@ public interface Link {
 	 * @throws org.springframework.dao.DataAccessException if there is none, or an error
 	 */
 	default @Nullable Object call(Command command) {
-		Object reply = call(List.of(command)).get(0);
+		Object reply = exchange(command);
 		if (reply instanceof RuntimeException error) {
 			throw error;
 		}
@@ -35,14 +35,12 @@ public interface Link {
 	}
 
 	/**
-	 * Sends commands for one node, all of them before the first reply is awaited, where
-	 * the client can do that.
-	 * @param commands the commands
-	 * @return for each, in order, the reply, or a {@code RuntimeException} if the reply
-	 * is an error
-	 * @throws org.springframework.dao.DataAccessException if one has got no reply
+	 * Sends a command, as {@link #call} does.
+	 * @param command the command
+	 * @return the reply, or a {@code RuntimeException} if the reply is an error
+	 * @throws org.springframework.dao.DataAccessException if there is none
 	 */
-	List<@Nullable Object> call(List<Command> commands);
+	@Nullable Object exchange(Command command);
 
 	/**
 	 * Whether it leads to a cluster, where a script must keep to one slot.
