@@ -1,7 +1,5 @@
 package io.github.distributedlock.backend.redis.connection;
 
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +9,7 @@ import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.output.NestedMultiOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
@@ -27,15 +25,22 @@ import org.jspecify.annotations.Nullable;
  * the client have begun with it nevertheless, it sends a PING, since it expects one more
  * reply by then.
  */
-final class LettuceCommand extends AsyncCommand<byte[], byte[], Object> {
+final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 
 	private static final byte[] PING = KeyNames.bytes("*1\r\n$4\r\nPING\r\n");
 
 	/** New as long as it has none; {@code false} if it was given up. */
 	private final AtomicReference<@Nullable Boolean> sent = new AtomicReference<>();
 
+	private final Reply reply;
+
 	LettuceCommand(ProtocolKeyword verb, CommandArgs<byte[], byte[]> arguments) {
-		super(new Command<>(verb, new Reply(), arguments));
+		this(verb, arguments, new Reply());
+	}
+
+	private LettuceCommand(ProtocolKeyword verb, CommandArgs<byte[], byte[]> arguments, Reply reply) {
+		super(new Command<>(verb, reply, arguments));
+		this.reply = reply;
 	}
 
 	private boolean decide(boolean sends) {
@@ -68,7 +73,9 @@ final class LettuceCommand extends AsyncCommand<byte[], byte[], Object> {
 	 */
 	@Nullable Object await(long nanos) {
 		try {
-			return LettuceFutures.awaitOrCancel(this, nanos, TimeUnit.NANOSECONDS);
+			List<@Nullable Object> replies = LettuceFutures.awaitOrCancel(this, nanos, TimeUnit.NANOSECONDS);
+			// Lettuce leaves out QUEUED.
+			return this.reply.list ? replies : replies.isEmpty() ? null : replies.get(0);
 		}
 		catch (CancellationException ex) {
 			throw new RedisConnectionException("the connection was closed before the reply came", ex);
@@ -76,80 +83,22 @@ final class LettuceCommand extends AsyncCommand<byte[], byte[], Object> {
 	}
 
 	/**
-	 * A reply of any type, as the server sends it. The outputs of Lettuce fail on a reply
-	 * of another type than theirs, after the server has carried the command out.
+	 * A reply of any type, as the server sends it. Other outputs of Lettuce fail on a
+	 * reply of another type than theirs, after the server has carried the command out.
+	 * This one has one that is no list as the only element of a list.
 	 */
-	private static final class Reply extends CommandOutput<byte[], byte[], Object> {
+	private static final class Reply extends NestedMultiOutput<byte[], byte[]> {
 
-		private @Nullable Unfinished unfinished;
+		private boolean list;
 
 		Reply() {
-			super(ByteArrayCodec.INSTANCE, null);
-		}
-
-		@Override
-		public void set(@Nullable ByteBuffer bytes) {
-			add((bytes != null) ? this.codec.decodeValue(bytes) : null);
-		}
-
-		@Override
-		public void setSingle(ByteBuffer bytes) {
-			set(bytes);
-		}
-
-		@Override
-		public void setBigNumber(ByteBuffer bytes) {
-			set(bytes);
-		}
-
-		@Override
-		public void set(long number) {
-			add(number);
-		}
-
-		@Override
-		public void set(double number) {
-			add(number);
-		}
-
-		@Override
-		public void set(boolean truth) {
-			add(truth ? 1L : 0L);
+			super(ByteArrayCodec.INSTANCE);
 		}
 
 		@Override
 		public void multi(int count) {
-			if (count < 0) {
-				add(null);
-				return;
-			}
-			List<@Nullable Object> list = new ArrayList<>(count);
-			add(list);
-			if (count > 0) {
-				this.unfinished = new Unfinished(list, count, this.unfinished);
-			}
-		}
-
-		private void add(@Nullable Object reply) {
-			Unfinished list = this.unfinished;
-			if (list == null) {
-				this.output = reply;
-				return;
-			}
-			list.elements.add(reply);
-			if (list.elements.size() == list.count) {
-				this.unfinished = list.outer;
-			}
-		}
-
-		/**
-		 * A list that lacks elements.
-		 *
-		 * @param elements those that it has
-		 * @param count how many it is to have
-		 * @param outer the list that it is in, if that lacks more
-		 */
-		private record Unfinished(List<@Nullable Object> elements, int count, @Nullable Unfinished outer) {
+			this.list = true;
+			super.multi(count);
 		}
 
 	}

@@ -11,12 +11,13 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
  * threads may share a link, unless it was lent for a step of several commands that need a
  * connection of their own.
  * <p>
- * A reply is a {@code Long}, a {@code byte[]}, which may be a status, a {@code List} of
- * replies, a {@code Double} in the third version of the protocol, or {@code null}. An
- * error reply, and any failure of the client, is thrown: an {@linkplain UnsentException
- * unsent} command was certainly not carried out, and one without a reply may have been.
- * No command is sent twice but where a node of a cluster redirects it, and by Lettuce in
- * a cluster, which may send again what a lost connection has left without a reply.
+ * A reply is a {@code Long}, a {@code byte[]}, a {@code List} of replies, a
+ * {@code Double} in the third version of the protocol, or {@code null}; a status is
+ * {@code byte[]} or text. An error reply, and any failure of the client, is thrown: an
+ * {@linkplain UnsentException unsent} command was certainly not carried out, and one
+ * without a reply may have been. No command is sent twice but where a node of a cluster
+ * redirects it, and by Lettuce in a cluster, which may send again what a lost connection
+ * has left without a reply.
  */
 public interface Link {
 
