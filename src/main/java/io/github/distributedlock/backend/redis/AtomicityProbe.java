@@ -88,8 +88,8 @@ final class AtomicityProbe {
 				connected.set(true);
 				steps.tryOut(link, this.key);
 				for (int i = 0; i < SLOTS && !this.connections.cluster(); i++) {
-					Values.get(link, this.names.lock(this.key + i)); // Another node may
-																		// have it.
+					// Of a client of one server another node may have it.
+					Values.get(link, this.names.lock(this.key + i));
 				}
 				if (waits()) { // For none, which is answered at once.
 					link.call(Command.at(this.names.lock(this.key), Verb.WAIT, 0, 1));
@@ -154,34 +154,30 @@ final class AtomicityProbe {
 			.stream()
 			.map((refused) -> INDENTED + String.join(", ", refused.getValue()) + ": " + refused.getKey())
 			.collect(Collectors.joining());
-		return RedisFailures.nothingAllowed(
-				server() + " offers no atomic compare-and-change operation on the keys of locks, such as '"
-						+ KeyNames.text(this.names.lock(this.key))
-						+ "', and without one no lock is safe. Tried, and answered:" + answers,
-				(this.settings.atomicity() != Atomicity.AUTO) ? anotherWay() : allowOne());
+		return RedisFailures
+			.nothingAllowed(server() + " offers no atomic compare-and-change operation on the keys of locks, such as '"
+					+ KeyNames.text(this.names.lock(this.key))
+					+ "', and without one no lock is safe. Tried, and answered:" + answers, remedy());
 	}
 
-	private String anotherWay() {
+	private String remedy() {
 		Atomicity wanted = this.settings.atomicity();
-		return "Either allow it to the user of the connection, where the server has it:" + rule(wanted) + LINE
-				+ "Or remove distributed-lock.redis.atomicity=" + wanted.text()
-				+ ", so that another way is used if the server allows one.";
-	}
-
-	private String allowOne() {
-		StringBuilder ways = new StringBuilder("Either allow one of these to the user of the connection:");
-		StringBuilder risks = new StringBuilder();
-		Atomicity.possible(this.connections.cluster()).forEach((way) -> {
-			if (way.isEverywhere()) {
-				ways.append(rule(way));
-			}
-			if (way.risk() != null) {
-				risks.append(LINE).append("Or do without: with distributed-lock.redis.atomicity=");
-				risks.append(way.text()).append(" ").append(way.risk()).append(".");
-			}
-		});
-		return ways + LINE + "Or set distributed-lock.redis.prefix to a prefix of keys that it may use." + LINE
-				+ "Or use a server that compares by itself, as Redis 8.4 and Valkey 8.1 do." + risks;
+		List<Atomicity> ways = Atomicity.possible(this.connections.cluster()).toList();
+		String rules = ways.stream()
+			.filter((way) -> (wanted != Atomicity.AUTO) ? way == wanted : way.isEverywhere())
+			.map(this::rule)
+			.collect(Collectors.joining());
+		String risks = ways.stream()
+			.filter((way) -> way.risk() != null)
+			.map((way) -> LINE + "Or do without: with distributed-lock.redis.atomicity=" + way.text() + " " + way.risk()
+					+ ".")
+			.collect(Collectors.joining());
+		return "Either allow one of these to the user of the connection, where the server has it:" + rules + LINE
+				+ "Or set distributed-lock.redis.prefix to a prefix of keys that it may use." + LINE
+				+ ((wanted != Atomicity.AUTO)
+						? "Or remove distributed-lock.redis.atomicity=" + wanted.text()
+								+ ", so that another way is used if the server allows one."
+						: "Or use a server that compares by itself, as Redis 8.4 and Valkey 8.1 do." + risks);
 	}
 
 	private String rule(Atomicity way) {
