@@ -64,9 +64,6 @@ public final class RedisLockBackend implements LockBackend {
 
 	private final WakeSubscriptions subscriptions;
 
-	/** Whether the last step that is known of has failed. */
-	private volatile boolean failing;
-
 	/**
 	 * Creates a backend with the {@linkplain RedisLockSettings#defaults() defaults}.
 	 * @param applicationFactory the application's way to Redis
@@ -334,15 +331,10 @@ public final class RedisLockBackend implements LockBackend {
 			if (answer == null) {
 				throw LockBackendException.of("Redis gave no answer").retryable(true).build();
 			}
-			if (this.failing) {
-				this.failing = false;
-				this.subscriptions.retry();
-			}
 			return answer;
 		}
 		catch (RuntimeException ex) {
 			boolean foreign = RedisRefusal.WRONGTYPE.isIn(ex); // Which is of one key.
-			this.failing |= !foreign;
 			String lock = "lock '" + key + "' (Redis key '" + KeyNames.text(this.names.lock(key)) + "'"
 					+ (foreign ? ", or one of its companions '" + companions(key) + "'" : "") + ")";
 			throw RedisFailures.translate(what,
