@@ -56,10 +56,7 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine
 	}
 
 	static LockBackendException refusal(String reason, String remedy) {
-		return LockBackendException.of("Locks have connections of their own, and " + reason)
-			.remedy(remedy)
-			.notCarriedOut(true)
-			.build();
+		return LockBackendException.of("Locks have connections of their own, and " + reason).remedy(remedy).build();
 	}
 
 	// Of a scoped proxy, say, the target may be another one for each request.
