@@ -120,7 +120,7 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 		boolean reactive = REACTIVE.stream().anyMatch(outliving::startsWith);
 		return (reactive
 				? "let the result be the stream itself, declared as Mono, Flux or Publisher, or as the basic type of its library"
-				: "return CompletableFuture, or the plain result") + ", or lock by hand"
+				: "return CompletableFuture, or the plain result") + ", or lock in code"
 				+ ((annotated.declaration() instanceof Method) ? ""
 						: "; or, since the annotation is on the type, move it to the methods that need the lock");
 	}

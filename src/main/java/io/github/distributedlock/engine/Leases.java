@@ -296,7 +296,7 @@ final class Leases {
 		HoldOptions options = ownership.options();
 		return switch (reason) {
 			case LEASE_EXPIRED ->
-				"its fixed lease of " + Failures.text(options.lease()) + " ran out before it was given back";
+				"its fixed lease of " + Failures.text(options.lease()) + " ran out before its release";
 			case MAX_HOLD_TIME -> "its maxHoldTime of " + Failures.text(options.maxHold()) + " was reached";
 			case NOT_RENEWED -> "its lease of " + Failures.text(ownership.lease().nanos())
 					+ " was not renewed in time: the store could not be reached, or this JVM stood still";

@@ -217,7 +217,7 @@ final class Releaser {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("Lock '{}' of {} stays exclusive until it is given back, though it is only shared now: {}",
+			logger.warn("Lock '{}' of {} stays exclusive until its release, though it is only shared now: {}",
 					LockException.printable(hold.key()), hold.owner(), ex.toString());
 		}
 		return true;

@@ -132,7 +132,7 @@ public final class FlightRecorderEvents implements LockListener {
 	 */
 	@Name("io.github.distributedlock.LockHeld")
 	@Label("Distributed Lock Held")
-	@Description("A distributed lock was given back")
+	@Description("A distributed lock was released")
 	static final class LockHeld extends EndOfHold {
 
 	}

@@ -68,7 +68,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 		this.held = timer("held", "How long locks were held");
 		this.lost = counter("lost", "Locks that were lost while they were held");
 		this.renewedLate = counter("renewed.late", "Leases that were renewed later than planned");
-		this.releaseDeferred = counter("release.deferred", "Locks that could not be given back at once");
+		this.releaseDeferred = counter("release.deferred", "Locks that could not be released at once");
 	}
 
 	private MeterProvider<Timer> timer(String name, String description) {

@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class OutlivingResultTests {
 
 	private static final String REMEDY = ", and the lock would be released before that is done"
-			+ " (return CompletableFuture, or the plain result, or lock by hand";
+			+ " (return CompletableFuture, or the plain result, or lock in code";
 
 	@ParameterizedTest
 	@CsvSource(delimiter = ';', value = { "Work; work that is done later (java.util.concurrent.Callable)",

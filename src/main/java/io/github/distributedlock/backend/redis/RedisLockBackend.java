@@ -77,8 +77,9 @@ public final class RedisLockBackend implements LockBackend {
 	 * @param applicationFactory the application's way to Redis: server, credentials, TLS
 	 * and database are taken from it
 	 * @param settings the settings
-	 * @throws IllegalArgumentException if it is not known where the factory leads, as
-	 * only Jedis' and Lettuce's say it; if it leads to a cluster, and replicas are to
+	 * @throws LockBackendException if it is not known where the factory leads, as only
+	 * Jedis' and Lettuce's say it
+	 * @throws IllegalArgumentException if it leads to a cluster, and replicas are to
 	 * acknowledge locks, or the atomicity that is asked for is not possible there
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory, RedisLockSettings settings) {
@@ -230,7 +231,7 @@ public final class RedisLockBackend implements LockBackend {
 		if (acknowledged < count) {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(claim.key()) + "' was taken, but only " + acknowledged + " of "
-						+ count + " replicas acknowledged it within " + millis + " ms, so it was given back")
+						+ count + " replicas acknowledged it within " + millis + " ms, so it was released")
 				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
 				.retryable(true)
 				.notCarriedOut(releases(link, steps, claim))

@@ -111,11 +111,11 @@ final class LettuceClient implements SignalLine {
 		RedisConfiguration server = (RedisConfiguration) Objects
 			.requireNonNull(new DirectFieldAccessor(application).getPropertyValue("configuration"));
 		if (server instanceof RedisStaticMasterReplicaConfiguration) {
-			throw OwnConnections.refusal("a list of a master and its replicas does not say where the master is:"
-					+ " set spring.data.redis.host and spring.data.redis.port to the master,"
-					+ " or spring.data.redis.sentinel.nodes and spring.data.redis.sentinel.master to Sentinels;"
-					+ " or define a bean of " + application.getClass().getName()
-					+ " that does, and name it with distributed-lock.redis.connection-factory");
+			throw OwnConnections.refusal("a list of a master and its replicas does not say where the master is",
+					"set spring.data.redis.host and spring.data.redis.port to the master,"
+							+ " or spring.data.redis.sentinel.nodes and spring.data.redis.sentinel.master to Sentinels;"
+							+ " or define a bean of " + application.getClass().getName()
+							+ " that does, and name it with distributed-lock.redis.connection-factory");
 		}
 		return server;
 	}
