@@ -80,6 +80,11 @@ final class Hold implements Ownership.State {
 	private volatile long since;
 
 	/**
+	 * The same by the wall clock, for users: read once, so that they always see the same.
+	 */
+	private volatile long sinceWall;
+
+	/**
 	 * Changed only by this hold's monitor.
 	 */
 	private volatile int entries = 1;
@@ -119,6 +124,7 @@ final class Hold implements Ownership.State {
 		this.place = place;
 		this.fencingToken = fencingToken;
 		this.since = ownership.time().nanoTime();
+		this.sinceWall = ownership.time().wallNanos();
 		this.exclusive = options.isShared() ? 0 : 1;
 		this.minHold = options.minHold();
 		this.expireOnClose = options.request().expireOnClose();
@@ -185,6 +191,7 @@ final class Hold implements Ownership.State {
 	 * @return {@code false} if it is lost already
 	 */
 	boolean collected(long since) {
+		this.sinceWall += since - this.since;
 		this.since = since;
 		return this.ownership.collected(this, since);
 	}
@@ -322,10 +329,9 @@ final class Hold implements Ownership.State {
 			.map(Thread::getName)
 			.findFirst()
 			.orElse(null);
-		long held = now.nanos() - this.since;
 		return new EngineSnapshot.Hold(key(), owner(), this.options.name(), this.ownership.mode(),
-				Duration.ofNanos(Math.max(0, lease().left(now))), Instant.ofEpochSecond(0, now.wall() - held),
-				Duration.ofNanos(held), this.ownership.renewals(), thread,
+				Duration.ofNanos(Math.max(0, lease().left(now))), Instant.ofEpochSecond(0, this.sinceWall),
+				held(), this.ownership.renewals(), thread,
 				this.fencingToken.isPresent() ? this.fencingToken.getAsLong() : null);
 	}
 
