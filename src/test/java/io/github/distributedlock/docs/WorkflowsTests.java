@@ -42,7 +42,7 @@ class WorkflowsTests {
 	}
 
 	@Test
-	void moreRightsHasWhichJobNeedsThem() throws IOException {
+	void jobsHaveMoreRightsOnlyWhereTheyNeedThem() throws IOException {
 		Map<String, Object> rights = new TreeMap<>();
 		for (Path workflow : workflows().toList()) {
 			jobs(workflow).forEach((name, job) -> {
