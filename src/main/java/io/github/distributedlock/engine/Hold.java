@@ -191,7 +191,8 @@ final class Hold implements Ownership.State {
 	 * @return {@code false} if it is lost already
 	 */
 	boolean collected(long since) {
-		this.sinceWall += since - this.since;
+		long wall = this.sinceWall;
+		this.sinceWall = wall + since - this.since;
 		this.since = since;
 		return this.ownership.collected(this, since);
 	}
