@@ -207,9 +207,9 @@ public final class RedisLockBackend implements LockBackend {
 
 	/**
 	 * Waits until enough replicas have what was acquired, before anybody believes in it,
-	 * else gives it back. That is more than politeness: a second attempt that finds the
-	 * key its own may have nothing to write, and WAIT, which asks about the last write of
-	 * its own connection, would count the replicas that have an older one.
+	 * else releases it. That is more than politeness: a second attempt that finds the key
+	 * its own may have nothing to write, and WAIT, which asks about the last write of its
+	 * own connection, would count the replicas that have an older one.
 	 * @param link the link by which it was acquired, and which no other thread uses
 	 * meanwhile
 	 */
@@ -230,7 +230,7 @@ public final class RedisLockBackend implements LockBackend {
 		if (acknowledged < count) {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(claim.key()) + "' was taken, but only " + acknowledged + " of "
-						+ count + " replicas acknowledged it within " + millis + " ms, so it was given back")
+						+ count + " replicas acknowledged it within " + millis + " ms, so it was released")
 				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
 				.retryable(true)
 				.notCarriedOut(releases(link, steps, claim))
