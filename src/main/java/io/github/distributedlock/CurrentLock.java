@@ -68,7 +68,7 @@ public final class CurrentLock implements AutoCloseable {
 	 * Binds a handle to the calling thread, as its innermost lock, until it is closed.
 	 * @param handle the handle of a lock
 	 * @return the binding, to be closed when the thread has done with the lock; closing
-	 * it does not give the lock back
+	 * it does not release the lock
 	 */
 	public static CurrentLock bind(LockHandle handle) {
 		return push(new CurrentLock(Objects.requireNonNull(handle, "handle"), true));

@@ -74,7 +74,7 @@ class ArchitectureTests {
 			"LockedTask", "WaitObserver", //
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
 			"aop.DistributedLockAdvisor", //
-			"autoconfigure.DistributedLockAutoConfiguration", //
+			"autoconfigure.AutoConfigureDistributedLock", "autoconfigure.DistributedLockAutoConfiguration", //
 			"backend.AcquireResult", "backend.Claim", "backend.ForwardingLockBackend", "backend.Holder",
 			"backend.LockBackend", "backend.LockFeature", "backend.ReleaseListener", "backend.ReleaseNotification",
 			"backend.Waiter", //

@@ -49,7 +49,7 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 			List.of("work that is done later", Callable.class.getName(), Supplier.class.getName()),
 			List.of("a lazy stream", BaseStream.class.getName()),
 			List.of("an iterator that is read later", Iterator.class.getName()),
-			List.of("a future that does not tell when it completes", Future.class.getName()));
+			List.of("a future that does not signal its completion", Future.class.getName()));
 
 	/**
 	 * The kinds above that can be followed where Reactor is.

@@ -96,7 +96,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
-	 * Who may own the key together.
+	 * Which owners may have the key together.
 	 * @return the mode. Anything but {@link LockMode#EXCLUSIVE} only of a store with
 	 * {@link LockFeature#SHARED}
 	 */

@@ -76,8 +76,8 @@ public interface LockBackend extends AutoCloseable {
 	List<Boolean> renew(List<Renewal> renewals);
 
 	/**
-	 * Gives a key back. With {@linkplain LockFeature#PLACES places}, if the owner owns
-	 * it, or the key is gone, it is {@linkplain #reservation() reserved} for the oldest
+	 * Releases a key. With {@linkplain LockFeature#PLACES places}, if the owner owns it,
+	 * or the key is gone, it is {@linkplain #reservation() reserved} for the oldest
 	 * waiter that is alive, and that one, or all readers that are next, are notified.
 	 * @param key the user's key
 	 * @param owner the owner token
@@ -238,7 +238,7 @@ public interface LockBackend extends AutoCloseable {
 	}
 
 	/**
-	 * Undoes a claim that may have been carried out: gives the key back if the claim's
+	 * Undoes a claim that may have been carried out: releases the key if the claim's
 	 * owner owns it. A store that {@linkplain LockFeature#GRANTS grants} also ends the
 	 * registration of the claim's waiter if no other owner has registered since.
 	 * @param claim the claim
@@ -269,7 +269,7 @@ public interface LockBackend extends AutoCloseable {
 	 * places}, readers that wait before the first writer come in and are notified.
 	 * Changes nothing if the owner shares the key already, or if the store does not
 	 * {@linkplain LockFeature#DOWNGRADE downgrade}: then the key stays exclusive until it
-	 * is given back.
+	 * is released.
 	 * @param key the user's key
 	 * @param owner the owner token
 	 * @return whether the owner owns the key, as far as the store was asked
@@ -300,7 +300,7 @@ public interface LockBackend extends AutoCloseable {
 	 */
 	default LockStatus inspect(String key) {
 		throw new UnsupportedOperationException(
-				getClass().getName() + " cannot tell who holds a lock: it does not offer INSPECTION");
+				getClass().getName() + " cannot name the holders of a lock: it does not offer INSPECTION");
 	}
 
 	/**

@@ -33,13 +33,13 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Invariants: the call counts as running, for a stop, from before anything is asked of
  * the store until its handle is closed, or there is none. The handle is open before the
- * listeners are told. The interrupt flag of a thread that waits is afterwards as it was
- * before, or set if the thread was interrupted meanwhile.
+ * listeners are notified. The interrupt flag of a thread that waits is afterwards as it
+ * was before, or set if the thread was interrupted meanwhile.
  * <p>
  * What a request without a thread re-enters is what the chain holds that asks, and not
- * the thread. Its future is completed, and the listeners are told, where the
+ * the thread. Its future is completed, and the listeners are notified, where the
  * application's callbacks run; one that re-enters is complete when it is returned. What a
- * future does not take is given back as if it had never been held.
+ * future does not take is released as if it had never been held.
  */
 final class Acquirer {
 

@@ -278,7 +278,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 
 	/**
 	 * Closes it as if it had never been held.
-	 * @param way how to give back holds that no handle was opened for
+	 * @param way how to release holds that no handle was opened for
 	 */
 	void undo(Consumer<List<Hold>> way) {
 		if (leave()) {
@@ -398,7 +398,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		 */
 		private void checkThread(@Nullable Thread bound, List<String> keys) {
 			if (bound != null && bound != Thread.currentThread() && !this.warnedOfThread.getAndSet(true)) {
-				// The lock is yet to be given back, even if the log throws.
+				// The lock has yet to be released, even if the log throws.
 				Failures.run(() -> logger.warn(
 						"Lock {} was acquired by thread {} and is released by thread {}. Until now it was bound to the"
 								+ " former, whose next task would have re-entered it: two holders at once. Acquire such"

@@ -205,7 +205,7 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * For how long the key is to block others when it is given back now; 0 to free it.
+	 * For how long the key is to block others when it is released now; 0 to free it.
 	 */
 	long rest() {
 		long minimum = this.minHold - nanosHeld();
@@ -285,7 +285,7 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Whether the last handle is closed, so that it is about to be given back.
+	 * Whether the last handle is closed, so that it is about to be released.
 	 */
 	boolean isLeft() {
 		return this.entries == 0;

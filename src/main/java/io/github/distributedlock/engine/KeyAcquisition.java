@@ -338,7 +338,7 @@ final class KeyAcquisition implements Acquisition {
 
 	/**
 	 * Takes the key that was left to this request, or the one that was granted to it, or
-	 * asks. Waits for a borrower to give it back.
+	 * asks. Waits for a borrower to return it.
 	 */
 	private long round() throws InterruptedException {
 		HandOver handOver = this.engine.handOver;

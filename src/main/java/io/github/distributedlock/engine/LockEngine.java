@@ -232,7 +232,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	/**
 	 * Fails waiting requests with a {@link LockBackendException}, and refuses new ones.
-	 * What is held stays so: it is renewed, and given back when it ends. A thread that is
+	 * What is held stays so: it is renewed, and released when it ends. A thread that is
 	 * inside a lock is served until {@link #close()}.
 	 * @return completes when each request that had begun, and is
 	 * {@linkplain LockRequest#awaitedOnStop(boolean) awaited}, has failed, or its handle

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * refused. Safe for use by many threads.
  *
  * @param undo undoes holds that no handle was opened for: leaves those that were
- * re-entered, and gives the others back
+ * re-entered, and releases the others
  * @param handles what is held, innermost first
  * @param holderName how the holder is called in a message
  */
@@ -34,7 +34,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	/**
 	 * That of what has no thread of its own.
 	 * @param handles what it holds, innermost first
-	 * @param undo gives back holds without blocking
+	 * @param undo releases holds without blocking
 	 */
 	static Reentrancy ofChain(List<LockHandle> handles, Leases leases, Consumer<List<Hold>> undo) {
 		return new Reentrancy(leases, undo, () -> handles, "this reactive chain");
@@ -135,7 +135,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 			throw new LockUpgradeException(
 					"Lock '" + LockException.printable(outer.key()) + "' was requested as EXCLUSIVE, but "
 							+ this.holderName + " holds it as SHARED already, and would wait for itself",
-					"request the outer lock as EXCLUSIVE, or give it back first", List.of(outer.key()));
+					"request the outer lock as EXCLUSIVE, or release it first", List.of(outer.key()));
 		}
 		long left = outer.longest();
 		if (options.minHold() > left) {
@@ -143,7 +143,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 					+ "' was requested with a minHoldTime of " + Failures.text(options.minHold()) + ", but "
 					+ this.holderName + " holds it already, with a "
 					+ (outer.options().renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Failures.text(left)
-					+ ". Request the outer lock with a longer one, or give it back first");
+					+ ". Request the outer lock with a longer one, or release it first");
 		}
 	}
 

@@ -217,7 +217,7 @@ final class Releaser {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.warn("Lock '{}' of {} stays exclusive until its release, though it is only shared now: {}",
+			logger.warn("Lock '{}' of {} stays exclusive until it is released, though it is only shared now: {}",
 					LockException.printable(hold.key()), hold.owner(), ex.toString());
 		}
 		return true;
@@ -333,10 +333,9 @@ final class Releaser {
 
 		private void warnOnce(Hold hold, LockBackendException ex) {
 			if (this.failures.isEmpty()) {
-				List<Throwable> causes = LockException.causes(ex);
 				logger.warn("Could not release lock '{}' of {}, trying again until the lease has run out in {}: {}",
 						LockException.printable(hold.key()), hold.owner(),
-						Failures.text(hold.ownership().leftOnServer()), causes.get(causes.size() - 1).toString());
+						Failures.text(hold.ownership().leftOnServer()), ex.getMessage());
 			}
 		}
 

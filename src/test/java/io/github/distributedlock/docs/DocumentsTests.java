@@ -86,7 +86,8 @@ class DocumentsTests {
 
 	@Test
 	void eachKindOfBlockIsChecked() {
-		assertThat(Documents.languages()).isSubsetOf("java", "yaml", "xml", "kotlin", "sh").contains("java", "yaml");
+		assertThat(Documents.languages()).isSubsetOf("java", "yaml", "xml", "kotlin", "sh", "text", "mermaid")
+			.contains("java", "yaml");
 	}
 
 	@Test

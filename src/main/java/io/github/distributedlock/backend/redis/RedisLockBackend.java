@@ -208,9 +208,9 @@ public final class RedisLockBackend implements LockBackend {
 
 	/**
 	 * Waits until enough replicas have what was acquired, before anybody believes in it,
-	 * else gives it back. That is more than politeness: a second attempt that finds the
-	 * key its own may have nothing to write, and WAIT, which asks about the last write of
-	 * its own connection, would count the replicas that have an older one.
+	 * else releases it. That is more than politeness: a second attempt that finds the key
+	 * its own may have nothing to write, and WAIT, which asks about the last write of its
+	 * own connection, would count the replicas that have an older one.
 	 * @param link the link by which it was acquired, and which no other thread uses
 	 * meanwhile
 	 */

@@ -60,7 +60,7 @@ final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 	}
 
 	/**
-	 * Sees to it that it is not sent any more.
+	 * Ensures that it is not sent any more.
 	 * @return {@code false} if it was
 	 */
 	boolean giveUp() {

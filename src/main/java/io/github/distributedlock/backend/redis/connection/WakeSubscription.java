@@ -130,7 +130,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		LockBackendException failure = this.failure;
 		if (this.signals == Signals.PUBSUB && !this.heard && failure != null) {
 			throw LockBackendException
-				.of("Redis was not asked, since wake-ups do not arrive, and polling instead is"
+				.of("Redis was not asked, since release notifications do not arrive, and polling instead is"
 						+ " not allowed (distributed-lock.redis.signals=pubsub): " + failure.problem())
 				.remedy("allow PUBLISH and SUBSCRIBE, or use distributed-lock.redis.signals=auto")
 				.retryable(failure.isRetryable())
@@ -209,7 +209,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.debug("The subscription to wake-ups is ending", ex);
+			logger.debug("The subscription to release notifications is ending", ex);
 		}
 	}
 
@@ -314,7 +314,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		this.warned.set(false);
 		boolean waitedFor = this.first.complete(true);
 		if (!waitedFor && !askedFor && !this.closed) {
-			logger.info("Wake-ups of locks arrive again");
+			logger.info("Release notifications arrive again");
 			inform(this.listener::onResubscribed);
 		}
 	}
@@ -333,7 +333,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 			news.run();
 		}
 		catch (RuntimeException | Error ex) {
-			logger.error("The listener for wake-ups of locks failed", ex);
+			logger.error("The listener for release notifications failed", ex);
 		}
 	}
 
@@ -345,7 +345,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 			return;
 		}
 		LockBackendException failure = (cause != null)
-				? RedisFailures.translate("subscribe to", "the wake-ups of this instance", cause)
+				? RedisFailures.translate("subscribe to", "the release notifications of this instance", cause)
 				: LockBackendException.of("Redis ended the connection instead of acknowledging the subscription")
 					.retryable(true)
 					.build();
@@ -359,7 +359,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 	// Once for each time that it is lost, however often it fails until it is back.
 	private void warn(String reason, @Nullable Throwable cause) {
 		if (this.warned.compareAndSet(false, true)) {
-			logger.warn("Wake-ups of locks do not arrive, so waiting requests {}: {}",
+			logger.warn("Release notifications do not arrive, so waiting requests {}: {}",
 					(this.signals == Signals.PUBSUB) ? "fail" : "poll, and get what other instances leave", reason);
 		}
 		logger.debug("Subscription failed", cause);

@@ -46,7 +46,7 @@ public final class WakeSubscriptions {
 
 	/**
 	 * Whether an instance is to be registered if it has to wait: a reservation for one
-	 * that does not hear would only keep the others out. Sees to it that it hears.
+	 * that does not hear would only keep the others out. Ensures that it hears.
 	 * @throws LockBackendException if it does not, and has to
 	 */
 	public boolean mayRegister(String instance) {
