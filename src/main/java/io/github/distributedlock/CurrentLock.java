@@ -68,7 +68,7 @@ public final class CurrentLock implements AutoCloseable {
 	 * Binds a handle to the calling thread, as its innermost lock, until it is closed.
 	 * @param handle the handle of a lock
 	 * @return the binding, to be closed when the thread has done with the lock; closing
-	 * it does not give the lock back
+	 * it does not release the lock
 	 */
 	public static CurrentLock bind(LockHandle handle) {
 		return push(new CurrentLock(Objects.requireNonNull(handle, "handle"), true));
@@ -140,8 +140,12 @@ public final class CurrentLock implements AutoCloseable {
 	 * @return the handles, innermost first
 	 */
 	public static List<LockHandle> all() {
+		CurrentLock innermost = open();
+		if (innermost == null) {
+			return List.of(); // Mostly, and then nothing is made.
+		}
 		List<LockHandle> handles = new ArrayList<>();
-		for (CurrentLock binding = open(); binding != null; binding = binding.outer) {
+		for (CurrentLock binding = innermost; binding != null; binding = binding.outer) {
 			if (binding.reentrant) {
 				handles.add(binding.handle);
 			}

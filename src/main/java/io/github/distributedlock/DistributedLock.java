@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
  * asking again gives a further handle on the same hold without any I/O.
  * <p>
  * It is the thread that counts, not the task. A pooled thread re-enters what its last
- * task has not given back. A thread of a {@link java.util.concurrent.ForkJoinPool} runs
+ * task has not released. A thread of a {@link java.util.concurrent.ForkJoinPool} runs
  * other tasks while it waits in {@code join()}, {@code get()} or {@code invokeAll()}, and
  * each of them re-enters what the thread holds just then: do not wait there inside a
  * lock, or acquire it with a {@linkplain LockRequest#detached(boolean) detached} request,
- * which is also the one for a lock that another thread gives back.
+ * which is also the one for a lock that another thread releases.
  *
  * <pre class="code">
  * try (LockHandle handle = distributedLock.acquire("nightly-report")) {
@@ -81,8 +81,8 @@ public interface DistributedLock {
 	 * that thread, but by the methods that end in {@code Async}.
 	 * <p>
 	 * If the future is cancelled, or completed by others, as by {@code orTimeout}, the
-	 * request is withdrawn, and a lock that comes all the same is given back. That goes
-	 * for this very future; one that depends on it does not pass its cancellation on.
+	 * request is withdrawn, and a lock that comes all the same is released. That goes for
+	 * this very future; one that depends on it does not pass its cancellation on.
 	 * @param request the keys and how to lock them
 	 * @return a future of a handle that must be closed. It fails with what
 	 * {@link #acquire(LockRequest)} throws, invalid requests included, but never with
@@ -143,7 +143,7 @@ public interface DistributedLock {
 	 * @throws UnsupportedOperationException if the store cannot be asked that
 	 */
 	default LockStatus inspect(String key) {
-		throw new UnsupportedOperationException(getClass().getName() + " cannot tell who holds a lock");
+		throw new UnsupportedOperationException(getClass().getName() + " cannot name the holders of a lock");
 	}
 
 	/**

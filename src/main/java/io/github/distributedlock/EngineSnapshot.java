@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param requestsWaiting how many requests ask for a lock now, each counted once however
  * many keys it has. Hardly any but those that wait for a busy one, since asking takes no
  * time to speak of
- * @param store what the store tells of itself, by name: its {@code type}, and, of Redis,
- * its way of {@code atomicity}, once the server has been asked
+ * @param store what the store says about itself, by name: its {@code type}, and, of
+ * Redis, its way of {@code atomicity}, once the server has been asked
  * @param notifies whether release notifications arrive; if not, the engine polls.
  * {@code null} as long as it is not known: of Redis until a request has had to wait
  * @param losses how many locks were lost since the engine was built, by reason; without
@@ -60,7 +60,7 @@ public record EngineSnapshot(List<Hold> holds, Map<String, Queue> queues, int re
 	 * @param owner the owner token
 	 * @param name the {@linkplain LockRequest#name(String) name} of the request that has
 	 * it
-	 * @param mode who may hold the key together with it
+	 * @param mode which owners may have the key together with it
 	 * @param left for how long it is certainly held if nothing renews it
 	 * @param since since when the request has had it, by the clock of this JVM when it
 	 * got it; the same at each snapshot

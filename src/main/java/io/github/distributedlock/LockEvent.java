@@ -63,12 +63,12 @@ public interface LockEvent {
 	}
 
 	/**
-	 * A lock was given back.
+	 * A lock was released.
 	 *
 	 * @param request the request
 	 * @param key the key
 	 * @param owner the owner token
-	 * @param held the time from having to giving back
+	 * @param held the time from acquisition to release
 	 */
 	record Released(LockRequest request, String key, String owner, Duration held) implements LockEvent {
 
@@ -99,7 +99,7 @@ public interface LockEvent {
 
 	/**
 	 * A lock is no longer held although nobody gave it back. If that is found out only
-	 * when the lock is given back, there is no {@link Released}. If it had been handed on
+	 * when the lock is released, there is no {@link Released}. If it had been handed on
 	 * inside the JVM by then, there was one before: this is about the last hold that had
 	 * the key, and those before it may have been without it, too. A key that is lost
 	 * while its request waits for its other keys is acquired anew, and there is no event.
@@ -123,7 +123,7 @@ public interface LockEvent {
 		public enum Reason {
 
 			/**
-			 * A fixed lease ran out before the lock was given back, or before the store
+			 * A fixed lease ran out before the lock was released, or before the store
 			 * answered that.
 			 */
 			LEASE_EXPIRED,
@@ -135,7 +135,7 @@ public interface LockEvent {
 
 			/**
 			 * The lease was not renewed in time: the store could not be reached, or this
-			 * JVM or its machine stood still. Or the release took longer than what was
+			 * JVM or its machine was paused. Or the release took longer than what was
 			 * left of the lease.
 			 */
 			NOT_RENEWED,
@@ -155,8 +155,8 @@ public interface LockEvent {
 	}
 
 	/**
-	 * The store could not be reached to give a lock back; this is retried in the
-	 * background until the lease has run out.
+	 * The store could not be reached to release a lock; this is retried in the background
+	 * until the lease has run out.
 	 *
 	 * @param request the request
 	 * @param key the key

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * What all exceptions of this library have in common: a problem and, where one is known,
  * its remedy; and the keys that it is about.
  * <p>
- * Its static methods are for whoever writes messages as this library does, such as a
+ * Its static methods are for code that writes messages as this library does, such as a
  * store, an adapter or a listener of your own: a key may hold whatever somebody sent to
  * the application, and a line break in it must not look like a line of the log, nor an
  * escape sequence reach a terminal.

@@ -31,7 +31,7 @@ public interface LockHandle extends AutoCloseable {
 	 * {@code acquire} that it is in. Neither a closed handle nor, unless it is bound, one
 	 * of a {@linkplain LockRequest#detached(boolean) detached} request. In a reactive
 	 * chain, that of the chain where context-propagation restores thread-locals;
-	 * {@code reactive.LockContext} tells it everywhere.
+	 * {@code reactive.LockContext} has it everywhere.
 	 * @return the handle, or empty if the thread is in no lock
 	 * @see CurrentLock#bind(LockHandle)
 	 */
@@ -65,9 +65,9 @@ public interface LockHandle extends AutoCloseable {
 	OptionalLong fencingToken();
 
 	/**
-	 * Whether the lock is still held, as its lease tells. Local and monotonic: no I/O,
-	 * and once false it stays so. A key that was deleted is noticed when the store is
-	 * asked, at the next renewal.
+	 * Whether the lock is still held, as far as its lease says. Local and monotonic: no
+	 * I/O, and once false it stays so. A key that was deleted is noticed when the store
+	 * is asked, at the next renewal.
 	 * @return {@code false} after {@link #close()} and after a loss
 	 */
 	boolean isHeld();
@@ -128,10 +128,10 @@ public interface LockHandle extends AutoCloseable {
 	}
 
 	/**
-	 * Gives the lock back as {@link #close()} does, and says whether it was held until
-	 * now, as far as this JVM knows: whether everything that was done under it was done
-	 * by its only holder. For one that re-entered the lock, which stays held, that is
-	 * said of the moment of the call.
+	 * Releases the lock as {@link #close()} does, and says whether it was held until now,
+	 * as far as this JVM knows: whether everything that was done under it was done by its
+	 * only holder. For one that re-entered the lock, which stays held, that is said of
+	 * the moment of the call.
 	 * <p>
 	 * The store is asked, unless the key is handed to another request of this JVM that
 	 * waits for it. Then nothing is known of a key that was deleted since the last
@@ -149,7 +149,7 @@ public interface LockHandle extends AutoCloseable {
 	 * @return {@code false} if the lock, or that of one of several keys, was lost before,
 	 * or the handle was closed, or the release took longer than what was left of the
 	 * lease and the store answered that the key is not ours. {@code true} also if the
-	 * store could not be told now: it was held, and the release is retried in the
+	 * store could not be reported now: it was held, and the release is retried in the
 	 * background
 	 */
 	default boolean release() {
@@ -159,8 +159,8 @@ public interface LockHandle extends AutoCloseable {
 	}
 
 	/**
-	 * Gives the lock back. Only the first call has an effect; from any thread; a no-op
-	 * for the store after a loss. If it is still bound to another thread, which is logged
+	 * Releases the lock. Only the first call has an effect; from any thread; a no-op for
+	 * the store after a loss. If it is still bound to another thread, which is logged
 	 * once as a warning, it ceases to be current there as well. Never throws for a store
 	 * that is down: the release is then retried in the background until the lease has run
 	 * out.
@@ -170,14 +170,14 @@ public interface LockHandle extends AutoCloseable {
 	void close();
 
 	/**
-	 * Gives the lock back as {@link #close()} does, but on a thread of the library, for a
+	 * Releases the lock as {@link #close()} does, but on a thread of the library, for a
 	 * thread that must not block, such as an event loop. The handle is closed when this
 	 * returns. Only the first call of either has an effect; the future of a later one is
 	 * complete already.
 	 * <p>
 	 * What is not of this library may inherit this method, which calls {@link #close()}
 	 * on the calling thread.
-	 * @return a future that completes when the lock has been given back, or when its
+	 * @return a future that completes when the lock has been released, or when its
 	 * release was left to the background since the store is down: not exceptionally. What
 	 * depends on it may block.
 	 */

@@ -5,7 +5,7 @@ package io.github.distributedlock;
  * <p>
  * Called on the thread of the application where it happens, which it must not block. What
  * happens elsewhere, such as {@link LockEvent.Lost} and {@link LockEvent.RenewedLate}, it
- * is told on a thread of its own, one event after the other: if it blocks there, it
+ * is notified on a thread of its own, one event after the other: if it blocks there, it
  * delays only its own further events, and a warning is logged after 10 seconds. An
  * implementation is safe for use by many threads. What it throws, be it an {@link Error},
  * is logged and harms nobody.

@@ -1,7 +1,7 @@
 package io.github.distributedlock;
 
 /**
- * Who may hold a lock together.
+ * Which holders may have a lock together.
  *
  * @since 1.0
  */

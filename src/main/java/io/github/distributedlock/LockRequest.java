@@ -1,6 +1,7 @@
 package io.github.distributedlock;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -136,9 +137,9 @@ public final class LockRequest {
 	}
 
 	/**
-	 * Who may hold the lock together; exclusive by default. {@link LockMode#SHARED} is
-	 * refused together with {@linkplain #fair(boolean) fair} or
-	 * {@linkplain #fenced(boolean) fenced}, by a store that cannot do it, and, for an
+	 * Which holders may have the lock together; exclusive by default.
+	 * {@link LockMode#SHARED} is refused together with {@linkplain #fair(boolean) fair}
+	 * or {@linkplain #fenced(boolean) fenced}, by a store that cannot do it, and, for an
 	 * exclusive request, by a thread that shares the lock already.
 	 * @param mode the mode
 	 * @return a request in that mode
@@ -189,7 +190,7 @@ public final class LockRequest {
 	/**
 	 * Lets a stop of the application wait until the handle is closed, for as long as that
 	 * has time (with Spring Boot, {@code spring.lifecycle.timeout-per-shutdown-phase}),
-	 * so that the lock is given back. For handles that are closed when a call ends, as
+	 * so that the lock is released. For handles that are closed when a call ends, as
 	 * those of annotated methods, {@code execute} and {@code run} are, and not for one
 	 * that is held as long as the application runs.
 	 * @param awaitedOnStop whether to wait; not by default
@@ -266,7 +267,7 @@ public final class LockRequest {
 
 	/**
 	 * Whether the lease is left to run out on close.
-	 * @return {@code false} if the lock is given back
+	 * @return {@code false} if the lock is released
 	 */
 	public boolean expireOnClose() {
 		return is(Setting.EXPIRE_ON_CLOSE);
@@ -379,15 +380,14 @@ public final class LockRequest {
 		if (Objects.requireNonNull(keys, "keys").isEmpty()) {
 			throw new IllegalArgumentException("A lock needs at least one key");
 		}
-		int index = 0;
-		for (@Nullable
-		String key : keys) {
+		List<@Nullable String> given = (keys instanceof List<String> list) ? list : new ArrayList<>(keys);
+		for (int index = 0; index < given.size(); index++) {
+			String key = given.get(index);
 			if (key == null || key.isBlank()) {
 				throw new IllegalArgumentException("Lock key " + index + " of " + LockException.printable(keys) + " is "
 						+ ((key != null) ? "blank" : "null")
 						+ ": it would lock more, or less, than was meant. Check what it is made from");
 			}
-			index++;
 		}
 		List<String> distinct = List.copyOf((keys.size() == 1) ? keys : new LinkedHashSet<>(keys));
 		if (distinct.size() > MOST_KEYS) {
@@ -401,7 +401,7 @@ public final class LockRequest {
 		boolean shared = mode() == LockMode.SHARED;
 		refuseIf(shared && fair(), "SHARED and fair, but a shared lock queues up behind all exclusive requests that"
 				+ " wait as it is. Request it without fair");
-		refuseIf(shared && fenced(), "SHARED and fenced, but a fencing token tells who wrote last, and shared locks are"
+		refuseIf(shared && fenced(), "SHARED and fenced, but a fencing token orders writes, and shared locks are"
 				+ " for reading. Request it without fenced, or as EXCLUSIVE");
 		refuseIf(fenced() && this.keys.size() > 1,
 				"fenced, but a fencing token is of one key. Request one key as fenced, and the others around it");

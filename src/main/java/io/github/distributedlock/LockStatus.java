@@ -34,7 +34,7 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	}
 
 	/**
-	 * The status of a key as a store tells it, not held here.
+	 * The status of a key as a store reports it, not held here.
 	 * @param key the key
 	 * @param holders those for which the key is busy
 	 * @param waiters those that wait, first the one that came first
@@ -85,7 +85,7 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 		RESERVED,
 
 		/**
-		 * It has given the key back, which stays busy until a minimum time, or its lease,
+		 * It has released the key, which stays busy until a minimum time, or its lease,
 		 * is over.
 		 */
 		EXPIRING
@@ -98,7 +98,7 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	 * @param owner its owner token, {@code app@host/pid#random:n}; of a reservation that
 	 * is not for a fair request, the instance, which is the part before the last colon
 	 * @param state what it has
-	 * @param mode who may hold the key together with it
+	 * @param mode which owners may have the key together with it
 	 * @param left how long it has it unless it is renewed, {@code null} if the store does
 	 * not say so
 	 */
@@ -109,7 +109,7 @@ public record LockStatus(String key, List<Holder> holders, List<Waiter> waiters,
 	 * One that waits for a key.
 	 *
 	 * @param instance the instance: the part of its owner tokens before the last colon
-	 * @param mode who may hold the key together with it
+	 * @param mode which owners may have the key together with it
 	 * @param ticket the owner token of a fair request, which has a place of its own;
 	 * {@code null} for all other requests of the instance in that mode
 	 */

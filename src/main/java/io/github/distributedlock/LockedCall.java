@@ -18,7 +18,7 @@ public interface LockedCall<T extends @Nullable Object, E extends Throwable> {
 	/**
 	 * Runs the code.
 	 * @return its value
-	 * @throws E if it fails; the lock is given back
+	 * @throws E if it fails; the lock is released
 	 */
 	T call() throws E;
 

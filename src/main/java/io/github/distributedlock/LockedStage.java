@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Code that returns a stage, and the lock that is held from before the code begins until
  * the stage has completed.
  * <p>
- * Invariants: the code is called at most once, with the lock. The lock is given back once
+ * Invariants: the code is called at most once, with the lock. The lock is released once
  * it is not needed: when the stage has completed, or there will be none. If the code is
  * not called, that is as if the lock had never been held. Otherwise the result completes
  * after that, unless others complete it before.

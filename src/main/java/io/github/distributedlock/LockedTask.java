@@ -14,7 +14,7 @@ public interface LockedTask<E extends Throwable> {
 
 	/**
 	 * Runs the code.
-	 * @throws E if it fails; the lock is given back
+	 * @throws E if it fails; the lock is released
 	 */
 	void run() throws E;
 

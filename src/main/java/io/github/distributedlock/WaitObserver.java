@@ -19,7 +19,7 @@ public interface WaitObserver {
 	/**
 	 * Called when a request is about to ask for its keys.
 	 * @param request the request
-	 * @return to be told how the wait ends; {@code null} if that is of no interest
+	 * @return the callback for the end of the wait; {@code null} for none
 	 */
 	@Nullable Observed begins(LockRequest request);
 

@@ -1,9 +1,13 @@
 package io.github.distributedlock;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -70,7 +74,7 @@ class ArchitectureTests {
 			"LockedTask", "WaitObserver", //
 			"annotation.DistributedLock", "annotation.IfBusy", "annotation.OnLost", "annotation.ReleaseOn", //
 			"aop.DistributedLockAdvisor", //
-			"autoconfigure.DistributedLockAutoConfiguration", //
+			"autoconfigure.AutoConfigureDistributedLock", "autoconfigure.DistributedLockAutoConfiguration", //
 			"backend.AcquireResult", "backend.Claim", "backend.ForwardingLockBackend", "backend.Holder",
 			"backend.LockBackend", "backend.LockFeature", "backend.ReleaseListener", "backend.ReleaseNotification",
 			"backend.Waiter", //
@@ -210,6 +214,24 @@ class ArchitectureTests {
 	}
 
 	/**
+	 * A release is compared with the one before by these types, and the policy names
+	 * them.
+	 */
+	@Test
+	void whatIsComparedAndPromisedIsApi() throws IOException {
+		String pom = Files.readString(Path.of("pom.xml"));
+		Set<String> compared = names("include", pom);
+		Set<String> ignored = names("exclude", pom);
+		assertThat(Stream.of(API, FOR_NEIGHBOURS)
+			.flatMap(Set::stream)
+			.filter((type) -> compared.contains(type) || compared.contains(type.replaceFirst("\\.?\\w+$", "")))
+			.filter((type) -> !ignored.contains(type))).containsExactlyInAnyOrderElementsOf(API);
+		String policy = Files.readString(Path.of("src/docs/support.md"));
+		assertThat(compared).filteredOn((name) -> name.matches(".*\\.[A-Z]\\w+"))
+			.allSatisfy((type) -> assertThat(policy).contains("`" + type.replaceFirst(".*\\.", "") + "`"));
+	}
+
+	/**
 	 * A type that is public for its neighbours is used only inside of the package that
 	 * its own package is part of.
 	 */
@@ -248,6 +270,14 @@ class ArchitectureTests {
 			}
 
 		};
+	}
+
+	private static Set<String> names(String element, String pom) {
+		return Pattern.compile("<" + element + ">" + Pattern.quote(ROOT) + "\\.?([\\w.]*)</")
+			.matcher(pom)
+			.results()
+			.map((match) -> match.group(1))
+			.collect(Collectors.toSet());
 	}
 
 	private static boolean isApi(JavaClass type) {

@@ -25,7 +25,7 @@ import org.springframework.core.annotation.AliasFor;
  * these. A method's annotation wins over its class's, the implementation's over the
  * interface's. One lock annotation per method: for several locks write several keys.
  * <p>
- * <b>Mind.</b> The lock is taken by the bean's proxy. A call from inside the same object
+ * <b>Note.</b> The lock is taken by the bean's proxy. A call from inside the same object
  * ({@code this.buy(order)}) does not pass through the proxy and takes no lock. What
  * cannot work is refused when the bean is created, with a
  * {@link io.github.distributedlock.LockDefinitionException} that says why: a private,
@@ -138,10 +138,11 @@ public @interface DistributedLock {
 	String minHoldTime() default "";
 
 	/**
-	 * Who may hold the lock together: {@link LockMode#SHARED} calls run at the same time,
-	 * but never beside an exclusive one for the same key. Needs a store that can do it,
-	 * as Redis with Lua can; elsewhere the application does not start. A method that is
-	 * exclusive and called from inside one that shares the same lock fails.
+	 * Which holders may have the lock together: {@link LockMode#SHARED} calls run at the
+	 * same time, but never beside an exclusive one for the same key. Needs a store that
+	 * can do it, as Redis with Lua can; elsewhere the application does not start. A
+	 * method that is exclusive and called from inside one that shares the same lock
+	 * fails.
 	 * @return the mode
 	 */
 	LockMode mode() default LockMode.EXCLUSIVE;
@@ -195,7 +196,7 @@ public @interface DistributedLock {
 	OnLost onLost() default OnLost.REPORT;
 
 	/**
-	 * Whether the lock is given back when the method ends, or left to run out.
+	 * Whether the lock is released when the method ends, or left to run out.
 	 * @return when the lock becomes free
 	 */
 	ReleaseOn releaseOn() default ReleaseOn.RETURN;

@@ -29,7 +29,8 @@ record LossReaction(OnLost onLost) {
 	/**
 	 * Checks a stage that a method returns, or is declared to return.
 	 * @param replaceable whether another can be returned in its place
-	 * @throws LockDefinitionException if a loss could not be told as the annotation says
+	 * @throws LockDefinitionException if a loss could not be reported as the annotation
+	 * says
 	 */
 	void checkStage(AnnotatedMethod annotated, Class<?> stage, boolean replaceable) {
 		if (this.onLost == OnLost.INTERRUPT) {
@@ -77,7 +78,7 @@ record LossReaction(OnLost onLost) {
 
 	/**
 	 * The outcome of a method that has gone on elsewhere. Throws nothing, whatever the
-	 * handle does: the lock is yet to be given back.
+	 * handle does: the lock has yet to be released.
 	 * @param failure what it failed with, {@code null} if it did not
 	 * @return what the call fails with, {@code null} if it does not
 	 */

@@ -69,7 +69,7 @@ final class MethodRules {
 			throw unlocked(annotated, "is private", "make it public and call it on the bean, or move the annotation");
 		}
 		if (Modifier.isStatic(modifiers)) {
-			throw unlocked(annotated, "is static", "make it an instance method, or lock by hand");
+			throw unlocked(annotated, "is static", "make it an instance method, or lock in code");
 		}
 		if (Modifier.isFinal(modifiers)) {
 			throw unlocked(annotated, "is final", FOR_FINAL);
@@ -115,7 +115,7 @@ final class MethodRules {
 		if (annotated.declaration() instanceof Method) {
 			throw annotated.refuse(
 					"the method is called by Spring on the bean itself (" + why + "), so that it would run unlocked",
-					"move the locked part to another bean, or lock by hand");
+					"move the locked part to another bean, or lock in code");
 		}
 	}
 

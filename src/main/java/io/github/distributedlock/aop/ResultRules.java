@@ -49,7 +49,7 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 			List.of("work that is done later", Callable.class.getName(), Supplier.class.getName()),
 			List.of("a lazy stream", BaseStream.class.getName()),
 			List.of("an iterator that is read later", Iterator.class.getName()),
-			List.of("a future that does not tell when it completes", Future.class.getName()));
+			List.of("a future that does not signal its completion", Future.class.getName()));
 
 	/**
 	 * The kinds above that can be followed where Reactor is.
@@ -120,7 +120,7 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 		boolean reactive = REACTIVE.stream().anyMatch(outliving::startsWith);
 		return (reactive
 				? "let the result be the stream itself, declared as Mono, Flux or Publisher, or as the basic type of its library"
-				: "return CompletableFuture, or the plain result") + ", or lock by hand"
+				: "return CompletableFuture, or the plain result") + ", or lock in code"
 				+ ((annotated.declaration() instanceof Method) ? ""
 						: "; or, since the annotation is on the type, move it to the methods that need the lock");
 	}

@@ -79,7 +79,7 @@ class AdviceConfiguration {
 	}
 
 	/**
-	 * Sees to it that there is an auto-proxy creator, which {@code spring.aop.auto=false}
+	 * Ensures that there is an auto-proxy creator, which {@code spring.aop.auto=false}
 	 * would otherwise take away, and with it every lock, without a word. Proxies are of
 	 * the kind that Spring Boot makes for {@code @Transactional}.
 	 */

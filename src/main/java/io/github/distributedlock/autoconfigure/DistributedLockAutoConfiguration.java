@@ -67,7 +67,7 @@ public final class DistributedLockAutoConfiguration {
 		Disabled() {
 			LoggerFactory.getLogger(DistributedLockAutoConfiguration.class)
 				.warn("Distributed locks are off (distributed-lock.enabled=false):"
-						+ " methods with @DistributedLock run WITHOUT their locks, and so does all that is locked by hand");
+						+ " methods with @DistributedLock run WITHOUT their locks, and so does all that is locked in code");
 		}
 
 		@Bean

@@ -32,7 +32,7 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.context.annotation.Role;
 
 /**
- * Sees to it that no bean with annotated methods goes without its locks: that each has a
+ * Ensures that no bean with annotated methods goes without its locks: that each has a
  * proxy with the lock advice, and that Spring does not call such a method on the bean
  * itself.
  * <p>

@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param name an owner token; of a reservation the instance that it is for, or the owner
  * token of the fair request
  * @param state what it has
- * @param mode who may own the key together, {@code null} where the store does not say so
+ * @param mode which owners may have the key together, {@code null} where the store does
+ * not say so
  * @since 1.0
  */
 public record Holder(String name, State state, @Nullable LockMode mode) {
@@ -86,7 +87,7 @@ public record Holder(String name, State state, @Nullable LockMode mode) {
 
 	/**
 	 * Describes it to users.
-	 * @param mode who may own the key together, if it does not say so itself
+	 * @param mode which owners may have the key together, if it does not say so itself
 	 * @param left how long it has what it has, {@code null} if that is not known
 	 * @return what users see of it
 	 */

@@ -76,8 +76,8 @@ public interface LockBackend extends AutoCloseable {
 	List<Boolean> renew(List<Renewal> renewals);
 
 	/**
-	 * Gives a key back. With {@linkplain LockFeature#PLACES places}, if the owner owns
-	 * it, or the key is gone, it is {@linkplain #reservation() reserved} for the oldest
+	 * Releases a key. With {@linkplain LockFeature#PLACES places}, if the owner owns it,
+	 * or the key is gone, it is {@linkplain #reservation() reserved} for the oldest
 	 * waiter that is alive, and that one, or all readers that are next, are notified.
 	 * @param key the user's key
 	 * @param owner the owner token
@@ -240,7 +240,7 @@ public interface LockBackend extends AutoCloseable {
 	}
 
 	/**
-	 * Undoes a claim that may have been carried out: gives the key back if the claim's
+	 * Undoes a claim that may have been carried out: releases the key if the claim's
 	 * owner owns it. A store that {@linkplain LockFeature#GRANTS grants} also ends the
 	 * registration of the claim's waiter if no other owner has registered since.
 	 * @param claim the claim
@@ -265,29 +265,13 @@ public interface LockBackend extends AutoCloseable {
 	}
 
 	/**
-	 * Gives several keys back, each as {@link #release} does; the last one first. One
-	 * that fails may leave those that come after it as they are.
-	 * @param keys the user's keys, all of the same {@linkplain #node(String) node}, at
-	 * most {@link #largestBatch()}
-	 * @param owner the owner token
-	 * @return for each key, in order, whether the owner owned it
-	 */
-	default List<Boolean> releaseAll(List<String> keys, String owner) {
-		Boolean[] owned = new Boolean[keys.size()];
-		for (int i = keys.size() - 1; i >= 0; i--) {
-			owned[i] = release(keys.get(i), owner);
-		}
-		return List.of(owned);
-	}
-
-	/**
 	 * Shares a key with others from now on. Its owner keeps its lease as it is, and
 	 * whatever concerns the owner from then on concerns its share: {@code renew},
 	 * {@code release} and {@code leaveToExpire}. With {@linkplain LockFeature#PLACES
 	 * places}, readers that wait before the first writer come in and are notified.
 	 * Changes nothing if the owner shares the key already, or if the store does not
 	 * {@linkplain LockFeature#DOWNGRADE downgrade}: then the key stays exclusive until it
-	 * is given back.
+	 * is released.
 	 * @param key the user's key
 	 * @param owner the owner token
 	 * @return whether the owner owns the key, as far as the store was asked
@@ -318,7 +302,7 @@ public interface LockBackend extends AutoCloseable {
 	 */
 	default LockStatus inspect(String key) {
 		throw new UnsupportedOperationException(
-				getClass().getName() + " cannot tell who holds a lock: it does not offer INSPECTION");
+				getClass().getName() + " cannot name the holders of a lock: it does not offer INSPECTION");
 	}
 
 	/**

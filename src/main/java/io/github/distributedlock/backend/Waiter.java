@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * request by itself.
  *
  * @param instance the engine that waits
- * @param mode who would own the key together
+ * @param mode which owners would have the key together
  * @param ticket the owner token of a fair request, which keeps its place until it has the
  * key or gives up; {@code null} for the other requests of the instance
  * @since 1.0

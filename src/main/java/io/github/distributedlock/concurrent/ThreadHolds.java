@@ -58,7 +58,7 @@ final class ThreadHolds {
 	}
 
 	/**
-	 * Counts one less, and gives the lock back with the last.
+	 * Counts one less, and releases the lock with the last.
 	 * @return whether the thread had it
 	 * @throws IllegalMonitorStateException if it was not held until now; the cause says
 	 * why

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * DUE       stands in its node's line for a thread that may ask the store
- * RUNS      one thread sees to it
+ * RUNS      one thread takes care of it
  * WOKEN     the same, and it looks again before it leaves
  * PARKED    waits for a signal or a time
  * ENDED     for good

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * next request under a token and a lease of its own; after it to the oldest of the others
  * that wait in the store, behind which we are registered, or, if there is none, to the
  * next request, which begins a new slice. Where the store keeps no place of ours, the key
- * is given back instead, and rests for a slice, or until the next poll if that is sooner.
+ * is released instead, and rests for a slice, or until the next poll if that is sooner.
  * <p>
  * Invariant: whatever becomes of it begins with one change of its state, from vacant. A
  * thread that does not manage that change does not touch it. Safe for use by many
@@ -35,7 +35,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	 * @return the hold, guarded
 	 */
 	Hold begin(Ownership ownership, Hold.Place place, HoldOptions options, OptionalLong fencingToken) {
-		Hold hold = new Hold(ownership, place, options, fencingToken, this.time);
+		Hold hold = new Hold(ownership, place, options, fencingToken);
 		ownership.take(hold);
 		this.leases.guard(ownership);
 		return hold;
@@ -60,7 +60,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 				|| left < ownership.wholeLease() / 2 || left > options.lease()) {
 			return null;
 		}
-		Hold hold = new Hold(ownership, place, options, OptionalLong.empty(), this.time);
+		Hold hold = new Hold(ownership, place, options, OptionalLong.empty());
 		return ownership.take(hold) ? hold : null;
 	}
 
@@ -99,7 +99,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	}
 
 	/**
-	 * Gives a key back and asks for it after a slice, or at the next poll if that is
+	 * Releases a key and asks for it after a slice, or at the next poll if that is
 	 * sooner: those that wait elsewhere cannot be seen, and have to find it free when
 	 * they poll.
 	 */
@@ -109,7 +109,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	}
 
 	/**
-	 * Gives a key back in the background that no local request took.
+	 * Releases a key in the background that no local request took.
 	 */
 	void abandon(Ownership ownership) {
 		if (takeToPass(ownership)) {
@@ -118,7 +118,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	}
 
 	/**
-	 * Gives a key back in the background whose request is not served any more.
+	 * Releases a key in the background whose request is not served any more.
 	 */
 	void undo(Hold hold) {
 		// Or it is lost already, to the end of the engine.

@@ -74,14 +74,14 @@ final class Hold implements Ownership.State {
 
 	private final OptionalLong fencingToken;
 
-	private final EngineTime time;
-
 	/**
-	 * Since when its request has all its keys, or, until it has, this one; by the
-	 * monotonic clock, and by the wall clock.
+	 * Since when its request has all its keys, or, until it has, this one.
 	 */
 	private volatile long since;
 
+	/**
+	 * The same by the wall clock, for users: read once, so that they always see the same.
+	 */
 	private volatile long sinceWall;
 
 	/**
@@ -118,14 +118,13 @@ final class Hold implements Ownership.State {
 	 * Creates one that has not taken its key yet.
 	 * @param place its place in the local queue, which it gives up when it ends
 	 */
-	Hold(Ownership ownership, Place place, HoldOptions options, OptionalLong fencingToken, EngineTime time) {
+	Hold(Ownership ownership, Place place, HoldOptions options, OptionalLong fencingToken) {
 		this.options = options;
 		this.ownership = ownership;
 		this.place = place;
 		this.fencingToken = fencingToken;
-		this.time = time;
-		this.since = time.nanoTime();
-		this.sinceWall = time.wallNanos();
+		this.since = ownership.time().nanoTime();
+		this.sinceWall = ownership.time().wallNanos();
 		this.exclusive = options.isShared() ? 0 : 1;
 		this.minHold = options.minHold();
 		this.expireOnClose = options.request().expireOnClose();
@@ -183,7 +182,7 @@ final class Hold implements Ownership.State {
 	}
 
 	private long nanosHeld() {
-		return this.time.nanoTime() - this.since;
+		return this.ownership.time().nanoTime() - this.since;
 	}
 
 	/**
@@ -191,10 +190,11 @@ final class Hold implements Ownership.State {
 	 * @param since from when all that is limited in time counts
 	 * @return {@code false} if it is lost already
 	 */
-	boolean collected(Moment since) {
-		this.since = since.nanos();
-		this.sinceWall = since.wall();
-		return this.ownership.collected(this, since.nanos());
+	boolean collected(long since) {
+		long wall = this.sinceWall;
+		this.sinceWall = wall + since - this.since;
+		this.since = since;
+		return this.ownership.collected(this, since);
 	}
 
 	/**
@@ -205,7 +205,7 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * For how long the key is to block others when it is given back now; 0 to free it.
+	 * For how long the key is to block others when it is released now; 0 to free it.
 	 */
 	long rest() {
 		long minimum = this.minHold - nanosHeld();
@@ -238,7 +238,7 @@ final class Hold implements Ownership.State {
 	 * For how long it can go on, as long as its requests and the store let it.
 	 */
 	long longest() {
-		return this.options.renewed() ? this.ownership.maxHoldLeft(this.time.nanoTime())
+		return this.options.renewed() ? this.ownership.maxHoldLeft(this.ownership.time().nanoTime())
 				: this.ownership.leftOnServer();
 	}
 
@@ -285,7 +285,7 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Whether the last handle is closed, so that it is about to be given back.
+	 * Whether the last handle is closed, so that it is about to be released.
 	 */
 	boolean isLeft() {
 		return this.entries == 0;

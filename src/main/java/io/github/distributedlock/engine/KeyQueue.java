@@ -223,7 +223,7 @@ final class KeyQueue {
 
 	/**
 	 * The store has granted the key to an owner.
-	 * @return {@code false} if it has to be given back, since another owner has the key
+	 * @return {@code false} if it has to be released, since another owner has the key
 	 */
 	boolean granted(ReleaseNotification grant, String owner) {
 		// The node says first who has the key, and this only then.

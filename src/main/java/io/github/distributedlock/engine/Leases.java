@@ -111,7 +111,7 @@ final class Leases {
 	}
 
 	/**
-	 * Gives holds back.
+	 * Releases holds.
 	 */
 	Releaser releaser() {
 		return this.releaser;
@@ -134,8 +134,7 @@ final class Leases {
 	 * Undoes what was sent for an ownership and never answered, once it has ended.
 	 */
 	void cleanUp(Ownership ownership) {
-		String owner = ownership.owner();
-		cleanUp(ownership.options().claim(ownership.key(), owner, Claim.instanceOf(owner)));
+		cleanUp(ownership.claim());
 	}
 
 	/**
@@ -297,10 +296,10 @@ final class Leases {
 		HoldOptions options = ownership.options();
 		return switch (reason) {
 			case LEASE_EXPIRED ->
-				"its fixed lease of " + Failures.text(options.lease()) + " ran out before it was given back";
+				"its fixed lease of " + Failures.text(options.lease()) + " ran out before it was released";
 			case MAX_HOLD_TIME -> "its maxHoldTime of " + Failures.text(options.maxHold()) + " was reached";
 			case NOT_RENEWED -> "its lease of " + Failures.text(ownership.lease().nanos())
-					+ " was not renewed in time: the store could not be reached, or this JVM stood still";
+					+ " was not renewed in time: the store could not be reached, or this JVM was paused";
 			case TAKEN -> "the store says that the key is no longer ours";
 			case SHUTDOWN -> "the lock engine was closed while it was held; its lease is left to run out";
 		};
@@ -395,7 +394,7 @@ final class Leases {
 			long left = ownership.lease().left(Moment.now(this.time));
 			boolean isLate = ownership.plan().isPlanned() && left < ownership.wholeLease() / 6;
 			ownership.confirmed(sent, lease.toNanos());
-			ownership.plan().renewed(sent, lease.toNanos());
+			ownership.plan().renewed(sent.nanos(), lease.toNanos());
 			if (isLate) {
 				this.late.increment();
 				this.events.publishElsewhere(new LockEvent.RenewedLate(ownership.request(), ownership.key(),

@@ -225,7 +225,7 @@ final class LocalQueue {
 
 	/**
 	 * The store has granted a key to one that waited for it.
-	 * @return {@code false} if it has to be given back, since another owner has the key
+	 * @return {@code false} if it has to be released, since another owner has the key
 	 */
 	boolean granted(QueueKey queueKey, ReleaseNotification grant, String owner) {
 		return signal(queueKey, (queue) -> queue.granted(grant, owner));

@@ -111,7 +111,7 @@ public final class LockEngineBuilder {
 	 * get their turn; 10 milliseconds by default. Handing on asks nothing of the store,
 	 * unless the lease differs. Only exclusive locks of a single key are handed on that
 	 * are neither fair nor fenced, and not while {@code minHoldTime} blocks others.
-	 * @param localSlice the time; zero: every lock is given back to the store
+	 * @param localSlice the time; zero: every lock is released in the store
 	 * @return this builder
 	 */
 	public LockEngineBuilder localSlice(Duration localSlice) {

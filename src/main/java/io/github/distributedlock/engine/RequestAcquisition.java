@@ -21,15 +21,15 @@ import org.jspecify.annotations.Nullable;
  * collects ──► has all ──► handed out
  *    ▲            │ ▲ renews them if a fixed lease is to begin, or less than
  *    │            └─┘ half of one is left
- *    └── a loss: gives back what comes after the lost key
+ *    └── a loss: releases what comes after the lost key
  * </pre>
  *
  * Invariants: confined to one thread at a time, but for {@link #lost}. It has a
  * {@link KeyAcquisition} exactly while it acquires one key of its own. What it has are
  * the first keys in the order, so that requests do not wait for each other in a circle.
- * An owner token is not used again for a key that was lost or given back: what undoes
- * that may be under way. When it ends, all its keys are held, each with at least half of
- * its lease if it is not re-entered, or it has undone what it had.
+ * An owner token is not used again for a key that was lost or released: what undoes that
+ * may be under way. When it ends, all its keys are held, each with at least half of its
+ * lease if it is not re-entered, or it has undone what it had.
  */
 final class RequestAcquisition implements Acquisition, Hold.Attached {
 
@@ -121,7 +121,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			this.current = null;
 			current.end();
 		}
-		return (this.isBusy || (isComplete() && isHandedOut(Moment.now(this.engine.time)))) ? ENDED : NEXT_KEY;
+		return (this.isBusy || (isComplete() && isHandedOut(this.engine.time.nanoTime()))) ? ENDED : NEXT_KEY;
 	}
 
 	private long await(Semaphore signal, long pause) {
@@ -130,7 +130,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	/**
-	 * A hold is lost: called by any thread, and perhaps of one that was given back.
+	 * A hold is lost: called by any thread, and perhaps of one that was released.
 	 */
 	@Override
 	public void lost() {
@@ -190,7 +190,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	/**
-	 * Gives back holds. A key that is lost may be ours in the store yet, and nobody has
+	 * Releases holds. A key that is lost may be ours in the store yet, and nobody has
 	 * used it.
 	 */
 	private void undo(List<Hold> holds) {
@@ -237,7 +237,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		}
 		this.failure = null;
 		List<Hold> own = own();
-		Moment since = Moment.now(this.engine.time);
+		long since = this.engine.time.nanoTime();
 		try {
 			this.engine.leases.renew(own);
 			this.isLeaseCommon = true;
@@ -272,7 +272,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	/**
 	 * Hands the keys out, unless one is lost, or they have to be renewed before.
 	 */
-	private boolean isHandedOut(Moment since) {
+	private boolean isHandedOut(long since) {
 		this.isHandedOut = areLeasesLongEnough() && areCollected(since);
 		return this.isHandedOut;
 	}
@@ -283,7 +283,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			.allMatch((hold) -> !isOwn(hold) || hold.lease().left(now) >= this.options.lease() / 2);
 	}
 
-	private boolean areCollected(Moment since) {
+	private boolean areCollected(long since) {
 		// All are looked at first: what is lost once one is collected is told to users.
 		boolean collected = this.holds.stream().allMatch(this.engine.leases::isStillHeld)
 				&& own().stream().allMatch((hold) -> hold.collected(since));

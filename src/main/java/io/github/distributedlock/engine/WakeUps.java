@@ -22,7 +22,7 @@ record WakeUps(LocalQueue queue, Leases leases, Instance instance) implements Re
 		String owner = notification.owner();
 		if (!waiter.instance().equals(this.instance.id()) || (owner != null && !this.instance.hasMade(owner))) {
 			// No local request waits as that, and its registration would be withdrawn.
-			logger.debug("Ignored a wake-up that names {}, a waiter of another JVM",
+			logger.debug("Ignored a release notification that names {}, a waiter of another JVM",
 					LockException.printable(waiter.toString()));
 			return;
 		}

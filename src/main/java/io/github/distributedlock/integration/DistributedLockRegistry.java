@@ -10,7 +10,7 @@ import org.springframework.integration.support.locks.LockRegistry;
 
 /**
  * Spring Integration's {@link LockRegistry}, of its version 6.5 and later. What its locks
- * do is told at {@link JdkLocks}. Safe for use by many threads.
+ * do is described at {@link JdkLocks}. Safe for use by many threads.
  *
  * @since 1.0
  * @see RenewableDistributedLockRegistry

@@ -13,10 +13,10 @@ import org.springframework.integration.support.locks.RenewableLockRegistry;
 
 /**
  * Spring Integration's {@link RenewableLockRegistry} of {@link DistributedLock}s, which
- * it has since version 7.0. What its locks do is told at {@link JdkLocks}. One that is
- * locked with a time to live is not renewed, unless {@code renewLock} is called; one that
- * is locked without is renewed until it is unlocked. A lock that is re-entered keeps its
- * time to live. Safe for use by many threads.
+ * it has since version 7.0. What its locks do is described at {@link JdkLocks}. One that
+ * is locked with a time to live is not renewed, unless {@code renewLock} is called; one
+ * that is locked without is renewed until it is unlocked. A lock that is re-entered keeps
+ * its time to live. Safe for use by many threads.
  *
  * @since 1.0
  * @see DistributedLockRegistry

@@ -97,7 +97,7 @@ public final class DistributedLocksEndpoint {
 	 * @param showsValues whether values are shown
 	 */
 	String error(LockBackendException failure, boolean showsValues) {
-		logger.warn("The store could not be asked about a lock for the endpoint distributedlocks", failure);
+		logger.warn("The endpoint distributedlocks could not read a lock from the store", failure);
 		return show("error", String.valueOf(failure.getMessage()), showsValues);
 	}
 

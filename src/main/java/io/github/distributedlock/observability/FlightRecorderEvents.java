@@ -128,11 +128,11 @@ public final class FlightRecorderEvents implements LockListener {
 	}
 
 	/**
-	 * A key was given back.
+	 * A key was released.
 	 */
 	@Name("io.github.distributedlock.LockHeld")
 	@Label("Distributed Lock Held")
-	@Description("A distributed lock was given back")
+	@Description("A distributed lock was released")
 	static final class LockHeld extends EndOfHold {
 
 	}
@@ -143,7 +143,7 @@ public final class FlightRecorderEvents implements LockListener {
 	 */
 	@Name("io.github.distributedlock.LockLost")
 	@Label("Distributed Lock Lost")
-	@Description("A distributed lock is no longer held although nobody gave it back")
+	@Description("A distributed lock is no longer held, although it was not released")
 	@StackTrace(false)
 	static final class LockLost extends EndOfHold {
 

@@ -10,7 +10,7 @@ import io.github.distributedlock.LockStatus.Waiter;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * A key, as the endpoint tells of it.
+ * A key, as the endpoint shows it.
  *
  * @param free whether it has no holder
  * @param heldHere whether this JVM holds it

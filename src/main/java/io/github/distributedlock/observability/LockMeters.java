@@ -28,7 +28,7 @@ import io.micrometer.core.instrument.Timer;
  * <li>{@code distributed.lock.lost}: keys no longer held although nobody gave them back,
  * by {@code reason}.</li>
  * <li>{@code distributed.lock.renewed.late}: leases nearly lost.</li>
- * <li>{@code distributed.lock.release.deferred}: keys that could not be given back at
+ * <li>{@code distributed.lock.release.deferred}: keys that could not be released at
  * once.</li>
  * <li>{@code distributed.lock.active} and {@code distributed.lock.waiting}: gauges of the
  * locks that are held and of the requests that wait, until the engine is closed.</li>
@@ -68,7 +68,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 		this.held = timer("held", "How long locks were held");
 		this.lost = counter("lost", "Locks that were lost while they were held");
 		this.renewedLate = counter("renewed.late", "Leases that were renewed later than planned");
-		this.releaseDeferred = counter("release.deferred", "Locks that could not be given back at once");
+		this.releaseDeferred = counter("release.deferred", "Locks that could not be released at once");
 	}
 
 	private MeterProvider<Timer> timer(String name, String description) {
@@ -150,7 +150,7 @@ public final class LockMeters implements LockListener, AutoCloseable {
 	}
 
 	/**
-	 * What all meters tell of a request.
+	 * The tags of a request that all meters have.
 	 */
 	private static Tags tags(LockRequest request) {
 		return Tags.of("name", request.name());

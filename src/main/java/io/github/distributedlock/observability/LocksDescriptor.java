@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * The locks of a JVM, as the endpoint tells of them.
+ * The locks of a JVM, as the endpoint shows them.
  *
  * @param holds what is held, first what has been held longest
  * @param queues the keys that requests wait for, first the one of the longest wait
@@ -70,7 +70,7 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 	/**
 	 * The store.
 	 *
-	 * @param details what it tells of itself
+	 * @param details what it says about itself
 	 * @param notifies whether wake-ups arrive, {@code null} as long as it is not known
 	 */
 	record Store(Map<String, String> details, @Nullable Boolean notifies) {

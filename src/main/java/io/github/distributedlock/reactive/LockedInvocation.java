@@ -24,7 +24,7 @@ public interface LockedInvocation {
 	 * Asks for the lock without blocking. What the chain holds is re-entered, and nothing
 	 * of the calling thread.
 	 * @return the request: of a handle, or of an optional one if a call whose lock is
-	 * busy is to be skipped. Cancelling it withdraws it, and gives a handle back that it
+	 * busy is to be skipped. Cancelling it withdraws it, and releases a handle that it
 	 * has not passed on.
 	 */
 	CompletableFuture<?> acquire();
@@ -70,7 +70,7 @@ public interface LockedInvocation {
 
 	/**
 	 * What the call fails with, which a loss may decide. Throws nothing, whatever the
-	 * handle does: the lock is yet to be given back.
+	 * handle does: the lock has yet to be released.
 	 * @param failure what the method failed with, {@code null} if it did not
 	 * @param handle the handle, still open
 	 * @return what the call fails with, {@code null} if it does not

@@ -37,9 +37,9 @@ import org.springframework.core.ReactiveAdapter;
  *
  * Invariants: each change of state is one compare-and-set. Whoever leaves RUNNING ends
  * the part of the stream in the lock, and nobody else does. A handle that comes after
- * ACQUIRING was left is given back by the thread that it comes on. Nothing runs on a
- * thread of the engine: what that tells of goes on in Reactor's parallel scheduler, as
- * after a delay, unless it is there at once.
+ * ACQUIRING was left is released by the thread that it comes on. Nothing runs on a thread
+ * of the engine: what that tells of goes on in Reactor's parallel scheduler, as after a
+ * delay, unless it is there at once.
  * <p>
  * The state decides who tells the subscriber of an end, and {@link Operators#serialize}
  * that no element is passed on at the same time. Code of others may throw anything at any
@@ -106,7 +106,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			answer(null, ex);
 			return;
 		}
-		// Only now: what the method requests by hand does not re-enter.
+		// Only now: what the method requests in code does not re-enter.
 		answer(answer, null);
 	}
 
@@ -332,7 +332,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			}
 		}
 		catch (Throwable ex) {
-			why = ex; // Whoever waits for the result would wait for ever.
+			why = ex; // What waits for the result would wait for ever.
 		}
 		if (why != null) {
 			this.downstream.onError(why);

@@ -20,7 +20,7 @@ import org.springframework.transaction.reactive.TransactionSynchronizationManage
  * <p>
  * Invariants: the number is that of the parties not yet done. It starts with the stream
  * and the thread, and grows only before the latter is done. If the method was never
- * called, the lock is given back as if it had never been held. What waits for the release
+ * called, the lock is released as if it had never been held. What waits for the release
  * goes on in Reactor's parallel scheduler, or at once.
  */
 final class PendingClose {
@@ -80,7 +80,7 @@ final class PendingClose {
 
 	/**
 	 * The stream is done. Throws nothing.
-	 * @return what completes when it may be told so: when the lock was given back, or at
+	 * @return what completes when it may be told so: when the lock was released, or at
 	 * once if a transaction holds it, which may wait for the stream
 	 */
 	CompletableFuture<@Nullable Void> leaveStream() {

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * <p>
  * The name of a lock is its key, {@code lockAtLeastFor} its
  * {@linkplain LockRequest#minHoldTime(Duration) shortest hold}. The lease is renewed
- * until {@code lockAtMostFor} is over, when the lock is given back though its task may
+ * until {@code lockAtMostFor} is over, when the lock is released though its task may
  * still run. So the lock of a JVM that died is free after one lease, however long
  * {@code lockAtMostFor} is. A lock is never reentrant. Safe for use by many threads.
  *

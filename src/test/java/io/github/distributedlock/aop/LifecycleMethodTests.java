@@ -36,7 +36,7 @@ class LifecycleMethodTests {
 	void methodThatSpringCallsOnTheBeanItself(String type, String method, String why) throws Exception {
 		AdvisorContext.refusal(Class.forName(LifecycleMethodTests.class.getName() + "$" + type))
 			.hasMessageEndingWith("." + method + ": the method is called by Spring on the bean itself (" + why
-					+ "), so that it would run unlocked (move the locked part to another bean, or lock by hand)");
+					+ "), so that it would run unlocked (move the locked part to another bean, or lock in code)");
 	}
 
 	@ParameterizedTest

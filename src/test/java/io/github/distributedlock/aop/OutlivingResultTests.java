@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class OutlivingResultTests {
 
 	private static final String REMEDY = ", and the lock would be released before that is done"
-			+ " (return CompletableFuture, or the plain result, or lock by hand";
+			+ " (return CompletableFuture, or the plain result, or lock in code";
 
 	@ParameterizedTest
 	@CsvSource(delimiter = ';', value = { "Work; work that is done later (java.util.concurrent.Callable)",
@@ -46,7 +46,7 @@ class OutlivingResultTests {
 			"MaybeFuture; a future (java.util.concurrent.CompletableFuture) inside of a Optional",
 			"Futures; a future (java.util.concurrent.CompletionStage) inside of a List",
 			"FutureArray; a future (java.util.concurrent.CompletableFuture) inside of a CompletableFuture[]",
-			"FuturesByName; a future that does not tell when it completes (java.util.concurrent.FutureTask) inside of a Map",
+			"FuturesByName; a future that does not signal its completion (java.util.concurrent.FutureTask) inside of a Map",
 			"StreamLater; a lazy stream (java.util.stream.Stream) inside of a CompletableFuture",
 			"Bound; work that is done later (java.util.function.Supplier)" })
 	void declarationThatTells(String type, String what) throws Exception {

@@ -194,7 +194,7 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 			.hasMessageContaining(
 					"run(): the method returns a reactive stream (" + ConnectableFlux.class.getName() + ")")
 			.hasMessageContaining("(let the result be the stream itself, declared as Mono, Flux or Publisher, or as the"
-					+ " basic type of its library, or lock by hand)");
+					+ " basic type of its library, or lock in code)");
 	}
 
 	private Mono<String> body(String value) {

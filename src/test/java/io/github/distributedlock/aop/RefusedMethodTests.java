@@ -104,8 +104,7 @@ class RefusedMethodTests {
 	@Test
 	void futureThatDoesNotTell() {
 		AdvisorContext.refusal(PlainFuture.class)
-			.hasMessageContaining(
-					"returns a future that does not tell when it completes (java.util.concurrent.Future)");
+			.hasMessageContaining("returns a future that does not signal its completion (java.util.concurrent.Future)");
 	}
 
 	@Test
@@ -157,7 +156,8 @@ class RefusedMethodTests {
 			.hasMessageContaining("SharedAndFair.run] was requested as SHARED and fair, but a shared lock queues up");
 		AdvisorContext.refusal(SharedAndFenced.class)
 			.hasMessageContaining("run(): not possible: Lock [")
-			.hasMessageContaining("SharedAndFenced.run] was requested as SHARED and fenced, but a fencing token tells");
+			.hasMessageContaining(
+					"SharedAndFenced.run] was requested as SHARED and fenced, but a fencing token orders");
 	}
 
 	@Test

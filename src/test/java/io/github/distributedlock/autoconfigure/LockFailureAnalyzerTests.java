@@ -65,6 +65,29 @@ class LockFailureAnalyzerTests {
 			.contains("Define that bean, or remove the property");
 	}
 
+	/**
+	 * And not that a property is wrong, which nobody has set.
+	 */
+	@Test
+	void saysThatAFactoryDoesNotSayWhereItLeads(CapturedOutput output) {
+		assertThat(FailedStart.report(output, OfAnotherLibrary.class)).contains("does not say where it leads")
+			.containsPattern("Action:\\R\\RDefine a bean of .*LettuceConnectionFactory")
+			.contains("distributed-lock.redis.connection-factory")
+			.doesNotContain("distributed-lock.redis.atomicity");
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
+	static class OfAnotherLibrary {
+
+		@Bean
+		RedisConnectionFactory connectionFactory() {
+			return new JedisConnectionFactory() {
+			};
+		}
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
 	static class NoRedis {

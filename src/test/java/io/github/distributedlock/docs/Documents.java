@@ -18,7 +18,7 @@ import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.io.ByteArrayResource;
 
 /**
- * The README and all pages of {@code src/docs}, taken apart.
+ * The README, in its languages, and all pages of {@code src/docs}, taken apart.
  */
 final class Documents {
 
@@ -36,7 +36,9 @@ final class Documents {
 	 */
 	static Stream<Path> files() {
 		try (Stream<Path> pages = Files.walk(PAGES)) {
-			return Stream.concat(Stream.of(README), pages.filter((file) -> file.toString().endsWith(".md")).sorted())
+			return Stream
+				.concat(Stream.of(README, Path.of("README.zh-CN.md")),
+						pages.filter((file) -> file.toString().endsWith(".md")).sorted())
 				.toList()
 				.stream();
 		}

@@ -7,6 +7,7 @@ import java.util.Optional;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockedTask;
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.IfBusy;
 
@@ -55,6 +56,19 @@ public class FromOthers {
 
 	public Optional<LockHandle> tryLockForTwoSeconds() {
 		return this.lock.tryAcquire(LockRequest.of("k").waitTime(Duration.ofSeconds(2)));
+	}
+
+	@DistributedLock(key = "'k'", waitTime = "2s")
+	public List<String> wholeMethod() {
+		return keys();
+	}
+
+	public boolean ifTryLock(LockedTask<RuntimeException> work) {
+		return this.lock.tryRun("k", work);
+	}
+
+	public LockRequest waitingAndLeased() {
+		return LockRequest.of("k").waitTime(Duration.ofSeconds(2)).leaseTime(Duration.ofSeconds(10));
 	}
 
 	public LockRequest leased() {

@@ -3,6 +3,7 @@ package io.github.distributedlock.docs;
 import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 import io.github.distributedlock.DistributedLock;
@@ -44,6 +45,7 @@ class FromOthersTests {
 		assertThat(this.service.lock4j("7")).containsExactly("order:7");
 		assertThat(this.service.klock("7")).containsExactly("order:7");
 		assertThat(this.service.lock4jOfTwo("a", "b")).containsExactly("pair:a:b");
+		assertThat(this.service.wholeMethod()).containsExactly("k");
 	}
 
 	@Test
@@ -58,6 +60,12 @@ class FromOthersTests {
 			assertThat(held.isHeld()).isTrue();
 			assertThat(otherJvm.tryAcquire("k")).isEmpty();
 		}
+		AtomicInteger runs = new AtomicInteger();
+		try (LockEngine otherJvm = LockEngine.builder(this.store).build(); LockHandle held = otherJvm.acquire("k")) {
+			assertThat(this.service.ifTryLock(runs::incrementAndGet)).isFalse();
+		}
+		assertThat(this.service.ifTryLock(runs::incrementAndGet)).isTrue();
+		assertThat(runs).hasValue(1);
 		try (LockHandle held = this.service.tryLock().orElseThrow()) {
 			assertThat(held.isHeld()).isTrue();
 		}
@@ -69,6 +77,8 @@ class FromOthersTests {
 	@Test
 	void requestsGetWhatTheyAskFor() {
 		holds(this.service.leased(), (handle) -> handle.remaining().compareTo(Duration.ofSeconds(10)) <= 0);
+		holds(this.service.waitingAndLeased(), (handle) -> handle.remaining().compareTo(Duration.ofSeconds(10)) <= 0);
+		assertThat(this.service.waitingAndLeased().waitTime()).isEqualTo(Duration.ofSeconds(2));
 		holds(this.service.several(), (handle) -> handle.keys().size() == 2);
 		holds(this.service.fenced(), (handle) -> !handle.fencingToken().equals(OptionalLong.empty()));
 		holds(this.service.detached(), (handle) -> LockHandle.current().isEmpty());

@@ -59,10 +59,10 @@ final class Regions {
 	}
 
 	/**
-	 * A text whatever its lay-out.
+	 * Code whatever its lay-out, and the language of its comments.
 	 */
 	static String normal(String text) {
-		return text.strip().replaceAll("\\s+", " ").replaceAll(" (?=[.])", "");
+		return text.replaceAll("// .*", "").strip().replaceAll("\\s+", " ").replaceAll(" (?=[.])", "");
 	}
 
 	private static String read(Path file) {

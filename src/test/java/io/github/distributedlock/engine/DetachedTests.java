@@ -87,7 +87,7 @@ class DetachedTests extends EngineFixture {
 		handle.close();
 		assertThat(output).containsOnlyOnce(WARNING)
 			.contains("Lock [k] was acquired by thread pool-",
-					"and is given back by thread " + Thread.currentThread().getName());
+					"and is released by thread " + Thread.currentThread().getName());
 		assertThat(onPooledThread(LockHandle::current)).isEmpty();
 		assertThat(onPooledThread(() -> this.engine.acquire("k")).owner()).as("not re-entered")
 			.isNotEqualTo(handle.owner());

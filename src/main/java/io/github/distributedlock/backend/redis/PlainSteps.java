@@ -112,7 +112,7 @@ class PlainSteps implements Steps {
 		AcquireResult result = take(link, claim, begin);
 		if (!result.acquired() && registers) {
 			requireTime(begin);
-			this.waiters.add(link, claim.key(), claim.waiter());
+			this.waiters.add(link, claim.key(), claim.waiter(), () -> requireTime(begin));
 			requireTime(begin);
 			result = take(link, claim, begin);
 		}
@@ -310,8 +310,8 @@ class PlainSteps implements Steps {
 	}
 
 	/**
-	 * One lock that is given back by plain commands: to the oldest waiter that can hear,
-	 * or to none.
+	 * One lock that is released by plain commands: to the oldest waiter that can hear, or
+	 * to none.
 	 * <p>
 	 * A waiter is only looked at before the lock is reserved for it. So if this ends in
 	 * between, for whatever reason, it still waits. If it waits no more once the lock is
@@ -338,7 +338,7 @@ class PlainSteps implements Steps {
 		private boolean owned;
 
 		/**
-		 * Begins to give back.
+		 * Begins the release.
 		 * @param value what gives the right to do so: the owner, or a reservation;
 		 * {@code null} if the lock is free already, and only its waiters are to be
 		 * notified
@@ -367,7 +367,7 @@ class PlainSteps implements Steps {
 				if (!this.owned) {
 					throw ex;
 				}
-				// It is given back, and a waiter that is not woken polls.
+				// It is released, and a waiter that is not woken polls.
 				logger.debug("Could not wake the waiters of lock '{}'", LockException.printable(this.key), ex);
 			}
 			return this.owned;

@@ -64,9 +64,6 @@ public final class RedisLockBackend implements LockBackend {
 
 	private final WakeSubscriptions subscriptions;
 
-	/** Whether the last step that is known of has failed. */
-	private volatile boolean failing;
-
 	/**
 	 * Creates a backend with the {@linkplain RedisLockSettings#defaults() defaults}.
 	 * @param applicationFactory the application's way to Redis
@@ -80,8 +77,9 @@ public final class RedisLockBackend implements LockBackend {
 	 * @param applicationFactory the application's way to Redis: server, credentials, TLS
 	 * and database are taken from it
 	 * @param settings the settings
-	 * @throws IllegalArgumentException if it is not known where the factory leads, as
-	 * only Jedis' and Lettuce's say it; if it leads to a cluster, and replicas are to
+	 * @throws LockBackendException if it is not known where the factory leads, as only
+	 * Jedis' and Lettuce's say it
+	 * @throws IllegalArgumentException if it leads to a cluster, and replicas are to
 	 * acknowledge locks, or the atomicity that is asked for is not possible there
 	 */
 	public RedisLockBackend(RedisConnectionFactory applicationFactory, RedisLockSettings settings) {
@@ -210,9 +208,9 @@ public final class RedisLockBackend implements LockBackend {
 
 	/**
 	 * Waits until enough replicas have what was acquired, before anybody believes in it,
-	 * else gives it back. That is more than politeness: a second attempt that finds the
-	 * key its own may have nothing to write, and WAIT, which asks about the last write of
-	 * its own connection, would count the replicas that have an older one.
+	 * else releases it. That is more than politeness: a second attempt that finds the key
+	 * its own may have nothing to write, and WAIT, which asks about the last write of its
+	 * own connection, would count the replicas that have an older one.
 	 * @param link the link by which it was acquired, and which no other thread uses
 	 * meanwhile
 	 */
@@ -233,7 +231,7 @@ public final class RedisLockBackend implements LockBackend {
 		if (acknowledged < count) {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(claim.key()) + "' was taken, but only " + acknowledged + " of "
-						+ count + " replicas acknowledged it within " + millis + " ms, so it was given back")
+						+ count + " replicas acknowledged it within " + millis + " ms, so it was released")
 				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
 				.retryable(true)
 				.notCarriedOut(releases(link, steps, claim))
@@ -312,14 +310,6 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
-	public List<Boolean> releaseAll(List<String> keys, String owner) {
-		if (this.connections.cluster() && keys.stream().map(this.names::slot).distinct().count() > 1) {
-			return LockBackend.super.releaseAll(keys, owner);
-		}
-		return run("release", keys.get(0), (steps, link) -> steps.releaseAll(link, keys, owner));
-	}
-
-	@Override
 	public LockStatus inspect(String key) {
 		return run("inspect", key, (steps, link) -> Inspection.of(key, link, this.names));
 	}
@@ -342,15 +332,10 @@ public final class RedisLockBackend implements LockBackend {
 			if (answer == null) {
 				throw LockBackendException.of("Redis gave no answer").retryable(true).build();
 			}
-			if (this.failing) {
-				this.failing = false;
-				this.subscriptions.retry();
-			}
 			return answer;
 		}
 		catch (RuntimeException ex) {
 			boolean foreign = RedisRefusal.WRONGTYPE.isIn(ex); // Which is of one key.
-			this.failing |= !foreign;
 			String lock = "lock '" + key + "' (Redis key '" + KeyNames.text(this.names.lock(key)) + "'"
 					+ (foreign ? ", or one of its companions '" + companions(key) + "'" : "") + ")";
 			throw RedisFailures.translate(what,

@@ -83,7 +83,7 @@ public record RedisLockSettings(String prefix, Duration commandTimeout, int repl
 
 	/**
 	 * Sets how many replicas have to have a lock before it counts as acquired; by default
-	 * 0, so that none is asked. With too few it is given back, and the request goes on as
+	 * 0, so that none is asked. With too few it is released, and the request goes on as
 	 * it does for a store that failed.
 	 * @param replicas how many
 	 * @param timeout how long they may take, at least 1 millisecond and less than the

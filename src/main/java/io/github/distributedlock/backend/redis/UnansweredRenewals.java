@@ -19,7 +19,7 @@ import io.github.distributedlock.LockException;
 final class UnansweredRenewals {
 
 	/**
-	 * Bounds the memory. Owners are forgotten when they give their lock back.
+	 * Bounds the memory. Owners are forgotten when they release their lock.
 	 */
 	private static final int MOST = 10_000;
 
@@ -66,7 +66,7 @@ final class UnansweredRenewals {
 	}
 
 	/**
-	 * Forgets an owner that gives its lock back.
+	 * Forgets an owner that releases its lock.
 	 * @param owner the owner
 	 */
 	void forget(String owner) {

@@ -9,7 +9,7 @@
 -- or removes it.
 
 -- A waiter asks every 600 ms at the latest, and every 100 ms once the lock is reserved for one that may be dead. So
--- the dead are skipped within a second, and 300 ms are left for a JVM that stands still: a garbage collector may take
+-- the dead are skipped within a second, and 300 ms are left for a JVM that is paused: a garbage collector may take
 -- 200 ms.
 local SILENCE = 900
 

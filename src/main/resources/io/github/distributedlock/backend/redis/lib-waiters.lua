@@ -82,7 +82,7 @@ local function resetSilence(queue, now)
 end
 
 -- Answers the lines that were silent for too long. The line of the speaker is not one of them. If no line was heard,
--- the server stood still, and silence is reset; but not that of lines that have said nothing since the last reset, or
+-- the server was paused, and silence is reset; but not that of lines that have said nothing since the last reset, or
 -- requests that come too rarely to tell a silence would let the dead live for ever. It is reset, too, if a line was
 -- heard at a time that is yet to come: the clock was set back, by a step or a failover.
 local function silentLines(queue, speaker)

@@ -93,7 +93,7 @@ class ReplicaAcknowledgementTests {
 			assertThatExceptionOfType(LockBackendException.class)
 				.isThrownBy(() -> this.engine.acquire(LockRequest.of("k").waitTime(waitTime)))
 				.withMessageContaining("Lock 'k' was taken, but only 0 of 1 replicas acknowledged it within 500 ms,"
-						+ " so it was given back")
+						+ " so it was released")
 				.withMessageContaining("distributed-lock.redis.replicas-to-ack")
 				.satisfies((ex) -> assertThat(ex.isRetryable()).as("retryable").isTrue());
 			assertThat(calls("wait")).as("attempts of 500 ms").isBetween(1L, 1 + waitTime.dividedBy(BRIEFLY));

@@ -23,8 +23,8 @@ public interface Lane {
 
 	/**
 	 * Does something in a thread that may be interrupted already. It could not wait for a
-	 * connection or a reply, and so not give its lock back, and a virtual thread would
-	 * lose the connection that it uses. So it is interrupted again only afterwards.
+	 * connection or a reply, and so not release its lock, and a virtual thread would lose
+	 * the connection that it uses. So it is interrupted again only afterwards.
 	 */
 	static <T extends @Nullable Object> T withoutInterrupt(Supplier<T> action) {
 		boolean interrupted = Thread.interrupted();

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
@@ -36,7 +37,7 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine
 	 * Derives connections. Opens none yet.
 	 * @param given the application's factory, or a proxy that always leads to it
 	 * @param timeout the command timeout
-	 * @throws IllegalArgumentException if it is not known where the factory leads
+	 * @throws LockBackendException if it is not known where the factory leads
 	 */
 	// By names: either client may be missing. A subclass may give out the connections of
 	// another factory, whatever its own settings say.
@@ -46,16 +47,16 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine
 		return switch (type) {
 			case JEDIS -> JedisClient.derive(factory, timeout);
 			case LETTUCE -> LettuceClient.derive(factory, timeout);
-			default -> throw refusal("the connection factory " + type
-					+ " does not say where it leads, as only Jedis' and Lettuce's do:"
-					+ " set spring.data.redis.url to the servers of the locks, with Jedis or Lettuce on the class path;"
-					+ " or define a bean of " + LETTUCE + " or " + JEDIS
-					+ " for them, and name it with distributed-lock.redis.connection-factory");
+			default -> throw refusal(
+					"the connection factory " + type + " does not say where it leads, as only Jedis' and Lettuce's do",
+					"define a bean of " + LETTUCE + " or " + JEDIS + " for the servers of the locks, and name it with"
+							+ " distributed-lock.redis.connection-factory; or remove what defines the other factory,"
+							+ " such as redisson-spring-boot-starter, and set spring.data.redis.url");
 		};
 	}
 
-	static IllegalArgumentException refusal(String reason) {
-		return new IllegalArgumentException("Locks have connections of their own, and " + reason);
+	static LockBackendException refusal(String reason, String remedy) {
+		return LockBackendException.of("Locks have connections of their own, and " + reason).remedy(remedy).build();
 	}
 
 	// Of a scoped proxy, say, the target may be another one for each request.

@@ -46,7 +46,7 @@ public final class WakeSubscriptions {
 
 	/**
 	 * Whether an instance is to be registered if it has to wait: a reservation for one
-	 * that does not hear would only keep the others out. Sees to it that it hears.
+	 * that does not hear would only keep the others out. Ensures that it hears.
 	 * @throws LockBackendException if it does not, and has to
 	 */
 	public boolean mayRegister(String instance) {
@@ -67,13 +67,6 @@ public final class WakeSubscriptions {
 	public boolean registers(String instance) {
 		WakeSubscription subscription = this.subscriptions.get(instance);
 		return this.signals != Signals.NONE && (subscription == null || !subscription.isDeaf());
-	}
-
-	/**
-	 * Commands that failed are answered again. Does no I/O.
-	 */
-	public void retry() {
-		this.subscriptions.values().forEach(WakeSubscription::retry);
 	}
 
 	/**

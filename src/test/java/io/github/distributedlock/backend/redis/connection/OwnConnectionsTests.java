@@ -6,6 +6,7 @@ import java.util.UUID;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
@@ -32,7 +33,7 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Locks go where the application's connections lead, also through proxies.
@@ -76,7 +77,8 @@ class OwnConnectionsTests {
 	@Test
 	void aListOfServersIsRefusedWithWhatToWrite() {
 		RedisConfiguration list = new RedisStaticMasterReplicaConfiguration("localhost", this.server.port());
-		assertThatIllegalArgumentException().isThrownBy(() -> derive(new LettuceConnectionFactory(list)))
+		assertThatExceptionOfType(LockBackendException.class)
+			.isThrownBy(() -> derive(new LettuceConnectionFactory(list)))
 			.withMessageContainingAll("spring.data.redis.host", "spring.data.redis.sentinel.nodes",
 					"distributed-lock.redis.connection-factory");
 	}
@@ -89,7 +91,7 @@ class OwnConnectionsTests {
 	}
 
 	private static void assertRefused(RedisConnectionFactory factory) {
-		assertThatIllegalArgumentException().isThrownBy(() -> derive(factory))
+		assertThatExceptionOfType(LockBackendException.class).isThrownBy(() -> derive(factory))
 			.withMessageContainingAll(factory.getClass().getName(), "spring.data.redis.url",
 					"distributed-lock.redis.connection-factory");
 	}

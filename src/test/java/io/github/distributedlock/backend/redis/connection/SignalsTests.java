@@ -72,7 +72,7 @@ class SignalsTests {
 		this.backend.release("k", holder.owner());
 		assertThat(this.redis.admin().exists("lock:{k}")).as("reserved").isFalse();
 		assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).as("the poll finds it").isTrue();
-		assertThat(output.toString().split("Wake-ups of locks do not arrive, so waiting requests poll", -1))
+		assertThat(output.toString().split("Release notifications do not arrive, so waiting requests poll", -1))
 			.as("warnings")
 			.hasSize(2);
 		assertThat(output).contains("ACL SETUSER");
@@ -90,7 +90,7 @@ class SignalsTests {
 			this.backend.acquireOrRegister(claim("k", "b"));
 			assertThat(this.listening.hears()).as("hears").isFalse();
 			assertThat(this.redis.admin().exists("lock-waiters:{k}")).as("registered").isFalse();
-			assertThat(output).contains("Wake-ups of locks do not arrive, so waiting requests poll");
+			assertThat(output).contains("Release notifications do not arrive, so waiting requests poll");
 			proxy.removeRules();
 			await("it tries again").until(() -> this.ear.resubscriptions() == 1);
 			assertThat(this.listening.hears()).as("hears").isTrue();

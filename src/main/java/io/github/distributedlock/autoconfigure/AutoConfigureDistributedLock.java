@@ -1,0 +1,34 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.test.context.TestPropertySource;
+
+/**
+ * On a test class beside {@code @WebMvcTest}, {@code @DataJpaTest} or another slice:
+ * annotated methods are locked, in the memory of the test's JVM. A slice leaves out the
+ * auto-configuration of locks otherwise, and annotated methods run unlocked.
+ * <p>
+ * The locks are in memory whatever the application's {@code distributed-lock.backend}
+ * says. For locks in Redis use
+ * {@code @ImportAutoConfiguration(DistributedLockAutoConfiguration.class)} instead.
+ *
+ * @since 1.0
+ */
+// Outside of tests nothing reads the property, so that no application gets locks in
+// memory by it.
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+@Inherited
+@ImportAutoConfiguration(DistributedLockAutoConfiguration.class)
+@TestPropertySource(properties = "distributed-lock.backend=memory")
+public @interface AutoConfigureDistributedLock {
+
+}

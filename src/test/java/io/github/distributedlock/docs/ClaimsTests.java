@@ -1,0 +1,178 @@
+package io.github.distributedlock.docs;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The numbers of the documents are the constants of the code, their promises have tests,
+ * and the lines of the log that they show are those that the code writes.
+ */
+class ClaimsTests {
+
+	private static final Path MAIN = Path.of("src/main");
+
+	private static final Path LIBRARY = MAIN.resolve("java/io/github/distributedlock");
+
+	private static final Pattern LITERAL = Pattern.compile("\"((?:[^\"\\\\\n]|\\\\.)*)\"");
+
+	private static final Pattern THREE_WORDS = Pattern.compile("\\b[a-z]+ [a-z]+ [a-z]+\\b");
+
+	/**
+	 * Who changes the constant sees the words that go with it.
+	 */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '§',
+			textBlock = """
+					README.md | Waits 5 s, then throws LockNotAcquiredException | engine/LockEngineBuilder | waitTime = Duration.ofSeconds(5)
+					README.md | expire with their lease, 30 s by default | engine/LockEngineBuilder | watchdogTimeout = Duration.ofSeconds(30)
+					README.md | A lost message costs half a second | engine/LockEngineBuilder | longestPoll = Duration.ofMillis(500)
+					waiting.md | kept for that instance, for 500 ms | backend/redis/WaitingList | RESERVATION_MILLIS = 500
+					waiting.md | polls every 480 to 500 ms | backend/LockBackend | return Duration.ofMillis(500)
+					waiting.md | every 576 to 600 ms | engine/Polls | LONGEST_IF_GRANTED = TimeUnit.MILLISECONDS.toNanos(600)
+					waiting.md | skipped after 0.9 s of silence | lib-grant.lua | SILENCE = 900
+					waiting.md | five of them in general, at least 3 s | backend/LockBackend | return Duration.ofSeconds(3)
+					waiting.md | may take up to 5 s more | backend/redis/connection/Opening | FIRST = Duration.ofSeconds(5)
+					waiting.md | `distributed-lock.local-slice` (10 ms) | engine/LockEngineBuilder | localSlice = Duration.ofMillis(10)
+					waiting.md | up to 16 times | engine/QueueNode | MOST_LOANS = 16
+					waiting.md | for 200 keys at a time | backend/LockBackend | return 200;
+					waiting.md | at most 10,000 keys | LockRequest | MOST_KEYS = 10_000
+					waiting.md | The first pause is some 50 ms | engine/LockEngineBuilder | shortestPoll = Duration.ofMillis(50)
+					waiting.md | with jitter, up to 500 ms | engine/LockEngineBuilder | longestPoll = Duration.ofMillis(500)
+					loss.md | by 1 % of the lease | engine/Lease | Math.max(LEAST_MARGIN, this.nanos / 100)
+					loss.md | and by 10 ms at least | engine/Lease | LEAST_MARGIN = Duration.ofMillis(10)
+					loss.md | renewed after a third of it at the latest | engine/Lease | this.nanos / 3
+					loss.md | batches of up to 200 locks | backend/LockBackend | return 200;
+					loss.md | The least `leaseTime`, and the least time of `extend`, is 100 ms | DurationRange | LEASE(100,
+					redis.md | idle for more than a second is sent a `PING` | backend/redis/connection/JedisLink | RESTED_NANOS = TimeUnit.SECONDS.toNanos(1)
+					redis.md | idle for a minute is not used again | backend/redis/connection/PooledLane | LONGEST_IDLE_NANOS = TimeUnit.MINUTES.toNanos(1)
+					redis.md | from all named Sentinels every 500 ms | backend/redis/connection/SentinelMaster | PAUSE = Duration.ofMillis(500)
+					redis.md | kept for 24 h | backend/redis/FencingCounter | TTL_MILLIS = Duration.ofDays(1)
+					redis.md | while the key has more than 250 ms to live | backend/redis/CompareAndSet | MARGIN_MILLIS = WaitingList.RESERVATION_MILLIS / 2
+					faq.md | a watchdog renews it after 10 s at the latest | engine/Lease | this.nanos / 3
+					faq.md | Commands take four connections on Jedis | backend/redis/connection/Combiner | WIRES = 4
+					faq.md | renewals up to eight and one | backend/redis/connection/JedisClient | RENEWALS = 8
+					faq.md | up to 64 there for commands | backend/redis/connection/JedisClient | COMMANDS = 64
+					faq.md | a fencing counter after 24 hours | backend/redis/FencingCounter | TTL_MILLIS = Duration.ofDays(1)
+					failover.md | a lease of 30 s and | engine/LockEngineBuilder | watchdogTimeout = Duration.ofSeconds(30)
+					failover.md | a command timeout of 1 s | backend/redis/RedisLockSettings | RedisLockSettings("lock", Duration.ofSeconds(1)
+					failover.md | given up after five command timeouts | backend/redis/connection/WakeSubscription | TIMEOUTS_OF_REST = 5
+					architecture.md | fails after 5 s in line | engine/AsyncDriver | LEAST_PATIENCE = TimeUnit.SECONDS.toNanos(5)
+					""")
+	void numbersAreThoseOfTheCode(String page, String words, String source, String constant) throws IOException {
+		Path document = page.equals("README.md") ? Documents.README : Documents.page(page);
+		assertThat(Regions.normal(Files.readString(document))).contains(words);
+		Path file = source.endsWith(".lua")
+				? MAIN.resolve("resources/io/github/distributedlock/backend/redis").resolve(source)
+				: LIBRARY.resolve(source + ".java");
+		assertThat(Regions.normal(Files.readString(file))).contains(constant);
+	}
+
+	@Test
+	void eachPromiseOfTheReadmeHasItsTests() {
+		List<String> readme = Documents.lines(Documents.README);
+		String promises = String.join("\n",
+				readme.subList(readme.indexOf("## What it promises"), readme.indexOf("## What no lock can promise")));
+		List<String> promised = Pattern.compile("\n- \\*\\*([^*.,]+)")
+			.matcher(promises)
+			.results()
+			.map((promise) -> promise.group(1).strip())
+			.toList();
+		assertThat(Documents.table("promise", "shown by")).extracting((row) -> row.get(0))
+			.containsExactlyElementsOf(promised);
+	}
+
+	@Test
+	void testsInTheTextExist() throws IOException {
+		List<String> tests = files(Path.of("src/test")).map((file) -> file.getFileName().toString()).toList();
+		assertThat(Documents.code().filter((code) -> code.matches("[A-Z]\\w+Tests"))).isNotEmpty()
+			.allSatisfy((name) -> assertThat(tests).contains(name + ".java"));
+	}
+
+	@Test
+	void comparedVersionsAreThoseOfTheBuild() throws IOException {
+		String pom = Files.readString(Path.of("pom.xml"));
+		List<String> heading = Documents.lines(Documents.page("comparison.md"))
+			.stream()
+			.filter((line) -> line.startsWith("| | this library"))
+			.toList();
+		assertThat(Pattern.compile("([A-Z][\\w ]+?) (\\d+\\.\\d+) ").matcher(heading.get(0)).results()).hasSize(4)
+			.allSatisfy((peer) -> assertThat(pom).containsPattern(
+					"<" + peer.group(1).toLowerCase().replace(' ', '-') + "[.]version>" + peer.group(2) + "[.]"));
+	}
+
+	@Test
+	void theListOfTheApiIsComplete() throws IOException {
+		String architecture = Files
+			.readString(Path.of("src/test/java/io/github/distributedlock/ArchitectureTests.java"));
+		String api = architecture.substring(architecture.indexOf("API = Set.of("),
+				architecture.indexOf("FOR_NEIGHBOURS"));
+		assertThat(LITERAL.matcher(api).results().map((name) -> name.group(1)))
+			// Listed by their packages, and by "the adapters' registries and provider".
+			.filteredOn(
+					(name) -> name.contains(".") && !name.matches("(annotation|backend|integration|shedlock)[.]\\w+"))
+			.hasSizeGreaterThan(5)
+			.allSatisfy((name) -> assertThat(Documents.code(Documents.page("support.md")))
+				.contains(name.substring(name.lastIndexOf('.') + 1)));
+	}
+
+	/**
+	 * Of each line, what remains without the texts of the code are values: keys, owners,
+	 * times, addresses, and never words in a row.
+	 */
+	@Test
+	void linesOfTheLogAreThoseOfTheCode() throws IOException {
+		List<String> texts = texts();
+		assertThat(logged()).hasSizeGreaterThan(15).allSatisfy((line) -> {
+			String rest = line;
+			for (String text : texts) {
+				rest = rest.replace(text, "|");
+			}
+			assertThat(rest).as(line).doesNotContainPattern(THREE_WORDS);
+		});
+	}
+
+	private static Stream<String> logged() {
+		return Stream.concat(Documents.blocks("text").stream().flatMap(String::lines),
+				Documents.table("the log says", "it means").stream().map((row) -> row.get(0).replace("*", "")));
+	}
+
+	/**
+	 * What the code may write between its values, the longest first.
+	 */
+	private static List<String> texts() throws IOException {
+		String code = String.join("\n", files(LIBRARY).map(ClaimsTests::read).toList())
+			// Literals that are joined are one.
+			.replaceAll("\"\\s*\\+\\s*\"", "");
+		return LITERAL.matcher(code)
+			.results()
+			.map((MatchResult literal) -> literal.group(1))
+			.flatMap((literal) -> Stream.of(literal.split("\\{}")))
+			.filter((text) -> text.strip().contains(" ") || text.length() > 8)
+			.distinct()
+			.sorted(Comparator.comparingInt(String::length).reversed())
+			.toList();
+	}
+
+	private static Stream<Path> files(Path root) throws IOException {
+		try (Stream<Path> files = Files.walk(root)) {
+			return files.filter(Files::isRegularFile).toList().stream();
+		}
+	}
+
+	private static String read(Path file) {
+		return String.join("\n", Documents.lines(file));
+	}
+
+}
