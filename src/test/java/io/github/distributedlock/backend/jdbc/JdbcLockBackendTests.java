@@ -335,6 +335,27 @@ class JdbcLockBackendTests {
 		}
 	}
 
+	@Test
+	void renewalsGoOnThoughThePoolIsExhausted() throws SQLException {
+		try (HikariDataSource small = H2.pool((config) -> {
+			config.setMaximumPoolSize(2);
+			config.setConnectionTimeout(250);
+		}); JdbcLockBackend store = backend(small)) {
+			store.check();
+			Claim claim = claim("k", "a");
+			store.acquire(claim);
+			try (Connection last = small.getConnection()) {
+				assertThat(last.isClosed()).isFalse();
+				LockBackendException failure = catchThrowableOfType(LockBackendException.class,
+						() -> store.acquire(claim("other", "a")));
+				assertThat(failure).hasMessageContaining("whether the pool is large enough");
+				assertThat(failure.isRetryable()).isTrue();
+				assertThat(failure.isNotCarriedOut()).isTrue();
+				assertThat(store.renew(List.of(Renewal.of(claim)))).containsExactly(true);
+			}
+		}
+	}
+
 	/**
 	 * Connections of the database, one of which ends after a change was carried out.
 	 */

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
@@ -63,22 +64,36 @@ class PostgresLocksTests {
 		this.database.execute(Platform.POSTGRESQL.schema("distributed_lock"));
 	}
 
-	private static JdbcLockBackend backend() {
-		JdbcLockBackend backend = new JdbcLockBackend(pool,
+	private static JdbcLockBackend backend(HikariDataSource connections) {
+		JdbcLockBackend backend = new JdbcLockBackend(connections,
 				JdbcLockSettings.defaults().commandTimeout(Patience.COMMAND));
 		backend.check();
 		return backend;
 	}
 
+	/**
+	 * Also by connections that are as unfit as a pool can make them.
+	 */
 	@Test
 	void enginesTakeTurnsAndNoUpdateIsLost() {
+		HikariConfig config = new HikariConfig();
+		config.setDataSource(server.server.getPostgresDatabase());
+		config.setAutoCommit(false);
+		config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+		try (HikariDataSource unfit = new HikariDataSource(config)) {
+			takeTurns(unfit);
+		}
+	}
+
+	private void takeTurns(HikariDataSource connections) {
 		int engines = 3;
 		int rounds = 60;
 		AtomicInteger inside = new AtomicInteger();
 		List<Integer> order = new ArrayList<>();
 		List<CompletableFuture<Void>> contenders = IntStream.range(0, engines)
 			.mapToObj((number) -> CompletableFuture.runAsync(() -> {
-				try (JdbcLockBackend store = backend(); LockEngine engine = LockEngine.builder(store).build()) {
+				try (JdbcLockBackend store = backend(connections);
+						LockEngine engine = LockEngine.builder(store).build()) {
 					for (int i = 0; i < rounds; i++) {
 						try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE))) {
 							assertThat(inside.incrementAndGet()).isOne();
@@ -104,7 +119,7 @@ class PostgresLocksTests {
 
 	@Test
 	void aReleaseThatNobodyWaitsForNotifiesNobody() {
-		try (JdbcLockBackend store = backend()) {
+		try (JdbcLockBackend store = backend(pool)) {
 			Ear ear = new Ear();
 			Listening listening = store.listen("b", ear);
 			hold(store, "held", "a");
@@ -120,7 +135,7 @@ class PostgresLocksTests {
 
 	@Test
 	void aConnectionThatTheServerEndsIsReplacedAndWaitersLearnIt() {
-		try (JdbcLockBackend store = backend()) {
+		try (JdbcLockBackend store = backend(pool)) {
 			Ear ear = new Ear();
 			Listening listening = store.listen("b", ear);
 			hold(store, "k", "a");
