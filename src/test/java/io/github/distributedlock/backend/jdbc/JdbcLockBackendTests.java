@@ -243,6 +243,23 @@ class JdbcLockBackendTests {
 	}
 
 	@Test
+	void theTableMayLieInASchema() {
+		this.database.execute("create schema if not exists shop");
+		this.database.execute(Platform.H2.schema("shop.locks"));
+		try (JdbcLockBackend store = new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table("shop.locks"))) {
+			store.check();
+			for (int i = 0; i < 2; i++) {
+				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
+				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
+				assertThat(store.release("k", "a:1")).isTrue();
+				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
+				assertThat(store.renew(List.of(Renewal.of(claim("k", "b"))))).containsExactly(true);
+				assertThat(store.release("k", "b:1")).isTrue();
+			}
+		}
+	}
+
+	@Test
 	void aTableThatIsMissingIsNamedWithTheStatementToRun() {
 		this.database.execute("drop table distributed_lock");
 		assertThat(refusalOfCheck(this.backend))

@@ -13,6 +13,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
@@ -146,6 +147,23 @@ class PostgresLocksTests {
 			assertThat(listening.hears()).isTrue();
 			store.release("k", "a:1");
 			ear.awaitWake("k");
+		}
+	}
+
+	@Test
+	void theTableMayLieInASchema() {
+		this.database.execute("create schema if not exists shop");
+		this.database.execute(Platform.POSTGRESQL.schema("shop.locks"));
+		try (JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults().table("shop.locks"))) {
+			store.check();
+			for (int i = 0; i < 2; i++) {
+				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
+				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
+				assertThat(store.release("k", "a:1")).isTrue();
+				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
+				assertThat(store.renew(List.of(Renewal.of(claim("k", "b"))))).containsExactly(true);
+				assertThat(store.release("k", "b:1")).isTrue();
+			}
 		}
 	}
 
