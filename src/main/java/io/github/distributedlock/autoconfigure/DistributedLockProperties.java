@@ -1,6 +1,8 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.Locale;
+import java.util.Set;
 import java.util.function.Function;
 
 import io.github.distributedlock.aop.DistributedLockAdvisor;
@@ -10,6 +12,7 @@ import io.github.distributedlock.backend.redis.connection.Signals;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -21,7 +24,8 @@ import org.springframework.core.env.Environment;
  *
  * @param enabled Whether locks are set up. If not, annotated methods run without their
  * locks.
- * @param backend Store of the locks.
+ * @param backend Stores of the locks. The first is the default. The annotation names
+ * others by 'store': redisLock, jdbcLock or memoryLock.
  * @param waitTime Wait time of requests that have none of their own. Zero means one
  * attempt.
  * @param watchdogTimeout Time after which the locks of a dead JVM expire. Leases are
@@ -35,16 +39,17 @@ import org.springframework.core.env.Environment;
  * @param order Order of the lock among a method's advice. By default inside '@Async' and
  * retries, and outside '@Cacheable' and '@Transactional'.
  * @param redis Locks in Redis.
+ * @param jdbc Locks in a database.
  * @param adapters Interfaces of others by which code can lock, each only if it is asked
  * for.
  */
 @ConfigurationProperties("distributed-lock")
-record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Backend backend,
+record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Set<Backend> backend,
 		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration watchdogTimeout,
 		@DefaultValue PollInterval pollInterval, @DefaultValue("10ms") Duration localSlice,
 		@DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,
 		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis,
-		@DefaultValue Adapters adapters) {
+		@DefaultValue Jdbc jdbc, @DefaultValue Adapters adapters) {
 
 	/**
 	 * Hands a value to its user, who may refuse it. Spring Boot reports the refusal with
@@ -83,9 +88,35 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 		REDIS,
 
 		/**
+		 * In a table of PostgreSQL, MariaDB, MySQL or H2, for all JVMs that share it.
+		 */
+		JDBC,
+
+		/**
 		 * In the memory of this JVM, for tests and applications of one JVM.
 		 */
-		MEMORY
+		MEMORY;
+
+		/**
+		 * Reads the stores before beans are made.
+		 */
+		static Set<Backend> of(Environment environment) {
+			Set<Backend> backends = Binder.get(environment)
+				.bind("distributed-lock.backend", Bindable.setOf(Backend.class))
+				.orElseGet(() -> Set.of(REDIS));
+			if (backends.isEmpty()) {
+				throw new InvalidConfigurationPropertyValueException("distributed-lock.backend", "",
+						"name one of redis, jdbc and memory, or remove the property for redis");
+			}
+			return backends;
+		}
+
+		/**
+		 * The name of its lock bean.
+		 */
+		String lockName() {
+			return name().toLowerCase(Locale.ROOT) + "Lock";
+		}
 
 	}
 
@@ -124,6 +155,48 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 			@DefaultValue("0") int replicasToAck, @DefaultValue("500ms") Duration replicaAckTimeout,
 			@DefaultValue("auto") Atomicity atomicity, @DefaultValue("auto") Signals signals,
 			@Nullable String connectionFactory) {
+	}
+
+	/**
+	 * Locks in a database.
+	 *
+	 * @param dataSource Name of the DataSource bean that leads to the database. Needed
+	 * only if there are several and none is primary.
+	 * @param table Table of the locks, with its schema if it has one: schema.table.
+	 * @param initializeSchema When to create the table at start-up if it does not exist.
+	 * @param commandTimeout Longest time of a statement, on the connections of the locks
+	 * only.
+	 * @param poolSize Connections of the locks' own pool, of which two serve renewals and
+	 * notifications. Zero means that the locks use those of the DataSource, as they do
+	 * where it is no HikariDataSource or leads to an embedded database.
+	 * @param notifications Whether waiters learn of a release by notification, which only
+	 * PostgreSQL has. Elsewhere, and behind a pooler of transactions, by polling.
+	 */
+	record Jdbc(@Nullable String dataSource, @DefaultValue("distributed_lock") String table,
+			@DefaultValue("embedded") InitializeSchema initializeSchema, @DefaultValue("2s") Duration commandTimeout,
+			@DefaultValue("6") int poolSize, @DefaultValue("true") boolean notifications) {
+	}
+
+	/**
+	 * When to create the table. As Spring Boot's own, which may be absent.
+	 */
+	enum InitializeSchema {
+
+		/**
+		 * Only in an embedded database.
+		 */
+		EMBEDDED,
+
+		/**
+		 * In any database.
+		 */
+		ALWAYS,
+
+		/**
+		 * Never.
+		 */
+		NEVER
+
 	}
 
 	/**
