@@ -1,0 +1,183 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import io.github.distributedlock.LockBackendException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Borrows connections of a data source, never the one of a running transaction, and gives
+ * them back as they were. On each, a statement is committed by itself, in READ COMMITTED,
+ * and a server that does not answer ends it by the network time-out. Safe for use by many
+ * threads.
+ */
+final class Connections {
+
+	private static final Logger logger = LoggerFactory.getLogger(Connections.class);
+
+	private static final String JOINS_TRANSACTIONS = "org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy";
+
+	private final DataSource dataSource;
+
+	private final JdbcLockSettings settings;
+
+	private volatile @Nullable Statements statements;
+
+	/**
+	 * That of the data source, asked once, since some drivers ask the server for it.
+	 */
+	private volatile int isolation;
+
+	/**
+	 * What is done with a connection.
+	 */
+	interface Step<T extends @Nullable Object> {
+
+		T run(Session session) throws SQLException;
+
+	}
+
+	Connections(DataSource dataSource, JdbcLockSettings settings) {
+		for (Class<?> type = dataSource.getClass(); type != null; type = type.getSuperclass()) {
+			if (type.getName().equals(JOINS_TRANSACTIONS)) {
+				throw new IllegalArgumentException("A lock must not be part of the caller's transaction, as one on a "
+						+ type.getSimpleName() + " is: give its target data source instead");
+			}
+		}
+		this.dataSource = dataSource;
+		this.settings = settings;
+	}
+
+	/**
+	 * The statements for this database, {@code null} while it is not known which it is.
+	 */
+	@Nullable Statements statements() {
+		return this.statements;
+	}
+
+	/**
+	 * Does something with a connection that is borrowed for it.
+	 * @param name what is done, with the key
+	 */
+	<T extends @Nullable Object> T run(String name, Step<T> step) {
+		try (Borrowed borrowed = borrow()) {
+			return borrowed.run(name, step);
+		}
+	}
+
+	/**
+	 * Borrows a connection, which is to be closed.
+	 */
+	Borrowed borrow() {
+		Connection connection;
+		try {
+			connection = this.dataSource.getConnection();
+		}
+		catch (SQLException ex) {
+			throw SqlFailures.notConnected(ex);
+		}
+		try {
+			return new Borrowed(connection);
+		}
+		catch (SQLException ex) {
+			end(connection, true);
+			throw SqlFailures.notConnected(ex);
+		}
+		catch (RuntimeException ex) {
+			end(connection, false);
+			throw ex;
+		}
+	}
+
+	private Statements statements(Connection connection) throws SQLException {
+		Statements known = this.statements;
+		if (known == null) {
+			this.isolation = connection.getTransactionIsolation();
+			known = new Statements(Platform.of(connection.getMetaData()), this.settings.table());
+			this.statements = known;
+		}
+		return known;
+	}
+
+	private static void end(Connection connection, boolean broken) {
+		try (connection) {
+			if (broken) {
+				connection.abort(Runnable::run);
+			}
+		}
+		catch (SQLException ex) {
+			logger.debug("Could not close a connection", ex);
+		}
+	}
+
+	/**
+	 * A connection that is borrowed. Confined to one thread at a time, but for its end.
+	 */
+	final class Borrowed implements AutoCloseable {
+
+		private final Session session;
+
+		private final boolean autoCommit;
+
+		private final int timeout;
+
+		private boolean broken;
+
+		private Borrowed(Connection connection) throws SQLException {
+			this.session = new Session(connection, Connections.this.statements(connection));
+			this.autoCommit = connection.getAutoCommit();
+			this.timeout = connection.getNetworkTimeout();
+			set(true, Connection.TRANSACTION_READ_COMMITTED,
+					Math.toIntExact(Connections.this.settings.commandTimeout().toMillis()));
+		}
+
+		private void set(boolean autoCommit, int isolation, int timeout) throws SQLException {
+			Connection connection = this.session.connection();
+			connection.setNetworkTimeout(Runnable::run, timeout);
+			if (!this.autoCommit) {
+				connection.setAutoCommit(autoCommit);
+			}
+			if (Connections.this.isolation != Connection.TRANSACTION_READ_COMMITTED) {
+				connection.setTransactionIsolation(isolation);
+			}
+		}
+
+		<T extends @Nullable Object> T run(String name, Step<T> step) {
+			try {
+				return step.run(this.session);
+			}
+			catch (SQLException ex) {
+				this.broken = this.broken || SqlFailures.isOfConnection(ex);
+				throw SqlFailures.of(name, ex, this.session.sql());
+			}
+		}
+
+		boolean isBroken() {
+			return this.broken;
+		}
+
+		/**
+		 * Gives the connection back as it was, or ends it if it is broken.
+		 */
+		@Override
+		public void close() {
+			if (!this.broken) {
+				try {
+					set(this.autoCommit, Connections.this.isolation, this.timeout);
+				}
+				catch (SQLException ex) {
+					this.broken = true;
+				}
+			}
+			end(this.session.connection(), this.broken);
+		}
+
+	}
+
+}

@@ -1,0 +1,155 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
+import io.github.distributedlock.backend.AcquireResult;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
+import io.github.distributedlock.backend.Holder.State;
+import io.github.distributedlock.backend.Waiter;
+
+/**
+ * One key as it was read, and what becomes of it. Each change returns another row, or
+ * this one if there is nothing to change. Immutable.
+ * <p>
+ * Invariant: a key with waiters becomes free only by time.
+ *
+ * @param owner the owner token, or the instance for which the key is reserved; empty if
+ * it was never owned
+ * @param state what the owner has, until the end
+ * @param end when the key is free, in microseconds by the clock of the database
+ * @param fencing the last fencing token, 0 if there was none
+ * @param waiters the instances that wait, the oldest first
+ * @param version changes with each change of the row; {@link #ABSENT} if there is none
+ * @param now when it was read, in microseconds by the clock of the database
+ */
+record Row(String owner, State state, long end, long fencing, List<String> waiters, long version, long now) {
+
+	static final long ABSENT = -1;
+
+	/**
+	 * Longer than a waiter that hears nothing pauses, so that it comes in time.
+	 */
+	private static final Duration RESERVATION = JdbcLockBackend.LONGEST_POLL.plusMillis(100);
+
+	static Row absent(long now) {
+		return new Row("", State.OWNER, now, 0, List.of(), ABSENT, now);
+	}
+
+	boolean isFree() {
+		return this.end <= this.now;
+	}
+
+	boolean isOwnedBy(String owner) {
+		return has(owner, State.OWNER);
+	}
+
+	/**
+	 * Whether the key has become reserved since another row of it was read.
+	 */
+	boolean isReservedSince(Row before) {
+		return this.state == State.RESERVATION && this != before
+				&& !(before.state == State.RESERVATION && before.owner.equals(this.owner));
+	}
+
+	private boolean has(String owner, State state) {
+		return !isFree() && this.state == state && this.owner.equals(owner);
+	}
+
+	/**
+	 * Whether a claim may have the key now: it is free, its own already, or reserved for
+	 * its waiter.
+	 */
+	boolean lets(Claim claim) {
+		return isFree() || isOwnedBy(claim.owner()) || has(claim.instance(), State.RESERVATION);
+	}
+
+	Row acquire(Claim claim) {
+		long claimed = this.now + micros(claim.lease());
+		long end = isOwnedBy(claim.owner()) ? Math.max(this.end, claimed) : claimed;
+		// The time, so that the token is greater also after the row was removed.
+		long token = claim.fenced() ? Math.max(this.fencing + 1, this.now) : this.fencing;
+		return new Row(claim.owner(), State.OWNER, end, token, without(claim.instance()), this.version, this.now);
+	}
+
+	Row register(String instance) {
+		return this.waiters.contains(instance) ? this
+				: waiters(Stream.concat(this.waiters.stream(), Stream.of(instance)).toList());
+	}
+
+	/**
+	 * Frees the key if an owner owns it, and reserves a free one for the oldest waiter.
+	 */
+	Row release(String owner) {
+		return isOwnedBy(owner) ? expire(State.OWNER, 0).reserve() : reserve();
+	}
+
+	/**
+	 * Frees the key if an owner owns it: for the next claim of its instance, or for the
+	 * others that wait, behind which that one has to wait.
+	 */
+	Row pass(String owner, Claim next, boolean yields) {
+		if (!isOwnedBy(owner)) {
+			return this;
+		}
+		List<String> others = without(next.instance());
+		Row free = expire(State.OWNER, 0);
+		return (yields && !others.isEmpty()) ? free.waiters(others).reserve() : free;
+	}
+
+	Row withdraw(String instance) {
+		Row left = this.waiters.contains(instance) ? waiters(without(instance)) : this;
+		return has(instance, State.RESERVATION) ? left.expire(State.OWNER, 0).reserve() : left.reserve();
+	}
+
+	private Row reserve() {
+		return (!isFree() || this.waiters.isEmpty()) ? this
+				: new Row(this.waiters.get(0), State.RESERVATION, this.now + micros(RESERVATION), this.fencing,
+						this.waiters.subList(1, this.waiters.size()), this.version, this.now);
+	}
+
+	private Row expire(State state, long left) {
+		return new Row(this.owner, state, this.now + left, this.fencing, this.waiters, this.version, this.now);
+	}
+
+	private Row waiters(List<String> waiters) {
+		return new Row(this.owner, this.state, this.end, this.fencing, waiters, this.version, this.now);
+	}
+
+	private List<String> without(String instance) {
+		return this.waiters.stream().filter((waiter) -> !waiter.equals(instance)).toList();
+	}
+
+	/**
+	 * What a claim is answered that has changed the row to this one, or not.
+	 */
+	AcquireResult answer(Claim claim) {
+		if (!isOwnedBy(claim.owner())) {
+			return isFree() ? AcquireResult.BUSY : AcquireResult.busy(holder(), left());
+		}
+		return claim.fenced() ? AcquireResult.fenced(this.fencing) : AcquireResult.ACQUIRED;
+	}
+
+	LockStatus describe(String key) {
+		return LockStatus.of(key, isFree() ? List.of() : List.of(holder().describe(LockMode.EXCLUSIVE, left())),
+				this.waiters.stream().map((waiter) -> Waiter.exclusive(waiter).describe()).toList());
+	}
+
+	private Holder holder() {
+		return new Holder(this.owner, this.state, LockMode.EXCLUSIVE);
+	}
+
+	private Duration left() {
+		return Duration.of(this.end - this.now, ChronoUnit.MICROS);
+	}
+
+	static long micros(Duration time) {
+		return time.toNanos() / 1_000;
+	}
+
+}

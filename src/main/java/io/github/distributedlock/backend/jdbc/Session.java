@@ -1,0 +1,166 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder.State;
+import io.github.distributedlock.backend.LockBackend.Renewal;
+
+/**
+ * Carries out the statements on one connection. Each is committed by itself, so that one
+ * that stands still between two of them keeps no row locked.
+ */
+record Session(Connection connection, Statements sql) {
+
+	/**
+	 * Gives a key that is free, or the owner's already, to the claim's owner.
+	 * @return {@code false} if the key is busy, or perhaps if it has no row
+	 */
+	boolean acquire(Claim claim) throws SQLException {
+		long lease = Row.micros(claim.lease());
+		Object key = bind(claim.key());
+		return (this.sql.platform == Platform.POSTGRESQL)
+				? changes(this.sql.acquire, claim.owner(), lease, key, claim.owner(), lease, claim.owner())
+				: changes(this.sql.acquire, claim.owner(), lease, key, claim.owner());
+	}
+
+	/**
+	 * Frees a key that nobody waits for.
+	 * @return {@code false} if the owner does not own it, or somebody waits
+	 */
+	boolean release(String key, String owner) throws SQLException {
+		return changes(this.sql.release, bind(key), owner);
+	}
+
+	boolean leaveToExpire(String key, String owner, Duration rest) throws SQLException {
+		return changes(this.sql.leaveToExpire, Row.micros(rest), bind(key), owner);
+	}
+
+	/**
+	 * Renews leases, and then reads which keys their owners own: the number of changed
+	 * rows does not say which, and not every driver knows it.
+	 */
+	List<Boolean> renew(List<Renewal> renewals, Duration lease) throws SQLException {
+		String pairs = String.join(", ", Collections.nCopies(renewals.size(), "(?, ?)"));
+		List<Object> values = new ArrayList<>();
+		for (Renewal renewal : renewals) {
+			values.add(bind(renewal.key()));
+			values.add(renewal.owner());
+		}
+		Set<List<String>> owned = new HashSet<>();
+		try (PreparedStatement statement = prepare(this.sql.readRenewed.replace("PAIRS", pairs), values.toArray())) {
+			values.add(0, Row.micros(lease));
+			changes(this.sql.renew.replace("PAIRS", pairs), values.toArray());
+			try (ResultSet rows = statement.executeQuery()) {
+				while (rows.next()) {
+					Object key = rows.getObject(1);
+					owned.add(List.of(
+							(key instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : key.toString(),
+							rows.getString(2)));
+				}
+			}
+		}
+		return renewals.stream().map((each) -> owned.contains(List.of(each.key(), each.owner()))).toList();
+	}
+
+	Row read(String key) throws SQLException {
+		try (PreparedStatement statement = prepare(this.sql.read, bind(key));
+				ResultSet row = statement.executeQuery()) {
+			row.next();
+			long now = row.getLong(7);
+			String state = row.getString(2);
+			if (state == null) {
+				return Row.absent(now);
+			}
+			String waiters = row.getString(5);
+			return new Row(row.getString(1), State.valueOf(state), row.getLong(3), row.getLong(4),
+					waiters.isEmpty() ? List.of() : List.of(waiters.split(" ")), row.getLong(6), now);
+		}
+	}
+
+	/**
+	 * Writes what has become of a row, and notifies the waiter that it is reserved for.
+	 * @return {@code false} if the row has changed since it was read
+	 */
+	boolean write(String key, Row before, Row after) throws SQLException {
+		String waiters = String.join(" ", after.waiters());
+		Object bound = bind(key);
+		if (before.version() == Row.ABSENT) {
+			try {
+				return changes(this.sql.insert, after.owner(), after.state().name(), after.end(), after.fencing(),
+						waiters, after.now(), bound);
+			}
+			catch (SQLException ex) {
+				if (SqlFailures.isDuplicate(ex)) {
+					return false;
+				}
+				throw ex;
+			}
+		}
+		Object[] values = { after.owner(), after.state().name(), after.end(), after.fencing(), waiters,
+				before.version(), bound };
+		if (this.sql.platform != Platform.POSTGRESQL || !after.isReservedSince(before)) {
+			return changes(this.sql.change, values);
+		}
+		List<Object> notifying = new ArrayList<>(List.of(values));
+		notifying.add(PostgresNotifications.channel(this.sql.table, after.owner()));
+		notifying.add(after.owner() + " " + key);
+		try (PreparedStatement statement = prepare(this.sql.changeAndNotify, notifying.toArray());
+				ResultSet changed = statement.executeQuery()) {
+			return changed.next();
+		}
+	}
+
+	/**
+	 * Deletes some of the rows whose keys have been free for long enough.
+	 * @return whether there may be more
+	 */
+	boolean deleteExpired(Duration retention, Duration fencedRetention) throws SQLException {
+		List<Object[]> expired = new ArrayList<>();
+		try (PreparedStatement statement = prepare(this.sql.readExpired, Row.micros(retention),
+				Row.micros(fencedRetention)); ResultSet rows = statement.executeQuery()) {
+			while (rows.next()) {
+				expired.add(new Object[] { rows.getLong(2), rows.getObject(1) });
+			}
+		}
+		for (Object[] row : expired) {
+			changes(this.sql.deleteExpired, row);
+		}
+		return expired.size() == Statements.MOST_EXPIRED;
+	}
+
+	void execute(String statement) throws SQLException {
+		try (PreparedStatement prepared = prepare(statement)) {
+			prepared.execute();
+		}
+	}
+
+	private boolean changes(String statement, Object... values) throws SQLException {
+		try (PreparedStatement prepared = prepare(statement, values)) {
+			return prepared.executeUpdate() > 0;
+		}
+	}
+
+	private PreparedStatement prepare(String statement, Object... values) throws SQLException {
+		PreparedStatement prepared = this.connection.prepareStatement(statement);
+		for (int i = 0; i < values.length; i++) {
+			prepared.setObject(i + 1, values[i]);
+		}
+		return prepared;
+	}
+
+	private Object bind(String key) {
+		return this.sql.platform.bind(key);
+	}
+
+}

@@ -1,0 +1,131 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.sql.SQLException;
+import java.util.Set;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the failure of a statement means, by its SQLState and the vendor's code.
+ */
+final class SqlFailures {
+
+	/**
+	 * Rolled back, since another transaction was in the way or the server was busy: a
+	 * deadlock, a serialization failure, a lock that was not given in time, a statement
+	 * that was cancelled, too many connections, a server that starts.
+	 */
+	private static final Set<String> PASSING = Set.of("40001", "40P01", "55P03", "57014", "57P03", "53000", "53100",
+			"53200", "53300", "HYT00", "90131");
+
+	/**
+	 * The same for MySQL and MariaDB, whose SQLState is HY000: lock wait time-out,
+	 * deadlock, record changed, too many connections.
+	 */
+	private static final Set<Integer> PASSING_CODES = Set.of(1205, 1213, 1020, 1040);
+
+	/**
+	 * A server that has become a replica, or is read-only for another reason.
+	 */
+	private static final Set<Integer> READ_ONLY_CODES = Set.of(1290, 1792, 1836, 90097);
+
+	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04", "3F000");
+
+	private static final Set<String> NO_COLUMN = Set.of("42703", "42S22");
+
+	private static final Set<Integer> NO_RIGHT_CODES = Set.of(1142, 1143, 90096);
+
+	/**
+	 * The classes of SQLStates that are refusals: nothing was carried out, and the same
+	 * will be refused again.
+	 */
+	private static final Set<String> REFUSALS = Set.of("0A", "21", "22", "23", "25", "28", "2F", "34", "3D", "3F", "42",
+			"44", "54", "55");
+
+	private SqlFailures() {
+	}
+
+	static boolean isDuplicate(SQLException failure) {
+		return state(failure).startsWith("23");
+	}
+
+	/**
+	 * Whether the server refuses to write: its connection is of no use any more.
+	 */
+	static boolean isReadOnly(SQLException failure) {
+		return state(failure).equals("25006") || isVendorCode(failure, READ_ONLY_CODES);
+	}
+
+	/**
+	 * Whether the connection may be broken, or be to the wrong server.
+	 */
+	static boolean isOfConnection(SQLException failure) {
+		return isReadOnly(failure) || !(isPassing(failure) || isRefusal(failure));
+	}
+
+	private static boolean isPassing(SQLException failure) {
+		return PASSING.contains(state(failure)) || isVendorCode(failure, PASSING_CODES);
+	}
+
+	private static boolean isRefusal(SQLException failure) {
+		String state = state(failure);
+		return (state.length() == 5 && REFUSALS.contains(state.substring(0, 2)))
+				|| isVendorCode(failure, NO_RIGHT_CODES);
+	}
+
+	// H2 has codes of the same size, with the same number as SQLState.
+	private static boolean isVendorCode(SQLException failure, Set<Integer> codes) {
+		return codes.contains(failure.getErrorCode());
+	}
+
+	private static String state(SQLException failure) {
+		String state = failure.getSQLState();
+		return (state != null) ? state : "";
+	}
+
+	/**
+	 * A connection was not to be had.
+	 */
+	static LockBackendException notConnected(SQLException failure) {
+		return LockBackendException.of("No connection for locks could be had: " + failure.getMessage())
+			.remedy("check the database, and whether the pool is large enough")
+			.retryable(!isRefusal(failure))
+			.notCarriedOut(true)
+			.cause(failure)
+			.build();
+	}
+
+	/**
+	 * A statement failed.
+	 * @param step what was done, with the key
+	 */
+	static LockBackendException of(String step, SQLException failure, Statements sql) {
+		boolean readOnly = isReadOnly(failure);
+		boolean passing = isPassing(failure);
+		boolean refusal = isRefusal(failure) && !readOnly && !passing;
+		return LockBackendException.of("Could not " + LockException.printable(step) + ": " + failure.getMessage())
+			.remedy(readOnly ? "connect to the server that accepts writes" : remedy(failure, sql))
+			.retryable(!refusal)
+			.notCarriedOut(readOnly || passing || refusal)
+			.cause(failure)
+			.build();
+	}
+
+	private static @Nullable String remedy(SQLException failure, Statements sql) {
+		String state = state(failure);
+		if (NO_TABLE.contains(state)) {
+			return "run: " + sql.platform.schema(sql.table);
+		}
+		if (NO_COLUMN.contains(state)) {
+			return "add the column; the table is made by: " + sql.platform.schema(sql.table);
+		}
+		if (state.equals("42501") || isVendorCode(failure, NO_RIGHT_CODES)) {
+			return "run, for the user of the application: grant select, insert, update, delete on " + sql.table
+					+ " to …";
+		}
+		return null;
+	}
+
+}

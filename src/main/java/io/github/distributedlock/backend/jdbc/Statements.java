@@ -1,0 +1,91 @@
+package io.github.distributedlock.backend.jdbc;
+
+/**
+ * The statements of a table. Each is one step by itself: it compares what it found before
+ * it changes a row, and counts up its version, so that each change is one for every
+ * driver.
+ */
+final class Statements {
+
+	static final int MOST_EXPIRED = 500;
+
+	private static final String COLUMNS = "owner, state, ends_at, fencing_token, waiters, version, lock_key";
+
+	private static final String OWNED = " owner = ? and state = 'OWNER' and ends_at > NOW";
+
+	private static final String TAKE = " owner = ?, state = 'OWNER', ends_at = greatest(TABLE.ends_at, NOW + ?), version = TABLE.version + 1";
+
+	private static final String IF_FREE_OR_OWN = " (TABLE.ends_at <= NOW or (TABLE.owner = ? and TABLE.state = 'OWNER'))";
+
+	final Platform platform;
+
+	final String table;
+
+	final String acquire;
+
+	final String release;
+
+	final String leaveToExpire;
+
+	final String renew;
+
+	final String readRenewed;
+
+	final String read;
+
+	final String insert;
+
+	final String change;
+
+	/**
+	 * Changes a row and notifies, where the platform can do that.
+	 */
+	final String changeAndNotify;
+
+	final String readExpired;
+
+	final String deleteExpired;
+
+	Statements(Platform platform, String table) {
+		this.platform = platform;
+		this.table = table;
+		boolean upserts = platform == Platform.POSTGRESQL;
+		this.acquire = text(upserts
+				? "insert into TABLE (" + COLUMNS + ") values (?, 'OWNER', NOW + ?, 0, '', NOW, ?)"
+						+ " on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN
+				: "update TABLE set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
+		this.release = text(
+				"update TABLE set ends_at = NOW, version = version + 1 where lock_key = ? and waiters = '' and"
+						+ OWNED);
+		this.leaveToExpire = text(
+				"update TABLE set state = 'EXPIRING', ends_at = NOW + ?, version = version + 1 where lock_key = ? and"
+						+ OWNED);
+		String renewed = " where (lock_key, owner) in (PAIRS) and state = 'OWNER' and ends_at > NOW";
+		this.renew = text("update TABLE set ends_at = greatest(ends_at, NOW + ?), version = version + 1" + renewed);
+		this.readRenewed = text("select lock_key, owner from TABLE" + renewed);
+		this.read = text("select owner, state, ends_at, fencing_token, waiters, version, NOW"
+				+ " from (select 1 as one) always left join TABLE on lock_key = ?");
+		this.insert = text("insert into TABLE (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)");
+		this.change = text("update TABLE set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
+				+ " version = version + 1 where version = ? and lock_key = ?");
+		this.changeAndNotify = "with changed as (" + this.change
+				+ " returning lock_key) select pg_notify(?, ?) from changed";
+		this.readExpired = text("select lock_key, version from TABLE where ends_at < NOW - ?"
+				+ " and (fencing_token = 0 or ends_at < NOW - ?) limit " + MOST_EXPIRED);
+		this.deleteExpired = text("delete from TABLE where version = ? and lock_key = ?");
+	}
+
+	/**
+	 * What needs each right and each column, and changes nothing.
+	 */
+	String[] probes() {
+		return new String[] { text("select " + COLUMNS + " from TABLE where 1 = 0"),
+				text("insert into TABLE (" + COLUMNS + ") select " + COLUMNS + " from TABLE where 1 = 0"),
+				text("update TABLE set version = version + 1 where 1 = 0"), text("delete from TABLE where 1 = 0") };
+	}
+
+	private String text(String template) {
+		return template.replace("TABLE", this.table).replace("NOW", this.platform.now);
+	}
+
+}
