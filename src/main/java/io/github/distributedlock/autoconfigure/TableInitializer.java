@@ -9,6 +9,7 @@ import javax.sql.DataSource;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Jdbc;
+import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
 
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
@@ -22,6 +23,8 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.jdbc.support.MetaDataAccessException;
+
+import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
 /**
  * Creates the table of the locks by the script of its platform. A database that has none
@@ -41,7 +44,7 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
 	TableInitializer(DataSource dataSource, Jdbc jdbc) {
 		super(dataSource, settings(jdbc));
-		this.table = jdbc.table();
+		this.table = checked("jdbc.table", jdbc.table(), JdbcLockSettings.defaults()::table).table();
 	}
 
 	private static DatabaseInitializationSettings settings(Jdbc jdbc) {

@@ -59,14 +59,15 @@ class DistributedLockPropertiesTests {
 	void haveDefaults() {
 		Contexts.withRedis().run((context) -> {
 			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
-			assertThat(properties).isEqualTo(new DistributedLockProperties(true, Set.of(Backend.REDIS), Duration.ofSeconds(5),
-					Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)),
-					Duration.ofMillis(10), 1024, null, Integer.MAX_VALUE - 1000,
-					new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500),
-							Atomicity.AUTO, Signals.AUTO, null),
-					new DistributedLockProperties.Jdbc(null, "distributed_lock", InitializeSchema.EMBEDDED,
-							Duration.ofSeconds(2), 6, true),
-					new DistributedLockProperties.Adapters(false, false, false)));
+			assertThat(properties)
+				.isEqualTo(new DistributedLockProperties(true, Set.of(Backend.REDIS), Duration.ofSeconds(5),
+						Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)),
+						Duration.ofMillis(10), 1024, null, Integer.MAX_VALUE - 1000,
+						new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500),
+								Atomicity.AUTO, Signals.AUTO, null),
+						new DistributedLockProperties.Jdbc(null, "distributed_lock", InitializeSchema.EMBEDDED,
+								Duration.ofSeconds(2), 6, true),
+						new DistributedLockProperties.Adapters(false, false, false)));
 			assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
 		});
 	}
@@ -87,7 +88,8 @@ class DistributedLockPropertiesTests {
 		DistributedLockProperties.Jdbc jdbc = new Binder()
 			.bindOrCreate("distributed-lock", DistributedLockProperties.class)
 			.jdbc();
-		assertThat(JdbcLockSettings.defaults().table(jdbc.table())
+		assertThat(JdbcLockSettings.defaults()
+			.table(jdbc.table())
 			.commandTimeout(jdbc.commandTimeout())
 			.notifications(jdbc.notifications())).isEqualTo(JdbcLockSettings.defaults());
 	}

@@ -1,7 +1,8 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.util.List;
-import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockDefinitionException;
@@ -26,6 +27,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for applications with several stores, and for the store of an annotation.
@@ -75,7 +77,7 @@ class StoresTests {
 	void theBeanOfAnotherStoreNeedsNoName() {
 		Contexts.inMemory().withBean(Shop.class).withUserConfiguration(Own.class).run((context) -> {
 			assertThat(context).hasSingleBean(EngineLifecycle.class);
-			assertThat(context.getBean(Shop.class).inMemory()).contains("own");
+			assertThat(context.getBean(Shop.class).inMemory().owner()).startsWith("own@");
 		});
 	}
 
@@ -127,9 +129,8 @@ class StoresTests {
 	void annotationsOfBeansThatAreMadeLaterAreRefusedWhenTheyAreCalled() {
 		Contexts.inMemory().withUserConfiguration(Later.class).run((context) -> {
 			Wrong later = context.getBean(Wrong.class);
-			assertThat(org.assertj.core.api.Assertions.catchThrowable(later::run))
-				.isInstanceOf(LockDefinitionException.class)
-				.hasMessageContaining("store = \"jdbcLock\"");
+			assertThatExceptionOfType(LockDefinitionException.class).isThrownBy(later::run)
+				.withMessageContaining("store = \"jdbcLock\"");
 		});
 	}
 
@@ -143,6 +144,7 @@ class StoresTests {
 			.withPropertyValues("distributed-lock.backend=memory,redis", "distributed-lock.redis.atomicity=transaction")
 			.withBean(SharedInRedis.class)
 			.run((context) -> assertThat(context).getFailure()
+				.cause()
 				.isInstanceOf(LockDefinitionException.class)
 				.hasMessageContaining(SharedInRedis.class.getName()));
 	}
@@ -174,23 +176,23 @@ class StoresTests {
 	static class Shop {
 
 		@io.github.distributedlock.annotation.DistributedLock(key = "'k'", store = "memoryLock")
-		public Optional<String> inMemory() {
-			return LockHandle.current().map(LockHandle::owner);
+		public LockHandle inMemory() {
+			return LockHandle.current().orElseThrow();
 		}
 
 		@io.github.distributedlock.annotation.DistributedLock(key = "'k'", store = "${shop.store:memoryLock}")
-		public Optional<String> byProperty() {
-			return LockHandle.current().map(LockHandle::owner);
+		public LockHandle byProperty() {
+			return LockHandle.current().orElseThrow();
 		}
 
 		@io.github.distributedlock.annotation.DistributedLock(key = "'k'", store = "memoryLock")
-		public Mono<Optional<String>> reactive() {
-			return Mono.fromSupplier(() -> LockHandle.current().map(LockHandle::owner));
+		public Mono<LockHandle> reactive() {
+			return Mono.just(LockHandle.current().orElseThrow());
 		}
 
 		@io.github.distributedlock.annotation.DistributedLock(key = "'k'")
-		public Optional<String> byDefault() {
-			return LockHandle.current().map(LockHandle::owner);
+		public LockHandle byDefault() {
+			return LockHandle.current().orElseThrow();
 		}
 
 	}
