@@ -2,7 +2,7 @@ package io.github.distributedlock.backend.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.function.Function;
+import java.util.concurrent.locks.ReentrantLock;
 
 import javax.sql.DataSource;
 
@@ -117,7 +117,59 @@ final class Connections {
 	}
 
 	/**
-	 * A connection that is borrowed. Confined to one thread at a time, but for its end.
+	 * A connection that is kept for one purpose, so that others cannot use up all. One
+	 * step at a time.
+	 */
+	final class Kept implements AutoCloseable {
+
+		private final ReentrantLock mutex = new ReentrantLock();
+
+		private @Nullable Borrowed kept;
+
+		/**
+		 * Does something that may be done twice: the connection may have been ended
+		 * while nobody used it.
+		 */
+		<T extends @Nullable Object> T run(String name, Step<T> step) {
+			this.mutex.lock();
+			try {
+				Borrowed known = this.kept;
+				if (known != null) {
+					try {
+						return known.run(name, step);
+					}
+					catch (LockBackendException ex) {
+						if (!known.broken) {
+							throw ex;
+						}
+						logger.debug("A connection for locks has ended", ex);
+						close();
+					}
+				}
+				Borrowed borrowed = borrow();
+				this.kept = borrowed;
+				return borrowed.run(name, step);
+			}
+			finally {
+				this.mutex.unlock();
+			}
+		}
+
+		@Override
+		public void close() {
+			this.mutex.lock();
+			try (Borrowed ended = this.kept) {
+				this.kept = null;
+			}
+			finally {
+				this.mutex.unlock();
+			}
+		}
+
+	}
+
+	/**
+	 * A connection that is borrowed. Confined to one thread at a time.
 	 */
 	final class Borrowed implements AutoCloseable {
 
@@ -156,10 +208,6 @@ final class Connections {
 				this.broken = this.broken || SqlFailures.isOfConnection(ex);
 				throw SqlFailures.of(name, ex, this.session.sql());
 			}
-		}
-
-		boolean isBroken() {
-			return this.broken;
 		}
 
 		/**

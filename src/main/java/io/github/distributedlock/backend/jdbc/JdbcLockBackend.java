@@ -1,14 +1,18 @@
 package io.github.distributedlock.backend.jdbc;
 
 import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
@@ -22,36 +26,130 @@ import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.Waiter;
-import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
+/**
+ * A store in a table of PostgreSQL, MySQL, MariaDB or H2. What counts is the clock of the
+ * database, and the table alone: no statement is part of the caller's transaction, none
+ * waits for another one's, and each is committed before it is answered.
+ * <p>
+ * Each key has a row. A free key is acquired, and one that nobody waits for is released,
+ * by one statement. Everything else reads the row and changes it unless somebody else has
+ * meanwhile. Waiters have places, so that JVMs take turns. PostgreSQL notifies them;
+ * elsewhere they poll. Locks are exclusive: shared and fair ones are refused.
+ * <p>
+ * Safe for use by many threads. Does no I/O before it is used.
+ *
+ * @since 1.0
+ */
 public final class JdbcLockBackend implements LockBackend {
+
+	private static final Logger logger = LoggerFactory.getLogger(JdbcLockBackend.class);
 
 	static final Duration LONGEST_POLL = Duration.ofMillis(500);
 
+	/**
+	 * So often a row may change between two statements.
+	 */
 	private static final int MOST_ATTEMPTS = 100;
 
+	/**
+	 * What every database can index.
+	 */
 	private static final int LONGEST_KEY = 1000;
 
-	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.FENCING, LockFeature.INSPECTION,
+	private static final long HOUSEKEEPING_SECONDS = 60;
+
+	private static final Set<LockFeature> POLLING = Set.of(LockFeature.FENCING, LockFeature.INSPECTION,
 			LockFeature.PLACES, LockFeature.HAND_OVER);
+
+	private static final Set<LockFeature> NOTIFYING = Set.of(LockFeature.FENCING, LockFeature.INSPECTION,
+			LockFeature.PLACES, LockFeature.HAND_OVER, LockFeature.NOTIFICATIONS);
 
 	private final JdbcLockSettings settings;
 
 	private final Connections connections;
 
+	private final Connections.Kept renewals;
+
+	private final PostgresNotifications notifications;
+
+	private final ScheduledThreadPoolExecutor housekeeping = new ScheduledThreadPoolExecutor(1, (task) -> {
+		Thread thread = new Thread(task, "distributed-lock-housekeeping");
+		thread.setDaemon(true);
+		return thread;
+	});
+
+	/**
+	 * Creates a store, which does not connect yet.
+	 * @param dataSource where connections come from: for each step one, for the time of
+	 * one statement or two; one for renewals, which is kept; and on PostgreSQL one for
+	 * notifications. Not closed by this
+	 * @param settings how they are used
+	 * @throws IllegalArgumentException if the connections would be those of the caller's
+	 * transactions
+	 */
 	public JdbcLockBackend(DataSource dataSource, JdbcLockSettings settings) {
 		this.settings = Objects.requireNonNull(settings, "settings");
-		this.connections = new Connections(dataSource, settings);
+		this.connections = new Connections(Objects.requireNonNull(dataSource, "dataSource"), settings);
+		this.renewals = this.connections.new Kept();
+		this.notifications = new PostgresNotifications(this.connections, settings);
 	}
 
 	@Override
+	public Map<String, String> details() {
+		Statements statements = this.connections.statements();
+		String platform = (statements != null) ? statements.platform.name().toLowerCase(Locale.ROOT) : "jdbc";
+		return Map.of("type", platform, "table", this.settings.table());
+	}
+
+	/**
+	 * With notifications once it is known that the database is PostgreSQL.
+	 */
+	@Override
 	public Set<LockFeature> features() {
-		return FEATURES;
+		return notifies() ? NOTIFYING : POLLING;
+	}
+
+	private boolean notifies() {
+		Statements statements = this.connections.statements();
+		return this.settings.notifications() && statements != null && statements.platform == Platform.POSTGRESQL;
+	}
+
+	@Override
+	public Duration reservation() {
+		return LONGEST_POLL;
+	}
+
+	@Override
+	public synchronized void start() {
+		if (this.housekeeping.getQueue().isEmpty()) {
+			long first = ThreadLocalRandom.current().nextLong(HOUSEKEEPING_SECONDS);
+			this.housekeeping.scheduleWithFixedDelay(this::deleteExpired, first, HOUSEKEEPING_SECONDS,
+					TimeUnit.SECONDS);
+		}
+	}
+
+	/**
+	 * Deletes the rows of keys that have been free for long.
+	 */
+	void deleteExpired() {
+		try {
+			boolean more = true;
+			while (more && !this.housekeeping.isShutdown()) {
+				more = this.connections.run("delete rows of released locks", (session) -> session
+					.deleteExpired(this.settings.retention(), this.settings.fencedRetention()));
+			}
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The rows of released locks stay for now", ex);
+		}
 	}
 
 	@Override
 	public void check() {
-		this.connections.run("use the table " + this.settings.table(), (session) -> {
+		this.renewals.run("use the table " + this.settings.table(), (session) -> {
 			for (String probe : session.sql().probes()) {
 				session.execute(probe);
 			}
@@ -61,121 +159,129 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public AcquireResult acquire(Claim claim) {
-		return attempt("acquire", claim, false);
+		return attempt(claim, false);
 	}
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
-		return attempt("acquire", claim, true);
+		awaitHearing(claim.instance());
+		return attempt(claim, true);
 	}
 
-	private AcquireResult attempt(String name, Claim claim, boolean registers) {
-		String key = checked(claim.key());
-		return this.connections.run(name(name, key), (session) -> {
+	private void awaitHearing(String instance) {
+		if (notifies()) {
+			this.notifications.awaitHearing(instance);
+		}
+	}
+
+	private AcquireResult attempt(Claim claim, boolean registers) {
+		return run("acquire", claim.key(), (session) -> {
 			if (!registers && !claim.fenced() && session.acquire(claim)) {
 				return AcquireResult.ACQUIRED;
 			}
-			return step(session, key, (row) -> acquire(row, claim, registers)).answer(claim);
+			return change(session, claim.key(), (row) -> row.acquire(claim, registers)).after().answer(claim);
 		});
-	}
-
-	private static Row acquire(Row row, Claim claim, boolean registers) {
-		return row.lets(claim) ? row.acquire(claim) : registers ? row.register(claim.instance()) : row;
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		checked(key);
-		return this.connections.run(name("release", key), (session) -> {
-			if (session.release(key, owner)) {
-				return true;
-			}
-			boolean[] owned = new boolean[1];
-			step(session, key, (row) -> {
-				owned[0] = row.isOwnedBy(owner);
-				return row.release(owner);
-			});
-			return owned[0];
-		});
+		return run("release", key, (session) -> session.release(key, owner)
+				|| change(session, key, (row) -> row.release(owner)).before().isOwnedBy(owner));
 	}
 
 	@Override
 	public boolean leaveToExpire(String key, String owner, Duration rest) {
-		return this.connections.run(name("leave", key), (session) -> session.leaveToExpire(checked(key), owner, rest));
+		return run("release", key, (session) -> session.leaveToExpire(key, owner, rest));
 	}
 
 	@Override
 	public List<Boolean> renew(List<Renewal> renewals) {
-		Map<Duration, List<Renewal>> leases = renewals.stream()
-			.collect(Collectors.groupingBy(Renewal::lease, LinkedHashMap::new, Collectors.toList()));
-		Map<Renewal, Boolean> owned = new HashMap<>();
-		this.connections.run("renew " + renewals.size() + " locks", (session) -> {
-			for (Map.Entry<Duration, List<Renewal>> lease : leases.entrySet()) {
-				List<Boolean> answers = session.renew(lease.getValue(), lease.getKey());
-				for (int i = 0; i < answers.size(); i++) {
-					owned.put(lease.getValue().get(i), answers.get(i));
-				}
-			}
-			return true;
-		});
-		return renewals.stream().map(owned::get).toList();
+		Set<Renewal> owned = new HashSet<>();
+		renewals.stream()
+			.collect(Collectors.groupingBy(Renewal::lease))
+			.forEach((lease, same) -> owned.addAll(this.renewals.run("renew " + same.size() + " locks",
+					(session) -> session.renew(same, lease))));
+		return renewals.stream().map(owned::contains).toList();
 	}
 
 	@Override
 	public void withdraw(String key, Waiter waiter, Set<String> owners) {
-		this.connections.run(name("withdraw from", key),
-				(session) -> step(session, checked(key), (row) -> row.withdraw(waiter.instance())));
+		run("withdraw from", key, (session) -> change(session, key, (row) -> row.withdraw(waiter.instance())));
 	}
 
 	@Override
 	public HandOverResult pass(String owner, Claim next, boolean yields) {
-		String key = checked(next.key());
-		return this.connections.run(name("pass on", key), (session) -> {
-			boolean[] owned = new boolean[1];
-			Row row = step(session, key, (before) -> {
-				owned[0] = before.isOwnedBy(owner);
-				return acquire(before.pass(owner, next, yields), next, true);
-			});
-			return HandOverResult.of(owned[0], row.answer(next));
+		awaitHearing(next.instance());
+		return run("pass on", next.key(), (session) -> {
+			Change passing = change(session, next.key(),
+					(row) -> row.pass(owner, next, yields).acquire(next, true));
+			return HandOverResult.of(passing.before().isOwnedBy(owner), passing.after().answer(next));
 		});
 	}
 
 	@Override
 	public LockStatus inspect(String key) {
-		return this.connections.run(name("inspect", key), (session) -> session.read(checked(key)).describe(key));
+		return run("inspect", key, (session) -> session.read(key).describe(key));
 	}
 
-	interface Change {
-
-		Row apply(Row row);
-
+	@Override
+	public Listening listen(String instance, ReleaseListener listener) {
+		return this.notifications.listen(instance, listener);
 	}
 
 	/**
-	 * Changes a row, unless another one has changed it meanwhile: then again.
-	 * @return the row as it is now
+	 * Carries out a step of one key.
+	 * @throws LockBackendException if the key cannot be kept
 	 */
-	private static Row step(Session session, String key, Change change) throws java.sql.SQLException {
+	private <T> T run(String step, String key, Connections.Step<T> action) {
+		byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
+		if (bytes.length > LONGEST_KEY) {
+			throw refusal(key, "has " + bytes.length + " bytes in UTF-8", "at most " + LONGEST_KEY + " can be kept");
+		}
+		if (key.indexOf('\0') >= 0 || !key.equals(new String(bytes, StandardCharsets.UTF_8))) {
+			throw refusal(key, "has a character that no text of a database can hold",
+					"leave out NUL and half surrogate pairs");
+		}
+		return this.connections.run(step + " lock '" + LockException.printable(key) + "'", action);
+	}
+
+	private static LockBackendException refusal(String key, String problem, String remedy) {
+		return LockBackendException.of("Key '" + LockException.printable(key) + "' " + problem)
+			.remedy(remedy)
+			.notCarriedOut(true)
+			.build();
+	}
+
+	/**
+	 * Changes a row, again if another one has changed it since it was read.
+	 */
+	private static Change change(Session session, String key, UnaryOperator<Row> step) throws SQLException {
 		for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
 			Row before = session.read(key);
-			Row after = change.apply(before);
-			if (after.equals(before) || session.write(key, before, after)) {
-				return after;
+			Row after = step.apply(before);
+			if (after == before || session.write(key, before, after)) {
+				return new Change(before, after);
 			}
 		}
-		throw LockBackendException.of("Row changes all the time").retryable(true).notCarriedOut(true).build();
+		throw LockBackendException
+			.of("Lock '" + LockException.printable(key) + "' was changed by others " + MOST_ATTEMPTS
+					+ " times between a read and a write")
+			.retryable(true)
+			.notCarriedOut(true)
+			.build();
 	}
 
-	private static String name(String step, String key) {
-		return step + " lock '" + LockException.printable(key) + "'";
+	private record Change(Row before, Row after) {
 	}
 
-	private static String checked(String key) {
-		int length = key.getBytes(StandardCharsets.UTF_8).length;
-		if (length > LONGEST_KEY) {
-			throw new IllegalArgumentException("too long");
-		}
-		return key;
+	/**
+	 * Ends the connections and threads of this store. The data source stays open.
+	 */
+	@Override
+	public void close() {
+		this.housekeeping.shutdownNow();
+		this.notifications.close();
+		this.renewals.close();
 	}
 
 }

@@ -64,12 +64,21 @@ enum Platform {
 	}
 
 	/**
+	 * The key that was bound as that.
+	 */
+	String text(Object bound) {
+		return (bound instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : bound.toString();
+	}
+
+	/**
 	 * The statement that creates the table.
 	 */
 	String schema(String table) {
 		String name = "schema-" + name().toLowerCase(Locale.ROOT) + ".sql";
 		try (InputStream script = Objects.requireNonNull(Platform.class.getResourceAsStream(name), name)) {
-			return new String(script.readAllBytes(), StandardCharsets.UTF_8).strip().replace("distributed_lock", table);
+			return new String(script.readAllBytes(), StandardCharsets.UTF_8).replace(";", "")
+				.strip()
+				.replace("distributed_lock", table);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -1,14 +1,250 @@
 package io.github.distributedlock.backend.jdbc;
 
 import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
-final class PostgresNotifications {
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.backend.jdbc.Connections.Borrowed;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Listens to PostgreSQL on a connection and a thread of its own, from the first
+ * registration on. Each instance has a channel, so that nobody is notified in vain.
+ * <p>
+ * Invariant: an instance is heard only while the connection listens to its channel, and
+ * after a notification has come through, which it does not where a pooler lends the
+ * connection to others meanwhile. Then it is deaf, and tries again. Safe for use by many
+ * threads.
+ */
+final class PostgresNotifications implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(PostgresNotifications.class);
+
+	private static final Duration PAUSE = Duration.ofSeconds(1);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+
+	/**
+	 * After how many milliseconds a quiet connection is checked.
+	 */
+	private static final int PULSE = 5_000;
+
+	private final Connections connections;
+
+	private final String table;
+
+	private final int timeout;
+
+	private final Map<String, ReleaseListener> listeners = new ConcurrentHashMap<>();
+
+	private final ReentrantLock mutex = new ReentrantLock();
+
+	private final Condition changed = this.mutex.newCondition();
+
+	/**
+	 * Wakes the thread, on a channel of its own.
+	 */
+	private final String wakeUp;
+
+	/**
+	 * The instances that hear; empty while the connection does not listen.
+	 */
+	private volatile Set<String> heard = Set.of();
+
+	/**
+	 * Whether the last attempt to listen has failed.
+	 */
+	private volatile boolean deaf;
+
+	private @Nullable Thread thread;
+
+	private volatile boolean closed;
+
+	PostgresNotifications(Connections connections, JdbcLockSettings settings) {
+		this.connections = connections;
+		this.table = settings.table();
+		this.timeout = Math.toIntExact(settings.commandTimeout().toMillis());
+		this.wakeUp = channel(this.table, UUID.randomUUID().toString());
+	}
 
 	static String channel(String table, String instance) {
-		return "distributed_lock_" + UUID.nameUUIDFromBytes((table + " " + instance).getBytes(StandardCharsets.UTF_8))
-			.toString()
-			.replace("-", "");
+		byte[] name = (table + " " + instance).getBytes(StandardCharsets.UTF_8);
+		return "distributed_lock_" + UUID.nameUUIDFromBytes(name).toString().replace("-", "");
+	}
+
+	Listening listen(String instance, ReleaseListener listener) {
+		this.listeners.put(instance, listener);
+		return new Listening() {
+
+			@Override
+			public boolean hears() {
+				return PostgresNotifications.this.heard.contains(instance);
+			}
+
+			@Override
+			public boolean isKnown() {
+				return PostgresNotifications.this.deaf || hears();
+			}
+
+			@Override
+			public void close() {
+				PostgresNotifications.this.listeners.remove(instance, listener);
+			}
+
+		};
+	}
+
+	/**
+	 * Lets an instance hear before it registers, if it wants to. Does not wait while the
+	 * last attempt to listen has failed.
+	 */
+	void awaitHearing(String instance) {
+		if (this.heard.contains(instance) || !this.listeners.containsKey(instance)) {
+			return;
+		}
+		if (!this.heard.isEmpty()) {
+			wake();
+		}
+		this.mutex.lock();
+		try {
+			if (this.thread == null && !this.closed) {
+				this.thread = new Thread(this::run, "distributed-lock-notifications");
+				this.thread.setDaemon(true);
+				this.thread.start();
+			}
+			long left = TimeUnit.MILLISECONDS.toNanos(this.timeout);
+			while (left > 0 && !this.deaf && !this.closed && !this.heard.contains(instance)) {
+				left = this.changed.awaitNanos(left);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		finally {
+			this.mutex.unlock();
+		}
+	}
+
+	private void wake() {
+		this.connections.run("wake the listener", (session) -> session.execute("notify " + this.wakeUp));
+	}
+
+	private void heard(Set<String> instances, boolean deaf) {
+		this.mutex.lock();
+		try {
+			this.heard = instances;
+			this.deaf = deaf;
+			this.changed.signalAll();
+		}
+		finally {
+			this.mutex.unlock();
+		}
+	}
+
+	private void run() {
+		Duration pause = PAUSE;
+		while (!this.closed) {
+			try (Borrowed borrowed = this.connections.borrow()) {
+				borrowed.run("listen for released locks", this::listen);
+				pause = LONGEST_PAUSE;
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Waiters of locks poll, since the connection for notifications has ended", ex);
+				pause = PAUSE;
+			}
+			heard(Set.of(), true);
+			pause(pause);
+		}
+	}
+
+	private void pause(Duration pause) {
+		this.mutex.lock();
+		try {
+			long left = pause.toNanos();
+			while (left > 0 && !this.closed) {
+				left = this.changed.awaitNanos(left);
+			}
+		}
+		catch (InterruptedException ex) {
+			logger.debug("Interrupted", ex);
+		}
+		finally {
+			this.mutex.unlock();
+		}
+	}
+
+	/**
+	 * Listens until it is closed, or no notification comes through.
+	 */
+	private boolean listen(Session session) throws SQLException {
+		PGConnection postgres = session.connection().unwrap(PGConnection.class);
+		session.execute("listen " + this.wakeUp);
+		wake();
+		if (postgres.getNotifications(this.timeout).length == 0) {
+			logger.warn("Notifications of PostgreSQL do not arrive, so waiters of locks poll:"
+					+ " a pooler may lend connections to others between two transactions");
+			return false;
+		}
+		boolean again = this.deaf;
+		while (!this.closed) {
+			Set<String> wanted = Set.copyOf(this.listeners.keySet());
+			for (String instance : wanted) {
+				if (!this.heard.contains(instance)) {
+					session.execute("listen " + channel(this.table, instance));
+				}
+			}
+			heard(wanted, false);
+			if (again) {
+				again = false;
+				this.listeners.values().forEach(ReleaseListener::onResubscribed);
+			}
+			PGNotification[] notifications = postgres.getNotifications(PULSE);
+			for (PGNotification notification : notifications) {
+				notify(notification.getParameter());
+			}
+			if (notifications.length == 0) {
+				session.execute("select 1");
+			}
+		}
+		return session.execute("unlisten *");
+	}
+
+	private void notify(String released) {
+		String[] parts = released.split(" ", 2);
+		ReleaseListener listener = this.listeners.get(parts[0]);
+		if (listener != null && parts.length == 2) {
+			listener.onRelease(ReleaseNotification.of(parts[1], Waiter.exclusive(parts[0])));
+		}
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		boolean listens = !this.heard.isEmpty();
+		heard(Set.of(), true);
+		if (listens) {
+			try {
+				wake();
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The connection for notifications ends with its next pulse", ex);
+			}
+		}
 	}
 
 }

@@ -62,31 +62,28 @@ record Row(String owner, State state, long end, long fencing, List<String> waite
 	}
 
 	/**
-	 * Whether a claim may have the key now: it is free, its own already, or reserved for
-	 * its waiter.
+	 * Gives the key to a claim if it is free, the owner's already, or reserved for its
+	 * waiter. Otherwise the waiter may register.
 	 */
-	boolean lets(Claim claim) {
-		return isFree() || isOwnedBy(claim.owner()) || has(claim.instance(), State.RESERVATION);
-	}
-
-	Row acquire(Claim claim) {
+	Row acquire(Claim claim, boolean registers) {
+		String instance = claim.instance();
+		boolean owned = isOwnedBy(claim.owner());
+		if (!isFree() && !owned && !has(instance, State.RESERVATION)) {
+			return (registers && !this.waiters.contains(instance))
+					? waiters(Stream.concat(this.waiters.stream(), Stream.of(instance)).toList()) : this;
+		}
 		long claimed = this.now + micros(claim.lease());
-		long end = isOwnedBy(claim.owner()) ? Math.max(this.end, claimed) : claimed;
 		// The time, so that the token is greater also after the row was removed.
 		long token = claim.fenced() ? Math.max(this.fencing + 1, this.now) : this.fencing;
-		return new Row(claim.owner(), State.OWNER, end, token, without(claim.instance()), this.version, this.now);
-	}
-
-	Row register(String instance) {
-		return this.waiters.contains(instance) ? this
-				: waiters(Stream.concat(this.waiters.stream(), Stream.of(instance)).toList());
+		return new Row(claim.owner(), State.OWNER, owned ? Math.max(this.end, claimed) : claimed, token,
+				without(instance), this.version, this.now);
 	}
 
 	/**
 	 * Frees the key if an owner owns it, and reserves a free one for the oldest waiter.
 	 */
 	Row release(String owner) {
-		return isOwnedBy(owner) ? expire(State.OWNER, 0).reserve() : reserve();
+		return isOwnedBy(owner) ? free().reserve() : reserve();
 	}
 
 	/**
@@ -98,13 +95,13 @@ record Row(String owner, State state, long end, long fencing, List<String> waite
 			return this;
 		}
 		List<String> others = without(next.instance());
-		Row free = expire(State.OWNER, 0);
+		Row free = free();
 		return (yields && !others.isEmpty()) ? free.waiters(others).reserve() : free;
 	}
 
 	Row withdraw(String instance) {
 		Row left = this.waiters.contains(instance) ? waiters(without(instance)) : this;
-		return has(instance, State.RESERVATION) ? left.expire(State.OWNER, 0).reserve() : left.reserve();
+		return has(instance, State.RESERVATION) ? left.free().reserve() : left.reserve();
 	}
 
 	private Row reserve() {
@@ -113,8 +110,8 @@ record Row(String owner, State state, long end, long fencing, List<String> waite
 						this.waiters.subList(1, this.waiters.size()), this.version, this.now);
 	}
 
-	private Row expire(State state, long left) {
-		return new Row(this.owner, state, this.now + left, this.fencing, this.waiters, this.version, this.now);
+	private Row free() {
+		return new Row(this.owner, State.OWNER, this.now, this.fencing, this.waiters, this.version, this.now);
 	}
 
 	private Row waiters(List<String> waiters) {

@@ -1,6 +1,5 @@
 package io.github.distributedlock.backend.jdbc;
 
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -11,6 +10,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder.State;
@@ -49,28 +49,26 @@ record Session(Connection connection, Statements sql) {
 	/**
 	 * Renews leases, and then reads which keys their owners own: the number of changed
 	 * rows does not say which, and not every driver knows it.
+	 * @return those that are owned
 	 */
-	List<Boolean> renew(List<Renewal> renewals, Duration lease) throws SQLException {
+	Set<Renewal> renew(List<Renewal> renewals, Duration lease) throws SQLException {
 		String pairs = String.join(", ", Collections.nCopies(renewals.size(), "(?, ?)"));
-		List<Object> values = new ArrayList<>();
+		List<Object> values = new ArrayList<>(List.of(Row.micros(lease)));
 		for (Renewal renewal : renewals) {
 			values.add(bind(renewal.key()));
 			values.add(renewal.owner());
 		}
+		changes(this.sql.renew.replace("PAIRS", pairs), values.toArray());
 		Set<List<String>> owned = new HashSet<>();
-		try (PreparedStatement statement = prepare(this.sql.readRenewed.replace("PAIRS", pairs), values.toArray())) {
-			values.add(0, Row.micros(lease));
-			changes(this.sql.renew.replace("PAIRS", pairs), values.toArray());
-			try (ResultSet rows = statement.executeQuery()) {
-				while (rows.next()) {
-					Object key = rows.getObject(1);
-					owned.add(List.of(
-							(key instanceof byte[] bytes) ? new String(bytes, StandardCharsets.UTF_8) : key.toString(),
-							rows.getString(2)));
-				}
+		try (PreparedStatement statement = prepare(this.sql.readRenewed.replace("PAIRS", pairs),
+				values.subList(1, values.size()).toArray()); ResultSet rows = statement.executeQuery()) {
+			while (rows.next()) {
+				owned.add(List.of(this.sql.platform.text(rows.getObject(1)), rows.getString(2)));
 			}
 		}
-		return renewals.stream().map((each) -> owned.contains(List.of(each.key(), each.owner()))).toList();
+		return renewals.stream()
+			.filter((each) -> owned.contains(List.of(each.key(), each.owner())))
+			.collect(Collectors.toSet());
 	}
 
 	Row read(String key) throws SQLException {
@@ -139,9 +137,9 @@ record Session(Connection connection, Statements sql) {
 		return expired.size() == Statements.MOST_EXPIRED;
 	}
 
-	void execute(String statement) throws SQLException {
+	boolean execute(String statement) throws SQLException {
 		try (PreparedStatement prepared = prepare(statement)) {
-			prepared.execute();
+			return prepared.execute();
 		}
 	}
 

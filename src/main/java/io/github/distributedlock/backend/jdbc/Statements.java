@@ -65,7 +65,8 @@ final class Statements {
 		this.readRenewed = text("select lock_key, owner from TABLE" + renewed);
 		this.read = text("select owner, state, ends_at, fencing_token, waiters, version, NOW"
 				+ " from (select 1 as one) always left join TABLE on lock_key = ?");
-		this.insert = text("insert into TABLE (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)");
+		this.insert = text("insert into TABLE (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)"
+				+ (upserts ? " on conflict do nothing" : ""));
 		this.change = text("update TABLE set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
 				+ " version = version + 1 where version = ? and lock_key = ?");
 		this.changeAndNotify = "with changed as (" + this.change

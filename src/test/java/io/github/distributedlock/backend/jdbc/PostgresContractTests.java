@@ -1,0 +1,49 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.tck.LockBackendContractTests;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * Locks in PostgreSQL keep the contract of every store.
+ */
+@Tag("thorough")
+class PostgresContractTests extends LockBackendContractTests {
+
+	private final AtomicInteger tables = new AtomicInteger();
+
+	private Postgres server;
+
+	private HikariDataSource pool;
+
+	@BeforeAll
+	void start() {
+		this.server = new Postgres();
+		this.pool = this.server.pool();
+	}
+
+	@AfterAll
+	void stop() {
+		this.pool.close();
+		this.server.close();
+	}
+
+	@Override
+	protected LockBackend backend(String store) {
+		String table = "locks_" + this.tables.incrementAndGet();
+		new JdbcTemplate(this.pool).execute(Platform.POSTGRESQL.schema(table));
+		return new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table(table));
+	}
+
+	@Override
+	protected boolean knowsWhoHears() {
+		return false;
+	}
+
+}
