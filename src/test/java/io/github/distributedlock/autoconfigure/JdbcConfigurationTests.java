@@ -3,10 +3,7 @@ package io.github.distributedlock.autoconfigure;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 
 import javax.sql.DataSource;
 
@@ -14,12 +11,9 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
-import io.github.distributedlock.fixtures.OwnThreads;
-import io.github.distributedlock.fixtures.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -47,9 +41,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class JdbcConfigurationTests {
 
 	private static final String ALWAYS = "distributed-lock.jdbc.initialize-schema=always";
-
-	@RegisterExtension
-	final OwnThreads threads = new OwnThreads();
 
 	@TempDir
 	private Path directory;
@@ -113,22 +104,6 @@ class JdbcConfigurationTests {
 			.withConfiguration(AutoConfigurations.of(Contexts.scriptAutoConfiguration()))
 			.withUserConfiguration(EarlyLock.class)
 			.run((context) -> assertThat(context).hasNotFailed());
-	}
-
-	@Test
-	void eightThatStartAtOnceOnAnEmptyDatabaseAllStart() throws Exception {
-		CountDownLatch together = new CountDownLatch(1);
-		List<CompletableFuture<Throwable>> starts = new ArrayList<>();
-		for (int start = 0; start < 8; start++) {
-			starts.add(CompletableFuture.supplyAsync(() -> {
-				Patience.await(together, "all to be there");
-				return failure(inFile(ALWAYS));
-			}, this.threads));
-		}
-		together.countDown();
-		for (CompletableFuture<Throwable> start : starts) {
-			assertThat(Patience.get(start, "the start")).isNull();
-		}
 	}
 
 	@Test
@@ -233,12 +208,6 @@ class JdbcConfigurationTests {
 
 	private String file() {
 		return "jdbc:h2:file:" + this.directory.resolve("locks");
-	}
-
-	private static Throwable failure(ApplicationContextRunner application) {
-		Throwable[] failure = new Throwable[1];
-		application.run((context) -> failure[0] = context.getStartupFailure());
-		return failure[0];
 	}
 
 	private static List<String> owners(DataSource dataSource, String table) {

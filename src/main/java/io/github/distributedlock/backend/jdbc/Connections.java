@@ -127,8 +127,8 @@ final class Connections {
 		private @Nullable Borrowed kept;
 
 		/**
-		 * Does something that may be done twice: the connection may have been ended
-		 * while nobody used it.
+		 * Does something that may be done twice: the connection may have been ended while
+		 * nobody used it.
 		 */
 		<T extends @Nullable Object> T run(String name, Step<T> step) {
 			this.mutex.lock();

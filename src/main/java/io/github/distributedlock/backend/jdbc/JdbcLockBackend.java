@@ -138,8 +138,8 @@ public final class JdbcLockBackend implements LockBackend {
 		try {
 			boolean more = true;
 			while (more && !this.housekeeping.isShutdown()) {
-				more = this.connections.run("delete rows of released locks", (session) -> session
-					.deleteExpired(this.settings.retention(), this.settings.fencedRetention()));
+				more = this.connections.run("delete rows of released locks",
+						(session) -> session.deleteExpired(this.settings.retention(), this.settings.fencedRetention()));
 			}
 		}
 		catch (RuntimeException ex) {
@@ -199,8 +199,8 @@ public final class JdbcLockBackend implements LockBackend {
 		Set<Renewal> owned = new HashSet<>();
 		renewals.stream()
 			.collect(Collectors.groupingBy(Renewal::lease))
-			.forEach((lease, same) -> owned.addAll(this.renewals.run("renew " + same.size() + " locks",
-					(session) -> session.renew(same, lease))));
+			.forEach((lease, same) -> owned
+				.addAll(this.renewals.run("renew " + same.size() + " locks", (session) -> session.renew(same, lease))));
 		return renewals.stream().map(owned::contains).toList();
 	}
 
@@ -213,8 +213,7 @@ public final class JdbcLockBackend implements LockBackend {
 	public HandOverResult pass(String owner, Claim next, boolean yields) {
 		awaitHearing(next.instance());
 		return run("pass on", next.key(), (session) -> {
-			Change passing = change(session, next.key(),
-					(row) -> row.pass(owner, next, yields).acquire(next, true));
+			Change passing = change(session, next.key(), (row) -> row.pass(owner, next, yields).acquire(next, true));
 			return HandOverResult.of(passing.before().isOwnedBy(owner), passing.after().answer(next));
 		});
 	}
