@@ -54,8 +54,8 @@ class ArchitectureTests {
 			Map.entry("integration", Set.of("", "concurrent")), //
 			Map.entry("shedlock", Set.of("")));
 
-	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.jdbc",
-			ROOT + ".backend.memory", ROOT + ".engine", ROOT + ".concurrent", ROOT + ".shedlock" };
+	private static final String[] WITHOUT_SPRING = { ROOT, ROOT + ".backend", ROOT + ".backend.memory",
+			ROOT + ".backend.jdbc", ROOT + ".engine", ROOT + ".concurrent", ROOT + ".shedlock" };
 
 	private static final Set<String> NAMES_THAT_SAY_NOTHING = Set.of("impl", "internal", "util", "common", "support");
 
@@ -74,7 +74,7 @@ class ArchitectureTests {
 			"backend.AcquireResult", "backend.Claim", "backend.ForwardingLockBackend", "backend.Holder",
 			"backend.LockBackend", "backend.LockFeature", "backend.ReleaseListener", "backend.ReleaseNotification",
 			"backend.Waiter", //
-			"backend.jdbc.JdbcLockBackend", "backend.jdbc.JdbcLockSettings", "backend.memory.InMemoryLockBackend", //
+			"backend.memory.InMemoryLockBackend", "backend.jdbc.JdbcLockBackend", "backend.jdbc.JdbcLockSettings", //
 			"concurrent.JdkLocks", "integration.DistributedLockRegistry",
 			"integration.RenewableDistributedLockRegistry", "shedlock.DistributedLockProvider", //
 			REDIS + "RedisLockBackend", REDIS + "RedisLockSettings", REDIS + "Atomicity", REDIS + "connection.Signals", //

@@ -96,7 +96,9 @@ public interface LockBackend extends AutoCloseable {
 	boolean leaveToExpire(String key, String owner, Duration rest);
 
 	/**
-	 * What this store does besides plain exclusive locks. Always the same; does no I/O.
+	 * What this store does besides plain exclusive locks. Does no I/O. Always the same,
+	 * but that {@link LockFeature#NOTIFICATIONS} may be missing until the store knows its
+	 * server: the engine asks a {@link Listening} whether they arrive.
 	 * @return nothing, unless said otherwise
 	 */
 	default Set<LockFeature> features() {

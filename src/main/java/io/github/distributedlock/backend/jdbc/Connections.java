@@ -109,10 +109,12 @@ final class Connections {
 		try (connection) {
 			if (broken) {
 				connection.abort(Runnable::run);
+				// Fails now, from which a pool learns that it must not lend it again.
+				connection.createStatement().close();
 			}
 		}
 		catch (SQLException ex) {
-			logger.debug("Could not close a connection", ex);
+			logger.debug("Ended a connection", ex);
 		}
 	}
 
