@@ -140,8 +140,12 @@ public final class CurrentLock implements AutoCloseable {
 	 * @return the handles, innermost first
 	 */
 	public static List<LockHandle> all() {
+		CurrentLock innermost = open();
+		if (innermost == null) {
+			return List.of(); // Mostly, and then nothing is made.
+		}
 		List<LockHandle> handles = new ArrayList<>();
-		for (CurrentLock binding = open(); binding != null; binding = binding.outer) {
+		for (CurrentLock binding = innermost; binding != null; binding = binding.outer) {
 			if (binding.reentrant) {
 				handles.add(binding.handle);
 			}

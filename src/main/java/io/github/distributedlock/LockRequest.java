@@ -1,6 +1,7 @@
 package io.github.distributedlock;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -379,15 +380,14 @@ public final class LockRequest {
 		if (Objects.requireNonNull(keys, "keys").isEmpty()) {
 			throw new IllegalArgumentException("A lock needs at least one key");
 		}
-		int index = 0;
-		for (@Nullable
-		String key : keys) {
+		List<@Nullable String> given = (keys instanceof List<String> list) ? list : new ArrayList<>(keys);
+		for (int index = 0; index < given.size(); index++) {
+			String key = given.get(index);
 			if (key == null || key.isBlank()) {
 				throw new IllegalArgumentException("Lock key " + index + " of " + LockException.printable(keys) + " is "
 						+ ((key != null) ? "blank" : "null")
 						+ ": it would lock more, or less, than was meant. Check what it is made from");
 			}
-			index++;
 		}
 		List<String> distinct = List.copyOf((keys.size() == 1) ? keys : new LinkedHashSet<>(keys));
 		if (distinct.size() > MOST_KEYS) {

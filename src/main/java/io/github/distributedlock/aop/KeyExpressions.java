@@ -2,9 +2,9 @@ package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockException;
 import org.jspecify.annotations.Nullable;
@@ -13,9 +13,10 @@ import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.core.env.PropertyResolver;
-import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.common.LiteralExpression;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
@@ -34,9 +35,9 @@ final class KeyExpressions {
 	private final Map<String, Integer> parameters;
 
 	/**
-	 * The strings of the annotation, and their text and values.
+	 * The strings of the annotation, each as its text and values.
 	 */
-	private final Map<String, List<Expression>> expressions = new LinkedHashMap<>();
+	private final List<List<Part>> strings;
 
 	private final @Nullable List<String> constant;
 
@@ -44,22 +45,44 @@ final class KeyExpressions {
 		this.annotated = annotated;
 		this.shared = shared;
 		this.parameters = KeyContext.parameters(annotated);
-		for (String written : annotated.annotation().key()) {
-			if (written.isBlank()) {
-				throw annotated.refuse("key", written, "is blank", "write an expression, or leave the key out");
-			}
-			this.expressions.put(written, new KeyParser(annotated, written, properties, this.parameters).parse());
-		}
-		if (this.expressions.isEmpty()) {
+		this.strings = Stream.of(annotated.annotation().key()).map((written) -> parts(written, properties)).toList();
+		if (this.strings.isEmpty()) {
 			this.constant = List.of(annotated.namedClass().getName() + "." + annotated.method().getName());
 		}
 		else {
-			boolean same = this.expressions.values()
-				.stream()
-				.flatMap(List::stream)
-				.allMatch(LiteralExpression.class::isInstance);
+			boolean same = this.strings.stream().flatMap(List::stream).allMatch((part) -> part.code == null);
 			this.constant = same ? evaluate(this, new Object[0]) : null;
 		}
+	}
+
+	private List<Part> parts(String written, PropertyResolver properties) {
+		if (written.isBlank()) {
+			throw this.annotated.refuse("key", written, "is blank", "write an expression, or leave the key out");
+		}
+		List<Part> parts = new ArrayList<>();
+		String text = "";
+		for (Expression each : new KeyParser(this.annotated, written, properties, this.parameters).parse()) {
+			if (each instanceof LiteralExpression) {
+				text += each.getExpressionString();
+			}
+			else {
+				parts.add(new Part(written, text, each, argument(each)));
+				text = "";
+			}
+		}
+		if (!text.isEmpty()) {
+			parts.add(new Part(written, text, null, -1));
+		}
+		return List.copyOf(parts);
+	}
+
+	/**
+	 * Which argument an expression is, if it is no more than that.
+	 */
+	private int argument(Expression expression) {
+		SpelNode node = (expression instanceof SpelExpression code) ? code.getAST() : null;
+		String name = (node instanceof VariableReference) ? node.toStringAST().substring(1) : "root";
+		return name.equals("root") ? -1 : this.parameters.getOrDefault(name, -1);
 	}
 
 	/**
@@ -75,61 +98,65 @@ final class KeyExpressions {
 	 * of a type that cannot be a key
 	 */
 	List<String> evaluate(Object target, Object[] args) {
-		Method method = this.annotated.method();
-		EvaluationContext context = new KeyContext(this.shared, this.parameters,
-				new KeyContext.Root(method, method.getName(), target, this.annotated.beanClass(), args));
-		List<String> keys = new ArrayList<>();
-		this.expressions.forEach((written, parts) -> {
-			List<String> joined = texts(written, parts.get(0), context);
-			for (Expression part : parts.subList(1, parts.size())) {
-				joined = join(joined, texts(written, part, context));
-			}
-			keys.addAll(joined);
-		});
+		if (this.strings.size() == 1) {
+			return evaluate(this.strings.get(0), target, args);
+		}
+		return this.strings.stream().flatMap((parts) -> evaluate(parts, target, args).stream()).toList();
+	}
+
+	private List<String> evaluate(List<Part> parts, Object target, Object[] args) {
+		List<String> keys = texts(parts.get(0), target, args);
+		for (int i = 1; i < parts.size(); i++) {
+			keys = join(keys, texts(parts.get(i), target, args));
+		}
 		return keys;
 	}
 
 	private static List<String> join(List<String> keys, List<String> texts) {
 		if (keys.size() == 1 && texts.size() == 1) {
-			return List.of(keys.get(0) + texts.get(0));
+			return List.of(keys.get(0).concat(texts.get(0)));
 		}
 		return keys.stream().flatMap((key) -> texts.stream().map(key::concat)).toList();
 	}
 
-	private List<String> texts(String written, Expression part, EvaluationContext context) {
-		if (part instanceof LiteralExpression) {
-			return List.of(part.getExpressionString());
+	private List<String> texts(Part part, Object target, Object[] args) {
+		Expression code = part.code;
+		if (code == null) {
+			return List.of(part.text);
 		}
-		Object value = value(written, part, context);
+		Object value = (part.argument >= 0) ? args[part.argument] : value(part, code, target, args);
 		try {
-			return KeyText.of(value);
+			return KeyText.of(part.text, value);
 		}
 		catch (IllegalArgumentException ex) {
-			throw failed(written, part, String.valueOf(ex.getMessage()), ex);
+			throw failed(part, code, String.valueOf(ex.getMessage()), ex);
 		}
 	}
 
-	private @Nullable Object value(String written, Expression part, EvaluationContext context) {
+	private @Nullable Object value(Part part, Expression code, Object target, Object[] args) {
+		Method method = this.annotated.method();
 		try {
-			Object value = part.getValue(context);
-			if (part instanceof SpelExpression sum && KeyParser.isPlus(sum.getAST()) && !(value instanceof Number)) {
+			Object value = code.getValue(new KeyContext(this.shared, this.parameters,
+					new KeyContext.Root(method, method.getName(), target, this.annotated.beanClass(), args)));
+			if (code instanceof SpelExpression sum && KeyParser.isPlus(sum.getAST()) && !(value instanceof Number)) {
 				throw new IllegalArgumentException("an operand is text, which a template joins: #{#a}#{#b}");
 			}
 			return value;
 		}
 		catch (RuntimeException ex) {
 			List<Throwable> causes = LockException.causes(ex);
-			throw failed(written, part, "could not be evaluated (" + causes.get(causes.size() - 1).getMessage() + ")",
-					ex);
+			throw failed(part, code, "could not be evaluated (" + causes.get(causes.size() - 1).getMessage() + ")", ex);
 		}
 	}
 
-	private IllegalArgumentException failed(String written, Expression part, String why, RuntimeException cause) {
-		String expression = part.getExpressionString();
+	private IllegalArgumentException failed(Part part, Expression code, String why, RuntimeException cause) {
+		String expression = code.getExpressionString();
 		String remedy = !why.equals("is null") ? ""
 				: ": check it before the call, or write what to lock instead, (" + expression + " ?: 'none')";
-		return new IllegalArgumentException(this.annotated.describe("key", written)
-				+ (expression.equals(written) ? "" : ", of which " + expression) + " " + why + remedy, cause);
+		return new IllegalArgumentException(
+				this.annotated.describe("key", part.written)
+						+ (expression.equals(part.written) ? "" : ", of which " + expression) + " " + why + remedy,
+				cause);
 	}
 
 	/**
@@ -145,6 +172,18 @@ final class KeyExpressions {
 			new BindingReflectionHintsRegistrar().registerReflectionHints(hints,
 					this.annotated.method().getGenericParameterTypes());
 		}
+	}
+
+	/**
+	 * A part of a string of the annotation.
+	 *
+	 * @param written the string
+	 * @param text what the part begins with
+	 * @param code the value that follows, {@code null} at the end of the string
+	 * @param argument the index of the argument that the value is, -1 if it takes more to
+	 * know it
+	 */
+	private record Part(String written, String text, @Nullable Expression code, int argument) {
 	}
 
 }

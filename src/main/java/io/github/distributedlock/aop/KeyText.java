@@ -29,11 +29,12 @@ final class KeyText {
 
 	/**
 	 * The text of a value.
+	 * @param before what to put before it
 	 * @return one text, or one for each element of a collection or array
 	 * @throws IllegalArgumentException that says what the value is, to be put after its
 	 * name
 	 */
-	static List<String> of(@Nullable Object value) {
+	static List<String> of(String before, @Nullable Object value) {
 		Collection<?> elements = null;
 		if (value instanceof Collection<?> collection) {
 			elements = collection;
@@ -42,12 +43,12 @@ final class KeyText {
 			elements = Arrays.asList(ObjectUtils.toObjectArray(value));
 		}
 		if (elements == null) {
-			return List.of(one(value, "is "));
+			return List.of(before.concat(one(value, "is ")));
 		}
 		if (elements.isEmpty()) {
 			throw new IllegalArgumentException("is empty, and there would be nothing to lock");
 		}
-		return elements.stream().map((element) -> one(element, "has an element that is ")).toList();
+		return elements.stream().map((element) -> before.concat(one(element, "has an element that is "))).toList();
 	}
 
 	private static String one(@Nullable Object value, String verb) {

@@ -63,7 +63,19 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the claim
 	 */
 	public static Claim of(String key, String owner, String instance, Duration lease) {
-		return new Claim(key, owner, Waiter.exclusive(instance), lease, false, NO_GRANT);
+		return of(key, owner, Waiter.exclusive(instance), lease);
+	}
+
+	/**
+	 * Claims a key for one owner.
+	 * @param key the user's key
+	 * @param owner the owner token
+	 * @param waiter what is registered if this has to wait
+	 * @param lease for how long
+	 * @return the claim
+	 */
+	public static Claim of(String key, String owner, Waiter waiter, Duration lease) {
+		return new Claim(key, owner, waiter, lease, false, NO_GRANT);
 	}
 
 	/**

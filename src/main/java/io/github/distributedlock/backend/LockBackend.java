@@ -265,22 +265,6 @@ public interface LockBackend extends AutoCloseable {
 	}
 
 	/**
-	 * Gives several keys back, each as {@link #release} does; the last one first. One
-	 * that fails may leave those that come after it as they are.
-	 * @param keys the user's keys, all of the same {@linkplain #node(String) node}, at
-	 * most {@link #largestBatch()}
-	 * @param owner the owner token
-	 * @return for each key, in order, whether the owner owned it
-	 */
-	default List<Boolean> releaseAll(List<String> keys, String owner) {
-		Boolean[] owned = new Boolean[keys.size()];
-		for (int i = keys.size() - 1; i >= 0; i--) {
-			owned[i] = release(keys.get(i), owner);
-		}
-		return List.of(owned);
-	}
-
-	/**
 	 * Shares a key with others from now on. Its owner keeps its lease as it is, and
 	 * whatever concerns the owner from then on concerns its share: {@code renew},
 	 * {@code release} and {@code leaveToExpire}. With {@linkplain LockFeature#PLACES

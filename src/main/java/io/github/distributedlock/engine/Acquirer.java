@@ -24,7 +24,6 @@ import io.github.distributedlock.WaitObserver;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockFeature;
 import io.github.distributedlock.engine.EngineTime.Workers;
-import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +47,7 @@ final class Acquirer {
 
 	private final int maxKeyBytes;
 
-	private final RunningCalls calls;
+	private final Lifecycle lifecycle;
 
 	private final EngineHandle.Factory handles;
 
@@ -70,14 +69,14 @@ final class Acquirer {
 
 	private final LongAdder asking = new LongAdder();
 
-	Acquirer(LockEngineBuilder settings, RunningCalls calls, EngineHandle.Factory handles,
+	Acquirer(LockEngineBuilder settings, Lifecycle lifecycle, EngineHandle.Factory handles,
 			RequestAcquisition.Factory acquisitions, Leases leases, NodeTasks tasks, Workers workers) {
 		this.contextCapture = settings.contextCapture;
 		this.backend = settings.backend;
 		this.leaseTime = settings.watchdogTimeout;
 		this.maxKeyBytes = settings.maxKeyBytes;
 		this.waitObserver = settings.waitObserver;
-		this.calls = calls;
+		this.lifecycle = lifecycle;
 		this.handles = handles;
 		this.reentrancy = handles.reentrancy();
 		this.acquisitions = acquisitions;
@@ -99,7 +98,7 @@ final class Acquirer {
 	 * @return the handle, or {@code null} if a key was busy for all that time
 	 */
 	@Nullable LockHandle acquire(LockRequest request, Wait wait) {
-		Call call = this.calls.begin(request.awaitedOnStop());
+		this.lifecycle.begin(wait, request.awaitedOnStop());
 		EngineHandle handle = null;
 		boolean interrupted = false;
 		try {
@@ -111,14 +110,14 @@ final class Acquirer {
 			HoldOptions options = HoldOptions.of(request, this.leaseTime);
 			List<Hold> reentered = this.reentrancy.reenter(keys, options);
 			if (reentered != null) {
-				handle = open(reentered, keys, options, request.detached(), call, this.reentrancy);
+				handle = open(reentered, keys, options, request.detached(), wait, this.reentrancy);
 				return handle;
 			}
 			if (interrupted && wait.isAllowed()) {
 				wait.interrupted("before");
 			}
 			wait.observedBy(this.waitObserver, request);
-			handle = ask(keys, options, wait, call);
+			handle = ask(keys, options, wait);
 			return handle;
 		}
 		catch (InterruptedException ex) {
@@ -131,7 +130,7 @@ final class Acquirer {
 				Thread.currentThread().interrupt();
 			}
 			if (handle == null) {
-				this.calls.end(call);
+				this.lifecycle.end(wait);
 			}
 		}
 	}
@@ -183,8 +182,7 @@ final class Acquirer {
 		}
 	}
 
-	private @Nullable EngineHandle ask(List<String> keys, HoldOptions options, Wait wait, Call call)
-			throws InterruptedException {
+	private @Nullable EngineHandle ask(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {
 		EngineHandle handle = null;
 		boolean done = false;
 		this.asking.increment();
@@ -193,7 +191,7 @@ final class Acquirer {
 			wait.run(acquisition);
 			List<Hold> holds = acquisition.holds();
 			if (holds != null) {
-				handle = open(holds, keys, options, options.request().detached(), call, this.reentrancy);
+				handle = open(holds, keys, options, options.request().detached(), wait, this.reentrancy);
 			}
 			publish(handle, options, wait);
 			wait.end(handle != null);
@@ -212,7 +210,7 @@ final class Acquirer {
 		}
 	}
 
-	private EngineHandle open(List<Hold> holds, List<String> keys, HoldOptions options, boolean detached, Call call,
+	private EngineHandle open(List<Hold> holds, List<String> keys, HoldOptions options, boolean detached, Wait call,
 			Reentrancy reentrancy) {
 		try {
 			return this.handles.open(holds, keys, options.mode(), detached, call);
@@ -240,12 +238,12 @@ final class Acquirer {
 	 * @return the result, to be cancelled, or completed by others, if it is not wanted
 	 */
 	<T> CompletableFuture<T> acquireAsync(LockRequest request, Wait wait, Function<@Nullable LockHandle, T> result) {
-		Call call = this.calls.begin(request.awaitedOnStop());
+		this.lifecycle.begin(wait, request.awaitedOnStop());
 		this.asking.increment();
 		boolean begun = false;
 		try {
 			CompletableFuture<T> future = new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime),
-					wait, result, call, captureContext())
+					wait, result, captureContext())
 				.begin();
 			begun = true;
 			return future;
@@ -256,7 +254,7 @@ final class Acquirer {
 		finally {
 			if (!begun) {
 				this.asking.decrement();
-				this.calls.end(call);
+				this.lifecycle.end(wait);
 			}
 		}
 	}
@@ -335,8 +333,6 @@ final class Acquirer {
 
 		private final Function<@Nullable LockHandle, T> result;
 
-		private final Call call;
-
 		private final UnaryOperator<Runnable> inContext;
 
 		private final Reentrancy reentrancy = Acquirer.this.handles.reentrancyOf(CurrentLock.chain());
@@ -351,13 +347,12 @@ final class Acquirer {
 		private @Nullable Throwable failure;
 
 		private Pending(List<String> keys, HoldOptions options, Wait wait, Function<@Nullable LockHandle, T> result,
-				Call call, UnaryOperator<Runnable> inContext) {
+				UnaryOperator<Runnable> inContext) {
 			super((task) -> Acquirer.this.workers.callback(once(task, inContext)));
 			this.keys = keys;
 			this.options = options;
 			this.wait = wait;
 			this.result = result;
-			this.call = call;
 			this.inContext = inContext;
 		}
 
@@ -387,7 +382,7 @@ final class Acquirer {
 		}
 
 		private EngineHandle open(List<Hold> holds) {
-			return Acquirer.this.open(holds, this.keys, this.options, true, this.call, this.reentrancy);
+			return Acquirer.this.open(holds, this.keys, this.options, true, this.wait, this.reentrancy);
 		}
 
 		@Override
@@ -413,7 +408,7 @@ final class Acquirer {
 			}
 			finally {
 				if (this.handle == null) {
-					Acquirer.this.calls.end(this.call);
+					Acquirer.this.lifecycle.end(this.wait);
 				}
 			}
 			if (this.handle == null && isDone() && !this.wait.isObserved()) {

@@ -17,7 +17,6 @@ import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
-import io.github.distributedlock.engine.RunningCalls.Call;
 import io.github.distributedlock.engine.EngineTime.Workers;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
@@ -65,7 +64,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	/**
 	 * Ends with it.
 	 */
-	private final Call call;
+	private final Wait call;
 
 	/**
 	 * Cancels the warning that it is held too long.
@@ -77,7 +76,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 */
 	private volatile @Nullable CurrentLock binding;
 
-	private EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, Call call, Factory engine) {
+	private EngineHandle(List<Hold> holds, List<String> keys, LockMode mode, Wait call, Factory engine) {
 		this.holds = holds;
 		this.keys = keys;
 		this.mode = mode;
@@ -99,7 +98,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	/**
 	 * The call that ends with it.
 	 */
-	Call call() {
+	Wait call() {
 		return this.call;
 	}
 
@@ -253,7 +252,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 					&& held;
 		}
 		finally {
-			this.engine.calls.end(this.call);
+			this.engine.lifecycle.end(this.call);
 		}
 	}
 
@@ -269,7 +268,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		}
 		List<Hold> ended = ended();
 		this.engine.releaser.downgradeAsync((ended.size() < this.holds.size()) ? downgraded() : List.of());
-		return this.engine.releaser.releaseAsync(ended, () -> this.engine.calls.end(this.call));
+		return this.engine.releaser.releaseAsync(ended, () -> this.engine.lifecycle.end(this.call));
 	}
 
 	@Override
@@ -287,7 +286,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 				way.accept(this.holds);
 			}
 			finally {
-				this.engine.calls.end(this.call);
+				this.engine.lifecycle.end(this.call);
 			}
 		}
 	}
@@ -349,7 +348,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 * for never
 	 * @param warnedOfThread whether it was warned of a handle that another thread closes
 	 */
-	record Factory(RunningCalls calls, Leases leases, Releaser releaser, Workers workers, EngineTime time,
+	record Factory(Lifecycle lifecycle, Leases leases, Releaser releaser, Workers workers, EngineTime time,
 			@Nullable Duration warnHeldAfter, AtomicBoolean warnedOfThread) {
 
 		/**
@@ -371,7 +370,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		 * @param detached whether it is not bound to the calling thread
 		 * @param call ends with it
 		 */
-		EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Call call) {
+		EngineHandle open(List<Hold> holds, List<String> keys, LockMode mode, boolean detached, Wait call) {
 			EngineHandle handle = new EngineHandle(holds, keys, mode, call, this);
 			if (!detached) {
 				handle.binding = CurrentLock.bind(handle);

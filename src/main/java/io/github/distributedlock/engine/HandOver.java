@@ -35,7 +35,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	 * @return the hold, guarded
 	 */
 	Hold begin(Ownership ownership, Hold.Place place, HoldOptions options, OptionalLong fencingToken) {
-		Hold hold = new Hold(ownership, place, options, fencingToken, this.time);
+		Hold hold = new Hold(ownership, place, options, fencingToken);
 		ownership.take(hold);
 		this.leases.guard(ownership);
 		return hold;
@@ -60,7 +60,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 				|| left < ownership.wholeLease() / 2 || left > options.lease()) {
 			return null;
 		}
-		Hold hold = new Hold(ownership, place, options, OptionalLong.empty(), this.time);
+		Hold hold = new Hold(ownership, place, options, OptionalLong.empty());
 		return ownership.take(hold) ? hold : null;
 	}
 

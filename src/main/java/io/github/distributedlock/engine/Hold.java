@@ -74,15 +74,10 @@ final class Hold implements Ownership.State {
 
 	private final OptionalLong fencingToken;
 
-	private final EngineTime time;
-
 	/**
-	 * Since when its request has all its keys, or, until it has, this one; by the
-	 * monotonic clock, and by the wall clock.
+	 * Since when its request has all its keys, or, until it has, this one.
 	 */
 	private volatile long since;
-
-	private volatile long sinceWall;
 
 	/**
 	 * Changed only by this hold's monitor.
@@ -118,14 +113,12 @@ final class Hold implements Ownership.State {
 	 * Creates one that has not taken its key yet.
 	 * @param place its place in the local queue, which it gives up when it ends
 	 */
-	Hold(Ownership ownership, Place place, HoldOptions options, OptionalLong fencingToken, EngineTime time) {
+	Hold(Ownership ownership, Place place, HoldOptions options, OptionalLong fencingToken) {
 		this.options = options;
 		this.ownership = ownership;
 		this.place = place;
 		this.fencingToken = fencingToken;
-		this.time = time;
-		this.since = time.nanoTime();
-		this.sinceWall = time.wallNanos();
+		this.since = ownership.time().nanoTime();
 		this.exclusive = options.isShared() ? 0 : 1;
 		this.minHold = options.minHold();
 		this.expireOnClose = options.request().expireOnClose();
@@ -183,7 +176,7 @@ final class Hold implements Ownership.State {
 	}
 
 	private long nanosHeld() {
-		return this.time.nanoTime() - this.since;
+		return this.ownership.time().nanoTime() - this.since;
 	}
 
 	/**
@@ -191,10 +184,9 @@ final class Hold implements Ownership.State {
 	 * @param since from when all that is limited in time counts
 	 * @return {@code false} if it is lost already
 	 */
-	boolean collected(Moment since) {
-		this.since = since.nanos();
-		this.sinceWall = since.wall();
-		return this.ownership.collected(this, since.nanos());
+	boolean collected(long since) {
+		this.since = since;
+		return this.ownership.collected(this, since);
 	}
 
 	/**
@@ -238,7 +230,7 @@ final class Hold implements Ownership.State {
 	 * For how long it can go on, as long as its requests and the store let it.
 	 */
 	long longest() {
-		return this.options.renewed() ? this.ownership.maxHoldLeft(this.time.nanoTime())
+		return this.options.renewed() ? this.ownership.maxHoldLeft(this.ownership.time().nanoTime())
 				: this.ownership.leftOnServer();
 	}
 
@@ -330,9 +322,10 @@ final class Hold implements Ownership.State {
 			.map(Thread::getName)
 			.findFirst()
 			.orElse(null);
+		long held = now.nanos() - this.since;
 		return new EngineSnapshot.Hold(key(), owner(), this.options.name(), this.ownership.mode(),
-				Duration.ofNanos(Math.max(0, lease().left(now))), Instant.ofEpochSecond(0, this.sinceWall), held(),
-				this.ownership.renewals(), thread,
+				Duration.ofNanos(Math.max(0, lease().left(now))), Instant.ofEpochSecond(0, now.wall() - held),
+				Duration.ofNanos(held), this.ownership.renewals(), thread,
 				this.fencingToken.isPresent() ? this.fencingToken.getAsLong() : null);
 	}
 

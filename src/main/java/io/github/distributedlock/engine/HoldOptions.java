@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,8 +117,9 @@ record HoldOptions(LockRequest request, Duration leaseTime) {
 
 	/**
 	 * What to ask of the store.
+	 * @param instance its exclusive requests
 	 */
-	Claim claim(String key, String owner, String instance) {
+	Claim claim(String key, String owner, Waiter instance) {
 		return Claim.of(key, owner, instance, this.leaseTime).mode(mode()).fair(fair()).fenced(fenced());
 	}
 

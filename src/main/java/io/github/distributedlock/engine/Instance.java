@@ -5,6 +5,8 @@ import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.github.distributedlock.backend.Waiter;
+
 /**
  * The identity of this JVM in the store: {@code app@host/pid#random}, so that the owner
  * of a lock can be found by its name. The random part is made at run time: neither a
@@ -19,16 +21,26 @@ final class Instance {
 	 */
 	private final String prefix;
 
+	/**
+	 * Its requests that want a key alone.
+	 */
+	private final Waiter exclusive;
+
 	private final AtomicLong acquisitions = new AtomicLong();
 
 	Instance(String application) {
 		this.id = plain(application) + "@" + plain(host()) + "/" + ProcessHandle.current().pid() + "#"
 				+ Long.toString(new SecureRandom().nextLong() & Long.MAX_VALUE, Character.MAX_RADIX);
 		this.prefix = this.id + ":";
+		this.exclusive = Waiter.exclusive(this.id);
 	}
 
 	String id() {
 		return this.id;
+	}
+
+	Waiter exclusive() {
+		return this.exclusive;
 	}
 
 	/**

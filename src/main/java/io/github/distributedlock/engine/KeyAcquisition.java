@@ -532,8 +532,8 @@ final class KeyAcquisition implements Acquisition {
 				.build();
 		}
 		EngineTime time = this.engine.time;
-		Ownership ownership = new Ownership(key(), this.claim.owner(), this.options, lease, begin,
-				this.sliceStart.orElseGet(time::nanoTime), unsettledBefore, time);
+		Ownership ownership = new Ownership(this.claim, this.options, lease, begin,
+				this.sliceStart.isPresent() ? this.sliceStart.getAsLong() : time.nanoTime(), unsettledBefore, time);
 		if (ownership.isOver()) {
 			this.failure = LockBackendException
 				.of("Lock '" + LockException.printable(key()) + "' was granted, but the answer took"
@@ -646,7 +646,7 @@ final class KeyAcquisition implements Acquisition {
 		 * @param era when the request was made, and served
 		 */
 		KeyAcquisition begin(String key, HoldOptions options, Wait wait, String owner, int era) {
-			return new KeyAcquisition(this, options.claim(key, owner, this.instance.id()), options, wait, era);
+			return new KeyAcquisition(this, options.claim(key, owner, this.instance.exclusive()), options, wait, era);
 		}
 
 	}

@@ -7,11 +7,16 @@ import java.time.Duration;
  * it ends here before it ends there.
  *
  * @param sent when the command was sent
+ * @param sentWall the same by the wall clock
  * @param nanos how long the lease is
  */
-record Lease(Moment sent, long nanos) {
+record Lease(long sent, long sentWall, long nanos) {
 
 	private static final long LEAST_MARGIN = Duration.ofMillis(10).toNanos();
+
+	Lease(Moment sent, long nanos) {
+		this(sent.nanos(), sent.wall(), nanos);
+	}
 
 	/**
 	 * How much earlier than the server we take it for run out: clocks differ in speed,
@@ -27,7 +32,7 @@ record Lease(Moment sent, long nanos) {
 	 * clock counts.
 	 */
 	long left(Moment now) {
-		return isSuspect(now) ? this.nanos - margin() - (now.wall() - this.sent.wall()) : monotonicLeft(now);
+		return isSuspect(now) ? this.nanos - margin() - (now.wall() - this.sentWall) : monotonicLeft(now);
 	}
 
 	/**
@@ -40,12 +45,12 @@ record Lease(Moment sent, long nanos) {
 	/**
 	 * When to renew it: after a third of it.
 	 */
-	long toRenewal(Moment now) {
-		return this.nanos / 3 - elapsed(now);
+	long toRenewal(long now) {
+		return this.nanos / 3 - (now - this.sent);
 	}
 
 	boolean isSuspect(Moment now) {
-		return (now.wall() - this.sent.wall()) - elapsed(now) > margin();
+		return (now.wall() - this.sentWall) - elapsed(now) > margin();
 	}
 
 	/**
@@ -56,7 +61,7 @@ record Lease(Moment sent, long nanos) {
 	}
 
 	private long elapsed(Moment now) {
-		return now.nanos() - this.sent.nanos();
+		return now.nanos() - this.sent;
 	}
 
 	/**

@@ -134,8 +134,7 @@ final class Leases {
 	 * Undoes what was sent for an ownership and never answered, once it has ended.
 	 */
 	void cleanUp(Ownership ownership) {
-		String owner = ownership.owner();
-		cleanUp(ownership.options().claim(ownership.key(), owner, Claim.instanceOf(owner)));
+		cleanUp(ownership.claim());
 	}
 
 	/**
@@ -395,7 +394,7 @@ final class Leases {
 			long left = ownership.lease().left(Moment.now(this.time));
 			boolean isLate = ownership.plan().isPlanned() && left < ownership.wholeLease() / 6;
 			ownership.confirmed(sent, lease.toNanos());
-			ownership.plan().renewed(sent, lease.toNanos());
+			ownership.plan().renewed(sent.nanos(), lease.toNanos());
 			if (isLate) {
 				this.late.increment();
 				this.events.publishElsewhere(new LockEvent.RenewedLate(ownership.request(), ownership.key(),

@@ -1,67 +1,172 @@
 package io.github.distributedlock.engine;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
+import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.engine.EngineTime.Workers;
 
 /**
- * Whether the engine is open, stopped or closed for ever.
+ * Whether the engine is open, stopped or closed for ever, and the calls that a stop waits
+ * for: the requests that say so, each until it has failed or its handle is closed.
  * <p>
  * Invariants: each stop begins a new era, so that a request that was waiting before it
  * notices even if the engine has been started again meanwhile. Odd eras are open, the
  * others stopped; nothing follows the last one. A thread, or a reactive chain, that is
  * inside a lock is served in all of them but the last: it must be able to end what it has
  * begun.
+ * <p>
+ * A call is counted before it asks whether the engine is open, so that a stop either
+ * finds it here or refuses it. A call has the era in which it began, or that of the call
+ * that it began inside of if that is earlier. A stop completes as soon as no call of an
+ * era before its own is left: so it waits for those that it has found and what began
+ * inside of them, but neither for one that is refused after it nor for one of the time
+ * after the next start. Safe for use by many threads.
  */
 final class Lifecycle {
 
-	private static final int CLOSED = 0;
+	private static final int CLOSED = Integer.MAX_VALUE - 1;
 
 	/**
 	 * The era of a request that was made inside a lock, to go on elsewhere.
 	 */
 	private static final int ALL_BUT_THE_LAST = -1;
 
-	private final AtomicInteger era = new AtomicInteger(1);
+	private final Set<Wait> calls = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * The ends of the stops that have not completed, and the eras that these have begun.
+	 * A stop is here before its era can be seen.
+	 */
+	private final Map<CompletableFuture<Void>, Integer> stops = new ConcurrentHashMap<>();
+
+	/**
+	 * Changed only by this monitor.
+	 */
+	private volatile int era = 1;
 
 	private final BooleanSupplier insideLock;
+
+	private final Workers workers;
 
 	/**
 	 * Creates it, open.
 	 * @param insideLock whether the calling thread, or the chain that it asks for, is
 	 * inside a lock
 	 */
-	Lifecycle(BooleanSupplier insideLock) {
+	Lifecycle(BooleanSupplier insideLock, Workers workers) {
 		this.insideLock = insideLock;
+		this.workers = workers;
 	}
 
 	boolean isRunning() {
-		return isOpen(this.era.get());
+		return isOpen(this.era);
 	}
 
-	void start() {
-		if (this.era.updateAndGet((now) -> (isOpen(now) || now == CLOSED) ? now : now + 1) == CLOSED) {
+	synchronized void start() {
+		if (this.era == CLOSED) {
 			throw new IllegalStateException("The lock engine is closed and cannot be started again: nothing would renew"
 					+ " its locks. Build a new one");
+		}
+		if (!isRunning()) {
+			this.era++;
 		}
 	}
 
 	/**
 	 * Stops.
+	 * @param end completes after the last call, but for those that cannot end before this
+	 * thread goes on
 	 * @return whether it was running
 	 */
-	boolean stop() {
-		return isOpen(this.era.getAndUpdate((now) -> isOpen(now) ? now + 1 : now));
+	boolean stop(CompletableFuture<Void> end) {
+		ownHandles(CurrentLock.all()).forEach((handle) -> this.calls.remove(handle.call()));
+		boolean ran;
+		synchronized (this) {
+			ran = isRunning();
+			int next = (this.era == CLOSED) ? CLOSED : this.era + (ran ? 1 : 2);
+			this.stops.put(end, next);
+			this.era = next;
+		}
+		completeStops();
+		return ran;
 	}
 
 	/**
 	 * Closes.
 	 * @return whether it was not closed before
 	 */
-	boolean close() {
-		return this.era.getAndSet(CLOSED) != CLOSED;
+	synchronized boolean close() {
+		boolean closes = this.era != CLOSED;
+		this.era = CLOSED;
+		return closes;
+	}
+
+	/**
+	 * Begins a call.
+	 * @param awaited whether a stop waits for it
+	 */
+	void begin(Wait call, boolean awaited) {
+		if (awaited) {
+			int now = this.era;
+			call.era = now;
+			this.calls.add(call);
+			if (!this.stops.isEmpty()) { // One of them may have begun just now.
+				call.era = outermost();
+				if (call.era != now) {
+					completeStops();
+				}
+			}
+		}
+	}
+
+	/**
+	 * The earliest era of the counted calls that the calling thread, or the chain that it
+	 * asks for, is inside of; else the present one.
+	 */
+	private int outermost() {
+		return Stream.concat(ownHandles(CurrentLock.all()), ownHandles(CurrentLock.chain()))
+			.map(EngineHandle::call)
+			.filter(this.calls::contains)
+			.mapToInt((call) -> call.era)
+			.reduce(this.era, Math::min);
+	}
+
+	private static Stream<EngineHandle> ownHandles(List<LockHandle> handles) {
+		return handles.stream().filter(EngineHandle.class::isInstance).map(EngineHandle.class::cast);
+	}
+
+	/**
+	 * Ends a call.
+	 */
+	void end(Wait call) {
+		if (this.calls.remove(call) && call.era < this.era) {
+			completeStops();
+		}
+	}
+
+	/**
+	 * Waits for no call any more.
+	 */
+	void forget() {
+		this.calls.clear();
+		completeStops();
+	}
+
+	private void completeStops() {
+		this.stops.forEach((end, stop) -> {
+			if (this.calls.stream().noneMatch((call) -> call.era < stop) && this.stops.remove(end, stop)) {
+				this.workers.action(() -> end.complete(null));
+			}
+		});
 	}
 
 	/**
@@ -70,7 +175,7 @@ final class Lifecycle {
 	 * @return its era, for {@link #requireServed(int, String)}
 	 */
 	int requireServed(String key, boolean elsewhere) {
-		int now = this.era.get();
+		int now = this.era;
 		requireServed(now, key);
 		return (elsewhere && this.insideLock.getAsBoolean()) ? ALL_BUT_THE_LAST : now;
 	}
@@ -89,7 +194,7 @@ final class Lifecycle {
 	}
 
 	private boolean serves(int since) {
-		int now = this.era.get();
+		int now = this.era;
 		return (now == since && isOpen(now))
 				|| (now != CLOSED && (since == ALL_BUT_THE_LAST || this.insideLock.getAsBoolean()));
 	}

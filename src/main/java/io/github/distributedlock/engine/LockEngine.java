@@ -49,9 +49,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 
 	private final EngineTime time;
 
-	private final Lifecycle lifecycle = new Lifecycle(this::isInsideLock);
-
-	private final RunningCalls calls;
+	private final Lifecycle lifecycle;
 
 	private final LocalQueue queue;
 
@@ -70,7 +68,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.waitTime = settings.waitTime;
 		this.time = time;
 		this.endThreads = endThreads;
-		this.calls = new RunningCalls(workers);
+		this.lifecycle = new Lifecycle(this::isInsideLock, workers);
 		NodeTasks tasks = new NodeTasks(workers::background, time);
 		this.leases = new Leases(backend, settings.listeners, tasks, !settings.localSlice.isZero(), time, workers);
 		this.queue = new LocalQueue(new Withdrawals(backend, this.leases, tasks));
@@ -81,9 +79,9 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 				this.instance, this.lifecycle, time);
 		RequestAcquisition.Factory acquisitions = new RequestAcquisition.Factory(keys, this.instance, this.lifecycle,
 				this.leases, time);
-		EngineHandle.Factory handles = new EngineHandle.Factory(this.calls, this.leases, this.leases.releaser(),
+		EngineHandle.Factory handles = new EngineHandle.Factory(this.lifecycle, this.leases, this.leases.releaser(),
 				workers, time, settings.warnHeldAfter, new AtomicBoolean());
-		this.acquirer = new Acquirer(settings, this.calls, handles, acquisitions, this.leases,
+		this.acquirer = new Acquirer(settings, this.lifecycle, handles, acquisitions, this.leases,
 				new NodeTasks(workers::request, time), workers);
 	}
 
@@ -244,10 +242,11 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * the engine is closed
 	 */
 	public CompletableFuture<Void> stop() {
-		if (this.lifecycle.stop()) {
+		CompletableFuture<Void> end = new CompletableFuture<>();
+		if (this.lifecycle.stop(end)) {
 			this.queue.recallAll();
 		}
-		return this.calls.end();
+		return end;
 	}
 
 	/**
@@ -259,7 +258,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		if (this.lifecycle.close()) {
 			this.queue.recallAll();
 			this.leases.end();
-			this.calls.forget();
+			this.lifecycle.forget();
 			this.listening.close();
 			this.endThreads.run();
 			this.leases.releaser().end();

@@ -8,6 +8,7 @@ import java.util.function.UnaryOperator;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
@@ -72,9 +73,7 @@ final class Ownership {
 	private static final AtomicReferenceFieldUpdater<Ownership, State> STATE = AtomicReferenceFieldUpdater
 		.newUpdater(Ownership.class, State.class, "state");
 
-	private final String key;
-
-	private final String owner;
+	private final Claim claim;
 
 	private final HoldOptions options;
 
@@ -111,10 +110,9 @@ final class Ownership {
 	 * accepted, if it was granted some time after that
 	 * @param unsettled whether an earlier command was never answered
 	 */
-	Ownership(String key, String owner, HoldOptions options, Lease lease, long begin, long sliceStart,
-			boolean unsettled, EngineTime time) {
-		this.key = key;
-		this.owner = owner;
+	Ownership(Claim claim, HoldOptions options, Lease lease, long begin, long sliceStart, boolean unsettled,
+			EngineTime time) {
+		this.claim = claim;
 		this.options = options;
 		this.sliceStart = sliceStart;
 		this.state = unsettled ? new Other(Stage.VACANT, null, null, 1) : NEW;
@@ -125,11 +123,22 @@ final class Ownership {
 	}
 
 	String key() {
-		return this.key;
+		return this.claim.key();
 	}
 
 	String owner() {
-		return this.owner;
+		return this.claim.owner();
+	}
+
+	/**
+	 * What was asked of the store.
+	 */
+	Claim claim() {
+		return this.claim;
+	}
+
+	EngineTime time() {
+		return this.time;
 	}
 
 	/**

@@ -2,9 +2,8 @@ package io.github.distributedlock.engine;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import io.github.distributedlock.CurrentLock;
 import io.github.distributedlock.LockException;
@@ -20,25 +19,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param undo undoes holds that no handle was opened for: leaves those that were
  * re-entered, and gives the others back
- * @param held finds what is held
+ * @param handles what is held, innermost first
  * @param holderName how the holder is called in a message
  */
-record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Held held, String holderName) {
-
-	/**
-	 * Finds a handle by its key and a condition.
-	 */
-	interface Held {
-
-		Optional<LockHandle> find(String key, Predicate<LockHandle> condition);
-
-	}
+record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHandle>> handles, String holderName) {
 
 	/**
 	 * That of the thread that calls it.
 	 */
 	static Reentrancy ofThreads(Leases leases, Releaser releaser) {
-		return new Reentrancy(leases, releaser::undo, CurrentLock::find, "this thread");
+		return new Reentrancy(leases, releaser::undo, CurrentLock::all, "this thread");
 	}
 
 	/**
@@ -47,11 +37,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Held held, String ho
 	 * @param undo gives back holds without blocking
 	 */
 	static Reentrancy ofChain(List<LockHandle> handles, Leases leases, Consumer<List<Hold>> undo) {
-		return new Reentrancy(leases, undo,
-				(key, condition) -> handles.stream()
-					.filter((handle) -> !handle.isClosed() && handle.keys().contains(key) && condition.test(handle))
-					.findFirst(),
-				"this reactive chain");
+		return new Reentrancy(leases, undo, () -> handles, "this reactive chain");
 	}
 
 	/**
@@ -70,7 +56,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Held held, String ho
 			outer.keep(options);
 			return List.of(outer);
 		}
-		long held = keys.stream().filter((key) -> find(key, (hold) -> honours(hold, options)) != null).count();
+		long held = keys.stream().filter((key) -> find(key, options, false) != null).count();
 		return (held == keys.size()) ? reenterEach(keys, options) : null;
 	}
 
@@ -99,19 +85,25 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Held held, String ho
 	 * @return the hold, or {@code null} if it is not held
 	 */
 	@Nullable Hold reenter(String key, HoldOptions options) {
-		return find(key, (hold) -> honours(hold, options) && enter(hold, options));
+		return find(key, options, true);
 	}
 
 	/**
-	 * The holder's innermost hold of a key that fulfils a condition.
+	 * The holder's innermost hold of a key that may be re-entered.
+	 * @param enters whether to re-enter it
 	 */
-	private @Nullable Hold find(String key, Predicate<Hold> condition) {
-		return this.held
-			.find(key,
-					(handle) -> handle instanceof EngineHandle outer && outer.isOf(this.leases)
-							&& condition.test(outer.hold(key)))
-			.map((handle) -> ((EngineHandle) handle).hold(key))
-			.orElse(null);
+	private @Nullable Hold find(String key, HoldOptions options, boolean enters) {
+		List<LockHandle> all = this.handles.get();
+		for (int i = 0; i < all.size(); i++) { // Without an iterator, which is made.
+			if (all.get(i) instanceof EngineHandle outer && outer.isOf(this.leases) && !outer.isClosed()
+					&& outer.keys().contains(key)) {
+				Hold hold = outer.hold(key);
+				if (honours(hold, options) && (!enters || enter(hold, options))) {
+					return hold;
+				}
+			}
+		}
+		return null;
 	}
 
 	/**

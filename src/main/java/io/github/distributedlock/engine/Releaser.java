@@ -12,7 +12,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
@@ -81,8 +80,8 @@ final class Releaser {
 	}
 
 	/**
-	 * Releases holds whose last handle was closed: many in one step where that is
-	 * possible, else the last one first, and each whatever happens to the one before.
+	 * Releases holds whose last handle was closed, the last one first, and each whatever
+	 * happens to the one before.
 	 * @return whether all were held until now, as far as the store has answered
 	 */
 	boolean release(List<Hold> holds) {
@@ -234,9 +233,10 @@ final class Releaser {
 
 		private final boolean here;
 
-		private Map<Object, LockBackendException> silentNodes = Map.of();
-
-		private @Nullable LockBackendException failure;
+		/**
+		 * What each node has failed with last.
+		 */
+		private Map<Object, LockBackendException> failures = Map.of();
 
 		/**
 		 * Creates it.
@@ -249,16 +249,7 @@ final class Releaser {
 		}
 
 		private boolean end(List<Hold> holds) {
-			return (holds.size() == 1) ? end(holds.get(0)) : eachBackwards(Leases.batches(holds, Releaser.this.store),
-					(batch) -> isOneStep(batch) ? endAtOnce(batch) : eachBackwards(batch, this::end));
-		}
-
-		private boolean isOneStep(List<Hold> batch) {
-			String owner = batch.get(0).owner();
-			Object node = NodeTasks.node(Releaser.this.store, batch.get(0).key());
-			return batch.size() > 1 && batch.stream()
-				.allMatch((hold) -> hold.owner().equals(owner) && rest(hold) == 0
-						&& NodeTasks.node(Releaser.this.store, hold.key()).equals(node));
+			return eachBackwards(holds, this::end);
 		}
 
 		private long rest(Hold hold) {
@@ -271,17 +262,19 @@ final class Releaser {
 		 */
 		private boolean end(Hold hold) {
 			long rest = rest(hold);
-			if (mayHandOver(hold, rest) && hold.handOn()) {
+			boolean held = Releaser.this.leases.isStillHeld(hold);
+			if (held && mayHandOver(hold, rest) && hold.handOn()) {
 				released(hold);
 				return true;
 			}
-			if (!begin(hold)) {
+			if (!held || !hold.ownership().beginRelease(hold)) {
 				cleanUp(hold);
 				return false;
 			}
+			Releaser.this.watchdog.unguard(hold.ownership());
 			Boolean owned = null;
 			try {
-				owned = ask(hold, () -> release(Releaser.this.store, hold.key(), hold.owner(), rest));
+				owned = ask(hold, rest);
 			}
 			finally {
 				leave(hold, owned != null, rest);
@@ -290,72 +283,41 @@ final class Releaser {
 			return report(hold, owned);
 		}
 
+		private boolean mayHandOver(Hold hold, long rest) {
+			return rest == 0 && Releaser.this.handsOver && hold.options().handedOn() && !hold.isShared();
+		}
+
 		/**
-		 * Ends several of one owner that need not rest.
-		 * @return whether all were held until now, as far as is known
+		 * Releases a key in the store.
+		 * @return whether its owner had it, {@code null} if that is left to the sweeper
 		 */
-		private boolean endAtOnce(List<Hold> holds) {
-			List<Hold> ours = holds.stream().filter(this::begin).toList();
-			List<String> keys = ours.stream().map(Hold::key).toList();
-			List<Boolean> owned = null;
+		private @Nullable Boolean ask(Hold hold, long rest) {
+			LockBackend store = Releaser.this.store;
+			LockBackendException silent = failure(hold);
+			if (silent != null && !silent.isNotCarriedOut()) {
+				return null;
+			}
+			// As Failures.ask does, but each release would make an object for that.
+			boolean interrupted = Thread.interrupted();
 			try {
-				owned = ours.isEmpty() ? List.of() : ask(ours.get(0), () -> Failures.askEach("release", keys.get(0),
-						keys.size(), () -> Releaser.this.store.releaseAll(keys, ours.get(0).owner())));
+				return release(store, hold.key(), hold.owner(), rest);
+			}
+			catch (RuntimeException ex) {
+				LockBackendException failure = Failures.asBackendException("release", hold.key(), ex);
+				warnOnce(hold, failure);
+				this.failures = this.failures.isEmpty() ? new HashMap<>() : this.failures;
+				this.failures.put(NodeTasks.node(store, hold.key()), failure);
+				return null;
 			}
 			finally {
-				boolean answered = owned != null;
-				eachBackwards(ours, (hold) -> {
-					leave(hold, answered, 0);
-					return true;
-				});
-			}
-			holds.forEach(this::cleanUp);
-			boolean held = ours.size() == holds.size();
-			for (int i = 0; i < ours.size(); i++) {
-				held &= report(ours.get(i), (owned != null) ? owned.get(i) : null);
-			}
-			return held;
-		}
-
-		private boolean mayHandOver(Hold hold, long rest) {
-			return rest == 0 && Releaser.this.handsOver && hold.options().handedOn() && !hold.isShared()
-					&& Releaser.this.leases.isStillHeld(hold);
-		}
-
-		private boolean begin(Hold hold) {
-			boolean begun = Releaser.this.leases.isStillHeld(hold) && hold.ownership().beginRelease(hold);
-			if (begun) {
-				Releaser.this.watchdog.unguard(hold.ownership());
-			}
-			return begun;
-		}
-
-		/**
-		 * Releases keys of a node in the store.
-		 * @param first one of them
-		 * @return what the store has answered, {@code null} if that is left to the
-		 * sweeper
-		 */
-		private <T> @Nullable T ask(Hold first, Supplier<T> release) {
-			LockBackend store = Releaser.this.store;
-			LockBackendException silent = this.silentNodes.isEmpty() ? null
-					: this.silentNodes.get(NodeTasks.node(store, first.key()));
-			if (silent != null) {
-				this.failure = silent;
-				return null;
-			}
-			try {
-				return Failures.ask("release", first.key(), release);
-			}
-			catch (LockBackendException ex) {
-				warnOnce(first, ex);
-				this.failure = ex;
-				if (!ex.isNotCarriedOut()) {
-					this.silentNodes = new HashMap<>(this.silentNodes);
-					this.silentNodes.put(NodeTasks.node(store, first.key()), ex);
+				if (interrupted) {
+					Thread.currentThread().interrupt();
 				}
-				return null;
 			}
+		}
+
+		private @Nullable LockBackendException failure(Hold hold) {
+			return this.failures.isEmpty() ? null : this.failures.get(NodeTasks.node(Releaser.this.store, hold.key()));
 		}
 
 		private void leave(Hold hold, boolean answered, long rest) {
@@ -370,7 +332,7 @@ final class Releaser {
 		}
 
 		private void warnOnce(Hold hold, LockBackendException ex) {
-			if (this.failure == null) {
+			if (this.failures.isEmpty()) {
 				List<Throwable> causes = LockException.causes(ex);
 				logger.warn("Could not release lock '{}' of {}, trying again until the lease has run out in {}: {}",
 						LockException.printable(hold.key()), hold.owner(),
@@ -387,7 +349,7 @@ final class Releaser {
 		private boolean report(Hold hold, @Nullable Boolean owned) {
 			if (owned == null) {
 				publish(new LockEvent.ReleaseDeferred(hold.options().request(), hold.key(), hold.owner(),
-						Objects.requireNonNull(this.failure)));
+						Objects.requireNonNull(failure(hold))));
 			}
 			else if (owned) {
 				released(hold);

@@ -121,7 +121,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			this.current = null;
 			current.end();
 		}
-		return (this.isBusy || (isComplete() && isHandedOut(Moment.now(this.engine.time)))) ? ENDED : NEXT_KEY;
+		return (this.isBusy || (isComplete() && isHandedOut(this.engine.time.nanoTime()))) ? ENDED : NEXT_KEY;
 	}
 
 	private long await(Semaphore signal, long pause) {
@@ -237,7 +237,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		}
 		this.failure = null;
 		List<Hold> own = own();
-		Moment since = Moment.now(this.engine.time);
+		long since = this.engine.time.nanoTime();
 		try {
 			this.engine.leases.renew(own);
 			this.isLeaseCommon = true;
@@ -272,7 +272,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	/**
 	 * Hands the keys out, unless one is lost, or they have to be renewed before.
 	 */
-	private boolean isHandedOut(Moment since) {
+	private boolean isHandedOut(long since) {
 		this.isHandedOut = areLeasesLongEnough() && areCollected(since);
 		return this.isHandedOut;
 	}
@@ -283,7 +283,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			.allMatch((hold) -> !isOwn(hold) || hold.lease().left(now) >= this.options.lease() / 2);
 	}
 
-	private boolean areCollected(Moment since) {
+	private boolean areCollected(long since) {
 		// All are looked at first: what is lost once one is collected is told to users.
 		boolean collected = this.holds.stream().allMatch(this.engine.leases::isStillHeld)
 				&& own().stream().allMatch((hold) -> hold.collected(since));

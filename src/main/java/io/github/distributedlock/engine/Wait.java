@@ -28,6 +28,13 @@ final class Wait {
 
 	private volatile @Nullable AsyncDriver driver;
 
+	/**
+	 * When it began by the eras of the {@link Lifecycle}, or the outermost call that it
+	 * began inside of. Written before it is counted there, or by the thread that has
+	 * begun it.
+	 */
+	volatile int era;
+
 	private boolean interrupted;
 
 	private boolean asked;

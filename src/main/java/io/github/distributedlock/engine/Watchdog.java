@@ -76,7 +76,13 @@ final class Watchdog {
 
 	void guard(Ownership ownership) {
 		this.guarded.add(ownership);
-		Failures.orUndo(() -> setAlarm(ownership.lease().toRenewal(Moment.now(this.time))), () -> unguard(ownership));
+		try {
+			setAlarm(ownership.lease().toRenewal(this.time.nanoTime()));
+		}
+		catch (Throwable ex) { // Such as having no thread.
+			unguard(ownership);
+			throw ex;
+		}
 	}
 
 	void unguard(Ownership ownership) {
@@ -268,19 +274,19 @@ final class Watchdog {
 		 * where the longest hold ends, to the millisecond, so that there is none after
 		 * it.
 		 */
-		synchronized void plan(Moment sent, long nanos) {
-			this.confirmedAt = sent.nanos();
-			this.at = sent.nanos() + nanos / 3;
+		synchronized void plan(long sent, long nanos) {
+			this.confirmedAt = sent;
+			this.at = sent + nanos / 3;
 			this.retrying = false;
 			this.planned = this.ownership.options().renewed()
-					&& this.ownership.maxHoldLeft(sent.nanos()) - nanos >= TimeUnit.MILLISECONDS.toNanos(1);
+					&& this.ownership.maxHoldLeft(sent) - nanos >= TimeUnit.MILLISECONDS.toNanos(1);
 			this.underWay = false;
 		}
 
 		/**
 		 * The store has renewed the lease: plans the renewal after that.
 		 */
-		synchronized void renewed(Moment sent, long nanos) {
+		synchronized void renewed(long sent, long nanos) {
 			this.count++;
 			plan(sent, nanos);
 		}

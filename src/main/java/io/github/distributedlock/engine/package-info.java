@@ -2,7 +2,7 @@
  * The engine: all that is the same on every store. Knows no Spring.
  * <p>
  * The way of a request: {@link io.github.distributedlock.engine.LockEngine} counts it
- * ({@code RunningCalls}), and {@code Acquirer} checks it, re-enters what the thread holds
+ * ({@code Lifecycle}), and {@code Acquirer} checks it, re-enters what the thread holds
  * ({@code Reentrancy}) or acquires the keys, several by a {@code RequestAcquisition}. The
  * holds become an {@code EngineHandle}. Closing the last handle of a hold gives it to the
  * {@code Releaser}.

@@ -76,9 +76,9 @@ class StartUpCheckTests {
 					"    native (DELEX), native (DELIFEQ), native (SET IFEQ): ERR syntax error",
 					"    native (TAIR): ERR unknown command `CAS`" + System.lineSeparator(),
 					"    transaction: NOPERM this user has no permissions to run the 'watch' command", "Action:",
-					"Either allow one of these to the user of the connection", "    lua: ACL SETUSER <user> ",
-					"+evalsha", "    transaction: ACL SETUSER <user> ", "+watch",
-					"on the keys ~lock* and the channels &lock-wake:*", "Or do without: ",
+					"Either allow one of these to the user of the connection",
+					"    lua: ACL SETUSER <user> ~lock* &lock-wake:* +", "+evalsha",
+					"    transaction: ACL SETUSER <user> ~lock* &lock-wake:* +", "+watch", "Or do without: ",
 					"distributed-lock.redis.atomicity=best-effort");
 		}
 	}
@@ -89,10 +89,9 @@ class StartUpCheckTests {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
 				"user default on nopass " + keys + " &* +@all")) {
 			assertThat(FailedStart.report(output, OnRedis.class, PATIENT, "spring.data.redis.port=" + server.port()))
-				.containsSubsequence("denies the user of the connection the keys of locks, such as 'lock",
+				.containsSubsequence("no atomic compare-and-change operation on the keys of locks, such as 'lock:{",
 						"NOPERM this user has no permissions to access one of the keys", "Action:",
-						"ACL SETUSER <user> ~lock* &lock-wake:*", "distributed-lock.redis.prefix")
-				.doesNotContain("offers no atomic");
+						"ACL SETUSER <user> ~lock* &lock-wake:* +", "distributed-lock.redis.prefix");
 		}
 	}
 
@@ -165,9 +164,8 @@ class StartUpCheckTests {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED, NOTHING_ATOMIC)) {
 			assertThat(FailedStart.report(output, OnRedis.class, PATIENT, "spring.data.redis.port=" + server.port(),
 					"distributed-lock.redis.atomicity=transaction", "distributed-lock.redis.prefix=shop"))
-				.containsSubsequence("transaction: NOPERM", "Action:", "ACL SETUSER <user> ", "+watch",
-						"on the keys ~shop* and the channels &shop-wake:*",
-						"Or remove distributed-lock.redis.atomicity=transaction")
+				.containsSubsequence("transaction: NOPERM", "Action:", "ACL SETUSER <user> ~shop* &shop-wake:* +",
+						"+watch", "Or remove distributed-lock.redis.atomicity=transaction")
 				.doesNotContain("lua: ");
 		}
 	}

@@ -8,6 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.Lease.Moment;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
@@ -36,10 +37,10 @@ public class CollectedHoldLincheckTests {
 	private final Leases leases = new Leases(new ReleasedKeys(), List.of(this::count),
 			new NodeTasks(this.time::background, this.time), false, this.time, this.time);
 
-	private final Ownership ownership = new Ownership("k", "us", OPTIONS, new Lease(new Moment(0, 0), OPTIONS.lease()),
-			0, 0, false, this.time);
+	private final Ownership ownership = new Ownership(OPTIONS.claim("k", "us", Waiter.exclusive("i")), OPTIONS,
+			new Lease(new Moment(0, 0), OPTIONS.lease()), 0, 0, false, this.time);
 
-	private final Hold hold = new Hold(this.ownership, new LonePlace(), OPTIONS, OptionalLong.empty(), this.time);
+	private final Hold hold = new Hold(this.ownership, new LonePlace(), OPTIONS, OptionalLong.empty());
 
 	private final AtomicInteger handedOut = new AtomicInteger();
 
@@ -69,7 +70,7 @@ public class CollectedHoldLincheckTests {
 
 	@Operation(runOnce = true)
 	public void collected() {
-		if (this.hold.collected(new Lease.Moment(0, 0))) {
+		if (this.hold.collected(0)) {
 			this.handedOut.incrementAndGet();
 		}
 	}

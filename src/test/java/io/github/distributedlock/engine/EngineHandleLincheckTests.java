@@ -13,6 +13,7 @@ import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.Lease.Moment;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
@@ -42,7 +43,7 @@ public class EngineHandleLincheckTests {
 
 	private final Queue<AtomicInteger> actions = new ConcurrentLinkedQueue<>();
 
-	private final RunningCalls calls = new RunningCalls(this.time);
+	private final Lifecycle calls = new Lifecycle(() -> false, this.time);
 
 	private final Leases leases = new Leases(this.store, List.of(this::count),
 			new NodeTasks(this.time::background, this.time), false, this.time, this.time);
@@ -132,8 +133,9 @@ public class EngineHandleLincheckTests {
 	}
 
 	private LockHandle open(boolean detached) {
-		return this.handles.open(List.of(this.hold), List.of("k"), LockMode.EXCLUSIVE, detached,
-				this.calls.begin(true));
+		Wait call = new Wait(this.time, Duration.ZERO, true);
+		this.calls.begin(call, true);
+		return this.handles.open(List.of(this.hold), List.of("k"), LockMode.EXCLUSIVE, detached, call);
 	}
 
 	private void count(LockEvent event) {
@@ -144,9 +146,9 @@ public class EngineHandleLincheckTests {
 
 	private Hold hold() {
 		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));
-		Ownership ownership = new Ownership("k", "us", options, new Lease(new Moment(0, 0), options.lease()), 0, 0,
-				false, this.time);
-		Hold hold = new Hold(ownership, this.place, options, OptionalLong.empty(), this.time);
+		Ownership ownership = new Ownership(options.claim("k", "us", Waiter.exclusive("i")), options,
+				new Lease(new Moment(0, 0), options.lease()), 0, 0, false, this.time);
+		Hold hold = new Hold(ownership, this.place, options, OptionalLong.empty());
 		ownership.take(hold);
 		return hold;
 	}

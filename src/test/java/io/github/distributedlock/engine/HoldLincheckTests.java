@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.Lease.Moment;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
@@ -37,8 +38,8 @@ public class HoldLincheckTests {
 
 	private final StillTime time = new StillTime();
 
-	private final Ownership ownership = new Ownership("k", "us", OPTIONS, new Lease(START, OPTIONS.lease()), 0, 0,
-			false, this.time);
+	private final Ownership ownership = new Ownership(OPTIONS.claim("k", "us", Waiter.exclusive("i")), OPTIONS,
+			new Lease(START, OPTIONS.lease()), 0, 0, false, this.time);
 
 	private final Hold hold = hold();
 
@@ -66,7 +67,7 @@ public class HoldLincheckTests {
 	}
 
 	private Hold hold() {
-		return new Hold(this.ownership, new LonePlace(), OPTIONS, OptionalLong.empty(), this.time);
+		return new Hold(this.ownership, new LonePlace(), OPTIONS, OptionalLong.empty());
 	}
 
 	private static LockMode mode(boolean shared) {

@@ -11,6 +11,7 @@ import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.LockUpgradeException;
+import io.github.distributedlock.backend.Waiter;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -132,7 +133,7 @@ class SharedTests extends EngineFixture {
 
 	@Test
 	void readerOfAJvmThatDiedBlocksNobodyAfterItsLease() {
-		this.store.acquire(HoldOptions.of(shared("k"), LEASE).claim("k", "dead#1:1", "dead#1"));
+		this.store.acquire(HoldOptions.of(shared("k"), LEASE).claim("k", "dead#1:1", Waiter.exclusive("dead#1")));
 		LockHandle reader = this.engine.acquire(shared("k"));
 		CompletableFuture<LockHandle> writer = inThread(() -> this.third.acquire(waiting("k", Duration.ofMinutes(1))));
 		untilWaiting(1);

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.Lease.Moment;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
@@ -51,7 +52,8 @@ public class WatchdogLincheckTests {
 	@Operation
 	public void guard(@Param(name = "due") boolean due) {
 		long sent = due ? -LEASE / 3 : 0;
-		Ownership ownership = new Ownership("k", "us", HoldOptions.of(LockRequest.of("k"), Duration.ofNanos(LEASE)),
+		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofNanos(LEASE));
+		Ownership ownership = new Ownership(options.claim("k", "us", Waiter.exclusive("i")), options,
 				new Lease(new Moment(sent, sent), LEASE), sent, sent, false, this.time);
 		this.watchdog.guard(ownership);
 		this.ownerships.add(ownership);
@@ -104,7 +106,7 @@ public class WatchdogLincheckTests {
 		Moment now = Moment.now(this.time);
 		for (Ownership ownership : due) {
 			ownership.confirmed(now, LEASE);
-			ownership.plan().plan(now, LEASE);
+			ownership.plan().plan(now.nanos(), LEASE);
 		}
 		this.renewing.set(false);
 	}

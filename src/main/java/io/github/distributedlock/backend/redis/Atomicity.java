@@ -22,7 +22,7 @@ public enum Atomicity {
 	/**
 	 * Each step is a script: one round trip.
 	 */
-	LUA(" +zscore +zremrangebyscore +eval +evalsha", true, true, null),
+	LUA(" +zscore +zremrangebyscore +eval +evalsha +hget +hset +hdel +hgetall", true, true, null),
 
 	/**
 	 * By a command of the server that compares and changes: of Redis 8.4, Valkey 8.1,
@@ -48,9 +48,6 @@ public enum Atomicity {
 			"a command that arrives more than " + CompareAndSet.BestEffort.MARGIN_MILLIS
 					+ " ms late, or once its sender has given it up, can release, take or renew the lock of another"
 					+ " owner; so can a waiter beside instances that use native or transaction");
-
-	/** Without these, locks are reserved for those that wait, and not granted. */
-	static final String GRANTS = " +hget +hset +hdel +hgetall";
 
 	private static final String EACH = "+set +get +del +pttl +pexpire +zadd +zrem +zrange +time";
 
@@ -84,7 +81,7 @@ public enum Atomicity {
 	 * The rights that it needs, whatever is done with locks.
 	 */
 	String commands() {
-		return required() + ((this == LUA) ? GRANTS : "") + SIGNALS;
+		return required() + SIGNALS;
 	}
 
 	/**

@@ -19,6 +19,8 @@ import io.github.distributedlock.backend.redis.connection.RedisFailures;
 import io.github.distributedlock.backend.redis.connection.RedisRefusal;
 import io.github.distributedlock.backend.redis.connection.SignalLine.SignalConnection;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Finds out what a server allows, by trying it on a key that does not exist, and says
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  * may close it for a command that it does not know.
  */
 final class AtomicityProbe {
+
+	private static final Logger logger = LoggerFactory.getLogger(AtomicityProbe.class);
 
 	/** So many that a node of several has hardly ever all of them. */
 	private static final int SLOTS = 16;
@@ -44,8 +48,6 @@ final class AtomicityProbe {
 
 	/** What was tried, by answer. */
 	private final Map<String, List<String>> refused = new LinkedHashMap<>();
-
-	private @Nullable Map<String, String> info;
 
 	AtomicityProbe(OwnConnections connections, RedisLockSettings settings) {
 		this.connections = connections;
@@ -67,9 +69,6 @@ final class AtomicityProbe {
 			if (found == null) {
 				throw nothing();
 			}
-			if (!this.connections.cluster()) {
-				requireAllSlots();
-			}
 			return found;
 		}
 		catch (RuntimeException ex) {
@@ -88,6 +87,10 @@ final class AtomicityProbe {
 			ask((link) -> {
 				connected.set(true);
 				steps.tryOut(link, this.key);
+				for (int i = 0; i < SLOTS && !this.connections.cluster(); i++) {
+					// Of a client of one server another node may have it.
+					Values.get(link, this.names.lock(this.key + i));
+				}
 				if (waits()) { // For none, which is answered at once.
 					link.call(Command.at(this.names.lock(this.key), Verb.WAIT, 0, 1));
 				}
@@ -105,7 +108,7 @@ final class AtomicityProbe {
 					throw ex;
 				}
 				// Closed for that command, if it is not closed for any.
-				get(this.names.lock(this.key));
+				ask((link) -> Values.get(link, this.names.lock(this.key)));
 			}
 			if (!certain && attempts > 1) {
 				return works(steps, attempts - 1); // Once may be an accident.
@@ -122,28 +125,9 @@ final class AtomicityProbe {
 		return this.settings.replicasToAck() > 0;
 	}
 
-	private void get(byte[] name) {
-		ask((link) -> Values.get(link, name));
-	}
-
 	private <T> @Nullable T ask(Function<Link, @Nullable T> question) {
 		try (SignalConnection connection = this.connections.signals().open()) {
 			return question.apply(connection.link());
-		}
-	}
-
-	// Asks for keys of many slots, of which another node may have one.
-	private void requireAllSlots() {
-		boolean clustered = "cluster".equals(info().get("redis_mode"));
-		for (int i = 0; i < SLOTS && clustered; i++) {
-			try {
-				get(this.names.lock(this.key + i));
-			}
-			catch (RuntimeException ex) {
-				if (RedisRefusal.MOVED.isIn(ex)) { // Whatever else it says may pass.
-					throw ex;
-				}
-			}
 		}
 	}
 
@@ -151,98 +135,55 @@ final class AtomicityProbe {
 	 * Which server it is: its name and version, where it says so.
 	 */
 	String server() {
-		String valkey = info().get("valkey_version");
-		return (valkey != null) ? "Valkey " + valkey
-				: "Redis " + info().getOrDefault("redis_version", "(of unknown version)");
-	}
-
-	private Map<String, String> info() {
-		Map<String, String> known = this.info;
-		if (known == null) {
-			known = askForInfo();
-			this.info = known;
-		}
-		return known;
-	}
-
-	private Map<String, String> askForInfo() {
+		String info = "";
 		try {
-			byte[] info = ask((link) -> link.bytes(Command.at(this.names.lock(this.key), Verb.INFO, "server")));
-			return ((info != null) ? KeyNames.text(info) : "").lines()
-				.map((line) -> line.split(":", 2))
-				.filter((field) -> field.length == 2)
-				.collect(Collectors.toMap((field) -> field[0], (field) -> field[1], (first, second) -> first));
+			byte[] reply = ask((link) -> link.bytes(Command.at(this.names.lock(this.key), Verb.INFO, "server")));
+			info = (reply != null) ? KeyNames.text(reply) : info;
 		}
 		catch (RuntimeException ex) {
-			return Map.of();
+			logger.debug("The server does not say its version", ex);
 		}
+		boolean valkey = info.contains("valkey_version:");
+		String[] parts = info.split(valkey ? "valkey_version:" : "redis_version:", 2);
+		return (valkey ? "Valkey " : "Redis ")
+				+ ((parts.length > 1) ? parts[1].lines().findFirst().orElse("") : "(of unknown version)");
 	}
 
-	// Unless the server cannot say so now, or denies the keys, whichever command is sent.
 	private RuntimeException nothing() {
-		for (byte[] name : List.of(this.names.lock(this.key), this.names.waiters(this.key),
-				this.names.liveness(this.key), this.names.fence(this.key))) {
-			try {
-				get(name);
-			}
-			catch (RuntimeException ex) {
-				if (RedisRefusal.isKeyDenied(ex)) {
-					return keyDenied(name, ex);
-				}
-				if (RedisRefusal.of(ex) != RedisRefusal.NOPERM) {
-					throw ex;
-				}
-			}
-		}
 		String answers = this.refused.entrySet()
 			.stream()
 			.map((refused) -> INDENTED + String.join(", ", refused.getValue()) + ": " + refused.getKey())
 			.collect(Collectors.joining());
-		return RedisFailures.nothingAllowed(
-				server() + " offers no atomic compare-and-change operation, and without one no lock is safe."
-						+ " Tried, and answered:" + answers,
-				(this.settings.atomicity() != Atomicity.AUTO) ? anotherWay() : allowOne());
+		return RedisFailures
+			.nothingAllowed(server() + " offers no atomic compare-and-change operation on the keys of locks, such as '"
+					+ KeyNames.text(this.names.lock(this.key))
+					+ "', and without one no lock is safe. Tried, and answered:" + answers, remedy());
 	}
 
-	private RuntimeException keyDenied(byte[] name, RuntimeException refusal) {
-		return RedisFailures.nothingAllowed(
-				server() + " denies the user of the connection the keys of locks, such as '" + KeyNames.text(name)
-						+ "': " + RedisFailures.lastWord(refusal),
-				"Either allow it the keys and channels of locks:" + INDENTED + "ACL SETUSER <user> ~"
-						+ this.names.pattern() + " &" + this.names.channels() + "*" + LINE
-						+ "Or set distributed-lock.redis.prefix to a prefix of keys that it may use.");
-	}
-
-	private String anotherWay() {
+	private String remedy() {
 		Atomicity wanted = this.settings.atomicity();
-		return "Either allow it to the user of the connection, where the server has it:" + rule(wanted) + names()
-				+ "Or remove distributed-lock.redis.atomicity=" + wanted.text()
-				+ ", so that another way is used if the server allows one.";
-	}
-
-	private String allowOne() {
-		StringBuilder ways = new StringBuilder("Either allow one of these to the user of the connection:");
-		StringBuilder risks = new StringBuilder();
-		Atomicity.possible(this.connections.cluster()).forEach((way) -> {
-			if (way.isEverywhere()) {
-				ways.append(rule(way));
-			}
-			if (way.risk() != null) {
-				risks.append(LINE).append("Or do without: with distributed-lock.redis.atomicity=");
-				risks.append(way.text()).append(" ").append(way.risk()).append(".");
-			}
-		});
-		return ways + names() + "Or use a server that compares by itself, as Redis 8.4 and Valkey 8.1 do." + risks;
+		List<Atomicity> ways = Atomicity.possible(this.connections.cluster()).toList();
+		String rules = ways.stream()
+			.filter((way) -> (wanted != Atomicity.AUTO) ? way == wanted : way.isEverywhere())
+			.map(this::rule)
+			.collect(Collectors.joining());
+		String risks = ways.stream()
+			.filter((way) -> way.risk() != null)
+			.map((way) -> LINE + "Or do without: with distributed-lock.redis.atomicity=" + way.text() + " " + way.risk()
+					+ ".")
+			.collect(Collectors.joining());
+		return "Either allow one of these to the user of the connection, where the server has it:" + rules + LINE
+				+ "Or set distributed-lock.redis.prefix to a prefix of keys that it may use." + LINE
+				+ ((wanted != Atomicity.AUTO)
+						? "Or remove distributed-lock.redis.atomicity=" + wanted.text()
+								+ ", so that another way is used if the server allows one."
+						: "Or use a server that compares by itself, as Redis 8.4 and Valkey 8.1 do." + risks);
 	}
 
 	private String rule(Atomicity way) {
 		String more = this.connections.rights() + (waits() ? " +wait" : "");
-		return INDENTED + way.text() + ": ACL SETUSER <user> " + (way.commands() + " " + more.strip()).strip();
-	}
-
-	private String names() {
-		return INDENTED + "on the keys ~" + this.names.pattern() + " and the channels &" + this.names.channels() + "*"
-				+ LINE;
+		return INDENTED + way.text() + ": ACL SETUSER <user> ~" + this.names.pattern() + " &" + this.names.channels()
+				+ "* " + (way.commands() + " " + more.strip()).strip();
 	}
 
 }

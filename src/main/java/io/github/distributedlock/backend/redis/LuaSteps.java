@@ -14,19 +14,13 @@ import io.github.distributedlock.backend.redis.connection.Lanes;
 import io.github.distributedlock.backend.redis.connection.Link;
 import io.github.distributedlock.backend.redis.connection.LockCodec;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
-import io.github.distributedlock.backend.redis.connection.RedisFailures;
-import io.github.distributedlock.backend.redis.connection.RedisRefusal;
 import io.github.distributedlock.backend.redis.connection.Signals;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Steps that are atomic because the server runs each as one script.
  */
 final class LuaSteps implements Steps {
-
-	private static final Logger logger = LoggerFactory.getLogger(LuaSteps.class);
 
 	private static final String QUEUE = "lib-clock lib-grant lib-lock lib-waiters ";
 
@@ -38,8 +32,6 @@ final class LuaSteps implements Steps {
 
 	private final LuaScript release = new LuaScript(
 			"release-fast lib-clock lib-grant release-grant lib-lock lib-waiters release");
-
-	private final LuaScript releaseAll = new LuaScript(QUEUE + "release-all");
 
 	private final LuaScript withdraw = new LuaScript(QUEUE + "withdraw");
 
@@ -59,9 +51,6 @@ final class LuaSteps implements Steps {
 	private final byte[] reservation = KeyNames.number(WaitingList.RESERVATION_MILLIS);
 
 	private final byte[] skipsDeaf;
-
-	/** Whether the user may do what it takes to grant locks. Known from the trial on. */
-	private volatile boolean grants;
 
 	private final KeyNames names;
 
@@ -98,7 +87,7 @@ final class LuaSteps implements Steps {
 
 	@Override
 	public boolean grants() {
-		return this.grants;
+		return this.channels.length > 0;
 	}
 
 	@Override
@@ -110,23 +99,7 @@ final class LuaSteps implements Steps {
 		trial.runInFull(link, all.length, all);
 		Values.setIfPresent(link, lock, "", 1);
 		Values.get(link, lock);
-		this.grants = this.channels.length > 0 && allowsClaims(link, key);
-	}
-
-	private boolean allowsClaims(Link link, String key) {
-		try {
-			new LuaScript("trial-claims").run(link, 1, this.names.claims(key));
-			return true;
-		}
-		catch (RuntimeException ex) {
-			RedisRefusal refusal = RedisRefusal.of(ex);
-			if (refusal != RedisRefusal.NOPERM && refusal != RedisRefusal.ERR && !RedisRefusal.isError(ex)) {
-				throw ex;
-			}
-			logger.info("Locks are reserved for those that wait, and not granted, which takes a command more for each"
-					+ " hand-over: the user may not do{} ({})", Atomicity.GRANTS, RedisFailures.lastWord(ex));
-			return false;
-		}
+		new LuaScript("trial-claims").run(link, 1, this.names.claims(key));
 	}
 
 	@Override
@@ -167,7 +140,7 @@ final class LuaSteps implements Steps {
 	private List<Object> names(String key) {
 		List<Object> names = new ArrayList<>(
 				List.of(this.names.lock(key), this.names.waiters(key), this.names.liveness(key)));
-		if (this.grants) {
+		if (grants()) {
 			names.add(this.names.claims(key));
 		}
 		return names;
@@ -209,17 +182,6 @@ final class LuaSteps implements Steps {
 		addWaking(all, key);
 		all.addAll(more);
 		return script.run(link, keys, all.toArray());
-	}
-
-	@Override
-	public List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
-		List<Object> arguments = new ArrayList<>();
-		keys.forEach((key) -> arguments.addAll(names(key)));
-		int names = arguments.size();
-		addWaking(arguments, keys.get(0));
-		arguments.add(owner);
-		arguments.addAll(keys);
-		return areTrue(this.releaseAll.run(link, names, arguments.toArray()));
 	}
 
 	@Override

@@ -64,9 +64,6 @@ public final class RedisLockBackend implements LockBackend {
 
 	private final WakeSubscriptions subscriptions;
 
-	/** Whether the last step that is known of has failed. */
-	private volatile boolean failing;
-
 	/**
 	 * Creates a backend with the {@linkplain RedisLockSettings#defaults() defaults}.
 	 * @param applicationFactory the application's way to Redis
@@ -312,14 +309,6 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
-	public List<Boolean> releaseAll(List<String> keys, String owner) {
-		if (this.connections.cluster() && keys.stream().map(this.names::slot).distinct().count() > 1) {
-			return LockBackend.super.releaseAll(keys, owner);
-		}
-		return run("release", keys.get(0), (steps, link) -> steps.releaseAll(link, keys, owner));
-	}
-
-	@Override
 	public LockStatus inspect(String key) {
 		return run("inspect", key, (steps, link) -> Inspection.of(key, link, this.names));
 	}
@@ -342,15 +331,10 @@ public final class RedisLockBackend implements LockBackend {
 			if (answer == null) {
 				throw LockBackendException.of("Redis gave no answer").retryable(true).build();
 			}
-			if (this.failing) {
-				this.failing = false;
-				this.subscriptions.retry();
-			}
 			return answer;
 		}
 		catch (RuntimeException ex) {
 			boolean foreign = RedisRefusal.WRONGTYPE.isIn(ex); // Which is of one key.
-			this.failing |= !foreign;
 			String lock = "lock '" + key + "' (Redis key '" + KeyNames.text(this.names.lock(key)) + "'"
 					+ (foreign ? ", or one of its companions '" + companions(key) + "'" : "") + ")";
 			throw RedisFailures.translate(what,

@@ -79,10 +79,6 @@ interface Steps {
 
 	boolean release(Link link, String key, String owner);
 
-	default List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
-		return keys.stream().map((key) -> release(link, key, owner)).toList();
-	}
-
 	/**
 	 * Ends a registration.
 	 * @param owners those that may have been granted the key, and do not want it

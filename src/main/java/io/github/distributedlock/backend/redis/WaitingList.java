@@ -53,18 +53,17 @@ final class WaitingList {
 	 * Registers an instance behind those that wait. One that waits keeps its place. Two
 	 * that come at the same time may share a place: no one can tell that from one after
 	 * the other.
+	 * @param requireTime fails if no time is left to change anything
 	 */
-	void add(Link link, String key, Waiter waiter) {
+	void add(Link link, String key, Waiter waiter, Runnable requireTime) {
 		byte[] name = this.names.waiters(key);
 		List<Values.Scored> last = Values.scored(link, name, -1, -1);
 		double place = last.isEmpty() ? 1 : last.get(0).score() + 1;
-		// Together, so that the set is not gone in between.
-		for (Object reply : link.call(List.of(Command.of(Verb.ZADD, name, "NX", place, LockCodec.text(waiter)),
-				Command.of(Verb.PEXPIRE, name, TTL_MILLIS)))) {
-			if (reply instanceof RuntimeException error) {
-				throw error;
-			}
+		requireTime.run();
+		do { // Once more if the set has expired in between.
+			link.call(Command.of(Verb.ZADD, name, "NX", place, LockCodec.text(waiter)));
 		}
+		while (link.number(Command.of(Verb.PEXPIRE, name, TTL_MILLIS)) == 0);
 	}
 
 	/**

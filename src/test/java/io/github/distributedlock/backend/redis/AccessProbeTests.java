@@ -90,7 +90,7 @@ class AccessProbeTests {
 	void noWayIsUsedWithoutEachKindOfName(Client client, Atomicity way) {
 		OwnConnections connections = connections(client);
 		List<String> names = (way == Atomicity.LUA)
-				? List.of("~lock:*", "~lock-waiters:*", "~lock-alive:*", "~lock-fence:*")
+				? List.of("~lock:*", "~lock-waiters:*", "~lock-alive:*", "~lock-claims:*", "~lock-fence:*")
 				: List.of("~lock:*", "~lock-waiters:*", "~lock-fence:*");
 		for (String denied : names) {
 			allow(this.admin, way.commands());

@@ -8,20 +8,14 @@ import java.util.stream.Stream;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.fixtures.BackendBeforeGrants;
 import io.github.distributedlock.fixtures.Client;
-import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import redis.clients.jedis.Jedis;
-
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -29,7 +23,6 @@ import static org.awaitility.Awaitility.await;
 /**
  * What is kept in Redis of what is to be granted, and to whom it is not.
  */
-@ExtendWith(OutputCaptureExtension.class)
 class GrantsInRedisTests {
 
 	@RegisterExtension
@@ -276,30 +269,6 @@ class GrantsInRedisTests {
 		this.backend.release("k", holder.owner());
 		assertThat(admin().get(LOCK)).isEqualTo("reserved:b");
 		assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
-	}
-
-	@Test
-	void aUserWithoutCommandsForHashesKeepsReservations(CapturedOutput output) {
-		admin().aclSetUser("plain", "reset", "on", ">secret", "~lock*", "&*", "+@all", "-@hash");
-		RedisStandaloneConfiguration server = new RedisStandaloneConfiguration("localhost", REDIS.port());
-		server.setUsername("plain");
-		server.setPassword("secret");
-		RedisLockSettings settings = RedisLockSettings.defaults().commandTimeout(Patience.COMMAND);
-		try (RedisLockBackend plain = Client.JEDIS.backend(server, settings)) {
-			Claim holder = claim("d");
-			assertThat(plain.acquire(holder).acquired()).isTrue();
-			Claim own = claim("a");
-			assertThat(plain.acquireOrRegister(own).acquired()).isFalse();
-			Claim next = waits("b");
-			assertThat(plain.grantsTo("d")).isFalse();
-			plain.release("k", holder.owner());
-			assertThat(admin().get(LOCK)).isEqualTo("reserved:a");
-			assertThat(plain.acquireOrRegister(own).acquired()).isTrue();
-			plain.release("k", own.owner());
-			assertThat(admin().get(LOCK)).as("of one that others would grant").isEqualTo("reserved:b");
-			assertThat(this.backend.acquireOrRegister(next).acquired()).isTrue();
-			assertThat(output.getAll().split("are reserved for those that wait, and not granted", -1)).hasSize(2);
-		}
 	}
 
 	@Test

@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.fixtures.Client;
@@ -23,7 +22,6 @@ import redis.clients.jedis.params.ClientKillParams;
 
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -73,7 +71,7 @@ class ResubscriptionTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void aPasswordThatWasWrongIsTriedAgainWhenCommandsAreAnsweredAgain(Client client) {
+	void aPasswordThatWasWrongIsTriedAgainEachFiveSeconds(Client client) {
 		Listening listening = open(client.connectTo(this.redis.port()));
 		this.backend.acquireOrRegister(claim());
 		this.redis.admin().configSet("requirepass", "another");
@@ -83,16 +81,12 @@ class ResubscriptionTests {
 		await().until(() -> !listening.hears());
 		for (int i = 0; i < 5; i++) {
 			long before = connections();
-			pass(Duration.ofSeconds(30));
+			pass(Duration.ofSeconds(5));
 			await("another try").until(() -> connections() > before);
 		}
-		await("commands fail").untilAsserted(() -> assertThatExceptionOfType(LockBackendException.class)
-			.isThrownBy(() -> this.backend.acquire(claim()))
-			.withMessageContaining("NOAUTH"));
 		awaitPause();
 		this.redis.admin().configSet("requirepass", "");
-		await("commands are answered").ignoreExceptions().until(() -> this.backend.acquire(claim()).acquired());
-		pass(Duration.ofSeconds(1));
+		pass(Duration.ofSeconds(5));
 		await("it hears again").until(() -> this.ear.resubscriptions() == 1);
 	}
 

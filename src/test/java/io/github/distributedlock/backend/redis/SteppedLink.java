@@ -1,7 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import java.util.List;
-
 import io.github.distributedlock.backend.redis.connection.Command;
 import io.github.distributedlock.backend.redis.connection.Lane;
 import io.github.distributedlock.backend.redis.connection.Link;
@@ -15,14 +13,9 @@ import io.github.distributedlock.backend.redis.connection.Link;
 record SteppedLink(Lane lane, Runnable before) implements Link {
 
 	@Override
-	public Object call(Command command) {
+	public Object exchange(Command command) {
 		this.before.run();
-		return this.lane.run((link) -> link.call(command));
-	}
-
-	@Override
-	public List<Object> call(List<Command> commands) {
-		return commands.stream().map(this::call).toList();
+		return this.lane.run((link) -> link.exchange(command));
 	}
 
 }

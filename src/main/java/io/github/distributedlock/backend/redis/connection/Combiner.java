@@ -2,7 +2,6 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -22,7 +21,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  * leads it, that is, it borrows a connection, sends all that waits and reads the replies
  * (flat combining; Hendler, Incze, Shavit, Tzafrir 2010). So the server and this JVM read
  * and write less often, and fewer threads change places. A thread that is alone leads at
- * once, and has only its own commands to send.
+ * once, and has only its own command to send.
  * <p>
  * States: each wire is free, or led by one thread; each call waits in the queue, or is
  * taken by a leader, or is over.
@@ -34,7 +33,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  * was taken knows what became of it only by its reply, for which it waits until its time
  * is over. The time that a leader needs for a connection counts for nobody but the
  * leader, who has it in addition. One that has less than half of its time left sends its
- * own commands alone, so that the end of its time costs no other call.
+ * own command alone, so that the end of its time costs no other call.
  *
  * @param <W> the connections
  */
@@ -83,9 +82,9 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	}
 
 	@Override
-	public List<@Nullable Object> call(List<Command> commands) {
+	public @Nullable Object exchange(Command command) {
 		return Lane.withoutInterrupt(() -> {
-			Call call = new Call(commands, this.nanoTime.getAsLong() + this.timeoutNanos);
+			Call call = new Call(command, this.nanoTime.getAsLong() + this.timeoutNanos);
 			if (this.waiting.isEmpty() && takeWire()) {
 				call.take();
 				lead(call);
@@ -93,7 +92,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			else {
 				await(call);
 			}
-			return call.replies();
+			return call.reply();
 		});
 	}
 
@@ -208,9 +207,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 				collect(batch);
 				wakeFirst(); // Of those that are too many for one batch.
 			}
-			for (Call call : batch) {
-				call.commands.forEach(wire::send);
-			}
+			batch.forEach((call) -> wire.send(call.command));
 			for (; answered < batch.size(); answered++) {
 				readOnly |= batch.get(answered).receive(wire, deadline - this.nanoTime.getAsLong());
 			}
@@ -309,7 +306,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 	}
 
 	/**
-	 * Commands that a thread wants to have sent, by itself or by another.
+	 * A command that a thread wants to have sent, by itself or by another.
 	 * <p>
 	 * States: waiting; taken, by the one thread that sends it; over, with replies or a
 	 * failure; given up, by its own thread, so that it is never sent. What it has in the
@@ -321,27 +318,24 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 
 		private final transient Thread thread = Thread.currentThread();
 
-		private final transient List<Command> commands;
-
-		private final transient @Nullable Object[] replies;
+		private final transient Command command;
 
 		private final long deadline;
 
+		private transient @Nullable Object reply;
+
 		private transient @Nullable RuntimeException failure;
 
-		private Call(List<Command> commands, long deadline) {
+		private Call(Command command, long deadline) {
 			super(State.WAITING);
-			this.commands = commands;
-			this.replies = new Object[commands.size()];
+			this.command = command;
 			this.deadline = deadline;
 		}
 
 		private int bytes() {
 			int bytes = 0;
-			for (Command command : this.commands) {
-				for (byte[] argument : command.arguments()) {
-					bytes += argument.length;
-				}
+			for (byte[] argument : this.command.arguments()) {
+				bytes += argument.length;
 			}
 			return bytes;
 		}
@@ -363,22 +357,18 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		}
 
 		/**
-		 * Reads its replies, which are the next.
+		 * Reads its reply, which is the next.
 		 * @return whether the server says that it is no master
 		 */
 		private boolean receive(Wire wire, long nanos) {
-			boolean readOnly = false;
-			for (int i = 0; i < this.replies.length; i++) {
-				Object reply = wire.receive(nanos);
-				readOnly |= reply instanceof RuntimeException error && RedisRefusal.READONLY.isIn(error);
-				this.replies[i] = reply;
-			}
+			Object reply = wire.receive(nanos);
+			this.reply = reply;
 			end();
-			return readOnly;
+			return reply instanceof RuntimeException error && RedisRefusal.READONLY.isIn(error);
 		}
 
 		/**
-		 * Ends it without replies.
+		 * Ends it without a reply.
 		 * @param failure why, as its own thread may throw it: that of another thread is
 		 * only the cause
 		 */
@@ -395,11 +385,11 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			}
 		}
 
-		private List<@Nullable Object> replies() {
+		private @Nullable Object reply() {
 			if (this.failure != null) {
 				throw this.failure;
 			}
-			return Arrays.asList(this.replies);
+			return this.reply;
 		}
 
 		private enum State {

@@ -1,7 +1,6 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -107,18 +106,15 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 	}
 
 	@Override
-	public List<@Nullable Object> call(List<Command> commands) {
+	public @Nullable Object exchange(Command command) {
 		long begin = System.nanoTime();
 		try {
-			HostAndPort node = node(JedisClusterCRC16.getSlot(commands.get(0).key()));
-			List<@Nullable Object> replies = on(node, commands);
-			for (int i = 0; i < replies.size(); i++) {
-				replies.set(i, followed(commands.get(i), replies.get(i), begin));
-				if (replies.get(i) instanceof RuntimeException) { // Such as CLUSTERDOWN.
-					askForSlots();
-				}
+			HostAndPort node = node(JedisClusterCRC16.getSlot(command.key()));
+			Object reply = followed(command, on(node, command, false), begin);
+			if (reply instanceof RuntimeException) { // Such as CLUSTERDOWN.
+				askForSlots();
 			}
-			return replies;
+			return reply;
 		}
 		catch (DataAccessException ex) {
 			askForSlots();
@@ -143,14 +139,18 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 					new RedisConnectionFailureException("no node of the cluster is known", null)));
 	}
 
-	@SuppressWarnings("NullAway") // The step always has an answer.
-	private List<@Nullable Object> on(HostAndPort node, List<Command> commands) {
+	private @Nullable Object on(HostAndPort node, Command command, boolean asking) {
 		PooledLane<JedisLink> lane = this.nodes.computeIfAbsent(node, this::lane);
 		if (this.closed) {
 			lane.close(); // It may have come too late to be closed with the others.
 		}
 		try {
-			return lane.run((link) -> link.call(commands));
+			return lane.run((link) -> {
+				if (asking) {
+					link.exchange(ASKING);
+				}
+				return link.exchange(command);
+			});
 		}
 		catch (IllegalStateException ex) { // Before a connection was had.
 			requireOpen();
@@ -177,9 +177,8 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 			if (!asks) {
 				askForSlots();
 			}
-			List<Command> again = asks ? List.of(ASKING, command) : List.of(command);
 			try {
-				last = on(redirection.getTargetNode(), again).get(again.size() - 1);
+				last = on(redirection.getTargetNode(), command, asks);
 			}
 			catch (UnsentException ex) { // The commands before may have been carried out.
 				throw new RedisConnectionFailureException(

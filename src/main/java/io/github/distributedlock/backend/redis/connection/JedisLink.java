@@ -1,7 +1,6 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -84,11 +83,9 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	}
 
 	@Override
-	public List<@Nullable Object> call(List<Command> commands) {
-		commands.forEach(this::send);
-		List<@Nullable Object> replies = new ArrayList<>();
-		commands.forEach((command) -> replies.add(receive(this.timeoutNanos)));
-		return replies;
+	public @Nullable Object exchange(Command command) {
+		send(command);
+		return receive(this.timeoutNanos);
 	}
 
 	@Override

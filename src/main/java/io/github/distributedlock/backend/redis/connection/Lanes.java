@@ -1,13 +1,11 @@
 package io.github.distributedlock.backend.redis.connection;
 
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.time.Duration;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
  * Connections of one kind.
@@ -45,9 +43,7 @@ public record Lanes(Lane commands, Lane renewals) {
 	 */
 	private static final class Renewals implements Lane {
 
-		private final SimpleAsyncTaskExecutor background = new SimpleAsyncTaskExecutor("distributed-lock-open-");
-
-		private final AtomicBoolean opening = new AtomicBoolean();
+		private final Opening<Boolean> opening = new Opening<>(this::open, Duration.ZERO);
 
 		private final Lane own;
 
@@ -58,7 +54,6 @@ public record Lanes(Lane commands, Lane renewals) {
 		Renewals(Lane own, Lane others) {
 			this.own = own;
 			this.others = others;
-			this.background.setDaemon(true);
 		}
 
 		@Override
@@ -74,17 +69,8 @@ public record Lanes(Lane commands, Lane renewals) {
 					logger.debug("Renewing on other connections", ex);
 				}
 			}
-			else if (this.opening.compareAndSet(false, true)) {
-				boolean begun = false;
-				try {
-					this.background.execute(this::open);
-					begun = true;
-				}
-				finally { // Without a thread the next renewal tries again.
-					if (!begun) {
-						this.opening.set(false);
-					}
-				}
+			else {
+				this.opening.begin();
 			}
 			return this.others.run(step);
 		}
@@ -98,17 +84,10 @@ public record Lanes(Lane commands, Lane renewals) {
 					&& RedisRefusal.of(failure) == null && !RedisRefusal.isError(failure);
 		}
 
-		private void open() {
-			try {
-				this.own.run((link) -> null);
-				this.open = true;
-			}
-			catch (RuntimeException ex) {
-				logger.debug("Could not open a connection for renewals yet", ex);
-			}
-			finally {
-				this.opening.set(false);
-			}
+		private boolean open() {
+			this.own.run((link) -> null);
+			this.open = true;
+			return true;
 		}
 
 		@Override

@@ -2,15 +2,16 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
@@ -22,6 +23,7 @@ import io.lettuce.core.SocketOptions;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -53,15 +55,10 @@ final class LettuceClient implements SignalLine {
 
 	/**
 	 * One that the server refuses may be closed before Lettuce has seen why: about one in
-	 * 10 on a busy machine.
+	 * 10 on a busy machine. One may be handed out before it takes commands: about one in
+	 * 20,000.
 	 */
 	private static final int OPENINGS = 5;
-
-	/**
-	 * One may be handed out before it takes commands: about one in 20,000 on a busy
-	 * machine.
-	 */
-	private static final int PAUSES = 50;
 
 	private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -73,7 +70,11 @@ final class LettuceClient implements SignalLine {
 
 	private final @Nullable SentinelMaster sentinels;
 
-	private final @Nullable LettuceClusterLane cluster;
+	private final LettuceLane commands;
+
+	private final AtomicLong askedAt;
+
+	private volatile @Nullable RedisClusterClient cluster;
 
 	/** By the server. */
 	private final Map<RedisConfiguration, LettuceConnectionFactory> clients = new HashMap<>();
@@ -86,18 +87,18 @@ final class LettuceClient implements SignalLine {
 		this.timeout = timeout;
 		this.sentinels = (this.server instanceof RedisSentinelConfiguration servers)
 				? new SentinelMaster(servers, this::sentinel, timeout) : null;
-		this.cluster = application.isClusterAware() ? clusterLane() : null;
+		this.commands = lane();
+		this.askedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
 	}
 
 	static OwnConnections derive(Object application, Duration timeout) {
 		LettuceClient client = new LettuceClient((LettuceConnectionFactory) application, timeout);
 		boolean tls = client.application.getClientConfiguration().isUseSsl();
-		LettuceClusterLane commands = client.cluster;
-		if (commands != null) {
-			return new OwnConnections(new Lanes(commands, client.clusterLane()), null, client, commands::master, null,
-					tls, "+cluster", client::close);
+		Lanes shared = new Lanes(client.commands, client.lane());
+		if (client.application.isClusterAware()) {
+			return new OwnConnections(shared, null, client, client::masterInCluster, null, tls, "+cluster",
+					client::close);
 		}
-		Lanes shared = new Lanes(new LettuceLane(client::connect, timeout), new LettuceLane(client::connect, timeout));
 		Lanes exclusive = new Lanes(new PooledLane<>(client::connect, EXCLUSIVE, timeout),
 				new PooledLane<>(client::connect, EXCLUSIVE, timeout));
 		return new OwnConnections(shared, exclusive, client,
@@ -119,8 +120,39 @@ final class LettuceClient implements SignalLine {
 		return server;
 	}
 
-	private LettuceClusterLane clusterLane() {
-		return new LettuceClusterLane(() -> (RedisClusterClient) client(this.server, settings()), this.timeout);
+	private LettuceLane lane() {
+		return new LettuceLane(this.application.isClusterAware() ? this::connectToCluster : this::connect, this.timeout,
+				this::askForSlots);
+	}
+
+	// One connection for all masters, of which none that stalls delays the commands for
+	// another. It follows redirections.
+	private LettuceLink connectToCluster() {
+		RedisClusterClient client = (RedisClusterClient) client(this.server, settings());
+		try {
+			LettuceLink link = new LettuceLink(client.connect(ByteArrayCodec.INSTANCE), this.timeout, () -> true);
+			this.cluster = client;
+			return link;
+		}
+		catch (RuntimeException ex) {
+			throw LettuceLink.translated(ex);
+		}
+	}
+
+	// In the background, and at most once each command timeout.
+	private void askForSlots() {
+		long last = this.askedAt.get();
+		long now = System.nanoTime();
+		RedisClusterClient cluster = this.cluster;
+		if (cluster != null && now - last >= this.timeout.toNanos() && this.askedAt.compareAndSet(last, now)) {
+			cluster.refreshPartitionsAsync();
+		}
+	}
+
+	private @Nullable Object masterInCluster(int slot) {
+		RedisClusterClient cluster = this.cluster;
+		RedisClusterNode master = (cluster != null) ? cluster.getPartitions().getMasterBySlot(slot) : null;
+		return (master != null) ? master.getNodeId() : null;
 	}
 
 	private LettuceLink connect() {
@@ -148,9 +180,9 @@ final class LettuceClient implements SignalLine {
 
 	@Override
 	public SignalConnection open() {
-		if (this.cluster != null) {
+		if (this.application.isClusterAware()) {
 			RedisClusterClient client = (RedisClusterClient) client(this.server, settings());
-			return new Connected(connected(() -> client.connectPubSub(ByteArrayCodec.INSTANCE)), this.cluster.link(),
+			return new Connected(connected(() -> client.connectPubSub(ByteArrayCodec.INSTANCE)), this.commands.open(),
 					new AtomicBoolean());
 		}
 		return open(serverNow(namedMaster()), settings());
@@ -195,12 +227,25 @@ final class LettuceClient implements SignalLine {
 		}).getRequiredNativeClient();
 	}
 
+	// Asked for an answer first. Any will do, also that the user may not ask.
 	private <C extends StatefulRedisConnection<byte[], byte[]>> C connected(Supplier<C> opener) {
+		return untilReady(() -> {
+			C connection = opener.get();
+			try {
+				new LettuceLink(connection, this.timeout, () -> true).exchange(Command.at(new byte[0], Verb.PING));
+				return connection;
+			}
+			catch (RuntimeException ex) {
+				connection.close();
+				throw ex;
+			}
+		});
+	}
+
+	static <T> T untilReady(Supplier<T> opener) {
 		for (int opening = 1;; opening++) {
 			try {
-				C connection = opener.get();
-				awaitReady(new LettuceLink(connection, this.timeout, () -> true));
-				return connection;
+				return opener.get();
 			}
 			catch (RuntimeException ex) {
 				if (opening == OPENINGS || !isUnexplained(ex)) {
@@ -211,37 +256,10 @@ final class LettuceClient implements SignalLine {
 		}
 	}
 
-	private static void awaitReady(LettuceLink link) {
-		try {
-			awaitAnswer(link);
-		}
-		catch (RuntimeException ex) {
-			link.close();
-			throw ex;
-		}
-	}
-
-	// Lettuce gives out a connection a moment before that takes commands: until then they
-	// are rejected. Any answer will do, also that the user may not ask.
-	static void awaitAnswer(Link link) {
-		List<Command> ping = List.of(Command.at(new byte[0], Verb.PING));
-		for (int asked = 1;; asked++) {
-			try {
-				link.call(ping);
-				return;
-			}
-			catch (UnsentException ex) {
-				if (asked == PAUSES || !RedisRefusal.saysIn(ex, "Currently not connected")) {
-					throw ex;
-				}
-			}
-			LockSupport.parkNanos(PAUSE_NANOS);
-		}
-	}
-
 	private static boolean isUnexplained(RuntimeException failure) {
-		return RedisRefusal.saysIn(failure, "Connection closed prematurely")
-				|| RedisRefusal.saysIn(failure, "RedisHandshakeHandler not registered");
+		return Stream
+			.of("Connection closed prematurely", "RedisHandshakeHandler not registered", "Currently not connected")
+			.anyMatch((word) -> RedisRefusal.saysIn(failure, word));
 	}
 
 	private LettuceClientConfiguration settings() {
@@ -255,8 +273,9 @@ final class LettuceClient implements SignalLine {
 
 	// A connection that reconnects sends again what was under way, and a SET NX that had
 	// succeeded would answer that the lock is busy. So ours do not; lanes open new ones.
-	// In a cluster that is impossible: see LettuceClusterLane. Each thread watches the
-	// time of its command itself; Lettuce would set a timer for each.
+	// In a cluster they have to: Lettuce would keep one that does not, and refuse every
+	// command for its master, whatever else became of it. Each thread watches the time of
+	// its command itself; Lettuce would set a timer for each.
 	private ClientOptions options(ClientOptions application) {
 		SocketOptions socket = application.getSocketOptions().mutate().connectTimeout(this.timeout).build();
 		return application.mutate()

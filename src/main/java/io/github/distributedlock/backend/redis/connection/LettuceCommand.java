@@ -1,19 +1,16 @@
 package io.github.distributedlock.backend.redis.connection;
 
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicReference;
 
-import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisCommandInterruptedException;
-import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
@@ -21,42 +18,40 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command, and the thread that waits for its reply. The thread is woken by the client,
- * without a future or a timer between them.
+ * A command, which knows whether the client has begun to write it.
  * <p>
  * States: new; sent, when the client has begun to write it; given up, by the thread that
- * waits no more. Apart from that, whether it is done: answered, failed or cancelled.
- * Invariant: what was given up before it was sent is never sent. Should the client have
- * begun with it nevertheless, it sends a PING, since it expects one more reply by then.
+ * waits no more. Invariant: what was given up before it was sent is never sent. Should
+ * the client have begun with it nevertheless, it sends a PING, since it expects one more
+ * reply by then.
  */
-final class LettuceCommand extends Command<byte[], byte[], Object> {
-
-	private static final AtomicIntegerFieldUpdater<LettuceCommand> STATE = AtomicIntegerFieldUpdater
-		.newUpdater(LettuceCommand.class, "state");
-
-	private static final int NEW = 0;
-
-	private static final int SENT = 1;
-
-	private static final int GIVEN_UP = 2;
+final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 
 	private static final byte[] PING = KeyNames.bytes("*1\r\n$4\r\nPING\r\n");
 
-	private final Thread thread = Thread.currentThread();
+	/** New as long as it has none; {@code false} if it was given up. */
+	private final AtomicReference<@Nullable Boolean> sent = new AtomicReference<>();
 
-	private volatile int state = NEW;
+	private final Reply reply;
 
-	/**
-	 * Creates it, for this thread to wait for.
-	 */
 	LettuceCommand(ProtocolKeyword verb, CommandArgs<byte[], byte[]> arguments) {
-		super(verb, new Reply(), arguments);
+		this(verb, arguments, new Reply());
+	}
+
+	private LettuceCommand(ProtocolKeyword verb, CommandArgs<byte[], byte[]> arguments, Reply reply) {
+		super(new Command<>(verb, reply, arguments));
+		this.reply = reply;
+	}
+
+	private boolean decide(boolean sends) {
+		this.sent.compareAndSet(null, sends);
+		return Boolean.TRUE.equals(this.sent.get());
 	}
 
 	// Once more where a cluster redirects it.
 	@Override
 	public void encode(ByteBuf buffer) {
-		if (STATE.compareAndSet(this, NEW, SENT) || this.state == SENT) {
+		if (decide(true)) {
 			super.encode(buffer);
 		}
 		else {
@@ -69,133 +64,41 @@ final class LettuceCommand extends Command<byte[], byte[], Object> {
 	 * @return {@code false} if it was
 	 */
 	boolean giveUp() {
-		return STATE.compareAndSet(this, NEW, GIVEN_UP) || this.state == GIVEN_UP;
-	}
-
-	@Override
-	public void complete() {
-		super.complete();
-		LockSupport.unpark(this.thread);
-	}
-
-	@Override
-	public boolean completeExceptionally(Throwable failure) {
-		boolean completed = super.completeExceptionally(failure);
-		LockSupport.unpark(this.thread);
-		return completed;
-	}
-
-	@Override
-	public void cancel() {
-		super.cancel();
-		LockSupport.unpark(this.thread);
+		return !decide(false);
 	}
 
 	/**
 	 * Waits for the reply.
-	 * @param end until when, by {@link System#nanoTime()}
-	 * @return the reply
 	 * @throws RedisException if there is none, or an error
 	 */
-	@Nullable Object await(long end) {
-		while (!isDone()) {
-			long left = end - System.nanoTime();
-			if (left <= 0) {
-				throw new RedisCommandTimeoutException("no reply within the command timeout");
-			}
-			if (Thread.currentThread().isInterrupted()) {
-				throw new RedisCommandInterruptedException(new InterruptedException());
-			}
-			LockSupport.parkNanos(this, left);
+	@Nullable Object await(long nanos) {
+		try {
+			List<@Nullable Object> replies = LettuceFutures.awaitOrCancel(this, nanos, TimeUnit.NANOSECONDS);
+			// Lettuce leaves out QUEUED.
+			return this.reply.list ? replies : replies.isEmpty() ? null : replies.get(0);
 		}
-		Throwable failure = this.exception;
-		if (failure != null) {
-			throw (failure instanceof RuntimeException unchecked) ? unchecked : new RedisException(failure);
+		catch (CancellationException ex) {
+			throw new RedisConnectionException("the connection was closed before the reply came", ex);
 		}
-		if (isCancelled()) {
-			throw new RedisConnectionException("the connection was closed before the reply came");
-		}
-		if (getOutput().hasError()) {
-			throw new RedisCommandExecutionException(getOutput().getError());
-		}
-		return getOutput().get();
 	}
 
 	/**
-	 * A reply of any type, as the server sends it. The outputs of Lettuce fail on a reply
-	 * of another type than theirs, after the server has carried the command out.
+	 * A reply of any type, as the server sends it. Other outputs of Lettuce fail on a
+	 * reply of another type than theirs, after the server has carried the command out.
+	 * This one has one that is no list as the only element of a list.
 	 */
-	private static final class Reply extends CommandOutput<byte[], byte[], Object> {
+	private static final class Reply extends NestedMultiOutput<byte[], byte[]> {
 
-		private @Nullable Unfinished unfinished;
+		private boolean list;
 
 		Reply() {
-			super(ByteArrayCodec.INSTANCE, null);
-		}
-
-		@Override
-		public void set(@Nullable ByteBuffer bytes) {
-			add((bytes != null) ? this.codec.decodeValue(bytes) : null);
-		}
-
-		@Override
-		public void setSingle(ByteBuffer bytes) {
-			set(bytes);
-		}
-
-		@Override
-		public void setBigNumber(ByteBuffer bytes) {
-			set(bytes);
-		}
-
-		@Override
-		public void set(long number) {
-			add(number);
-		}
-
-		@Override
-		public void set(double number) {
-			add(number);
-		}
-
-		@Override
-		public void set(boolean truth) {
-			add(truth ? 1L : 0L);
+			super(ByteArrayCodec.INSTANCE);
 		}
 
 		@Override
 		public void multi(int count) {
-			if (count < 0) {
-				add(null);
-				return;
-			}
-			List<@Nullable Object> list = new ArrayList<>(count);
-			add(list);
-			if (count > 0) {
-				this.unfinished = new Unfinished(list, count, this.unfinished);
-			}
-		}
-
-		private void add(@Nullable Object reply) {
-			Unfinished list = this.unfinished;
-			if (list == null) {
-				this.output = reply;
-				return;
-			}
-			list.elements.add(reply);
-			if (list.elements.size() == list.count) {
-				this.unfinished = list.outer;
-			}
-		}
-
-		/**
-		 * A list that lacks elements.
-		 *
-		 * @param elements those that it has
-		 * @param count how many it is to have
-		 * @param outer the list that it is in, if that lacks more
-		 */
-		private record Unfinished(List<@Nullable Object> elements, int count, @Nullable Unfinished outer) {
+			this.list = true;
+			super.multi(count);
 		}
 
 	}

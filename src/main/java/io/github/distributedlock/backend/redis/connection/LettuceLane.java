@@ -21,7 +21,9 @@ import org.springframework.dao.QueryTimeoutException;
  */
 final class LettuceLane implements Lane {
 
-	private final Supplier<? extends LettuceLink> opener;
+	private final Supplier<LettuceLink> opener;
+
+	private final Runnable onFailure;
 
 	private final Opening<LettuceLink> opening;
 
@@ -29,8 +31,13 @@ final class LettuceLane implements Lane {
 
 	private volatile boolean closed;
 
-	LettuceLane(Supplier<? extends LettuceLink> opener, Duration timeout) {
+	/**
+	 * Creates it, not open.
+	 * @param onFailure what is to be done after a failure, without waiting
+	 */
+	LettuceLane(Supplier<LettuceLink> opener, Duration timeout, Runnable onFailure) {
 		this.opener = opener;
+		this.onFailure = onFailure;
 		this.opening = new Opening<>(this::open, timeout);
 	}
 
@@ -38,16 +45,17 @@ final class LettuceLane implements Lane {
 	public <T> @Nullable T run(Function<Link, @Nullable T> step) {
 		return Lane.withoutInterrupt(() -> {
 			LettuceLink link = this.link.get();
-			LettuceLink usable = (link != null && link.isUsable(0, 0)) ? link : this.opening.await();
 			try {
-				return step.apply(usable);
+				link = (link != null && link.isUsable(0, 0)) ? link : this.opening.await();
+				return step.apply(link);
 			}
 			catch (DataAccessException ex) {
 				boolean useless = ex.contains(QueryTimeoutException.class) || RedisRefusal.READONLY.isIn(ex);
 				// Not one that another thread has opened meanwhile.
-				if (useless && !usable.isCluster() && this.link.compareAndSet(usable, null)) {
-					usable.close();
+				if (useless && link != null && !link.isCluster() && this.link.compareAndSet(link, null)) {
+					link.close();
 				}
+				this.onFailure.run();
 				throw ex;
 			}
 		});

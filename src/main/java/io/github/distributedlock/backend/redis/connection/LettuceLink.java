@@ -1,8 +1,7 @@
 package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.nio.ByteBuffer;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -13,6 +12,7 @@ import java.util.stream.Stream;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.ProtocolKeyword;
@@ -24,7 +24,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceExceptionConvert
  * A Lettuce connection, which many threads may share: Lettuce writes what they send at
  * the same time together.
  */
-class LettuceLink extends PooledLane.Pooled {
+final class LettuceLink extends PooledLane.Pooled {
 
 	private static final LettuceExceptionConverter EXCEPTIONS = new LettuceExceptionConverter();
 
@@ -50,8 +50,14 @@ class LettuceLink extends PooledLane.Pooled {
 	}
 
 	@Override
+	public boolean isCluster() {
+		return this.connection instanceof StatefulRedisClusterConnection;
+	}
+
+	// In a cluster it has one connection to each master, and those reconnect.
+	@Override
 	boolean isBroken() {
-		return !this.connection.isOpen();
+		return !isCluster() && !this.connection.isOpen();
 	}
 
 	// Waits, since the end of the client would warn of one that is being closed.
@@ -60,60 +66,49 @@ class LettuceLink extends PooledLane.Pooled {
 		this.connection.close();
 	}
 
-	/**
-	 * Sends a command, and does not wait for the reply.
-	 * @param key a key of the node that it is for
-	 */
-	void send(LettuceCommand command, byte[] key) {
-		this.connection.dispatch(command);
-	}
-
 	@Override
-	public List<@Nullable Object> call(List<Command> commands) {
-		List<LettuceCommand> sent = new ArrayList<>(commands.size());
-		List<@Nullable Object> replies = new ArrayList<>(commands.size());
-		long end = System.nanoTime() + this.timeoutNanos;
+	public @Nullable Object exchange(Command command) {
+		LettuceCommand sent = new LettuceCommand(Objects.requireNonNull(KEYWORDS.get(command.verb())),
+				new Arguments(command));
 		try {
-			for (Command command : commands) {
-				LettuceCommand one = command(command);
-				sent.add(one);
-				send(one, command.key());
-			}
-			sent.forEach((command) -> replies.add(replyOrError(command, end)));
-			return replies;
-		}
-		catch (RuntimeException ex) {
-			sent.forEach(LettuceCommand::cancel);
-			// Those after the first are sent only after it.
-			throw sent.get(0).giveUp() ? new UnsentException(translated(ex)) : translated(ex);
-		}
-	}
-
-	private @Nullable Object replyOrError(LettuceCommand command, long end) {
-		try {
-			return command.await(end);
+			this.connection.dispatch(sent);
+			return sent.await(this.timeoutNanos);
 		}
 		catch (RedisCommandExecutionException ex) {
 			return translated(ex);
 		}
-	}
-
-	private static LettuceCommand command(Command command) {
-		CommandArgs<byte[], byte[]> arguments = new CommandArgs<>(ByteArrayCodec.INSTANCE);
-		for (byte[] argument : command.arguments()) {
-			if (argument == command.key()) {
-				arguments.addKey(argument);
-			}
-			else {
-				arguments.add(argument);
-			}
+		catch (RuntimeException ex) {
+			sent.cancel();
+			throw sent.giveUp() ? new UnsentException(translated(ex)) : translated(ex);
 		}
-		return new LettuceCommand(Objects.requireNonNull(KEYWORDS.get(command.verb())), arguments);
 	}
 
 	static RuntimeException translated(RuntimeException failure) {
 		RuntimeException translated = EXCEPTIONS.convert(failure);
 		return (translated != null) ? translated : failure;
+	}
+
+	/**
+	 * In a cluster Lettuce finds the node of a command by its first key, which here is
+	 * also that of a command without a key.
+	 */
+	private static final class Arguments extends CommandArgs<byte[], byte[]> {
+
+		private final byte[] key;
+
+		Arguments(Command command) {
+			super(ByteArrayCodec.INSTANCE);
+			this.key = command.key();
+			for (byte[] argument : command.arguments()) {
+				add(argument);
+			}
+		}
+
+		@Override
+		public ByteBuffer getFirstEncodedKey() {
+			return ByteBuffer.wrap(this.key);
+		}
+
 	}
 
 	/**

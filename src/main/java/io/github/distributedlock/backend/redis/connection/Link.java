@@ -11,12 +11,13 @@ import org.springframework.dao.InvalidDataAccessResourceUsageException;
  * threads may share a link, unless it was lent for a step of several commands that need a
  * connection of their own.
  * <p>
- * A reply is a {@code Long}, a {@code byte[]}, which may be a status, a {@code List} of
- * replies, a {@code Double} in the third version of the protocol, or {@code null}. An
- * error reply, and any failure of the client, is thrown: an {@linkplain UnsentException
- * unsent} command was certainly not carried out, and one without a reply may have been.
- * No command is sent twice but where a node of a cluster redirects it, and by Lettuce in
- * a cluster, which may send again what a lost connection has left without a reply.
+ * A reply is a {@code Long}, a {@code byte[]}, a {@code List} of replies, a
+ * {@code Double} in the third version of the protocol, or {@code null}; a status is
+ * {@code byte[]} or text. An error reply, and any failure of the client, is thrown: an
+ * {@linkplain UnsentException unsent} command was certainly not carried out, and one
+ * without a reply may have been. No command is sent twice but where a node of a cluster
+ * redirects it, and by Lettuce in a cluster, which may send again what a lost connection
+ * has left without a reply.
  */
 public interface Link {
 
@@ -27,7 +28,7 @@ public interface Link {
 	 * @throws org.springframework.dao.DataAccessException if there is none, or an error
 	 */
 	default @Nullable Object call(Command command) {
-		Object reply = call(List.of(command)).get(0);
+		Object reply = exchange(command);
 		if (reply instanceof RuntimeException error) {
 			throw error;
 		}
@@ -35,14 +36,12 @@ public interface Link {
 	}
 
 	/**
-	 * Sends commands for one node, all of them before the first reply is awaited, where
-	 * the client can do that.
-	 * @param commands the commands
-	 * @return for each, in order, the reply, or a {@code RuntimeException} if the reply
-	 * is an error
-	 * @throws org.springframework.dao.DataAccessException if one has got no reply
+	 * Sends a command, as {@link #call} does.
+	 * @param command the command
+	 * @return the reply, or a {@code RuntimeException} if the reply is an error
+	 * @throws org.springframework.dao.DataAccessException if there is none
 	 */
-	List<@Nullable Object> call(List<Command> commands);
+	@Nullable Object exchange(Command command);
 
 	/**
 	 * Whether it leads to a cluster, where a script must keep to one slot.

@@ -111,6 +111,13 @@ final class Opening<T> {
 		return this.firstIsOver ? rest : Math.max(rest, this.firstEnd - this.nanoTime.getAsLong());
 	}
 
+	/**
+	 * Begins it, unless it is under way, and does not wait.
+	 */
+	void begin() {
+		join();
+	}
+
 	private synchronized CompletableFuture<T> join() {
 		CompletableFuture<T> opening = this.underWay;
 		if (opening == null) {

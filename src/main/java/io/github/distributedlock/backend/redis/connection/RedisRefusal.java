@@ -78,9 +78,6 @@ public enum RedisRefusal {
 	private static final Pattern DENIED_IN_SCRIPT = Pattern
 		.compile("[^'\"]*(?:can't run this command|ACL failure in script)");
 
-	private static final Pattern KEY_DENIED = Pattern
-		.compile(BEFORE_CODE + "NOPERM .*access (?:at least )?(?:one of the|a) key");
-
 	private static final Throwable[] NONE = {};
 
 	private static final Pattern TOO_MANY = Pattern.compile("ERR max number of clients");
@@ -132,15 +129,6 @@ public enum RedisRefusal {
 		Pattern other = (this == WRONGTYPE) ? NO_STRING : DENIED_IN_SCRIPT;
 		boolean inOtherWords = (this == WRONGTYPE || this == NOPERM) && matches(failure, other);
 		return find(failure, inOtherWords ? other : this.code);
-	}
-
-	/**
-	 * Whether the user may not access a key.
-	 * @param failure the client's exception
-	 * @return {@code false} also if it is a command or a channel
-	 */
-	public static boolean isKeyDenied(Throwable failure) {
-		return find(failure, KEY_DENIED) != null;
 	}
 
 	/**

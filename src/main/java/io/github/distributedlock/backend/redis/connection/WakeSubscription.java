@@ -52,6 +52,13 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 
 	private static final int TIMEOUTS_OF_REST = 5;
 
+	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private static final long LONGEST_PAUSE = TimeUnit.SECONDS.toNanos(1);
+
+	/** After a refusal, which may well stay. */
+	private static final long REFUSED_PAUSE = TimeUnit.SECONDS.toNanos(5);
+
 	private final SignalLine line;
 
 	private final String channel;
@@ -64,7 +71,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 
 	private final Consumer<WakeSubscription> onClose;
 
-	private final Retries retries;
+	private final LongSupplier nanoTime;
 
 	/**
 	 * Whether a registration waited for the acknowledgement and got it; else it was late.
@@ -85,6 +92,9 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 
 	private @Nullable Thread thread;
 
+	/** In nanoseconds. Of the thread that listens. */
+	private long pause;
+
 	/** Whether the server was asked for an acknowledgement that has not come. */
 	private boolean asked;
 
@@ -98,7 +108,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		this.signals = signals;
 		this.listener = listener;
 		this.onClose = onClose;
-		this.retries = new Retries(nanoTime);
+		this.nanoTime = nanoTime;
 		if (signals == Signals.NONE) {
 			this.first.complete(false);
 		}
@@ -211,14 +221,6 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 	}
 
 	/**
-	 * Commands that failed are answered again: what kept it from subscribing may be over.
-	 */
-	void retry() {
-		this.retries.restart();
-		LockSupport.unpark(thread());
-	}
-
-	/**
 	 * Leaves the server for another one, which may know less than what was told here.
 	 */
 	void move() {
@@ -268,11 +270,12 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 	}
 
 	private void pause() {
-		long left = this.retries.nanosLeft();
+		long begin = this.nanoTime.getAsLong();
+		long left = this.pause;
 		while (!this.closed && left > 0) {
 			LockSupport.parkNanos(this, left);
 			Thread.interrupted(); // Only closing it interrupts.
-			left = this.retries.nanosLeft();
+			left = this.pause - (this.nanoTime.getAsLong() - begin);
 		}
 	}
 
@@ -337,7 +340,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 	private void onEnd(@Nullable RuntimeException cause) {
 		if (this.heard) {
 			this.heard = false;
-			this.retries.lost();
+			this.pause = SHORTEST_PAUSE;
 			warn("the subscription was lost", cause);
 			return;
 		}
@@ -347,7 +350,8 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 					.retryable(true)
 					.build();
 		this.failure = failure;
-		this.retries.failed(!failure.isRetryable());
+		this.pause = failure.isRetryable() ? Math.max(SHORTEST_PAUSE, Math.min(2 * this.pause, LONGEST_PAUSE))
+				: REFUSED_PAUSE;
 		warn(String.valueOf(failure.getMessage()), cause);
 		this.first.complete(false);
 	}
@@ -395,66 +399,6 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 
 	private synchronized @Nullable Thread thread() {
 		return this.thread;
-	}
-
-	/**
-	 * When a subscription that has failed is tried again: after 100 ms, doubling to 1 s,
-	 * and after a refusal, which may well stay, after 1 s, doubling to 30 s. Both begin
-	 * anew when the subscription had stood, or when commands that failed are answered
-	 * again. Safe for use by several threads.
-	 */
-	static final class Retries {
-
-		private static final long FIRST = TimeUnit.MILLISECONDS.toNanos(100);
-
-		private static final long REFUSED = TimeUnit.SECONDS.toNanos(1);
-
-		private static final long LONGEST_REFUSED = TimeUnit.SECONDS.toNanos(30);
-
-		private final LongSupplier nanoTime;
-
-		private boolean refused;
-
-		private long pause;
-
-		private long failedAt;
-
-		Retries(LongSupplier nanoTime) {
-			this.nanoTime = nanoTime;
-		}
-
-		synchronized void failed(boolean refused) {
-			long longest = refused ? LONGEST_REFUSED : REFUSED;
-			boolean again = this.pause > 0 && this.refused == refused;
-			this.pause = again ? Math.min(2 * this.pause, longest) : refused ? REFUSED : FIRST;
-			this.refused = refused;
-			this.failedAt = this.nanoTime.getAsLong();
-		}
-
-		/**
-		 * What failed before is over: the pause that has begun, and those after the next
-		 * failures, are no longer than after the first one.
-		 */
-		synchronized void restart() {
-			this.pause = Math.min(this.pause, this.refused ? REFUSED : FIRST);
-		}
-
-		/**
-		 * The subscription had stood until now.
-		 */
-		synchronized void lost() {
-			this.pause = 0;
-			failed(false);
-		}
-
-		/**
-		 * How long to wait until the next try.
-		 * @return at most 0 if it is due
-		 */
-		synchronized long nanosLeft() {
-			return this.pause - (this.nanoTime.getAsLong() - this.failedAt);
-		}
-
 	}
 
 }

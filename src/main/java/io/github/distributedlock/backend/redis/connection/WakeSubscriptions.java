@@ -70,13 +70,6 @@ public final class WakeSubscriptions {
 	}
 
 	/**
-	 * Commands that failed are answered again. Does no I/O.
-	 */
-	public void retry() {
-		this.subscriptions.values().forEach(WakeSubscription::retry);
-	}
-
-	/**
 	 * Leaves the server for another one that took its place.
 	 */
 	public void move() {

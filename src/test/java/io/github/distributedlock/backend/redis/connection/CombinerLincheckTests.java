@@ -45,7 +45,7 @@ class CombinerLincheckTests {
 		@Operation
 		public void call(@Param(name = "thread") int thread) {
 			Command command = TestWire.command("k" + thread);
-			Object reply = this.combiner.call(command);
+			Object reply = this.combiner.exchange(command);
 			Interleavings.require(reply == command, "the reply to another command");
 		}
 

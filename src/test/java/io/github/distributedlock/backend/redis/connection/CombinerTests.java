@@ -9,7 +9,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
@@ -53,25 +52,25 @@ class CombinerTests {
 	@Test
 	void whatComesWhileAWireIsInUseIsSentTogether() {
 		Combiner<?> combiner = combiner(this.wire);
-		CompletableFuture<List<Object>> first = leadSlowly(combiner);
-		List<CompletableFuture<List<Object>>> others = new ArrayList<>();
+		CompletableFuture<Object> first = leadSlowly(combiner);
+		List<CompletableFuture<Object>> others = new ArrayList<>();
 		for (int i = 0; i < 10; i++) {
-			others.add(callAndWait(combiner, "k" + i, "l" + i));
+			others.add(callAndWait(combiner, "k" + i));
 		}
 		this.slow.countDown();
-		assertThat(Patience.get(first, "the first reply")).containsExactly("slow");
+		assertThat(Patience.get(first, "the first reply")).isEqualTo("slow");
 		for (int i = 0; i < 10; i++) {
-			assertThat(Patience.get(others.get(i), "a reply")).containsExactly("k" + i, "l" + i);
+			assertThat(Patience.get(others.get(i), "a reply")).isEqualTo("k" + i);
 		}
 		assertThat(this.wire.batches).hasSize(2);
-		assertThat(this.wire.batches.get(1)).hasSize(20).startsWith("k0", "l0", "k1");
+		assertThat(this.wire.batches.get(1)).hasSize(10).startsWith("k0", "k1");
 	}
 
 	@Test
 	void whatIsTooMuchForOneBatchGoesWithTheNext() {
 		Combiner<?> combiner = combiner(this.wire);
-		CompletableFuture<List<Object>> first = leadSlowly(combiner);
-		List<CompletableFuture<List<Object>>> others = new ArrayList<>();
+		CompletableFuture<Object> first = leadSlowly(combiner);
+		List<CompletableFuture<Object>> others = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
 			others.add(callAndWait(combiner, "k" + i + "-" + "x".repeat(32_768)));
 		}
@@ -86,8 +85,8 @@ class CombinerTests {
 		TestWire other = new TestWire(() -> {
 		}, this::reply);
 		Combiner<?> combiner = combiner(this.wire, other);
-		CompletableFuture<List<Object>> first = leadSlowly(combiner);
-		assertThat(Patience.get(call(combiner, "k"), "the reply on the other wire")).containsExactly("k");
+		CompletableFuture<Object> first = leadSlowly(combiner);
+		assertThat(Patience.get(call(combiner, "k"), "the reply on the other wire")).isEqualTo("k");
 		this.slow.countDown();
 		Patience.get(first, "the first reply");
 		assertThat(other.batches).containsExactly(List.of("k"));
@@ -95,17 +94,17 @@ class CombinerTests {
 
 	@Test
 	void anErrorIsThatOfOneCommandAlone() {
-		List<Object> replies = combiner(this.wire).call(List.of(TestWire.command("error"), TestWire.command("k")));
-		assertThat(replies.get(0)).isInstanceOf(IllegalArgumentException.class);
-		assertThat(replies.get(1)).isEqualTo("k");
-		assertThat(this.wire.events).containsExactly("answered");
+		Combiner<?> combiner = combiner(this.wire);
+		assertThat(combiner.exchange(TestWire.command("error"))).isInstanceOf(IllegalArgumentException.class);
+		assertThat(combiner.exchange(TestWire.command("k"))).isEqualTo("k");
+		assertThat(this.wire.events).containsExactly("answered", "answered");
 	}
 
 	@Test
 	void whatWasNotTakenInTimeIsNeverSent() {
 		Combiner<?> combiner = combiner(this.wire);
-		CompletableFuture<List<Object>> first = leadSlowly(combiner);
-		CompletableFuture<List<Object>> late = callAndWait(combiner, "late");
+		CompletableFuture<Object> first = leadSlowly(combiner);
+		CompletableFuture<Object> late = callAndWait(combiner, "late");
 		pass(TIMEOUT);
 		assertFails(late, UnsentException.class);
 		this.slow.countDown();
@@ -117,9 +116,9 @@ class CombinerTests {
 	@Test
 	void noThreadWaitsForALeaderLongerThanItsOwnTime() {
 		Combiner<?> combiner = combiner(this.closed);
-		CompletableFuture<List<Object>> leader = call(combiner, "slow");
+		CompletableFuture<Object> leader = call(combiner, "slow");
 		awaitWaiting(0);
-		CompletableFuture<List<Object>> taken = callAndWait(combiner, "taken");
+		CompletableFuture<Object> taken = callAndWait(combiner, "taken");
 		this.opened.countDown();
 		Patience.await(this.leading, "the leader to wait for its reply");
 		pass(TIMEOUT.dividedBy(2));
@@ -129,22 +128,22 @@ class CombinerTests {
 		// It may have been carried out.
 		assertFails(taken, QueryTimeoutException.class);
 		this.slow.countDown();
-		assertThat(Patience.get(leader, "its reply")).containsExactly("slow");
+		assertThat(Patience.get(leader, "its reply")).isEqualTo("slow");
 		assertThat(this.closed.batches).containsExactly(List.of("slow", "taken"));
 	}
 
 	@Test
 	void aLostConnectionFailsWhatHasGotNoReplyAndNoMore() {
 		Combiner<?> combiner = combiner(this.closed);
-		CompletableFuture<List<Object>> leader = call(combiner, "leader");
+		CompletableFuture<Object> leader = call(combiner, "leader");
 		awaitWaiting(0);
-		CompletableFuture<List<Object>> lost = callAndWait(combiner, "lost");
-		CompletableFuture<List<Object>> behind = callAndWait(combiner, "behind");
+		CompletableFuture<Object> lost = callAndWait(combiner, "lost");
+		CompletableFuture<Object> behind = callAndWait(combiner, "behind");
 		this.opened.countDown();
-		assertThat(Patience.get(leader, "the reply before")).containsExactly("leader");
+		assertThat(Patience.get(leader, "the reply before")).isEqualTo("leader");
 		assertFails(lost, RedisConnectionFailureException.class);
 		assertFails(behind, RedisConnectionFailureException.class);
-		assertThat(Patience.get(call(combiner, "next"), "the next reply")).containsExactly("next");
+		assertThat(Patience.get(call(combiner, "next"), "the next reply")).isEqualTo("next");
 		assertThat(this.closed.events).containsSubsequence("discarded", "answered");
 	}
 
@@ -157,8 +156,8 @@ class CombinerTests {
 			}
 		}, this::reply);
 		Combiner<?> combiner = combiner(other);
-		assertThatThrownBy(() -> combiner.call(List.of(TestWire.command("gone")))).isInstanceOf(InternalError.class);
-		assertThat(combiner.call(List.of(TestWire.command("k")))).containsExactly("k");
+		assertThatThrownBy(() -> combiner.exchange(TestWire.command("gone"))).isInstanceOf(InternalError.class);
+		assertThat(combiner.exchange(TestWire.command("k"))).isEqualTo("k");
 		assertThat(other.batches).containsExactly(List.of("k"));
 	}
 
@@ -173,8 +172,8 @@ class CombinerTests {
 			}
 			return this.now.get();
 		});
-		assertThatThrownBy(() -> combiner.call(List.of(TestWire.command("gone")))).isInstanceOf(InternalError.class);
-		assertThat(combiner.call(List.of(TestWire.command("k")))).containsExactly("k");
+		assertThatThrownBy(() -> combiner.exchange(TestWire.command("gone"))).isInstanceOf(InternalError.class);
+		assertThat(combiner.exchange(TestWire.command("k"))).isEqualTo("k");
 		assertThat(other.events).containsExactly("discarded", "answered");
 	}
 
@@ -189,9 +188,9 @@ class CombinerTests {
 			}
 
 		}, 1, TIMEOUT, this.now::get);
-		CompletableFuture<List<Object>> leader = call(combiner, "lost");
+		CompletableFuture<Object> leader = call(combiner, "lost");
 		awaitWaiting(0);
-		CompletableFuture<List<Object>> behind = callAndWait(combiner, "behind");
+		CompletableFuture<Object> behind = callAndWait(combiner, "behind");
 		this.opened.countDown();
 		assertFails(behind, RedisConnectionFailureException.class);
 		assertThatThrownBy(() -> Patience.get(leader, "its end")).hasRootCauseInstanceOf(InternalError.class);
@@ -200,14 +199,14 @@ class CombinerTests {
 	@Test
 	void whatIsBehindAThreadThatOpensAConnectionGoesOnTheOther() {
 		Combiner<?> combiner = combiner(this.wire, this.closed);
-		CompletableFuture<List<Object>> first = leadSlowly(combiner);
-		CompletableFuture<List<Object>> opener = callAndWait(combiner, "opener");
-		CompletableFuture<List<Object>> behind = callAndWait(combiner, "behind");
+		CompletableFuture<Object> first = leadSlowly(combiner);
+		CompletableFuture<Object> opener = callAndWait(combiner, "opener");
+		CompletableFuture<Object> behind = callAndWait(combiner, "behind");
 		this.slow.countDown();
 		Patience.get(first, "the first reply");
-		assertThat(Patience.get(behind, "the reply on the wire that is free")).containsExactly("behind");
+		assertThat(Patience.get(behind, "the reply on the wire that is free")).isEqualTo("behind");
 		this.opened.countDown();
-		assertThat(Patience.get(opener, "the reply on the new connection")).containsExactly("opener");
+		assertThat(Patience.get(opener, "the reply on the new connection")).isEqualTo("opener");
 	}
 
 	@Test
@@ -222,26 +221,26 @@ class CombinerTests {
 	@Test
 	void whatOpeningAConnectionTakesCountsForNobodyButWhoOpensIt() {
 		Combiner<?> combiner = combiner(this.closed);
-		CompletableFuture<List<Object>> opener = call(combiner, "opener");
+		CompletableFuture<Object> opener = call(combiner, "opener");
 		awaitWaiting(0);
 		pass(TIMEOUT.dividedBy(4).multipliedBy(3));
 		this.opened.countDown();
-		assertThat(Patience.get(opener, "the opener's reply")).containsExactly("opener");
+		assertThat(Patience.get(opener, "the opener's reply")).isEqualTo("opener");
 		assertThat(this.closed.waits).as("a whole command timeout").containsExactly(TIMEOUT.toNanos());
 	}
 
 	@Test
 	void aThreadWithLittleTimeLeftReadsForNobodyElse() {
 		Combiner<?> combiner = combiner(this.wire);
-		CompletableFuture<List<Object>> first = leadSlowly(combiner);
-		CompletableFuture<List<Object>> late = callAndWait(combiner, "late");
+		CompletableFuture<Object> first = leadSlowly(combiner);
+		CompletableFuture<Object> late = callAndWait(combiner, "late");
 		pass(TIMEOUT.dividedBy(4).multipliedBy(3));
 		awaitWaiting(1);
-		CompletableFuture<List<Object>> other = callAndWait(combiner, "other");
+		CompletableFuture<Object> other = callAndWait(combiner, "other");
 		this.slow.countDown();
 		Patience.get(first, "the first reply");
-		assertThat(Patience.get(late, "the late one's reply")).containsExactly("late");
-		assertThat(Patience.get(other, "the other's reply")).containsExactly("other");
+		assertThat(Patience.get(late, "the late one's reply")).isEqualTo("late");
+		assertThat(Patience.get(other, "the other's reply")).isEqualTo("other");
 		assertThat(this.wire.batches).containsExactly(List.of("slow"), List.of("late"), List.of("other"));
 	}
 
@@ -255,29 +254,29 @@ class CombinerTests {
 			}
 		}, this::reply);
 		Combiner<?> combiner = combiner(refused);
-		CompletableFuture<List<Object>> first = call(combiner, "first");
+		CompletableFuture<Object> first = call(combiner, "first");
 		awaitWaiting(0);
-		CompletableFuture<List<Object>> second = callAndWait(combiner, "second");
+		CompletableFuture<Object> second = callAndWait(combiner, "second");
 		this.opened.countDown();
 		assertFails(first, UnsentException.class);
-		assertThat(Patience.get(second, "the reply to the second")).containsExactly("second");
+		assertThat(Patience.get(second, "the reply to the second")).isEqualTo("second");
 	}
 
 	@Test
 	void anInterruptedThreadGetsItsReplyAndStaysInterrupted() {
 		Combiner<?> combiner = combiner(this.wire);
-		CompletableFuture<List<Object>> first = leadSlowly(combiner);
+		CompletableFuture<Object> first = leadSlowly(combiner);
 		AtomicBoolean interrupted = new AtomicBoolean();
-		CompletableFuture<List<Object>> second = CompletableFuture.supplyAsync(() -> {
-			List<Object> replies = combiner.call(List.of(TestWire.command("k")));
+		CompletableFuture<Object> second = CompletableFuture.supplyAsync(() -> {
+			Object reply = combiner.exchange(TestWire.command("k"));
 			interrupted.set(Thread.currentThread().isInterrupted());
-			return replies;
+			return reply;
 		}, this.threads);
 		awaitWaiting(1);
 		this.threads.all().get(1).interrupt();
 		this.slow.countDown();
 		Patience.get(first, "the first reply");
-		assertThat(Patience.get(second, "its reply")).containsExactly("k");
+		assertThat(Patience.get(second, "its reply")).isEqualTo("k");
 		assertThat(interrupted).isTrue();
 	}
 
@@ -285,19 +284,19 @@ class CombinerTests {
 		return new Combiner<>(new TestWire.Pool(wires), wires.length, TIMEOUT, this.now::get);
 	}
 
-	private CompletableFuture<List<Object>> call(Combiner<?> combiner, String... keys) {
-		List<Command> commands = Stream.of(keys).map(TestWire::command).toList();
-		return CompletableFuture.supplyAsync(() -> combiner.call(commands), this.threads);
+	private CompletableFuture<Object> call(Combiner<?> combiner, String key) {
+		Command command = TestWire.command(key);
+		return CompletableFuture.supplyAsync(() -> combiner.exchange(command), this.threads);
 	}
 
-	private CompletableFuture<List<Object>> callAndWait(Combiner<?> combiner, String... keys) {
-		CompletableFuture<List<Object>> call = call(combiner, keys);
+	private CompletableFuture<Object> callAndWait(Combiner<?> combiner, String key) {
+		CompletableFuture<Object> call = call(combiner, key);
 		awaitWaiting(this.threads.all().size() - 1);
 		return call;
 	}
 
-	private CompletableFuture<List<Object>> leadSlowly(Combiner<?> combiner) {
-		CompletableFuture<List<Object>> first = call(combiner, "slow");
+	private CompletableFuture<Object> leadSlowly(Combiner<?> combiner) {
+		CompletableFuture<Object> first = call(combiner, "slow");
 		Patience.await(this.leading, "the first to wait for its reply");
 		return first;
 	}

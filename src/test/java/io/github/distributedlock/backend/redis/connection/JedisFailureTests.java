@@ -3,12 +3,9 @@ package io.github.distributedlock.backend.redis.connection;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.util.AbstractList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import io.github.distributedlock.fixtures.Client;
@@ -59,32 +56,6 @@ class JedisFailureTests {
 		((SmartLifecycle) factory).start();
 		this.connections = OwnConnections.derive(factory, Patience.COMMAND);
 		this.redis.closing((AutoCloseable) this.connections::close);
-	}
-
-	@Test
-	void aBatchThatIsSentInPartLeavesNoReplyToTheNext() {
-		Lane lane = this.connections.shared().commands();
-		this.redis.admin().set("b", "B");
-		List<Command> breaking = new AbstractList<>() {
-
-			private final AtomicInteger rounds = new AtomicInteger();
-
-			@Override
-			public Command get(int index) {
-				if (index == 1 && this.rounds.incrementAndGet() == 1) {
-					throw new StackOverflowError("thrown by the test");
-				}
-				return (index == 0) ? SET : GET;
-			}
-
-			@Override
-			public int size() {
-				return 2;
-			}
-
-		};
-		assertThatThrownBy(() -> lane.run((link) -> link.call(breaking))).isInstanceOf(StackOverflowError.class);
-		assertThat(text(lane, GET)).isEqualTo("B");
 	}
 
 	@Test

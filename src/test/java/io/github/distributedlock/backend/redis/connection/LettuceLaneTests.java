@@ -51,7 +51,8 @@ class LettuceLaneTests {
 		RedisClient client = RedisClient.create("redis://localhost:" + redis.port());
 		redis.closing((AutoCloseable) client::close);
 		return new LettuceLane(() -> new LettuceLink(client.connect(ByteArrayCodec.INSTANCE), timeout, () -> true),
-				timeout);
+				timeout, () -> {
+				});
 	}
 
 }

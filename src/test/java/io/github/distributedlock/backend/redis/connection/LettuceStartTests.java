@@ -29,14 +29,6 @@ class LettuceStartTests {
 
 	private final Deque<Object> answers = new ArrayDeque<>();
 
-	private final Link link = (commands) -> {
-		Object answer = this.answers.remove();
-		if (answer instanceof String text) {
-			return List.of(text);
-		}
-		throw (RuntimeException) answer;
-	};
-
 	@Test
 	void itIsAskedForAnAnswerFirst() throws Exception {
 		try (Relay relay = new Relay(redis.port())) {
@@ -58,26 +50,34 @@ class LettuceStartTests {
 	}
 
 	@Test
-	void itIsAskedAgainWhileItTakesNoCommands() {
-		this.answers.addAll(List.of(notYet(), notYet(), "PONG", "PONG"));
-		LettuceClient.awaitAnswer(this.link);
+	void anotherIsOpenedWhileItTakesNoCommands() {
+		this.answers.addAll(List.of(notYet(), notYet(), "first", "second"));
+		assertThat(LettuceClient.untilReady(this::open)).isEqualTo("first");
 		assertThat(this.answers).hasSize(1);
 	}
 
 	@Test
-	void itIsNotWaitedForWithoutEnd() {
+	void itIsNotTriedWithoutEnd() {
 		for (int i = 0; i < 1_000; i++) {
 			this.answers.add(notYet());
 		}
-		assertThatExceptionOfType(UnsentException.class).isThrownBy(() -> LettuceClient.awaitAnswer(this.link));
+		assertThatExceptionOfType(UnsentException.class).isThrownBy(() -> LettuceClient.untilReady(this::open));
 		assertThat(this.answers).hasSizeBetween(900, 999);
 	}
 
 	@Test
 	void itIsNotHandedOutWithoutAnAnswer() {
-		this.answers.addAll(List.of(new QueryTimeoutException("thrown by the test"), "PONG"));
-		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> LettuceClient.awaitAnswer(this.link));
+		this.answers.addAll(List.of(new QueryTimeoutException("thrown by the test"), "second"));
+		assertThatExceptionOfType(QueryTimeoutException.class).isThrownBy(() -> LettuceClient.untilReady(this::open));
 		assertThat(this.answers).hasSize(1);
+	}
+
+	private Object open() {
+		Object answer = this.answers.remove();
+		if (answer instanceof RuntimeException failure) {
+			throw failure;
+		}
+		return answer;
 	}
 
 	private static RuntimeException notYet() {

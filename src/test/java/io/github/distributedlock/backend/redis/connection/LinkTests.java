@@ -51,7 +51,7 @@ class LinkTests {
 				values(link);
 				members(link);
 				scripts(link);
-				together(link);
+				errors(link);
 				return null;
 			});
 		}
@@ -102,14 +102,10 @@ class LinkTests {
 		return Command.script(Verb.EVAL, KeyNames.bytes(source), 1, TEXT);
 	}
 
-	private static void together(Link link) {
-		Command get = Command.of(Verb.GET, TEXT);
-		List<Object> replies = link.call(List.of(get, Command.of(Verb.ZREM, TEXT, VALUE), get));
-		assertThat(replies).hasSize(3);
-		assertThat((byte[]) replies.get(0)).isEqualTo(VALUE);
-		assertThat(replies.get(1)).isInstanceOfSatisfying(RuntimeException.class,
+	private static void errors(Link link) {
+		assertThat(link.exchange(Command.of(Verb.ZREM, TEXT, VALUE))).isInstanceOfSatisfying(RuntimeException.class,
 				(ex) -> assertThat(RedisRefusal.of(ex)).isEqualTo(RedisRefusal.WRONGTYPE));
-		assertThat((byte[]) replies.get(2)).isEqualTo(VALUE);
+		assertThat(link.bytes(Command.of(Verb.GET, TEXT))).isEqualTo(VALUE);
 	}
 
 }

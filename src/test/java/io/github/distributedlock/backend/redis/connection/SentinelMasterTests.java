@@ -207,7 +207,7 @@ class SentinelMasterTests {
 
 		@Override
 		public Link link() {
-			return (commands) -> List.of(List.of(KeyNames.bytes("localhost"), KeyNames.bytes("7")));
+			return (command) -> List.of(KeyNames.bytes("localhost"), KeyNames.bytes("7"));
 		}
 
 		@Override
