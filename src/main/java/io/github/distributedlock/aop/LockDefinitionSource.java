@@ -99,7 +99,7 @@ class LockDefinitionSource {
 			.collect(Collectors.joining(", ")) : "";
 		return definition.annotated()
 			.refuse("store", definition.store(), "names no single DistributedLock bean: " + failure.getMessage(),
-					beans.isEmpty() ? "define a DistributedLock bean, or set distributed-lock.enabled"
+					beans.isEmpty() ? "define a DistributedLock bean"
 							: "write one of " + beans + ", or mark one with @Primary as the default",
 					failure);
 	}

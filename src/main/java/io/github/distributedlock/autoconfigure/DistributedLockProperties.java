@@ -1,7 +1,6 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -12,7 +11,6 @@ import io.github.distributedlock.backend.redis.connection.Signals;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
-import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -95,28 +93,7 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 		/**
 		 * In the memory of this JVM, for tests and applications of one JVM.
 		 */
-		MEMORY;
-
-		/**
-		 * Reads the stores before beans are made.
-		 */
-		static Set<Backend> of(Environment environment) {
-			Set<Backend> backends = Binder.get(environment)
-				.bind("distributed-lock.backend", Bindable.setOf(Backend.class))
-				.orElseGet(() -> Set.of(REDIS));
-			if (backends.isEmpty()) {
-				throw new InvalidConfigurationPropertyValueException("distributed-lock.backend", "",
-						"name one of redis, jdbc and memory, or remove the property for redis");
-			}
-			return backends;
-		}
-
-		/**
-		 * The name of its lock bean.
-		 */
-		String lockName() {
-			return name().toLowerCase(Locale.ROOT) + "Lock";
-		}
+		MEMORY
 
 	}
 

@@ -46,7 +46,7 @@ class JdbcConfiguration {
 
 		@Override
 		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
-			return Backend.of(context.getEnvironment()).contains(Backend.JDBC);
+			return Stores.of(context.getEnvironment()).contains(Backend.JDBC);
 		}
 
 	}

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.function.Function;
 
 import io.github.distributedlock.DurationRange;
@@ -23,6 +25,9 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.EnvironmentAware;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
@@ -38,6 +43,20 @@ final class Stores {
 	private static final Logger logger = LoggerFactory.getLogger(Stores.class);
 
 	private Stores() {
+	}
+
+	/**
+	 * The stores of an application, before it has beans. The first is the default.
+	 */
+	static Set<Backend> of(Environment environment) {
+		Set<Backend> backends = Binder.get(environment)
+			.bind("distributed-lock.backend", Bindable.setOf(Backend.class))
+			.orElseGet(() -> Set.of(Backend.REDIS));
+		if (backends.isEmpty()) {
+			throw new InvalidConfigurationPropertyValueException("distributed-lock.backend", "",
+					"name one of redis, jdbc and memory, or remove the property for redis");
+		}
+		return backends;
 	}
 
 	static LockBackend create(Backend backend, DistributedLockProperties properties, ListableBeanFactory beanFactory) {
@@ -138,17 +157,17 @@ final class Stores {
 
 		@Override
 		public void setEnvironment(Environment environment) {
-			this.backends = Backend.of(environment).iterator();
+			this.backends = of(environment).iterator();
 		}
 
 		@Override
 		public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
-			String name = this.backends.next().lockName();
+			String name = lockName(this.backends.next());
 			if (!registry.containsBeanDefinition(name)) {
 				registry.registerAlias("distributedLockEngine", name);
 			}
 			this.backends.forEachRemaining((other) -> {
-				String lock = other.lockName();
+				String lock = lockName(other);
 				if (!registry.containsBeanDefinition(lock)) {
 					RuntimeBeanReference backend = new RuntimeBeanReference(lock + "Backend");
 					register(registry, backend.getBeanName(), Stores.class, "create", other);
@@ -157,6 +176,10 @@ final class Stores {
 							backend);
 				}
 			});
+		}
+
+		private static String lockName(Backend backend) {
+			return backend.name().toLowerCase(Locale.ROOT) + "Lock";
 		}
 
 		private static void register(BeanDefinitionRegistry registry, String name, Class<?> factory, String method,

@@ -11,8 +11,8 @@ import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Jdbc;
 import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
 
-import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.jdbc.init.PlatformPlaceholderDatabaseDriverResolver;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.core.NestedExceptionUtils;
@@ -21,8 +21,6 @@ import org.springframework.core.io.Resource;
 import org.springframework.jdbc.datasource.init.DatabasePopulatorUtils;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.ScriptException;
-import org.springframework.jdbc.support.JdbcUtils;
-import org.springframework.jdbc.support.MetaDataAccessException;
 
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
@@ -56,23 +54,13 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 
 	@Override
 	protected void runScripts(Scripts scripts) {
-		String name = "schema-" + platform() + ".sql";
+		String name = new PlatformPlaceholderDatabaseDriverResolver()
+			.resolveAll(getDataSource(), "schema-@@platform@@.sql")
+			.get(0);
 		for (Resource script : scripts) {
 			if (name.equals(script.getFilename())) {
 				run(script);
 			}
-		}
-	}
-
-	private String platform() {
-		try {
-			return DatabaseDriver
-				.fromProductName(
-						JdbcUtils.extractDatabaseMetaData(getDataSource(), (data) -> data.getDatabaseProductName()))
-				.getId();
-		}
-		catch (MetaDataAccessException ex) {
-			throw new IllegalStateException("The database of the locks cannot be reached to create their table", ex);
 		}
 	}
 
