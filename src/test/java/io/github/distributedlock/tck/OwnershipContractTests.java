@@ -3,6 +3,7 @@ package io.github.distributedlock.tck;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -61,7 +62,11 @@ public abstract class OwnershipContractTests extends ContractBench {
 	void keysAreIndependent(String store) {
 		LockBackend backend = open(store);
 		String key = key();
-		for (String other : List.of(key, "{" + key + "}", key + "}", key + "%7D", "-waiters:" + key, ":" + key)) {
+		List<String> keys = List.of(key, "{" + key + "}", key + "}", key + "%7D", "-waiters:" + key, ":" + key,
+				// Equal by the collation of some database.
+				key.toUpperCase(Locale.ROOT), key + " ", key + "e", key + "\u00e9", key + "e\u0301", key + "E",
+				key + "ss", key + "\u00df", key + "\ud83d\ude00", key + "\ud83d\ude01");
+		for (String other : keys) {
 			assertTrue(backend.acquire(claim(other, "a")).acquired(), () -> "free: " + other);
 		}
 	}

@@ -3,6 +3,7 @@ package io.github.distributedlock.backend.jdbc;
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -61,12 +62,6 @@ public final class JdbcLockBackend implements LockBackend {
 
 	private static final long HOUSEKEEPING_SECONDS = 60;
 
-	private static final Set<LockFeature> POLLING = Set.of(LockFeature.FENCING, LockFeature.INSPECTION,
-			LockFeature.PLACES, LockFeature.HAND_OVER);
-
-	private static final Set<LockFeature> NOTIFYING = Set.of(LockFeature.FENCING, LockFeature.INSPECTION,
-			LockFeature.PLACES, LockFeature.HAND_OVER, LockFeature.NOTIFICATIONS);
-
 	private final JdbcLockSettings settings;
 
 	private final Connections connections;
@@ -80,6 +75,8 @@ public final class JdbcLockBackend implements LockBackend {
 		thread.setDaemon(true);
 		return thread;
 	});
+
+	private boolean started;
 
 	/**
 	 * Creates a store, which does not connect yet.
@@ -109,7 +106,12 @@ public final class JdbcLockBackend implements LockBackend {
 	 */
 	@Override
 	public Set<LockFeature> features() {
-		return notifies() ? NOTIFYING : POLLING;
+		Set<LockFeature> features = EnumSet.of(LockFeature.FENCING, LockFeature.INSPECTION, LockFeature.PLACES,
+				LockFeature.HAND_OVER);
+		if (notifies()) {
+			features.add(LockFeature.NOTIFICATIONS);
+		}
+		return features;
 	}
 
 	private boolean notifies() {
@@ -124,7 +126,8 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public synchronized void start() {
-		if (this.housekeeping.getQueue().isEmpty()) {
+		if (!this.started) {
+			this.started = true;
 			long first = ThreadLocalRandom.current().nextLong(HOUSEKEEPING_SECONDS);
 			this.housekeeping.scheduleWithFixedDelay(this::deleteExpired, first, HOUSEKEEPING_SECONDS,
 					TimeUnit.SECONDS);

@@ -2,7 +2,6 @@ package io.github.distributedlock.backend.jdbc;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
@@ -10,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
@@ -35,12 +35,15 @@ final class PostgresNotifications implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(PostgresNotifications.class);
 
-	private static final Duration PAUSE = Duration.ofSeconds(1);
+	/**
+	 * In milliseconds, as all times here.
+	 */
+	private static final int PAUSE = 1_000;
 
-	private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
+	private static final int LONGEST_PAUSE = 60_000;
 
 	/**
-	 * After how many milliseconds a quiet connection is checked.
+	 * After how long a quiet connection is checked.
 	 */
 	private static final int PULSE = 5_000;
 
@@ -120,15 +123,23 @@ final class PostgresNotifications implements AutoCloseable {
 		if (!this.heard.isEmpty()) {
 			wake();
 		}
+		begin();
+		await(this.timeout, () -> this.deaf || this.heard.contains(instance));
+	}
+
+	private synchronized void begin() {
+		if (this.thread == null && !this.closed) {
+			this.thread = new Thread(this::run, "distributed-lock-notifications");
+			this.thread.setDaemon(true);
+			this.thread.start();
+		}
+	}
+
+	private void await(int millis, BooleanSupplier condition) {
 		this.mutex.lock();
 		try {
-			if (this.thread == null && !this.closed) {
-				this.thread = new Thread(this::run, "distributed-lock-notifications");
-				this.thread.setDaemon(true);
-				this.thread.start();
-			}
-			long left = TimeUnit.MILLISECONDS.toNanos(this.timeout);
-			while (left > 0 && !this.deaf && !this.closed && !this.heard.contains(instance)) {
+			long left = TimeUnit.MILLISECONDS.toNanos(millis);
+			while (left > 0 && !this.closed && !condition.getAsBoolean()) {
 				left = this.changed.awaitNanos(left);
 			}
 		}
@@ -138,10 +149,6 @@ final class PostgresNotifications implements AutoCloseable {
 		finally {
 			this.mutex.unlock();
 		}
-	}
-
-	private void wake() {
-		this.connections.run("wake the listener", (session) -> session.execute("notify " + this.wakeUp));
 	}
 
 	private void heard(Set<String> instances, boolean deaf) {
@@ -156,51 +163,45 @@ final class PostgresNotifications implements AutoCloseable {
 		}
 	}
 
+	private boolean wake() {
+		return this.connections.run("wake the listener", (session) -> session.execute("notify " + this.wakeUp));
+	}
+
 	private void run() {
-		Duration pause = PAUSE;
 		while (!this.closed) {
+			int pause = PAUSE;
 			try (Borrowed borrowed = this.connections.borrow()) {
-				borrowed.run("listen for released locks", this::listen);
-				pause = LONGEST_PAUSE;
+				pause = borrowed.run("listen for released locks", this::listen) ? PAUSE : LONGEST_PAUSE;
 			}
 			catch (RuntimeException ex) {
 				logger.debug("Waiters of locks poll, since the connection for notifications has ended", ex);
-				pause = PAUSE;
 			}
 			heard(Set.of(), true);
-			pause(pause);
-		}
-	}
-
-	private void pause(Duration pause) {
-		this.mutex.lock();
-		try {
-			long left = pause.toNanos();
-			while (left > 0 && !this.closed) {
-				left = this.changed.awaitNanos(left);
-			}
-		}
-		catch (InterruptedException ex) {
-			logger.debug("Interrupted", ex);
-		}
-		finally {
-			this.mutex.unlock();
+			await(pause, () -> false);
 		}
 	}
 
 	/**
-	 * Listens until it is closed, or no notification comes through.
+	 * Listens until it is closed.
+	 * @return {@code false} if no notification comes through
 	 */
 	private boolean listen(Session session) throws SQLException {
 		PGConnection postgres = session.connection().unwrap(PGConnection.class);
 		session.execute("listen " + this.wakeUp);
 		wake();
-		if (postgres.getNotifications(this.timeout).length == 0) {
+		boolean comeThrough = postgres.getNotifications(this.timeout).length > 0;
+		if (comeThrough) {
+			receive(session, postgres, this.deaf);
+		}
+		else {
 			logger.warn("Notifications of PostgreSQL do not arrive, so waiters of locks poll:"
 					+ " a pooler may lend connections to others between two transactions");
-			return false;
 		}
-		boolean again = this.deaf;
+		session.execute("unlisten *"); // Others may use the connection next.
+		return comeThrough;
+	}
+
+	private void receive(Session session, PGConnection postgres, boolean again) throws SQLException {
 		while (!this.closed) {
 			Set<String> wanted = Set.copyOf(this.listeners.keySet());
 			for (String instance : wanted) {
@@ -208,9 +209,9 @@ final class PostgresNotifications implements AutoCloseable {
 					session.execute("listen " + channel(this.table, instance));
 				}
 			}
+			boolean missed = again && this.heard.isEmpty();
 			heard(wanted, false);
-			if (again) {
-				again = false;
+			if (missed) {
 				this.listeners.values().forEach(ReleaseListener::onResubscribed);
 			}
 			PGNotification[] notifications = postgres.getNotifications(PULSE);
@@ -221,7 +222,6 @@ final class PostgresNotifications implements AutoCloseable {
 				session.execute("select 1");
 			}
 		}
-		return session.execute("unlisten *");
 	}
 
 	private void notify(String released) {

@@ -52,15 +52,14 @@ record Session(Connection connection, Statements sql) {
 	 * @return those that are owned
 	 */
 	Set<Renewal> renew(List<Renewal> renewals, Duration lease) throws SQLException {
-		String pairs = String.join(", ", Collections.nCopies(renewals.size(), "(?, ?)"));
 		List<Object> values = new ArrayList<>(List.of(Row.micros(lease)));
 		for (Renewal renewal : renewals) {
 			values.add(bind(renewal.key()));
 			values.add(renewal.owner());
 		}
-		changes(this.sql.renew.replace("PAIRS", pairs), values.toArray());
+		changes(pairs(this.sql.renew, renewals.size()), values.toArray());
 		Set<List<String>> owned = new HashSet<>();
-		try (PreparedStatement statement = prepare(this.sql.readRenewed.replace("PAIRS", pairs),
+		try (PreparedStatement statement = prepare(pairs(this.sql.readRenewed, renewals.size()),
 				values.subList(1, values.size()).toArray()); ResultSet rows = statement.executeQuery()) {
 			while (rows.next()) {
 				owned.add(List.of(this.sql.platform.text(rows.getObject(1)), rows.getString(2)));
@@ -124,17 +123,23 @@ record Session(Connection connection, Statements sql) {
 	 * @return whether there may be more
 	 */
 	boolean deleteExpired(Duration retention, Duration fencedRetention) throws SQLException {
-		List<Object[]> expired = new ArrayList<>();
+		List<Object> expired = new ArrayList<>();
 		try (PreparedStatement statement = prepare(this.sql.readExpired, Row.micros(retention),
 				Row.micros(fencedRetention)); ResultSet rows = statement.executeQuery()) {
 			while (rows.next()) {
-				expired.add(new Object[] { rows.getLong(2), rows.getObject(1) });
+				expired.add(rows.getObject(1));
+				expired.add(rows.getLong(2));
 			}
 		}
-		for (Object[] row : expired) {
-			changes(this.sql.deleteExpired, row);
+		int count = expired.size() / 2;
+		if (count > 0) {
+			changes(pairs(this.sql.deleteExpired, count), expired.toArray());
 		}
-		return expired.size() == Statements.MOST_EXPIRED;
+		return count == Statements.MOST_EXPIRED;
+	}
+
+	private static String pairs(String statement, int count) {
+		return statement.replace("PAIRS", String.join(", ", Collections.nCopies(count, "(?, ?)")));
 	}
 
 	boolean execute(String statement) throws SQLException {

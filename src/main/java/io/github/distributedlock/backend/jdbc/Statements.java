@@ -73,7 +73,7 @@ final class Statements {
 				+ " returning lock_key) select pg_notify(?, ?) from changed";
 		this.readExpired = text("select lock_key, version from TABLE where ends_at < NOW - ?"
 				+ " and (fencing_token = 0 or ends_at < NOW - ?) limit " + MOST_EXPIRED);
-		this.deleteExpired = text("delete from TABLE where version = ? and lock_key = ?");
+		this.deleteExpired = text("delete from TABLE where (lock_key, version) in (PAIRS)");
 	}
 
 	/**

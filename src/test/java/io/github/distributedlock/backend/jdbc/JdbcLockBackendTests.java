@@ -1,0 +1,411 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.Timestamp;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.backend.Waiter;
+import io.github.distributedlock.engine.LockEngine;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/**
+ * What a table promises besides the contract of every store, on H2.
+ */
+class JdbcLockBackendTests {
+
+	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	private static final String OWNER = "a:1";
+
+	private final HikariDataSource pool = H2.pool();
+
+	private final JdbcLockBackend backend = backend(this.pool);
+
+	private final JdbcTemplate database = new JdbcTemplate(this.pool);
+
+	@AfterEach
+	void close() {
+		this.backend.close();
+		this.pool.close();
+	}
+
+	private static JdbcLockBackend backend(DataSource dataSource) {
+		return new JdbcLockBackend(dataSource, JdbcLockSettings.defaults());
+	}
+
+	private static Claim claim(String key, String instance) {
+		return Claim.of(key, instance + ":1", instance, LEASE);
+	}
+
+	// Transactions
+
+	@Test
+	void aLockIsNoPartOfTheTransactionOfTheCaller() {
+		TransactionTemplate transaction = new TransactionTemplate(new DataSourceTransactionManager(this.pool));
+		transaction.executeWithoutResult((status) -> {
+			assertThat(this.backend.acquire(claim("k", "a")).acquired()).isTrue();
+			assertThat(backend(this.pool).acquire(claim("k", "b")).acquired()).as("visible to others").isFalse();
+			status.setRollbackOnly();
+		});
+		assertThat(this.backend.release("k", OWNER)).as("owned after the rollback").isTrue();
+	}
+
+	@Test
+	void connectionsThatJoinTransactionsAreRefused() {
+		assertThatThrownBy(() -> backend(new TransactionAwareDataSourceProxy(this.pool)))
+			.isInstanceOf(IllegalArgumentException.class)
+			.hasMessageContaining("TransactionAwareDataSourceProxy")
+			.hasMessageContaining("target data source");
+	}
+
+	@Test
+	void eachStepIsCommittedWhateverThePoolSays() throws SQLException {
+		try (HikariDataSource manual = H2.pool((config) -> {
+			config.setAutoCommit(false);
+			config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+			config.setMaximumPoolSize(2);
+		}); JdbcLockBackend store = backend(manual)) {
+			assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
+			try (Connection first = manual.getConnection(); Connection second = manual.getConnection()) {
+				assertThat(List.of(first.getAutoCommit(), second.getAutoCommit())).containsOnly(false);
+				assertThat(List.of(first.getTransactionIsolation(), second.getTransactionIsolation()))
+					.containsOnly(Connection.TRANSACTION_SERIALIZABLE);
+				assertThat(new JdbcTemplate(manual(first)).queryForObject("select count(*) from distributed_lock",
+						Integer.class))
+					.isOne();
+			}
+			assertThat(store.release("k", OWNER)).isTrue();
+		}
+	}
+
+	private static DataSource manual(Connection connection) {
+		return new SingleConnectionDataSource(connection, true);
+	}
+
+	// Keys
+
+	@Test
+	void peopleCanReadTheTable() {
+		this.backend.acquire(claim("order:\u00e9", "a"));
+		assertThat(this.database.queryForMap("select readable_key, owner, state from distributed_lock"))
+			.containsEntry("readable_key", "order:\u00e9")
+			.containsEntry("owner", OWNER)
+			.containsEntry("state", "OWNER");
+	}
+
+	@ParameterizedTest
+	@MethodSource("keysThatCannotBeKept")
+	void aKeyThatCannotBeKeptIsRefusedBeforeAnyConnection(String key, String problem) {
+		JdbcLockBackend store = backend(new DelegatingDataSource() {
+
+			@Override
+			public Connection getConnection() {
+				throw new IllegalStateException("A connection was borrowed");
+			}
+
+		});
+		LockBackendException refusal = catchThrowableOfType(LockBackendException.class,
+				() -> store.acquire(claim(key, "a")));
+		assertThat(refusal).hasMessageContaining(problem);
+		assertThat(refusal.isNotCarriedOut()).isTrue();
+		assertThat(refusal.isRetryable()).isFalse();
+	}
+
+	static Stream<Arguments> keysThatCannotBeKept() {
+		return Stream.of(Arguments.of("a\0b", "leave out NUL"), Arguments.of("a\ud800", "half surrogate pairs"),
+				Arguments.of("\u00e9".repeat(501), "has 1002 bytes"));
+	}
+
+	// Turns
+
+	@Test
+	void aReleasedKeyIsKeptForTheOldestWaiterThoughNobodyIsNotified() {
+		this.backend.acquire(claim("k", "a"));
+		this.backend.acquireOrRegister(claim("k", "b"));
+		this.backend.acquireOrRegister(claim("k", "c"));
+		assertThat(this.backend.release("k", OWNER)).isTrue();
+		assertThat(this.backend.acquire(claim("k", "a")).acquired()).as("taken again").isFalse();
+		assertThat(this.backend.acquireOrRegister(claim("k", "c")).acquired()).as("out of turn").isFalse();
+		assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
+	}
+
+	@Test
+	void aWaiterThatHasDiedBlocksNobody() {
+		this.backend.acquire(claim("k", "a"));
+		this.backend.acquireOrRegister(claim("k", "dead"));
+		this.backend.release("k", OWNER);
+		Awaitility.await().until(() -> this.backend.acquire(claim("k", "b")).acquired());
+		assertThat(this.backend.inspect("k").waiters()).isEmpty();
+	}
+
+	@Test
+	void aWaiterThatGivesUpLeavesItsTurnToTheNext() {
+		this.backend.acquire(claim("k", "a"));
+		this.backend.acquireOrRegister(claim("k", "b"));
+		this.backend.acquireOrRegister(claim("k", "c"));
+		this.backend.release("k", OWNER);
+		this.backend.withdraw("k", Waiter.exclusive("b"), Set.of());
+		assertThat(this.backend.acquireOrRegister(claim("k", "c")).acquired()).isTrue();
+	}
+
+	// Time
+
+	/**
+	 * So a JVM whose clock is wrong by an hour does no harm.
+	 */
+	@Test
+	void onlyTheClockOfTheDatabaseCounts() {
+		noClasses().that()
+			.resideInAPackage(JdbcLockBackend.class.getPackageName())
+			.should()
+			.callMethod(System.class, "currentTimeMillis")
+			.orShould()
+			.dependOnClassesThat()
+			.belongToAnyOf(Instant.class, Clock.class, Timestamp.class)
+			.check(new ClassFileImporter()
+				.importUrl(JdbcLockBackend.class.getProtectionDomain().getCodeSource().getLocation()));
+	}
+
+	@Test
+	void rowsOfKeysThatAreFreeForLongAreDeleted() {
+		for (String key : List.of("owned", "recent", "old", "fenced", "old fenced")) {
+			this.backend.acquireOrRegister(claim(key, "a").fenced(key.contains("fenced")));
+			if (!key.equals("owned")) {
+				this.backend.release(key, OWNER);
+			}
+		}
+		age("old", Duration.ofMinutes(11));
+		age("fenced", Duration.ofMinutes(11));
+		age("old fenced", Duration.ofHours(25));
+		this.backend.deleteExpired();
+		assertThat(this.database.queryForList("select readable_key from distributed_lock", String.class))
+			.containsExactlyInAnyOrder("owned", "recent", "fenced");
+	}
+
+	@Test
+	void aTokenIsGreaterThoughTheRowIsGone() {
+		OptionalLong before = this.backend.acquire(claim("k", "a").fenced(true)).fencingToken();
+		this.database.update("delete from distributed_lock");
+		OptionalLong after = this.backend.acquire(claim("k", "a").fenced(true)).fencingToken();
+		assertThat(after.orElseThrow()).isGreaterThan(before.orElseThrow());
+	}
+
+	private void age(String key, Duration age) {
+		this.database.update("update distributed_lock set ends_at = ends_at - ? where readable_key = ?",
+				Row.micros(age), key);
+	}
+
+	// Start-up
+
+	@Test
+	void aTableThatIsThereIsChecked() {
+		this.backend.check();
+		this.backend.check();
+	}
+
+	@Test
+	void aTableThatIsMissingIsNamedWithTheStatementToRun() {
+		this.database.execute("drop table distributed_lock");
+		assertThat(refusalOfCheck(this.backend))
+			.hasMessageContaining("run: create table if not exists distributed_lock");
+	}
+
+	@Test
+	void aColumnThatIsMissingIsNamed() {
+		this.database.execute("alter table distributed_lock drop column waiters");
+		assertThat(refusalOfCheck(this.backend)).hasMessageContaining("waiters").hasMessageContaining("create table");
+	}
+
+	@ParameterizedTest
+	@MethodSource("rights")
+	void aRightThatIsMissingIsNamedWithTheStatementToRun(String granted) {
+		String url = this.pool.getJdbcUrl().split(";", 2)[0]; // Settings take more
+																// rights.
+		this.database.execute("create user app password ''");
+		this.database.execute("grant " + granted + " on distributed_lock to app");
+		try (JdbcLockBackend store = backend(new DelegatingDataSource(this.pool) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				return DriverManager.getConnection(url, "app", "");
+			}
+
+		})) {
+			assertThat(refusalOfCheck(store)).hasMessageContaining("grant select, insert, update, delete");
+		}
+	}
+
+	static Stream<String> rights() {
+		return Stream.of("insert, update, delete", "select, update, delete", "select, insert, delete",
+				"select, insert, update");
+	}
+
+	@Test
+	void anotherDatabaseIsRefusedByName() {
+		DatabaseMetaData oracle = (DatabaseMetaData) Proxy.newProxyInstance(getClass().getClassLoader(),
+				new Class<?>[] { DatabaseMetaData.class }, (proxy, method, arguments) -> "Oracle");
+		assertThatThrownBy(() -> Platform.of(oracle)).isInstanceOf(LockBackendException.class)
+			.hasMessageContaining("Oracle")
+			.hasMessageContaining("PostgreSQL");
+	}
+
+	private static LockBackendException refusalOfCheck(JdbcLockBackend store) {
+		LockBackendException refusal = catchThrowableOfType(LockBackendException.class, store::check);
+		assertThat(refusal).isNotNull();
+		assertThat(refusal.isRetryable()).isFalse();
+		assertThat(refusal.isNotCarriedOut()).isTrue();
+		return refusal;
+	}
+
+	// Lost answers
+
+	@Test
+	void aRequestWhoseAnswerGotLostFindsItsOwnLock() {
+		AtomicBoolean loses = new AtomicBoolean();
+		try (JdbcLockBackend store = backend(losing(loses)); LockEngine engine = LockEngine.builder(store).build()) {
+			loses.set(true);
+			LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(Duration.ofMinutes(5)));
+			assertThat(loses).isFalse();
+			handle.close();
+			Awaitility.await().until(() -> this.backend.inspect("k").isFree());
+		}
+	}
+
+	@Test
+	void aRequestThatDoesNotWaitLeavesNoLockBehindWhenItsAnswerGotLost() {
+		AtomicBoolean loses = new AtomicBoolean();
+		try (JdbcLockBackend store = backend(losing(loses)); LockEngine engine = LockEngine.builder(store).build()) {
+			loses.set(true);
+			LockBackendException failure = catchThrowableOfType(LockBackendException.class,
+					() -> engine.acquire(LockRequest.of("k").waitTime(Duration.ZERO)));
+			assertThat(failure.isNotCarriedOut()).as("known not to be carried out").isFalse();
+			Awaitility.await().until(() -> this.backend.inspect("k").isFree());
+		}
+	}
+
+	@Test
+	void renewalsGoOnWhenTheirConnectionWasEnded() {
+		AtomicBoolean loses = new AtomicBoolean();
+		try (JdbcLockBackend store = backend(losing(loses))) {
+			Claim claim = claim("k", "a");
+			store.acquire(claim);
+			assertThat(store.renew(List.of(Renewal.of(claim)))).containsExactly(true);
+			loses.set(true);
+			assertThat(store.renew(List.of(Renewal.of(claim)))).containsExactly(true);
+			assertThat(loses).isFalse();
+		}
+	}
+
+	/**
+	 * Connections of the database, one of which ends after a change was carried out.
+	 */
+	private DataSource losing(AtomicBoolean once) {
+		return new DelegatingDataSource(this.pool) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				Connection connection = super.getConnection();
+				return wrap(Connection.class, connection, (method, result) -> method.equals("prepareStatement")
+						? wrap(PreparedStatement.class, result, (name, count) -> {
+							if (name.equals("executeUpdate") && once.getAndSet(false)) {
+								connection.abort(Runnable::run);
+								throw new SQLNonTransientConnectionException("The connection was cut", "08006");
+							}
+							return count;
+						}) : result);
+			}
+
+		};
+	}
+
+	private interface Answer {
+
+		Object of(String method, Object result) throws SQLException;
+
+	}
+
+	private static <T> T wrap(Class<T> type, Object target, Answer answer) {
+		return type
+			.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type }, (proxy, method, arguments) -> {
+				try {
+					return answer.of(method.getName(), method.invoke(target, arguments));
+				}
+				catch (InvocationTargetException ex) {
+					throw ex.getCause();
+				}
+			}));
+	}
+
+	// Failures
+
+	@ParameterizedTest
+	@MethodSource("failures")
+	void aFailureMeansWhatItsCodeSays(String state, int code, boolean retryable, boolean notCarriedOut,
+			boolean endsTheConnection) {
+		SQLException failure = new SQLException("Failed", state, code);
+		LockBackendException meaning = SqlFailures.of("acquire lock 'k'", failure,
+				new Statements(Platform.MYSQL, "distributed_lock"));
+		assertThat(meaning.isRetryable()).as("retryable").isEqualTo(retryable);
+		assertThat(meaning.isNotCarriedOut()).as("not carried out").isEqualTo(notCarriedOut);
+		assertThat(SqlFailures.isOfConnection(failure)).as("ends the connection").isEqualTo(endsTheConnection);
+	}
+
+	static Stream<Arguments> failures() {
+		return Stream.of(Arguments.of("40001", 0, true, true, false), // serialization
+				Arguments.of("40P01", 0, true, true, false), // deadlock of PostgreSQL
+				Arguments.of("40001", 1213, true, true, false), // deadlock of MySQL
+				Arguments.of("HY000", 1205, true, true, false), // lock wait time-out
+				Arguments.of("53300", 0, true, true, false), // too many connections
+				Arguments.of("25006", 0, true, true, true), // a replica of PostgreSQL
+				Arguments.of("HY000", 1290, true, true, true), // a replica of MySQL
+				Arguments.of("42501", 0, false, true, false), // no right
+				Arguments.of("42000", 1142, false, true, false), // no right in MySQL
+				Arguments.of("22001", 0, false, true, false), // too long
+				Arguments.of("08006", 0, true, false, true), // lost
+				Arguments.of("08S01", 0, true, false, true), // lost, in MySQL
+				Arguments.of("57P01", 0, true, false, true), // the server shuts down
+				Arguments.of("40003", 0, true, false, true), // not known
+				Arguments.of("HY000", 0, true, false, true), // anything else
+				Arguments.of(null, 0, true, false, true));
+	}
+
+}

@@ -1,0 +1,171 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.tck.Ear;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What only a server shows: notifications, turns of several engines, and connections that
+ * the server ends.
+ */
+@Tag("thorough")
+class PostgresLocksTests {
+
+	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	private static Postgres server;
+
+	private static HikariDataSource pool;
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
+	private final JdbcTemplate database = new JdbcTemplate(pool);
+
+	@BeforeAll
+	static void start() {
+		server = new Postgres();
+		pool = server.pool();
+	}
+
+	@AfterAll
+	static void stop() {
+		pool.close();
+		server.close();
+	}
+
+	@BeforeEach
+	void emptyTable() {
+		this.database.execute("drop table if exists distributed_lock");
+		this.database.execute(Platform.POSTGRESQL.schema("distributed_lock"));
+	}
+
+	private static JdbcLockBackend backend() {
+		JdbcLockBackend backend = new JdbcLockBackend(pool,
+				JdbcLockSettings.defaults().commandTimeout(Patience.COMMAND));
+		backend.check();
+		return backend;
+	}
+
+	@Test
+	void enginesTakeTurnsAndNoUpdateIsLost() {
+		int engines = 3;
+		int rounds = 60;
+		AtomicInteger inside = new AtomicInteger();
+		List<Integer> order = new ArrayList<>();
+		List<CompletableFuture<Void>> contenders = IntStream.range(0, engines)
+			.mapToObj((number) -> CompletableFuture.runAsync(() -> {
+				try (JdbcLockBackend store = backend(); LockEngine engine = LockEngine.builder(store).build()) {
+					for (int i = 0; i < rounds; i++) {
+						try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE))) {
+							assertThat(inside.incrementAndGet()).isOne();
+							order.add(number); // Guarded by the lock alone.
+							inside.decrementAndGet();
+						}
+					}
+				}
+			}, this.threads))
+			.toList();
+		contenders.forEach((contender) -> Patience.get(contender, "all rounds"));
+		assertThat(order).hasSize(engines * rounds);
+		// While all contend, none has two rounds of three.
+		int least = IntStream.range(0, engines)
+			.map((number) -> (int) order.subList(0, engines * rounds / 2)
+				.stream()
+				.filter((each) -> each == number)
+				.count())
+			.min()
+			.orElseThrow();
+		assertThat(least).as("rounds of one of three engines in the first 90: %s", order).isGreaterThanOrEqualTo(15);
+	}
+
+	@Test
+	void aReleaseThatNobodyWaitsForNotifiesNobody() {
+		try (JdbcLockBackend store = backend()) {
+			Ear ear = new Ear();
+			Listening listening = store.listen("b", ear);
+			hold(store, "held", "a");
+			store.acquireOrRegister(claim("held", "b"));
+			assertThat(listening.hears()).isTrue();
+			hold(store, "free", "a");
+			store.release("free", "a:1");
+			store.release("held", "a:1");
+			ear.awaitWake("held");
+			assertThat(ear.heard()).containsExactly("held");
+		}
+	}
+
+	@Test
+	void aConnectionThatTheServerEndsIsReplacedAndWaitersLearnIt() {
+		try (JdbcLockBackend store = backend()) {
+			Ear ear = new Ear();
+			Listening listening = store.listen("b", ear);
+			hold(store, "k", "a");
+			store.acquireOrRegister(claim("k", "b"));
+			this.database.queryForList(
+					"select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and query ilike 'listen%'");
+			Awaitility.await().until(() -> ear.resubscriptions() > 0);
+			assertThat(listening.hears()).isTrue();
+			store.release("k", "a:1");
+			ear.awaitWake("k");
+		}
+	}
+
+	@Test
+	void withoutNotificationsWaitersPoll() {
+		JdbcLockSettings settings = JdbcLockSettings.defaults().notifications(false);
+		try (JdbcLockBackend store = new JdbcLockBackend(pool, settings)) {
+			Listening listening = store.listen("b", new Ear());
+			hold(store, "k", "a");
+			store.acquireOrRegister(claim("k", "b"));
+			assertThat(listening.hears()).isFalse();
+			store.release("k", "a:1");
+			assertThat(store.acquire(claim("k", "c")).acquired()).as("reserved all the same").isFalse();
+		}
+	}
+
+	@Test
+	void aConnectionToAServerThatHasBecomeReadOnlyIsNotUsedAgain() {
+		try (HikariDataSource one = server.pool();
+				JdbcLockBackend store = new JdbcLockBackend(one, JdbcLockSettings.defaults())) {
+			one.setMaximumPoolSize(1);
+			JdbcTemplate same = new JdbcTemplate(one);
+			Integer before = same.queryForObject("select pg_backend_pid()", Integer.class);
+			same.execute("set default_transaction_read_only = on");
+			Awaitility.await().ignoreExceptions().until(() -> store.acquire(claim("k", "a")).acquired());
+			assertThat(same.queryForObject("select pg_backend_pid()", Integer.class)).isNotEqualTo(before);
+		}
+	}
+
+	private static Claim claim(String key, String instance) {
+		return Claim.of(key, instance + ":1", instance, LEASE);
+	}
+
+	private static void hold(JdbcLockBackend store, String key, String instance) {
+		assertThat(store.acquire(claim(key, instance)).acquired()).isTrue();
+	}
+
+}
