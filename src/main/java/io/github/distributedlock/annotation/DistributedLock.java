@@ -202,6 +202,17 @@ public @interface DistributedLock {
 	ReleaseOn releaseOn() default ReleaseOn.RETURN;
 
 	/**
+	 * The name of the {@link io.github.distributedlock.DistributedLock} bean that keeps
+	 * this lock, for an application that has several stores; it may contain
+	 * <code>${…}</code>. Those of the library are {@code redisLock}, {@code jdbcLock} and
+	 * {@code memoryLock}. Locks of different stores know nothing of each other. Default:
+	 * the only or primary one, which keeps its locks where
+	 * {@code distributed-lock.backend} says.
+	 * @return the name of the bean
+	 */
+	String store() default "";
+
+	/**
 	 * The name of this lock in events and meters; it may contain <code>${…}</code>.
 	 * Default: {@code SimpleClassName.method}.
 	 * @return the name
