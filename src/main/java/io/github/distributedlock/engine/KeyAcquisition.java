@@ -234,7 +234,7 @@ final class KeyAcquisition implements Acquisition {
 
 	@Override
 	public Semaphore signal() {
-		return (this.awaited == Awaited.WAKE_UP) ? this.node.queue().wakeUps() : this.node.permits();
+		return (this.awaited == Awaited.WAKE_UP) ? this.node.queue().wakeUps() : this.node.nudges();
 	}
 
 	@Override
@@ -290,24 +290,24 @@ final class KeyAcquisition implements Acquisition {
 
 	/**
 	 * Its turn has come, or the key was held or queued for here in all that time, or a
-	 * stop has given a permit.
+	 * stop has given a nudge.
 	 */
-	private long turn(boolean permitted) throws InterruptedException {
-		if (permitted && !this.node.isCurrent()) {
+	private long turn(boolean nudged) throws InterruptedException {
+		if (nudged && !this.node.isCurrent()) {
 			return awaitTurn();
 		}
-		boolean late = !permitted || this.wait.isOver();
-		if (!permitted) {
+		boolean late = !nudged || this.wait.isOver();
+		if (!nudged) {
 			this.wait.busyHere(this.engine.queue.holder(this.node.queueKey));
 		}
 		if (late) {
 			// If it is late, a second command of a store that fails is not waited for.
 			requireNoFailure(this.node.queue().failure);
 		}
-		if (!permitted && this.node.followsWithdrawal && !this.wait.isBusy()) {
+		if (!nudged && this.node.followsWithdrawal && !this.wait.isBusy()) {
 			throw Failures.withdrawalNotAnswered(key(), this.wait.waited());
 		}
-		if (!late || (permitted && isPatient())) {
+		if (!late || (nudged && isPatient())) {
 			return rounds();
 		}
 		return this.options.isShared() ? busy() : ENDED;
