@@ -148,6 +148,18 @@ public @interface DistributedLock {
 	LockMode mode() default LockMode.EXCLUSIVE;
 
 	/**
+	 * How many calls may hold the lock together, in all JVMs: from 1 to 1,000, as a
+	 * number or a placeholder such as {@code "${partner.calls}"}. A call gets the lock if
+	 * with it at most so many hold it: its own number counts, so that a rolling restart
+	 * can change it. This limits how many calls run at a time, not how many begin in a
+	 * time. Needs a store that can do it, as Redis with Lua can; elsewhere the
+	 * application does not start. Not for {@link LockMode#SHARED}, {@link #fair()} or
+	 * {@link #fenced()}. Default: 1, an exclusive lock.
+	 * @return the number
+	 */
+	String permits() default "";
+
+	/**
 	 * Whether calls are served strictly in the order of their arrival, across all JVMs
 	 * and threads. Costs more round trips than without, where only no JVM waits for ever.
 	 * Holds among calls that are all fair. Needs a store that can do it, as Redis with

@@ -60,6 +60,7 @@ final class RequestTemplate {
 		request = with(request, "leaseTime", annotation.leaseTime(), LockRequest::leaseTime);
 		request = with(request, "maxHoldTime", annotation.maxHoldTime(), LockRequest::maxHoldTime);
 		request = with(request, "minHoldTime", annotation.minHoldTime(), LockRequest::minHoldTime);
+		request = withPermits(request, annotation.permits());
 		String name = resolve("name", annotation.name());
 		try {
 			return request.mode(annotation.mode())
@@ -96,6 +97,19 @@ final class RequestTemplate {
 			boolean endless = duration.isNegative() && !attribute.equals("waitTime");
 			throw this.annotated.refuse(attribute, written, shown + "cannot be: " + ex.getMessage(),
 					endless ? "leave it empty: the lease is then renewed until the method ends" : null, ex);
+		}
+	}
+
+	private LockRequest withPermits(LockRequest request, String written) {
+		String resolved = resolve("permits", written);
+		try {
+			return resolved.isEmpty() ? request : request.permits(Integer.parseInt(resolved));
+		}
+		catch (IllegalArgumentException ex) {
+			throw this.annotated.refuse("permits", written,
+					(written.equals(resolved) ? "" : "(" + resolved + ") ") + "cannot be: "
+							+ ((ex instanceof NumberFormatException) ? "it is not a number" : ex.getMessage()),
+					"write a number from 1 to " + LockRequest.MOST_PERMITS, ex);
 		}
 	}
 

@@ -161,6 +161,18 @@ class RefusedMethodTests {
 	}
 
 	@Test
+	void whatContradictsPermits() {
+		AdvisorContext.refusal(PermitsAndShared.class)
+			.hasMessageContaining(
+					"PermitsAndShared.run] was requested as SHARED with permits, but any number may share");
+		AdvisorContext.refusal(PermitsAndFair.class)
+			.hasMessageContaining("PermitsAndFair.run] was requested as fair with permits, but requests with permits");
+		AdvisorContext.refusal(PermitsAndFenced.class)
+			.hasMessageContaining(
+					"PermitsAndFenced.run] was requested as fenced with permits, but a fencing token tells");
+	}
+
+	@Test
 	void aFencingTokenForSeveralKeys() {
 		AdvisorContext.refusal(Fenced.class)
 			.hasMessageContaining("run(): not possible: Lock [")
@@ -300,6 +312,30 @@ class RefusedMethodTests {
 	static class SharedAndFenced {
 
 		@DistributedLock(mode = LockMode.SHARED, fenced = true)
+		public void run() {
+		}
+
+	}
+
+	static class PermitsAndShared {
+
+		@DistributedLock(permits = "2", mode = LockMode.SHARED)
+		public void run() {
+		}
+
+	}
+
+	static class PermitsAndFair {
+
+		@DistributedLock(permits = "2", fair = true)
+		public void run() {
+		}
+
+	}
+
+	static class PermitsAndFenced {
+
+		@DistributedLock(permits = "2", fenced = true)
 		public void run() {
 		}
 
