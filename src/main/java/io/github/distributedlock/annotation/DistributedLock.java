@@ -148,16 +148,22 @@ public @interface DistributedLock {
 	LockMode mode() default LockMode.EXCLUSIVE;
 
 	/**
-	 * How many calls may hold the lock together, in all JVMs: from 1 to 1,000, as a
-	 * number or a placeholder such as {@code "${partner.calls}"}. A call gets the lock if
-	 * with it at most so many hold it: its own number counts, so that a rolling restart
-	 * can change it. This limits how many calls run at a time, not how many begin in a
-	 * time. Needs a store that can do it, as Redis with Lua can; elsewhere the
-	 * application does not start. Not for {@link LockMode#SHARED}, {@link #fair()} or
-	 * {@link #fenced()}. Default: 1, an exclusive lock.
+	 * How many calls may hold the lock together, in all JVMs: from 1 to 1,000. A call
+	 * gets the lock if with it at most so many hold it: its own number counts, so that a
+	 * rolling restart can change it. This limits how many calls run at a time, not how
+	 * many begin in a time. Needs a store that can do it, as Redis with Lua can;
+	 * elsewhere the application does not start. Not for {@link LockMode#SHARED},
+	 * {@link #fair()} or {@link #fenced()}. Default: 1, an exclusive lock.
 	 * @return the number
 	 */
-	String permits() default "";
+	int permits() default 1;
+
+	/**
+	 * The same as {@link #permits()}, as a placeholder such as
+	 * {@code "${partner.calls}"}. Takes its place; both together are refused.
+	 * @return the number as text
+	 */
+	String permitsString() default "";
 
 	/**
 	 * Whether calls are served strictly in the order of their arrival, across all JVMs

@@ -60,7 +60,7 @@ final class RequestTemplate {
 		request = with(request, "leaseTime", annotation.leaseTime(), LockRequest::leaseTime);
 		request = with(request, "maxHoldTime", annotation.maxHoldTime(), LockRequest::maxHoldTime);
 		request = with(request, "minHoldTime", annotation.minHoldTime(), LockRequest::minHoldTime);
-		request = withPermits(request, annotation.permits());
+		request = withPermits(request, annotation.permits(), annotation.permitsString());
 		String name = resolve("name", annotation.name());
 		try {
 			return request.mode(annotation.mode())
@@ -100,14 +100,27 @@ final class RequestTemplate {
 		}
 	}
 
-	private LockRequest withPermits(LockRequest request, String written) {
-		String resolved = resolve("permits", written);
+	private LockRequest withPermits(LockRequest request, int number, String text) {
+		if (text.isEmpty()) {
+			return withPermits(request, "permits", number, "", String.valueOf(number));
+		}
+		if (number != 1) {
+			throw this.annotated.refuse("permits", number, "is there beside permitsString = \"" + text + "\"",
+					"write one of them");
+		}
+		String resolved = resolve("permitsString", text);
+		String shown = text.equals(resolved) ? "" : "(" + resolved + ") ";
+		return withPermits(request, "permitsString", text, shown, resolved);
+	}
+
+	private LockRequest withPermits(LockRequest request, String attribute, Object written, String shown,
+			String number) {
 		try {
-			return resolved.isEmpty() ? request : request.permits(Integer.parseInt(resolved));
+			return request.permits(Integer.parseInt(number));
 		}
 		catch (IllegalArgumentException ex) {
-			throw this.annotated.refuse("permits", written,
-					(written.equals(resolved) ? "" : "(" + resolved + ") ") + "cannot be: "
+			throw this.annotated.refuse(attribute, written,
+					shown + "cannot be: "
 							+ ((ex instanceof NumberFormatException) ? "it is not a number" : ex.getMessage()),
 					"write a number from 1 to " + LockRequest.MOST_PERMITS, ex);
 		}

@@ -162,6 +162,8 @@ class RefusedMethodTests {
 
 	@Test
 	void whatContradictsPermits() {
+		AdvisorContext.refusal(TwoNumbers.class)
+			.hasMessageContaining("run(): permits = 2 is there beside permitsString = \"3\" (write one of them)");
 		AdvisorContext.refusal(PermitsAndShared.class)
 			.hasMessageContaining(
 					"PermitsAndShared.run] was requested as SHARED with permits, but any number may share");
@@ -317,9 +319,17 @@ class RefusedMethodTests {
 
 	}
 
+	static class TwoNumbers {
+
+		@DistributedLock(permits = 2, permitsString = "3")
+		public void run() {
+		}
+
+	}
+
 	static class PermitsAndShared {
 
-		@DistributedLock(permits = "2", mode = LockMode.SHARED)
+		@DistributedLock(permits = 2, mode = LockMode.SHARED)
 		public void run() {
 		}
 
@@ -327,7 +337,7 @@ class RefusedMethodTests {
 
 	static class PermitsAndFair {
 
-		@DistributedLock(permits = "2", fair = true)
+		@DistributedLock(permits = 2, fair = true)
 		public void run() {
 		}
 
@@ -335,7 +345,7 @@ class RefusedMethodTests {
 
 	static class PermitsAndFenced {
 
-		@DistributedLock(permits = "2", fenced = true)
+		@DistributedLock(permits = 2, fenced = true)
 		public void run() {
 		}
 

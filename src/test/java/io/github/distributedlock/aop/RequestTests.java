@@ -68,15 +68,15 @@ class RequestTests {
 	@Test
 	void permitsThatCannotBe() {
 		AdvisorContext.refusal(NoPermits.class)
-			.hasMessageContaining(
-					"run(): permits = \"0\" cannot be: permits 0 is out of range: at least 1, at most 1000")
+			.hasMessageContaining("run(): permits = 0 cannot be: permits 0 is out of range: at least 1, at most 1000")
 			.hasMessageEndingWith("(write a number from 1 to 1000)");
 		new AdvisorContext().property("partner.calls", "1001")
 			.refuses(Partner.class)
-			.hasMessageContaining("permits = \"${partner.calls}\" (1001) cannot be: permits 1001 is out of range");
+			.hasMessageContaining(
+					"permitsString = \"${partner.calls}\" (1001) cannot be: permits 1001 is out of range");
 		new AdvisorContext().property("partner.calls", "ten")
 			.refuses(Partner.class)
-			.hasMessageContaining("permits = \"${partner.calls}\" (ten) cannot be: it is not a number");
+			.hasMessageContaining("permitsString = \"${partner.calls}\" (ten) cannot be: it is not a number");
 	}
 
 	@Test
@@ -192,11 +192,11 @@ class RequestTests {
 		public void exclusive() {
 		}
 
-		@DistributedLock(permits = "3")
+		@DistributedLock(permits = 3)
 		public void three() {
 		}
 
-		@DistributedLock(permits = "${partner.calls}")
+		@DistributedLock(permitsString = "${partner.calls}")
 		public void configured() {
 		}
 
@@ -204,7 +204,7 @@ class RequestTests {
 
 	static class NoPermits {
 
-		@DistributedLock(permits = "0")
+		@DistributedLock(permits = 0)
 		public void run() {
 		}
 

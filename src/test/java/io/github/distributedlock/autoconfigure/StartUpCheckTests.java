@@ -374,7 +374,7 @@ class StartUpCheckTests {
 
 		static class Work {
 
-			@io.github.distributedlock.annotation.DistributedLock(key = "'report'", permits = "3")
+			@io.github.distributedlock.annotation.DistributedLock(key = "'report'", permits = 3)
 			void run() {
 			}
 

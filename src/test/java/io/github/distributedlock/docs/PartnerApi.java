@@ -18,7 +18,7 @@ public class PartnerApi {
 	}
 
 	// At most ten of these calls at a time, in all JVMs together.
-	@DistributedLock(key = "'partner-api'", permits = "${partner.calls:10}", waitTime = "2s", fallback = "busy")
+	@DistributedLock(key = "'partner-api'", permitsString = "${partner.calls:10}", waitTime = "2s", fallback = "busy")
 	public ResponseEntity<String> price(String sku) {
 		return ResponseEntity.ok(this.partner.load(sku));
 	}
