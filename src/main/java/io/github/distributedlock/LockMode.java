@@ -8,7 +8,8 @@ package io.github.distributedlock;
 public enum LockMode {
 
 	/**
-	 * One holder, alone.
+	 * One holder, alone; or as many as there are {@linkplain LockRequest#permits(int)
+	 * permits}.
 	 */
 	EXCLUSIVE,
 

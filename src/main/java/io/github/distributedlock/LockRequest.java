@@ -21,11 +21,12 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Durations are from 1 millisecond (0 for a wait) to 365 days; a lease is at least 100
- * milliseconds. A request has at most 10,000 keys. {@link LockMode#SHARED} goes neither
- * with {@linkplain #fair(boolean) fair} nor with {@linkplain #fenced(boolean) fenced},
- * and fenced not with several keys. Anything else is refused by the wither that brings it
- * about, with an {@link IllegalArgumentException}. Two requests are equal if they ask for
- * the same keys, in the same order, in the same way.
+ * milliseconds. A request has at most 10,000 keys. {@link LockMode#SHARED} and several
+ * {@linkplain #permits(int) permits} go neither together nor with
+ * {@linkplain #fair(boolean) fair} or {@linkplain #fenced(boolean) fenced}, and fenced
+ * not with several keys. Anything else is refused by the wither that brings it about,
+ * with an {@link IllegalArgumentException}. Two requests are equal if they ask for the
+ * same keys, in the same order, in the same way.
  *
  * @since 1.0
  */
@@ -35,6 +36,11 @@ public final class LockRequest {
 	 * The most keys of one request: {@value}.
 	 */
 	public static final int MOST_KEYS = 10_000;
+
+	/**
+	 * The most permits: {@value}.
+	 */
+	public static final int MOST_PERMITS = 1_000;
 
 	private static final Map<Setting, Object> DEFAULTS = Map.of(Setting.NAME, "unnamed");
 
@@ -146,6 +152,25 @@ public final class LockRequest {
 	 */
 	public LockRequest mode(LockMode mode) {
 		return flag(Setting.SHARED, Objects.requireNonNull(mode, "mode") == LockMode.SHARED);
+	}
+
+	/**
+	 * How many requests may hold the lock together, in all JVMs; 1 by default, which is
+	 * an exclusive lock. The request gets the lock if with it at most so many hold it:
+	 * its own number counts, and none is stored, so that requests may differ in it. Each
+	 * holder has a lease of its own. No request passes one that has waited longer.
+	 * Refused together with {@link LockMode#SHARED}, {@linkplain #fair(boolean) fair} or
+	 * {@linkplain #fenced(boolean) fenced}, by a store that cannot do it, and by a thread
+	 * that shares the lock already, or holds it with more permits.
+	 * @param permits the number, from 1 to {@value #MOST_PERMITS}
+	 * @return a request with so many permits
+	 */
+	public LockRequest permits(int permits) {
+		if (permits < 1 || permits > MOST_PERMITS) {
+			throw new IllegalArgumentException(
+					"permits " + permits + " is out of range: at least 1, at most " + MOST_PERMITS);
+		}
+		return with(Setting.PERMITS, (permits > 1) ? permits : null);
 	}
 
 	/**
@@ -282,6 +307,14 @@ public final class LockRequest {
 	}
 
 	/**
+	 * How many requests may hold the lock together.
+	 * @return the number, 1 for an exclusive or shared lock
+	 */
+	public int permits() {
+		return (Integer) this.settings.getOrDefault(Setting.PERMITS, 1);
+	}
+
+	/**
 	 * Whether requests are served strictly in order.
 	 * @return whether it is fair
 	 */
@@ -346,7 +379,7 @@ public final class LockRequest {
 		text.append(", name=").append(name()).append(", mode=").append(mode());
 		this.settings.forEach((setting, value) -> {
 			if (setting.text != null) {
-				text.append(", ").append(setting.text).append((value instanceof Duration) ? "=" + value : "");
+				text.append(", ").append(setting.text).append((value instanceof Boolean) ? "" : "=" + value);
 			}
 		});
 		return text.append("]").toString();
@@ -403,6 +436,16 @@ public final class LockRequest {
 				+ " wait as it is. Request it without fair");
 		refuseIf(shared && fenced(), "SHARED and fenced, but a fencing token orders writes, and shared locks are"
 				+ " for reading. Request it without fenced, or as EXCLUSIVE");
+		boolean several = permits() > 1;
+		refuseIf(several && shared,
+				"SHARED with permits, but any number may share a lock. Request it without permits, or"
+						+ " as EXCLUSIVE");
+		refuseIf(several && fair(),
+				"fair with permits, but requests with permits are served in the order in which their"
+						+ " JVMs came as it is. Request it without fair");
+		refuseIf(several && fenced(),
+				"fenced with permits, but a fencing token tells who wrote last, and several may write"
+						+ " at the same time. Request it without fenced, or without permits");
 		refuseIf(fenced() && this.keys.size() > 1,
 				"fenced, but a fencing token is of one key. Request one key as fenced, and the others around it");
 	}
@@ -429,9 +472,9 @@ public final class LockRequest {
 	 */
 	private enum Setting {
 
-		NAME(null), SHARED(null), WAIT_TIME("waitTime"), LEASE_TIME("leaseTime"), MAX_HOLD_TIME("maxHoldTime"),
-		MIN_HOLD_TIME("minHoldTime"), EXPIRE_ON_CLOSE("expireOnClose"), FAIR("fair"), FENCED("fenced"),
-		DETACHED("detached"), AWAITED_ON_STOP("awaitedOnStop"), UNINTERRUPTIBLE("uninterruptible");
+		NAME(null), SHARED(null), PERMITS("permits"), WAIT_TIME("waitTime"), LEASE_TIME("leaseTime"),
+		MAX_HOLD_TIME("maxHoldTime"), MIN_HOLD_TIME("minHoldTime"), EXPIRE_ON_CLOSE("expireOnClose"), FAIR("fair"),
+		FENCED("fenced"), DETACHED("detached"), AWAITED_ON_STOP("awaitedOnStop"), UNINTERRUPTIBLE("uninterruptible");
 
 		private final @Nullable String text;
 

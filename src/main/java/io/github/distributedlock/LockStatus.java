@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * of date when it is read.
  *
  * @param key the key
- * @param holders those for which the key is busy: several only of a lock that is shared,
- * none if the key is free
+ * @param holders those for which the key is busy: several only of a lock that is shared
+ * or has {@linkplain LockRequest#permits(int) permits}, none if the key is free
  * @param waiters those that are registered in the store as waiting, first the one that
  * came first. One that has died is still among them until the store notices, which takes
  * about a second. Instances that poll, and requests that wait inside an instance for each

@@ -4,7 +4,9 @@ import java.util.List;
 
 /**
  * A thread that holds a lock as {@link LockMode#SHARED} asked for it as
- * {@link LockMode#EXCLUSIVE}: it would wait for itself. Nothing was sent for the request.
+ * {@link LockMode#EXCLUSIVE}, or one that holds it with several
+ * {@linkplain LockRequest#permits(int) permits} asked for it with fewer, or as shared: it
+ * would wait for itself. Nothing was sent for the request.
  *
  * @since 1.0
  */

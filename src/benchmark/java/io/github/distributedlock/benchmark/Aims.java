@@ -23,6 +23,8 @@ final class Aims {
 		aims.text.append("## Aims\n");
 		aims.heading("Contention");
 		aims.contention();
+		aims.heading("4 permits");
+		aims.permits();
 		aims.heading("JVMs of one thread, keys of their own, Lettuce");
 		aims.handOver();
 		aims.ownKeys();
@@ -43,6 +45,12 @@ final class Aims {
 		atMost("annotated call over a plain proxied call, memory backend, µs", 3, annotated(Figure.CALL));
 		atMost("the same, bytes allocated", 1024, annotated(Figure.CALL_ALLOCATION));
 		atMost("10,000 held locks, renewal, % of a core", 2, ours(Figure.RENEWAL, 10_000));
+	}
+
+	private void permits() {
+		atLeast("4 JVMs × 4 threads, over Redisson", 3, over(Contestant.REDISSON, Figure.PERMITS, 4));
+		atLeast("the same, share of the JVM that got least, %", 20, ours(Figure.PERMITS_SHARE, 4));
+		atMost("100 idle waiters in one JVM, requests/s", 2.2, ours(Figure.PERMITS_IDLE, 100));
 	}
 
 	private void handOver() {

@@ -71,7 +71,7 @@ public class AnnotatedCall {
 			.waitObserver(new LockObservations(ObservationRegistry.NOOP))
 			.build();
 		ProxyFactory annotated = new ProxyFactory(new Service());
-		annotated.addAdvisor(new DistributedLockAdvisor(() -> this.engine, new DefaultListableBeanFactory(),
+		annotated.addAdvisor(new DistributedLockAdvisor((store) -> this.engine, new DefaultListableBeanFactory(),
 				new StandardEnvironment()));
 		this.annotated = (Service) annotated.getProxy();
 		ProxyFactory plain = new ProxyFactory(new Service());

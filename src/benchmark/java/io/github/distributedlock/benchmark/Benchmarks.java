@@ -24,7 +24,8 @@ import redis.clients.jedis.Jedis;
 public final class Benchmarks {
 
 	private static final List<Case> CASES = List.of(new OwnKeysCase(), new OneKeyCase(), new ThreadsCase(),
-			new ThreadsOwnKeysCase(), new JvmsCase(), new WaitersCase(), new RenewalCase(), new AnnotatedCase());
+			new ThreadsOwnKeysCase(), new JvmsCase(), new PermitsCase(), new WaitersCase(), new RenewalCase(),
+			new AnnotatedCase());
 
 	private Benchmarks() {
 	}

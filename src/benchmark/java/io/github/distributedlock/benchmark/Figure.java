@@ -59,6 +59,14 @@ enum Figure {
 
 	ATTEMPTS("Attempts per hand-over between JVMs of 4 threads", "JVMs", "attempts"),
 
+	PERMITS("Throughput of 4 JVMs of 4 threads, 4 permits", "JVMs", "operations/s"),
+
+	PERMITS_SHARE("Share of the JVM that got least, 4 JVMs of 4 threads, 4 permits", "JVMs", "%"),
+
+	PERMITS_REQUESTS("Requests per operation, 4 JVMs of 4 threads, 4 permits", "JVMs", "requests"),
+
+	PERMITS_IDLE("Requests of waiters of one JVM while others have all permits", "waiters", "requests/s"),
+
 	IDLE_REQUESTS("Requests of waiters of one JVM while another one holds", "waiters", "requests/s"),
 
 	IDLE_COMMANDS("Server commands for waiters of one JVM while another one holds", "waiters", "commands/s"),

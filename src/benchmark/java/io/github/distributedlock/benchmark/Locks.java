@@ -15,6 +15,17 @@ interface Locks extends AutoCloseable {
 	Mutex mutex(String key);
 
 	/**
+	 * One of several permits for a key, for one thread.
+	 * @param key the key
+	 * @param permits how many there are
+	 * @return the permit
+	 * @throws UnsupportedOperationException if it has none
+	 */
+	default Mutex permit(String key, int permits) {
+		throw new UnsupportedOperationException(getClass().getSimpleName() + " has no permits");
+	}
+
+	/**
 	 * How often the server was asked for a lock so far, where that can be counted in
 	 * here.
 	 * @return the number

@@ -43,6 +43,11 @@ final class OurLocks implements Locks {
 	}
 
 	@Override
+	public Mutex permit(String key, int permits) {
+		return new Held(this.engine, LockRequest.of(key).permits(permits));
+	}
+
+	@Override
 	public OptionalLong attempts() {
 		return OptionalLong.of(this.counting.attempts());
 	}

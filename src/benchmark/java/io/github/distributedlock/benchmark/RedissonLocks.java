@@ -1,9 +1,12 @@
 package io.github.distributedlock.benchmark;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
 
+import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
+import org.redisson.api.RPermitExpirableSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
@@ -37,8 +40,45 @@ final class RedissonLocks implements Locks {
 	}
 
 	@Override
+	public Mutex permit(String key, int permits) {
+		RPermitExpirableSemaphore semaphore = this.client.getPermitExpirableSemaphore(key);
+		semaphore.trySetPermits(permits);
+		return new Permit(semaphore);
+	}
+
+	@Override
 	public void close() {
 		this.client.shutdown();
+	}
+
+	/**
+	 * A permit with a lease, as it comes back when a JVM dies only then.
+	 */
+	private static final class Permit implements Mutex {
+
+		private final RPermitExpirableSemaphore semaphore;
+
+		private @Nullable String id;
+
+		private Permit(RPermitExpirableSemaphore semaphore) {
+			this.semaphore = semaphore;
+		}
+
+		@Override
+		public void lock() {
+			try {
+				this.id = this.semaphore.acquire(30, TimeUnit.SECONDS);
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		}
+
+		@Override
+		public void unlock() {
+			this.semaphore.release(this.id);
+		}
+
 	}
 
 }

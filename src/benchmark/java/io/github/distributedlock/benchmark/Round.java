@@ -38,6 +38,13 @@ record Round(List<Ran> ran, long millis, ServerLoad server, long cpuNanos, long 
 		return of(bench, contestant, jvms, millis, (jvm) -> jvm.runOwn(threads, millis));
 	}
 
+	/**
+	 * Threads that all want one of a few permits.
+	 */
+	static Round permits(Bench bench, Contestant contestant, List<WorkerJvm> jvms, int threads, long millis) {
+		return of(bench, contestant, jvms, millis, (jvm) -> jvm.runPermits(threads, millis));
+	}
+
 	private static Round of(Bench bench, Contestant contestant, List<WorkerJvm> jvms, long millis,
 			Consumer<WorkerJvm> start) {
 		bench.flush();

@@ -43,8 +43,9 @@ final class Worker {
 	private void execute(String[] line) throws InterruptedException {
 		switch (line[0]) {
 			case "run" -> run(line[1], Integer.parseInt(line[2]), Long.parseLong(line[3]), Long.parseLong(line[4]));
+			case "run-permits" -> runPermits(line[1], Integer.parseInt(line[2]), Long.parseLong(line[3]));
 			case "run-own" -> runOwn(Integer.parseInt(line[1]), Long.parseLong(line[2]));
-			case "hold" -> hold(this.locks.mutex(line[1]));
+			case "hold" -> hold(mutex(line[1]));
 			case "wait" -> await(line[1], Integer.parseInt(line[2]));
 			case "keep" -> keep(Integer.parseInt(line[1]));
 			case "cpu" -> System.out.println("cpu " + cpuNanos());
@@ -58,11 +59,18 @@ final class Worker {
 		tell(new Gang(() -> this.blackboard.held(this.number), millis, holdMicros).run(mutexes(key, threads)));
 	}
 
-	// They hold at the same time, so that nobody may count.
+	private void runPermits(String key, int threads, long millis) throws InterruptedException {
+		runTogether(mutexes(key, threads), millis);
+	}
+
 	private void runOwn(int threads, long millis) throws InterruptedException {
-		List<Mutex> mutexes = IntStream.range(0, threads)
+		runTogether(IntStream.range(0, threads)
 			.mapToObj((thread) -> this.locks.mutex("own-" + this.number + "-" + thread))
-			.toList();
+			.toList(), millis);
+	}
+
+	// They hold at the same time, so that nobody may count.
+	private void runTogether(List<Mutex> mutexes, long millis) throws InterruptedException {
 		tell(new Gang(() -> {
 		}, millis, 0).run(mutexes));
 	}
@@ -77,7 +85,11 @@ final class Worker {
 	}
 
 	private List<Mutex> mutexes(String key, int threads) {
-		return IntStream.range(0, threads).mapToObj((thread) -> this.locks.mutex(key)).toList();
+		return IntStream.range(0, threads).mapToObj((thread) -> mutex(key)).toList();
+	}
+
+	private Mutex mutex(String key) {
+		return key.startsWith(PermitsCase.KEY) ? this.locks.permit(key, PermitsCase.PERMITS) : this.locks.mutex(key);
 	}
 
 	private void hold(Mutex mutex) throws InterruptedException {

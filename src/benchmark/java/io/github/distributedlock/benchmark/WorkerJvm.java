@@ -43,6 +43,13 @@ final class WorkerJvm implements AutoCloseable {
 	}
 
 	/**
+	 * Starts threads that take permits again and again; {@link #ran()} waits for them.
+	 */
+	void runPermits(int threads, long millis) {
+		this.process.send("run-permits " + PermitsCase.KEY + " " + threads + " " + millis);
+	}
+
+	/**
 	 * Starts threads that take a lock of their own again and again; {@link #ran()} waits
 	 * for them.
 	 */

@@ -148,6 +148,24 @@ public @interface DistributedLock {
 	LockMode mode() default LockMode.EXCLUSIVE;
 
 	/**
+	 * How many calls may hold the lock together, in all JVMs: from 1 to 1,000. A call
+	 * gets the lock if with it at most so many hold it: its own number counts, so that a
+	 * rolling restart can change it. This limits how many calls run at a time, not how
+	 * many begin in a time. Needs a store that can do it, as Redis with Lua can;
+	 * elsewhere the application does not start. Not for {@link LockMode#SHARED},
+	 * {@link #fair()} or {@link #fenced()}. Default: 1, an exclusive lock.
+	 * @return the number
+	 */
+	int permits() default 1;
+
+	/**
+	 * The same as {@link #permits()}, as a placeholder such as
+	 * {@code "${partner.calls}"}. Takes its place; both together are refused.
+	 * @return the number as text
+	 */
+	String permitsString() default "";
+
+	/**
 	 * Whether calls are served strictly in the order of their arrival, across all JVMs
 	 * and threads. Costs more round trips than without, where only no JVM waits for ever.
 	 * Holds among calls that are all fair. Needs a store that can do it, as Redis with
@@ -200,6 +218,17 @@ public @interface DistributedLock {
 	 * @return when the lock becomes free
 	 */
 	ReleaseOn releaseOn() default ReleaseOn.RETURN;
+
+	/**
+	 * The name of the {@link io.github.distributedlock.DistributedLock} bean that keeps
+	 * this lock, for an application that has several stores; it may contain
+	 * <code>${…}</code>. Those of the library are {@code redisLock}, {@code jdbcLock} and
+	 * {@code memoryLock}. Locks of different stores know nothing of each other. Default:
+	 * the only or primary one, which keeps its locks where
+	 * {@code distributed-lock.backend} says.
+	 * @return the name of the bean
+	 */
+	String store() default "";
 
 	/**
 	 * The name of this lock in events and meters; it may contain <code>${…}</code>.

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockRequest;
@@ -53,16 +53,18 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
 	 * Creates the advisor.
-	 * @param lock gives the lock when the first annotated method is called, and not
-	 * before: an advisor is made before ordinary beans are
+	 * @param locks gives the lock of a
+	 * {@linkplain io.github.distributedlock.annotation.DistributedLock#store() store}, or
+	 * of an empty name the default one, when a method is called for the first time, or
+	 * the start is checked, and not before: an advisor is made before ordinary beans are
 	 * @param beanFactory for {@code @bean} in expressions
 	 * @param properties for <code>${…}</code> in attributes; usually the environment
 	 */
-	public DistributedLockAdvisor(Supplier<DistributedLock> lock, BeanFactory beanFactory,
+	public DistributedLockAdvisor(Function<String, DistributedLock> locks, BeanFactory beanFactory,
 			PropertyResolver properties) {
 		this.definitions = new LockDefinitionSource(beanFactory, properties);
 		this.pointcut = pointcut((definition) -> true);
-		this.advice = new LockInterceptor(this.definitions, lock);
+		this.advice = new LockInterceptor(this.definitions, locks);
 	}
 
 	/**
@@ -101,16 +103,31 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	}
 
 	/**
+	 * Looks up the lock of each annotated method of all classes that the pointcut was
+	 * asked about so far.
+	 * @throws io.github.distributedlock.LockDefinitionException if there is none, or
+	 * there are several, none of them primary
+	 */
+	public void requireLocks() {
+		this.definitions.forEach(this.advice::lock);
+	}
+
+	/**
 	 * Asks whether the store can serve the annotated methods of all classes that the
-	 * pointcut was asked about so far.
+	 * pointcut was asked about so far, as far as their lock is the one of this store.
+	 * @param lock the lock
 	 * @param store is given the request of each method, whose keys may only stand for
 	 * those of a call, and throws a
 	 * {@link io.github.distributedlock.LockBackendException} if it cannot serve it; one
 	 * that may serve it later is passed on
 	 * @throws io.github.distributedlock.LockDefinitionException if it cannot serve one
 	 */
-	public void require(Consumer<LockRequest> store) {
-		this.definitions.require(store);
+	public void require(DistributedLock lock, Consumer<LockRequest> store) {
+		this.definitions.forEach((definition) -> {
+			if (this.advice.lock(definition) == lock) {
+				definition.require(store);
+			}
+		});
 	}
 
 	/**

@@ -20,6 +20,7 @@ import org.springframework.expression.spel.support.StandardEvaluationContext;
  *
  * @param annotated the method
  * @param template the request, but for the keys of a call
+ * @param store the name of the lock bean, empty for the default one
  * @param skipped the result of a skipped call, or {@code null} if a busy lock is thrown
  * @param fallback what to call if the lock cannot be acquired, or {@code null}
  * @param lossReaction what to do if the lock is lost
@@ -27,16 +28,18 @@ import org.springframework.expression.spel.support.StandardEvaluationContext;
  * @param reactive what the method returns if each subscription takes the lock for itself,
  * {@code null} if the call does
  */
-record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, @Nullable Supplier<@Nullable Object> skipped,
-		@Nullable FallbackMethod fallback, LossReaction lossReaction, ResultRules results,
-		@Nullable ReactiveAdapter reactive) {
+record LockDefinition(AnnotatedMethod annotated, RequestTemplate template, String store,
+		@Nullable Supplier<@Nullable Object> skipped, @Nullable FallbackMethod fallback, LossReaction lossReaction,
+		ResultRules results, @Nullable ReactiveAdapter reactive) {
 
 	static LockDefinition of(AnnotatedMethod annotated, PropertyResolver properties, StandardEvaluationContext shared) {
 		ReactiveAdapter reactive = ReactiveResults.typeOf(annotated);
 		ResultRules results = ResultRules.of(annotated, reactive != null);
 		RequestTemplate template = new RequestTemplate(annotated, properties,
 				new KeyExpressions(annotated, properties, shared));
-		return new LockDefinition(annotated, template, SkippedResult.of(annotated, reactive),
+		String store = annotated.annotation().store();
+		store = annotated.resolve("store", store, store, properties).trim();
+		return new LockDefinition(annotated, template, store, SkippedResult.of(annotated, reactive),
 				FallbackMethod.of(annotated), LossReaction.of(annotated), results, reactive);
 	}
 

@@ -14,6 +14,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockRequest;
@@ -23,7 +25,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -75,14 +80,28 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * Asks whether a store can serve all methods that were found so far.
-	 * @param store throws a {@link io.github.distributedlock.LockBackendException} for a
-	 * request that it cannot serve
-	 * @throws LockDefinitionException if it cannot for good
+	 * Checks the definitions of all methods that were found so far.
+	 * @throws LockDefinitionException if the check has refused one
 	 */
-	void require(Consumer<LockRequest> store) {
-		this.definitions.forEach((targetClass, known) -> checkEach(ClassUtils.getUserClass(targetClass), known.values(),
-				(definition) -> definition.require(store)));
+	void forEach(Consumer<LockDefinition> check) {
+		this.definitions
+			.forEach((targetClass, known) -> checkEach(ClassUtils.getUserClass(targetClass), known.values(), check));
+	}
+
+	/**
+	 * Says what lock beans there are, where the one of a method cannot be found.
+	 */
+	LockDefinitionException refuseStore(LockDefinition definition, BeansException failure) {
+		String beans = (this.beanFactory instanceof ListableBeanFactory factory) ? Arrays
+			.stream(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(factory,
+					io.github.distributedlock.DistributedLock.class, true, false))
+			.flatMap((name) -> Stream.concat(Stream.of(name), Arrays.stream(factory.getAliases(name))))
+			.collect(Collectors.joining(", ")) : "";
+		return definition.annotated()
+			.refuse("store", definition.store(), "names no single DistributedLock bean: " + failure.getMessage(),
+					beans.isEmpty() ? "define a DistributedLock bean"
+							: "write one of " + beans + ", or mark one with @Primary as the default",
+					failure);
 	}
 
 	/**

@@ -1,14 +1,17 @@
 package io.github.distributedlock.aop;
 
 import java.lang.reflect.Method;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockDefinitionException;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockNotAcquiredException;
@@ -20,6 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 
 /**
  * Runs an annotated method inside its lock.
@@ -30,15 +35,15 @@ class LockInterceptor implements MethodInterceptor {
 
 	private final LockDefinitionSource definitions;
 
-	private final Supplier<DistributedLock> supplier;
+	private final Function<String, DistributedLock> beans;
+
+	private final Map<String, DistributedLock> locks = new ConcurrentHashMap<>();
 
 	private final Set<Method> calledInTransactions = ConcurrentHashMap.newKeySet();
 
-	private volatile @Nullable DistributedLock lock;
-
-	LockInterceptor(LockDefinitionSource definitions, Supplier<DistributedLock> supplier) {
+	LockInterceptor(LockDefinitionSource definitions, Function<String, DistributedLock> beans) {
 		this.definitions = definitions;
-		this.supplier = supplier;
+		this.beans = beans;
 	}
 
 	@Override
@@ -55,8 +60,8 @@ class LockInterceptor implements MethodInterceptor {
 		Supplier<@Nullable Object> skipped = definition.skipped();
 		LockHandle handle;
 		try {
-			handle = (skipped != null) ? lock().tryAcquire(request).orElse(null)
-					: given(lock().acquire(request), request);
+			DistributedLock lock = lock(definition);
+			handle = (skipped != null) ? lock.tryAcquire(request).orElse(null) : given(lock.acquire(request), request);
 		}
 		catch (LockNotAcquiredException | LockBackendException ex) {
 			return fallBack(definition, target, invocation.getArguments(), ex);
@@ -115,13 +120,19 @@ class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * The lock, which is looked up when it is needed for the first time.
+	 * The lock of a method, which is looked up when it is needed for the first time.
+	 * @throws LockDefinitionException if there is no such bean
 	 */
-	DistributedLock lock() {
-		DistributedLock known = this.lock;
+	DistributedLock lock(LockDefinition definition) {
+		DistributedLock known = this.locks.get(definition.store());
 		if (known == null) {
-			known = this.supplier.get();
-			this.lock = known;
+			try {
+				known = this.beans.apply(definition.store());
+			}
+			catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException ex) {
+				throw this.definitions.refuseStore(definition, ex);
+			}
+			this.locks.put(definition.store(), known);
 		}
 		return known;
 	}

@@ -52,7 +52,7 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 
 	@Override
 	public CompletableFuture<?> acquire() {
-		DistributedLock lock = this.advice.lock();
+		DistributedLock lock = this.advice.lock(this.definition);
 		return LockInterceptor.given((this.definition.skipped() != null) ? lock.tryAcquireAsync(this.request)
 				: lock.acquireAsync(this.request), this.request);
 	}

@@ -60,6 +60,7 @@ final class RequestTemplate {
 		request = with(request, "leaseTime", annotation.leaseTime(), LockRequest::leaseTime);
 		request = with(request, "maxHoldTime", annotation.maxHoldTime(), LockRequest::maxHoldTime);
 		request = with(request, "minHoldTime", annotation.minHoldTime(), LockRequest::minHoldTime);
+		request = withPermits(request, annotation.permits(), annotation.permitsString());
 		String name = resolve("name", annotation.name());
 		try {
 			return request.mode(annotation.mode())
@@ -96,6 +97,32 @@ final class RequestTemplate {
 			boolean endless = duration.isNegative() && !attribute.equals("waitTime");
 			throw this.annotated.refuse(attribute, written, shown + "cannot be: " + ex.getMessage(),
 					endless ? "leave it empty: the lease is then renewed until the method ends" : null, ex);
+		}
+	}
+
+	private LockRequest withPermits(LockRequest request, int number, String text) {
+		if (text.isEmpty()) {
+			return withPermits(request, "permits", number, "", String.valueOf(number));
+		}
+		if (number != 1) {
+			throw this.annotated.refuse("permits", number, "is there beside permitsString = \"" + text + "\"",
+					"write one of them");
+		}
+		String resolved = resolve("permitsString", text);
+		String shown = text.equals(resolved) ? "" : "(" + resolved + ") ";
+		return withPermits(request, "permitsString", text, shown, resolved);
+	}
+
+	private LockRequest withPermits(LockRequest request, String attribute, Object written, String shown,
+			String number) {
+		try {
+			return request.permits(Integer.parseInt(number));
+		}
+		catch (IllegalArgumentException ex) {
+			throw this.annotated.refuse(attribute, written,
+					shown + "cannot be: "
+							+ ((ex instanceof NumberFormatException) ? "it is not a number" : ex.getMessage()),
+					"write a number from 1 to " + LockRequest.MOST_PERMITS, ex);
 		}
 	}
 

@@ -1,6 +1,6 @@
 package io.github.distributedlock.autoconfigure;
 
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
@@ -41,9 +41,10 @@ class AdviceConfiguration {
 	static DistributedLockAdvisor distributedLockAdvisor(ObjectProvider<DistributedLock> lock, BeanFactory beanFactory,
 			Environment environment) {
 		// Off means that a DistributedLock of the user's own is not asked either.
-		Supplier<DistributedLock> supplier = ConditionalOnSwitch.OnSwitch.isOn(environment, "enabled") ? lock::getObject
-				: SwitchedOffLock::new;
-		DistributedLockAdvisor advisor = new DistributedLockAdvisor(supplier, beanFactory, environment);
+		Function<String, DistributedLock> locks = ConditionalOnSwitch.OnSwitch.isOn(environment, "enabled")
+				? (store) -> store.isEmpty() ? lock.getObject() : beanFactory.getBean(store, DistributedLock.class)
+				: (store) -> new SwitchedOffLock();
+		DistributedLockAdvisor advisor = new DistributedLockAdvisor(locks, beanFactory, environment);
 		Binder.get(environment).bind("distributed-lock.order", Integer.class).ifBound(advisor::setOrder);
 		return advisor;
 	}

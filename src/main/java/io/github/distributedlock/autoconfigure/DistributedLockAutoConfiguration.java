@@ -2,7 +2,6 @@ package io.github.distributedlock.autoconfigure;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.backend.LockBackend;
-import io.github.distributedlock.backend.memory.InMemoryLockBackend;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -36,7 +35,8 @@ public final class DistributedLockAutoConfiguration {
 	@ConditionalOnSwitch("enabled")
 	@EnableConfigurationProperties(DistributedLockProperties.class)
 	@Import({ EngineConfiguration.class, AdviceConfiguration.class, LockProxyCheck.class,
-			ObservabilityConfiguration.class, EndpointConfiguration.class, AdapterConfiguration.class })
+			ObservabilityConfiguration.class, EndpointConfiguration.class, AdapterConfiguration.class,
+			JdbcConfiguration.class })
 	static class Enabled {
 
 		Enabled(Environment environment) {
@@ -44,17 +44,14 @@ public final class DistributedLockAutoConfiguration {
 		}
 
 		/**
-		 * The store. Lazy, because it is not needed beside a {@code DistributedLock} of
-		 * the user's own.
+		 * The default store. Lazy, because it is not needed beside a
+		 * {@code DistributedLock} of the user's own.
 		 */
 		@Bean
 		@Lazy
 		@ConditionalOnMissingBean
 		LockBackend distributedLockBackend(DistributedLockProperties properties, ListableBeanFactory beanFactory) {
-			return switch (properties.backend()) {
-				case MEMORY -> new InMemoryLockBackend();
-				case REDIS -> RedisBackendFactory.create(properties, beanFactory);
-			};
+			return Stores.create(properties.backend().iterator().next(), properties, beanFactory);
 		}
 
 	}

@@ -1,6 +1,7 @@
 package io.github.distributedlock.autoconfigure;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.function.Function;
 
 import io.github.distributedlock.aop.DistributedLockAdvisor;
@@ -21,7 +22,8 @@ import org.springframework.core.env.Environment;
  *
  * @param enabled Whether locks are set up. If not, annotated methods run without their
  * locks.
- * @param backend Store of the locks.
+ * @param backend Stores of the locks. The first is the default. The annotation names
+ * others by 'store': redisLock, jdbcLock or memoryLock.
  * @param waitTime Wait time of requests that have none of their own. Zero means one
  * attempt.
  * @param watchdogTimeout Time after which the locks of a dead JVM expire. Leases are
@@ -35,16 +37,17 @@ import org.springframework.core.env.Environment;
  * @param order Order of the lock among a method's advice. By default inside '@Async' and
  * retries, and outside '@Cacheable' and '@Transactional'.
  * @param redis Locks in Redis.
+ * @param jdbc Locks in a database.
  * @param adapters Interfaces of others by which code can lock, each only if it is asked
  * for.
  */
 @ConfigurationProperties("distributed-lock")
-record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Backend backend,
+record DistributedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("redis") Set<Backend> backend,
 		@DefaultValue("5s") Duration waitTime, @DefaultValue("30s") Duration watchdogTimeout,
 		@DefaultValue PollInterval pollInterval, @DefaultValue("10ms") Duration localSlice,
 		@DefaultValue("1024") int maxKeyBytes, @Nullable Duration warnHeldAfter,
 		@DefaultValue("" + DistributedLockAdvisor.DEFAULT_ORDER) int order, @DefaultValue Redis redis,
-		@DefaultValue Adapters adapters) {
+		@DefaultValue Jdbc jdbc, @DefaultValue Adapters adapters) {
 
 	/**
 	 * Hands a value to its user, who may refuse it. Spring Boot reports the refusal with
@@ -81,6 +84,11 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 		 * In Redis or Valkey, for all JVMs that share it.
 		 */
 		REDIS,
+
+		/**
+		 * In a table of PostgreSQL, MariaDB, MySQL or H2, for all JVMs that share it.
+		 */
+		JDBC,
 
 		/**
 		 * In the memory of this JVM, for tests and applications of one JVM.
@@ -124,6 +132,48 @@ record DistributedLockProperties(@DefaultValue("true") boolean enabled, @Default
 			@DefaultValue("0") int replicasToAck, @DefaultValue("500ms") Duration replicaAckTimeout,
 			@DefaultValue("auto") Atomicity atomicity, @DefaultValue("auto") Signals signals,
 			@Nullable String connectionFactory) {
+	}
+
+	/**
+	 * Locks in a database.
+	 *
+	 * @param dataSource Name of the DataSource bean that leads to the database. Needed
+	 * only if there are several and none is primary.
+	 * @param table Table of the locks, with its schema if it has one: schema.table.
+	 * @param initializeSchema When to create the table at start-up if it does not exist.
+	 * @param commandTimeout Longest time of a statement, on the connections of the locks
+	 * only.
+	 * @param poolSize Connections of the locks' own pool, of which two serve renewals and
+	 * notifications. Zero means that the locks use those of the DataSource, as they do
+	 * where it is no HikariDataSource or leads to an embedded database.
+	 * @param notifications Whether waiters learn of a release by notification, which only
+	 * PostgreSQL has. Elsewhere, and behind a pooler of transactions, by polling.
+	 */
+	record Jdbc(@Nullable String dataSource, @DefaultValue("distributed_lock") String table,
+			@DefaultValue("embedded") InitializeSchema initializeSchema, @DefaultValue("2s") Duration commandTimeout,
+			@DefaultValue("6") int poolSize, @DefaultValue("true") boolean notifications) {
+	}
+
+	/**
+	 * When to create the table. As Spring Boot's own, which may be absent.
+	 */
+	enum InitializeSchema {
+
+		/**
+		 * Only in an embedded database.
+		 */
+		EMBEDDED,
+
+		/**
+		 * In any database.
+		 */
+		ALWAYS,
+
+		/**
+		 * Never.
+		 */
+		NEVER
+
 	}
 
 	/**

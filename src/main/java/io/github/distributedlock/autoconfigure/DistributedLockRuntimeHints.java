@@ -22,7 +22,9 @@ class DistributedLockRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		hints.resources().registerPattern("io/github/distributedlock/backend/redis/*.lua");
+		hints.resources()
+			.registerPattern("io/github/distributedlock/backend/redis/*.lua")
+			.registerPattern("io/github/distributedlock/backend/jdbc/*.sql");
 		hints.reflection().registerType(DistributedLock.class, MemberCategory.INVOKE_PUBLIC_METHODS);
 		hints.proxies().registerJdkProxy(DistributedLock.class);
 		hints.reflection()

@@ -21,6 +21,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.util.ClassUtils;
 
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
@@ -30,10 +31,11 @@ import static io.github.distributedlock.autoconfigure.DistributedLockProperties.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnMissingBean(DistributedLock.class)
+@Import(Stores.Registrar.class)
 class EngineConfiguration {
 
 	@Bean
-	LockEngine distributedLockEngine(LockBackend backend, DistributedLockProperties properties,
+	static LockEngine distributedLockEngine(LockBackend backend, DistributedLockProperties properties,
 			ObjectProvider<LockListener> listeners, ObjectProvider<WaitObserver> waitObserver,
 			ApplicationContext context) {
 		LockEngineBuilder builder = LockEngine.builder(backend);
@@ -67,7 +69,7 @@ class EngineConfiguration {
 
 	// None where a test has put a mock of DistributedLock in the place of the engine.
 	@Bean
-	@Nullable EngineLifecycle distributedLockLifecycle(ObjectProvider<LockEngine> engine, LockBackend backend,
+	static @Nullable EngineLifecycle distributedLockLifecycle(ObjectProvider<LockEngine> engine, LockBackend backend,
 			ObjectProvider<DistributedLockAdvisor> advisor) {
 		LockEngine found = engine.getIfAvailable();
 		return (found != null) ? new EngineLifecycle(found, backend, advisor::getIfUnique) : null;

@@ -67,7 +67,7 @@ final class EngineLifecycle implements SmartLifecycle {
 		DistributedLockAdvisor found = this.advisor.get();
 		try {
 			if (found != null) {
-				found.require(this.backend::checkSupport);
+				found.require(this.engine, this.backend::checkSupport);
 			}
 		}
 		catch (LockBackendException ex) {

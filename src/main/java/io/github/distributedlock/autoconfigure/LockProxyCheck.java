@@ -34,7 +34,7 @@ import org.springframework.context.annotation.Role;
 /**
  * Ensures that no bean with annotated methods goes without its locks: that each has a
  * proxy with the lock advice, and that Spring does not call such a method on the bean
- * itself.
+ * itself; and that the store of each annotation is there, once all singletons exist.
  * <p>
  * As a bean post-processor it is one of the last, and sees beans as others will. Another
  * one, which is the first, remembers the beans that are created before there is an
@@ -165,6 +165,9 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 					+ " @Bean method of a post-processor static, or move them to another bean", null);
 		}
 		this.early.clear();
+		if (known != null) {
+			known.requireLocks();
+		}
 	}
 
 	private String dependents(String name) {

@@ -105,6 +105,17 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	}
 
 	/**
+	 * How many owners may have the key together. The claim is carried out if with its
+	 * owner the key has at most so many, those that left it to expire and those that it
+	 * is kept for included, whatever the permits of these are. A claim with several
+	 * permits passes no waiter that came before.
+	 * @return the number, mostly 1. More only of a store with {@link LockFeature#PERMITS}
+	 */
+	public int permits() {
+		return this.waiter.permits();
+	}
+
+	/**
 	 * Whether it has a place of its own among those that wait, so that it never gets
 	 * ahead of one that came before.
 	 * @return {@code true} only of a store with {@link LockFeature#FAIR}
@@ -118,7 +129,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the features, mostly none
 	 */
 	public Set<LockFeature> features() {
-		return LockFeature.of(mode(), fair(), this.fenced);
+		return LockFeature.of(mode(), fair(), this.fenced, permits());
 	}
 
 	/**
@@ -162,7 +173,17 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the claim in that mode
 	 */
 	public Claim mode(LockMode mode) {
-		return (mode == mode()) ? this : with(new Waiter(instance(), mode, this.waiter.ticket()));
+		return (mode == mode()) ? this : with(new Waiter(instance(), mode, this.waiter.ticket(), 1));
+	}
+
+	/**
+	 * Claims one of several permits, in exclusive mode and not fair.
+	 * @param permits how many owners may have the key together; with 1, it is claimed
+	 * alone
+	 * @return the claim with so many permits
+	 */
+	public Claim permits(int permits) {
+		return (permits == permits()) ? this : with(Waiter.permits(instance(), permits));
 	}
 
 	/**
@@ -171,7 +192,7 @@ public record Claim(String key, String owner, Waiter waiter, Duration lease, boo
 	 * @return the claim with such a place, or without
 	 */
 	public Claim fair(boolean fair) {
-		return (fair == fair()) ? this : with(new Waiter(instance(), mode(), fair ? this.owner : null));
+		return (fair == fair()) ? this : with(new Waiter(instance(), mode(), fair ? this.owner : null, 1));
 	}
 
 	private Claim with(Waiter waiter) {

@@ -8,8 +8,8 @@ import io.github.distributedlock.LockRequest;
 
 /**
  * What not every store does. The engine refuses requests that take {@link #SHARED},
- * {@link #FAIR}, {@link #FENCING} or {@link #INSPECTION} of a store without it; it does
- * without the others.
+ * {@link #PERMITS}, {@link #FAIR}, {@link #FENCING} or {@link #INSPECTION} of a store
+ * without it; it does without the others.
  *
  * @since 1.0
  */
@@ -19,6 +19,13 @@ public enum LockFeature {
 	 * Several owners at a time, in {@link LockMode#SHARED}.
 	 */
 	SHARED,
+
+	/**
+	 * A limited number of owners at a time: {@link Claim#permits()}. Each has a lease of
+	 * its own. When one of them releases the key, those that are next come in beside the
+	 * others.
+	 */
+	PERMITS,
 
 	/**
 	 * Requests that are served in the order of their arrival. Takes {@link #PLACES}.
@@ -87,7 +94,12 @@ public enum LockFeature {
 	 * @return the word, as in "was requested as"
 	 */
 	public String word() {
-		return (this == FENCING) ? "fenced" : (this == FAIR) ? "fair" : name();
+		return switch (this) {
+			case FENCING -> "fenced";
+			case FAIR -> "fair";
+			case PERMITS -> "one of several permits";
+			default -> name();
+		};
 	}
 
 	/**
@@ -96,16 +108,19 @@ public enum LockFeature {
 	 * @return the features, mostly none
 	 */
 	public static Set<LockFeature> of(LockRequest request) {
-		return of(request.mode(), request.fair(), request.fenced());
+		return of(request.mode(), request.fair(), request.fenced(), request.permits());
 	}
 
-	static Set<LockFeature> of(LockMode mode, boolean fair, boolean fenced) {
-		if (mode == LockMode.EXCLUSIVE && !fair && !fenced) {
+	static Set<LockFeature> of(LockMode mode, boolean fair, boolean fenced, int permits) {
+		if (mode == LockMode.EXCLUSIVE && !fair && !fenced && permits == 1) {
 			return Set.of();
 		}
 		Set<LockFeature> features = EnumSet.noneOf(LockFeature.class);
 		if (mode == LockMode.SHARED) {
 			features.add(SHARED);
+		}
+		if (permits > 1) {
+			features.add(PERMITS);
 		}
 		if (fair) {
 			features.add(FAIR);

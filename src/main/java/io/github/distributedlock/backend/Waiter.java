@@ -8,16 +8,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One that a store tells apart from all others that wait for a key: the requests of an
- * instance that want it alone, together; those that want to share it, together; each fair
- * request by itself.
+ * instance that want it alone, together; those that want to share it, together; those
+ * with the same number of permits, together; each fair request by itself.
  *
  * @param instance the engine that waits
  * @param mode which owners would have the key together
  * @param ticket the owner token of a fair request, which keeps its place until it has the
  * key or gives up; {@code null} for the other requests of the instance
+ * @param permits how many owners may have the key together with it, itself included; 1
+ * unless it is exclusive and not fair
  * @since 1.0
  */
-public record Waiter(String instance, LockMode mode, @Nullable String ticket) {
+public record Waiter(String instance, LockMode mode, @Nullable String ticket, int permits) {
 
 	/**
 	 * Checks what must be there.
@@ -33,7 +35,7 @@ public record Waiter(String instance, LockMode mode, @Nullable String ticket) {
 	 * @return the waiter
 	 */
 	public static Waiter exclusive(String instance) {
-		return new Waiter(instance, LockMode.EXCLUSIVE, null);
+		return permits(instance, 1);
 	}
 
 	/**
@@ -42,7 +44,17 @@ public record Waiter(String instance, LockMode mode, @Nullable String ticket) {
 	 * @return the waiter
 	 */
 	public static Waiter shared(String instance) {
-		return new Waiter(instance, LockMode.SHARED, null);
+		return new Waiter(instance, LockMode.SHARED, null, 1);
+	}
+
+	/**
+	 * The requests of an instance that want one of several permits.
+	 * @param instance the instance
+	 * @param permits how many there are; with 1, those that want a key alone
+	 * @return the waiter
+	 */
+	public static Waiter permits(String instance, int permits) {
+		return new Waiter(instance, LockMode.EXCLUSIVE, null, permits);
 	}
 
 	/**
@@ -52,7 +64,7 @@ public record Waiter(String instance, LockMode mode, @Nullable String ticket) {
 	 * @return the waiter
 	 */
 	public static Waiter fair(String instance, String owner) {
-		return new Waiter(instance, LockMode.EXCLUSIVE, owner);
+		return new Waiter(instance, LockMode.EXCLUSIVE, owner, 1);
 	}
 
 	/**

@@ -32,12 +32,12 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Invariants: the thread that has made it RUNS owns it, with all fields that are not
- * volatile, until it changes the state again. Whatever concerns it (a permit of the
- * signal that it waits for, the end of a pause, its withdrawal) is there to be seen
- * first, and wakes it then; its owner looks for all of them before it leaves. So it may
- * be woken, and a place in a line be left over, for nothing, but nothing is missed. While
- * nobody owns it, one alarm is set, by its last owner: for the end of its pause, or of
- * what it may stand in line. It ends once.
+ * volatile, until it changes the state again. Whatever concerns it (the signal that it
+ * waits for, the end of a pause, its withdrawal) is there to be seen first, and wakes it
+ * then; its owner looks for all of them before it leaves. So it may be woken, and a place
+ * in a line be left over, for nothing, but nothing is missed. While nobody owns it, one
+ * alarm is set, by its last owner: for the end of its pause, or of what it may stand in
+ * line. It ends once.
  * <p>
  * Only threads that come by a line ask the store. What it comes to without asking, as
  * when its time is over or it is withdrawn, is done by the timer's thread and by the one
@@ -174,7 +174,7 @@ final class AsyncDriver implements Runnable {
 	}
 
 	/**
-	 * There may be a permit of the signal that it waits for.
+	 * The signal that it waits for may be there.
 	 */
 	void wake() {
 		for (State now = this.state; now == State.PARKED || now == State.RUNS; now = this.state) {

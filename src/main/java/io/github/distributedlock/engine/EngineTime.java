@@ -19,7 +19,7 @@ interface EngineTime {
 	long wallNanos();
 
 	/**
-	 * Takes a permit of the signal, waiting for it at most so long.
+	 * Waits for a signal, which this consumes, at most so long.
 	 * @return whether there was one in time
 	 */
 	boolean await(Semaphore signal, long nanos) throws InterruptedException;

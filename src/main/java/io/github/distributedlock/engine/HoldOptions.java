@@ -75,6 +75,17 @@ record HoldOptions(LockRequest request, Duration leaseTime) {
 		return mode() == LockMode.SHARED;
 	}
 
+	int permits() {
+		return this.request.permits();
+	}
+
+	/**
+	 * Whether no other owner may have the key beside it.
+	 */
+	boolean isAlone() {
+		return !isShared() && permits() == 1;
+	}
+
 	/**
 	 * Whether it is served strictly in order of arrival.
 	 */
@@ -102,7 +113,7 @@ record HoldOptions(LockRequest request, Duration leaseTime) {
 	 * another, without the store's knowing.
 	 */
 	boolean handedOn() {
-		return this.request.keys().size() == 1 && !isShared() && !fair() && !fenced();
+		return this.request.keys().size() == 1 && isAlone() && !fair() && !fenced();
 	}
 
 	/**
@@ -111,7 +122,7 @@ record HoldOptions(LockRequest request, Duration leaseTime) {
 	 * nor outlast the hold.
 	 */
 	boolean granted() {
-		return this.request.keys().size() == 1 && !isShared() && !fenced() && renewed() && minHold() == 0
+		return this.request.keys().size() == 1 && isAlone() && !fenced() && renewed() && minHold() == 0
 				&& !this.request.expireOnClose();
 	}
 
@@ -120,7 +131,11 @@ record HoldOptions(LockRequest request, Duration leaseTime) {
 	 * @param instance its exclusive requests
 	 */
 	Claim claim(String key, String owner, Waiter instance) {
-		return Claim.of(key, owner, instance, this.leaseTime).mode(mode()).fair(fair()).fenced(fenced());
+		return Claim.of(key, owner, instance, this.leaseTime)
+			.mode(mode())
+			.permits(permits())
+			.fair(fair())
+			.fenced(fenced());
 	}
 
 	/**

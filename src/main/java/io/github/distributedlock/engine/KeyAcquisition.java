@@ -45,8 +45,9 @@ import org.jspecify.annotations.Nullable;
  * ends with one, that is undone after the release.
  * <p>
  * A request for a shared lock asks once out of turn, since readers do not exclude each
- * other, and queues up only if it has to wait. A thread takes a key that was left to a
- * request which has not woken up yet, without a place.
+ * other, and queues up only if it has to wait. So does one with permits, unless it will
+ * probably have to wait. A thread takes a key that was left to a request which has not
+ * woken up yet, without a place.
  */
 final class KeyAcquisition implements Acquisition {
 
@@ -140,7 +141,8 @@ final class KeyAcquisition implements Acquisition {
 		this.options = options;
 		this.wait = wait;
 		this.era = era;
-		this.outOfTurn = options.isShared();
+		this.outOfTurn = options.isShared()
+				|| (options.permits() > 1 && !(wait.isAllowed() && engine.queue.isBusy(queueKey)));
 		Loan loan = (options.handedOn() && !wait.isAsync()) ? engine.queue.borrow(queueKey) : null;
 		if (loan != null || this.outOfTurn) {
 			// Before the key is taken: nothing that may fail comes between that and its
@@ -234,7 +236,7 @@ final class KeyAcquisition implements Acquisition {
 
 	@Override
 	public Semaphore signal() {
-		return (this.awaited == Awaited.WAKE_UP) ? this.node.queue().wakeUps() : this.node.permits();
+		return (this.awaited == Awaited.WAKE_UP) ? this.node.queue().wakeUps() : this.node.nudges();
 	}
 
 	@Override
@@ -256,8 +258,8 @@ final class KeyAcquisition implements Acquisition {
 			if (failed) {
 				this.engine.queue.abandon(this.node, this.engine.handOver::abandon);
 			}
-			else if (this.options.isShared()) {
-				// The next one shares it at once.
+			else if (!this.options.isAlone()) {
+				// The next one asks at once.
 				this.node.leave();
 			}
 		}
@@ -290,27 +292,27 @@ final class KeyAcquisition implements Acquisition {
 
 	/**
 	 * Its turn has come, or the key was held or queued for here in all that time, or a
-	 * stop has given a permit.
+	 * stop has given a nudge.
 	 */
-	private long turn(boolean permitted) throws InterruptedException {
-		if (permitted && !this.node.isCurrent()) {
+	private long turn(boolean nudged) throws InterruptedException {
+		if (nudged && !this.node.isCurrent()) {
 			return awaitTurn();
 		}
-		boolean late = !permitted || this.wait.isOver();
-		if (!permitted) {
+		boolean late = !nudged || this.wait.isOver();
+		if (!nudged) {
 			this.wait.busyHere(this.engine.queue.holder(this.node.queueKey));
 		}
 		if (late) {
 			// If it is late, a second command of a store that fails is not waited for.
 			requireNoFailure(this.node.queue().failure);
 		}
-		if (!permitted && this.node.followsWithdrawal && !this.wait.isBusy()) {
+		if (!nudged && this.node.followsWithdrawal && !this.wait.isBusy()) {
 			throw Failures.withdrawalNotAnswered(key(), this.wait.waited());
 		}
-		if (!late || (permitted && isPatient())) {
+		if (!late || (nudged && isPatient())) {
 			return rounds();
 		}
-		return this.options.isShared() ? busy() : ENDED;
+		return (this.polls != null || this.failure != null) ? busy() : ENDED;
 	}
 
 	/**
@@ -418,8 +420,9 @@ final class KeyAcquisition implements Acquisition {
 	 */
 	private boolean registers() {
 		KeyQueue queue = this.node.queue();
-		return queue.registered || !queue.unwanted().isEmpty() || (!this.wait.isOver() && (this.wasBusy
-				|| this.unsettled || this.options.fair() || (this.engine.queue.isContended(key()) && isGranted())));
+		return queue.registered || !queue.unwanted().isEmpty()
+				|| (!this.wait.isOver() && (this.wasBusy || this.unsettled || this.options.fair()
+						|| (this.engine.queue.isContended(key()) && (isGranted() || this.options.permits() > 1))));
 	}
 
 	private boolean isGranted() {

@@ -147,7 +147,7 @@ final class KeyQueue {
 		this.crowded = !waiting().isEmpty();
 		if (next != null) {
 			this.current = next;
-			next.permit();
+			next.nudge();
 			return true;
 		}
 		boolean withdraws = this.registered || isWoken() || !unwanted().isEmpty();
@@ -183,7 +183,7 @@ final class KeyQueue {
 			signal();
 		}
 		this.current.inheritanceChanged();
-		waiting().forEach(QueueNode::permit);
+		waiting().forEach(QueueNode::nudge);
 	}
 
 	void wake() {

@@ -182,6 +182,15 @@ final class LocalQueue {
 		}
 	}
 
+	/**
+	 * Whether one more request will probably have to wait: this JVM had to when it
+	 * acquired the key last, or the store knows it as a waiter.
+	 */
+	boolean isBusy(QueueKey queueKey) {
+		KeyQueue queue = this.queues.get(queueKey);
+		return isContended(queueKey.key()) || (queue != null && queue.registered);
+	}
+
 	private static int hash(String key) {
 		int hash = key.hashCode();
 		return (hash ^ (hash >>> 16)) | 1 << 31; // Not 0, which is none.

@@ -19,11 +19,11 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Invariants: it joins one queue, once, and becomes current there at most once. It gets a
- * permit when it does, if it had to wait for that, and another one by each stop, so that
+ * nudge when it does, if it had to wait for that, and another one by each stop, so that
  * it looks whether it is current; a request that no thread waits for is woken after each
- * permit of its own, and of the queue while it is current. Only the current node asks the
+ * nudge of its own, and of the queue while it is current. Only the current node asks the
  * store, and only its registration is changed. A key is left to it before it gets its
- * permit; that key is borrowed only while it is vacant, and not any more once the request
+ * nudge; that key is borrowed only while it is vacant, and not any more once the request
  * has come for it. A withdrawal begins once: by its task, or by the request that takes
  * its place. What is not volatile or final is confined to the thread that runs the
  * request.
@@ -60,7 +60,7 @@ final class QueueNode implements Hold.Place {
 	 * {@code null} if it was current from the start. Written before others can see the
 	 * node. That of a withdrawal is to start it.
 	 */
-	private @Nullable Semaphore permits;
+	private @Nullable Semaphore nudges;
 
 	/**
 	 * Whether there was only a withdrawal ahead of it: no local request has the key or
@@ -101,7 +101,7 @@ final class QueueNode implements Hold.Place {
 		this.withdrawal = withdrawal;
 		this.inherits = inherits;
 		this.wait = wait;
-		this.permits = withdrawal ? new Semaphore(1) : null;
+		this.nudges = withdrawal ? new Semaphore(1) : null;
 	}
 
 	/**
@@ -169,7 +169,7 @@ final class QueueNode implements Hold.Place {
 	 */
 	void inheritanceChanged() {
 		if (this.reclaimed) {
-			permit();
+			nudge();
 		}
 	}
 
@@ -181,7 +181,7 @@ final class QueueNode implements Hold.Place {
 	 * Joins behind others, so that its turn is yet to come.
 	 */
 	void joinBehind(KeyQueue queue) {
-		this.permits = new Semaphore(0);
+		this.nudges = new Semaphore(0);
 		join(queue);
 	}
 
@@ -192,8 +192,8 @@ final class QueueNode implements Hold.Place {
 	/**
 	 * Lets it look whether its turn has come.
 	 */
-	void permit() {
-		permits().release();
+	void nudge() {
+		nudges().release();
 		wakeUp();
 	}
 
@@ -205,7 +205,7 @@ final class QueueNode implements Hold.Place {
 	}
 
 	/**
-	 * There is a permit that it may wait for.
+	 * There is a nudge that it may wait for.
 	 */
 	void wakeUp() {
 		if (this.wait != null) {
@@ -218,11 +218,11 @@ final class QueueNode implements Hold.Place {
 	 * {@link #isCurrent}.
 	 */
 	boolean wasFirst() {
-		return this.permits == null;
+		return this.nudges == null;
 	}
 
 	/**
-	 * Whether its turn has come. A stop gives a permit, too, so that it takes notice.
+	 * Whether its turn has come. A stop nudges it, too, so that it takes notice.
 	 */
 	boolean isCurrent() {
 		return queue().current == this;
@@ -232,14 +232,14 @@ final class QueueNode implements Hold.Place {
 	 * Begins its turn, if that has come.
 	 */
 	boolean takeTurn() {
-		return isCurrent() && (this.permits == null || permits().tryAcquire());
+		return isCurrent() && (this.nudges == null || nudges().tryAcquire());
 	}
 
 	/**
-	 * Its own permits, of which it gets one when its turn comes.
+	 * Its own nudges, of which it gets one when its turn comes.
 	 */
-	Semaphore permits() {
-		return Objects.requireNonNull(this.permits, "permits");
+	Semaphore nudges() {
+		return Objects.requireNonNull(this.nudges, "nudges");
 	}
 
 	/**

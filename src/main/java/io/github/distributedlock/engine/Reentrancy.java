@@ -131,11 +131,19 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 					+ "' was requested as fenced, but " + this.holderName
 					+ " holds it without a fencing token already. Request the outer lock as fenced, too");
 		}
+		String requested = (options.permits() > 1) ? "with permits " + options.permits() : "as " + options.mode();
 		if (outer.isShared() && !options.isShared()) {
 			throw new LockUpgradeException(
-					"Lock '" + LockException.printable(outer.key()) + "' was requested as EXCLUSIVE, but "
+					"Lock '" + LockException.printable(outer.key()) + "' was requested " + requested + ", but "
 							+ this.holderName + " holds it as SHARED already, and would wait for itself",
 					"request the outer lock as EXCLUSIVE, or release it first", List.of(outer.key()));
+		}
+		int permits = outer.options().permits();
+		if (permits > (options.isShared() ? 1 : options.permits())) {
+			throw new LockUpgradeException(
+					"Lock '" + LockException.printable(outer.key()) + "' was requested " + requested + ", but "
+							+ this.holderName + " holds it with permits " + permits + " already, beside others",
+					"request the outer lock in the same way, or give it back first", List.of(outer.key()));
 		}
 		long left = outer.longest();
 		if (options.minHold() > left) {

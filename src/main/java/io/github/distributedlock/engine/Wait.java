@@ -117,7 +117,7 @@ final class Wait {
 	}
 
 	/**
-	 * Takes a permit of a signal, waiting for it at most so long.
+	 * Waits for a signal, which this consumes, at most so long.
 	 * @return whether there was one in time
 	 */
 	private boolean await(Semaphore signal, long nanos) throws InterruptedException {
@@ -193,9 +193,9 @@ final class Wait {
 	}
 
 	/**
-	 * There may be a permit of the signal that the request waits for. Called inside a
-	 * step of a queue, by any thread: it neither enters a queue nor waits, and throws
-	 * nothing. A thread that waits for the signal notices by itself.
+	 * The signal that the request waits for may be there. Called inside a step of a
+	 * queue, by any thread: it neither enters a queue nor waits, and throws nothing. A
+	 * thread that waits for the signal notices by itself.
 	 */
 	void wake() {
 		AsyncDriver driver = this.driver;
@@ -329,17 +329,17 @@ final class Wait {
 
 		/**
 		 * Begins, or continues after a wait.
-		 * @param signalled whether there was a permit of the signal that it waited for,
-		 * which was taken, rather than that the time is over
-		 * @return for how long to wait for a permit of {@link #signal}, in nanoseconds
-		 * from 0, or {@link #ENDED}, or {@link #NEXT_KEY}
+		 * @param signalled whether the signal came that it waited for, which was
+		 * consumed, rather than that the time is over
+		 * @return for how long to wait for the {@link #signal}, in nanoseconds from 0, or
+		 * {@link #ENDED}, or {@link #NEXT_KEY}
 		 */
 		long advance(boolean signalled) throws InterruptedException;
 
 		/**
 		 * Whether it may ask the store if it advances now. If not, it does not, whatever
 		 * comes before it advances.
-		 * @param signalled whether there is a permit of the signal that it waits for
+		 * @param signalled whether the signal is there that it waits for
 		 */
 		boolean mayAsk(boolean signalled);
 

@@ -97,7 +97,7 @@ final class AdvisorContext implements AutoCloseable {
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static DistributedLockAdvisor distributedLockAdvisor(ObjectProvider<DistributedLock> lock,
 				BeanFactory beanFactory, Environment environment) {
-			return new DistributedLockAdvisor(lock::getObject, beanFactory, environment);
+			return new DistributedLockAdvisor((store) -> lock.getObject(), beanFactory, environment);
 		}
 
 		@Bean

@@ -68,7 +68,7 @@ class InterceptionTests {
 	@Test
 	void lockIsAskedForAtTheFirstCallAndOnce() {
 		AtomicInteger asked = new AtomicInteger();
-		DistributedLockAdvisor advisor = new DistributedLockAdvisor(() -> {
+		DistributedLockAdvisor advisor = new DistributedLockAdvisor((store) -> {
 			asked.incrementAndGet();
 			return new RecordingLock();
 		}, new StaticListableBeanFactory(), new StandardEnvironment());
@@ -92,8 +92,8 @@ class InterceptionTests {
 
 	@Test
 	void advisorHasItsOrderAndTakesAnother() {
-		DistributedLockAdvisor advisor = new DistributedLockAdvisor(RecordingLock::new, new StaticListableBeanFactory(),
-				new StandardEnvironment());
+		DistributedLockAdvisor advisor = new DistributedLockAdvisor((store) -> new RecordingLock(),
+				new StaticListableBeanFactory(), new StandardEnvironment());
 		assertThat(advisor.getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
 		advisor.setOrder(5);
 		assertThat(advisor.getOrder()).isEqualTo(5);

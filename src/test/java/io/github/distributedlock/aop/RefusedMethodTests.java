@@ -161,6 +161,20 @@ class RefusedMethodTests {
 	}
 
 	@Test
+	void whatContradictsPermits() {
+		AdvisorContext.refusal(TwoNumbers.class)
+			.hasMessageContaining("run(): permits = 2 is there beside permitsString = \"3\" (write one of them)");
+		AdvisorContext.refusal(PermitsAndShared.class)
+			.hasMessageContaining(
+					"PermitsAndShared.run] was requested as SHARED with permits, but any number may share");
+		AdvisorContext.refusal(PermitsAndFair.class)
+			.hasMessageContaining("PermitsAndFair.run] was requested as fair with permits, but requests with permits");
+		AdvisorContext.refusal(PermitsAndFenced.class)
+			.hasMessageContaining(
+					"PermitsAndFenced.run] was requested as fenced with permits, but a fencing token tells");
+	}
+
+	@Test
 	void aFencingTokenForSeveralKeys() {
 		AdvisorContext.refusal(Fenced.class)
 			.hasMessageContaining("run(): not possible: Lock [")
@@ -300,6 +314,38 @@ class RefusedMethodTests {
 	static class SharedAndFenced {
 
 		@DistributedLock(mode = LockMode.SHARED, fenced = true)
+		public void run() {
+		}
+
+	}
+
+	static class TwoNumbers {
+
+		@DistributedLock(permits = 2, permitsString = "3")
+		public void run() {
+		}
+
+	}
+
+	static class PermitsAndShared {
+
+		@DistributedLock(permits = 2, mode = LockMode.SHARED)
+		public void run() {
+		}
+
+	}
+
+	static class PermitsAndFair {
+
+		@DistributedLock(permits = 2, fair = true)
+		public void run() {
+		}
+
+	}
+
+	static class PermitsAndFenced {
+
+		@DistributedLock(permits = 2, fenced = true)
 		public void run() {
 		}
 

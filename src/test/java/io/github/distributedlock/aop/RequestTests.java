@@ -53,6 +53,33 @@ class RequestTests {
 	}
 
 	@Test
+	void permitsAsANumberAndByAPlaceholder() {
+		try (AdvisorContext context = new AdvisorContext().property("partner.calls", " 10 ").start(Partner.class)) {
+			Partner partner = context.get(Partner.class);
+			partner.exclusive();
+			assertThat(context.lock().request().permits()).isEqualTo(1);
+			partner.three();
+			assertThat(context.lock().request().permits()).isEqualTo(3);
+			partner.configured();
+			assertThat(context.lock().request().permits()).isEqualTo(10);
+		}
+	}
+
+	@Test
+	void permitsThatCannotBe() {
+		AdvisorContext.refusal(NoPermits.class)
+			.hasMessageContaining("run(): permits = 0 cannot be: permits 0 is out of range: at least 1, at most 1000")
+			.hasMessageEndingWith("(write a number from 1 to 1000)");
+		new AdvisorContext().property("partner.calls", "1001")
+			.refuses(Partner.class)
+			.hasMessageContaining(
+					"permitsString = \"${partner.calls}\" (1001) cannot be: permits 1001 is out of range");
+		new AdvisorContext().property("partner.calls", "ten")
+			.refuses(Partner.class)
+			.hasMessageContaining("permitsString = \"${partner.calls}\" (ten) cannot be: it is not a number");
+	}
+
+	@Test
 	void zeroWaitIsOneAttemptAndAnEmptyPlaceholderIsNotSet() {
 		try (AdvisorContext context = AdvisorContext.of(Service.class)) {
 			context.get(Service.class).noWait();
@@ -155,6 +182,30 @@ class RequestTests {
 
 		@DistributedLock(waitTime = "0", leaseTime = "${absent:}")
 		public void noWait() {
+		}
+
+	}
+
+	static class Partner {
+
+		@DistributedLock
+		public void exclusive() {
+		}
+
+		@DistributedLock(permits = 3)
+		public void three() {
+		}
+
+		@DistributedLock(permitsString = "${partner.calls}")
+		public void configured() {
+		}
+
+	}
+
+	static class NoPermits {
+
+		@DistributedLock(permits = 0)
+		public void run() {
 		}
 
 	}

@@ -56,6 +56,14 @@ public final class Contexts {
 	}
 
 	/**
+	 * With locks in a database in memory, unless its URL says otherwise.
+	 */
+	static ApplicationContextRunner inDatabase() {
+		return withoutRedis().withConfiguration(AutoConfigurations.of(sqlAutoConfigurations()))
+			.withPropertyValues("distributed-lock.backend=jdbc");
+	}
+
+	/**
 	 * Spring Boot's.
 	 */
 	static Class<?> redisAutoConfiguration() {
@@ -98,6 +106,14 @@ public final class Contexts {
 			.map((name) -> present("org.springframework.boot." + name.replace("*", "autoconfigure."),
 					"org.springframework.boot.autoconfigure." + name.replace("*", "")))
 			.toArray(Class<?>[]::new);
+	}
+
+	/**
+	 * Spring Boot's, for scripts of the application that prepare its database.
+	 */
+	static Class<?> scriptAutoConfiguration() {
+		return present("org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration",
+				"org.springframework.boot.autoconfigure.sql.init.SqlInitializationAutoConfiguration");
 	}
 
 	/**

@@ -257,7 +257,7 @@ class DistributedLockAutoConfigurationTests {
 		@Bean
 		DistributedLockAdvisor ownAdvisor(ObjectProvider<DistributedLock> lock, BeanFactory beanFactory,
 				Environment environment) {
-			return new DistributedLockAdvisor(() -> {
+			return new DistributedLockAdvisor((store) -> {
 				this.used = true;
 				return lock.getObject();
 			}, beanFactory, environment);

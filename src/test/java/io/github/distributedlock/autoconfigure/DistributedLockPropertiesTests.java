@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockHandle;
@@ -15,8 +16,10 @@ import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
+import io.github.distributedlock.autoconfigure.DistributedLockProperties.InitializeSchema;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.PollInterval;
 import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
 import io.github.distributedlock.backend.redis.Atomicity;
 import io.github.distributedlock.backend.redis.RedisLockSettings;
 import io.github.distributedlock.backend.redis.connection.Signals;
@@ -56,12 +59,15 @@ class DistributedLockPropertiesTests {
 	void haveDefaults() {
 		Contexts.withRedis().run((context) -> {
 			DistributedLockProperties properties = context.getBean(DistributedLockProperties.class);
-			assertThat(properties).isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofSeconds(5),
-					Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)),
-					Duration.ofMillis(10), 1024, null, Integer.MAX_VALUE - 1000,
-					new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500),
-							Atomicity.AUTO, Signals.AUTO, null),
-					new DistributedLockProperties.Adapters(false, false, false)));
+			assertThat(properties)
+				.isEqualTo(new DistributedLockProperties(true, Set.of(Backend.REDIS), Duration.ofSeconds(5),
+						Duration.ofSeconds(30), new PollInterval(Duration.ofMillis(50), Duration.ofMillis(500)),
+						Duration.ofMillis(10), 1024, null, Integer.MAX_VALUE - 1000,
+						new DistributedLockProperties.Redis("lock", Duration.ofSeconds(1), 0, Duration.ofMillis(500),
+								Atomicity.AUTO, Signals.AUTO, null),
+						new DistributedLockProperties.Jdbc(null, "distributed_lock", InitializeSchema.EMBEDDED,
+								Duration.ofSeconds(2), 6, true),
+						new DistributedLockProperties.Adapters(false, false, false)));
 			assertThat(context.getBean(DistributedLockAdvisor.class).getOrder()).isEqualTo(Integer.MAX_VALUE - 1000);
 		});
 	}
@@ -78,6 +84,17 @@ class DistributedLockPropertiesTests {
 	}
 
 	@Test
+	void defaultsOfADatabaseAreThoseOfItsSettings() {
+		DistributedLockProperties.Jdbc jdbc = new Binder()
+			.bindOrCreate("distributed-lock", DistributedLockProperties.class)
+			.jdbc();
+		assertThat(JdbcLockSettings.defaults()
+			.table(jdbc.table())
+			.commandTimeout(jdbc.commandTimeout())
+			.notifications(jdbc.notifications())).isEqualTo(JdbcLockSettings.defaults());
+	}
+
+	@Test
 	void areBound() {
 		Contexts.withRedis()
 			.withPropertyValues("distributed-lock.wait-time=1m", "distributed-lock.watchdog-timeout=20s",
@@ -88,14 +105,19 @@ class DistributedLockPropertiesTests {
 					"distributed-lock.redis.replicas-to-ack=2", "distributed-lock.redis.replica-ack-timeout=200ms",
 					"distributed-lock.redis.atomicity=best-effort", "distributed-lock.redis.signals=none",
 					"distributed-lock.redis.connection-factory=redisConnectionFactory",
+					"distributed-lock.jdbc.data-source=locks", "distributed-lock.jdbc.table=shop.locks",
+					"distributed-lock.jdbc.initialize-schema=never", "distributed-lock.jdbc.command-timeout=1s",
+					"distributed-lock.jdbc.pool-size=0", "distributed-lock.jdbc.notifications=false",
 					"distributed-lock.adapters.jdk=yes", "distributed-lock.adapters.shedlock=on",
 					"distributed-lock.adapters.spring-integration=true")
 			.run((context) -> assertThat(context.getBean(DistributedLockProperties.class))
-				.isEqualTo(new DistributedLockProperties(true, Backend.REDIS, Duration.ofMinutes(1),
+				.isEqualTo(new DistributedLockProperties(true, Set.of(Backend.REDIS), Duration.ofMinutes(1),
 						Duration.ofSeconds(20), new PollInterval(Duration.ofMillis(20), Duration.ofSeconds(2)),
 						Duration.ofMillis(3), 10, Duration.ofHours(1), 7,
 						new DistributedLockProperties.Redis("shop", Duration.ofMillis(300), 2, Duration.ofMillis(200),
 								Atomicity.BEST_EFFORT, Signals.NONE, "redisConnectionFactory"),
+						new DistributedLockProperties.Jdbc("locks", "shop.locks", InitializeSchema.NEVER,
+								Duration.ofSeconds(1), 0, false),
 						new DistributedLockProperties.Adapters(true, true, true))));
 	}
 
@@ -274,6 +296,9 @@ class DistributedLockPropertiesTests {
 					"distributed-lock.redis.command-timeout", "distributed-lock.redis.replicas-to-ack",
 					"distributed-lock.redis.replica-ack-timeout", "distributed-lock.redis.atomicity",
 					"distributed-lock.redis.signals", "distributed-lock.redis.connection-factory",
+					"distributed-lock.jdbc.data-source", "distributed-lock.jdbc.table",
+					"distributed-lock.jdbc.initialize-schema", "distributed-lock.jdbc.command-timeout",
+					"distributed-lock.jdbc.pool-size", "distributed-lock.jdbc.notifications",
 					"distributed-lock.adapters.jdk", "distributed-lock.adapters.shedlock",
 					"distributed-lock.adapters.spring-integration", ENDPOINT + "access",
 					ENDPOINT + "cache.time-to-live", ENDPOINT + "show-values", ENDPOINT + "roles");
@@ -288,7 +313,7 @@ class DistributedLockPropertiesTests {
 		assertThat(metadata()).filteredOn((property) -> !property.containsKey("defaultValue"))
 			.extracting((property) -> property.get("name"))
 			.containsExactlyInAnyOrder("distributed-lock.warn-held-after", "distributed-lock.redis.connection-factory",
-					ENDPOINT + "roles");
+					"distributed-lock.jdbc.data-source", ENDPOINT + "roles");
 		assertThat(metadata()).filteredOn((property) -> property.get("name").equals("distributed-lock.order"))
 			.extracting((property) -> ((Number) property.get("defaultValue")).intValue())
 			.containsExactly(Integer.MAX_VALUE - 1000);

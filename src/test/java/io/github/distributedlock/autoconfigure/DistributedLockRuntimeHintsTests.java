@@ -6,6 +6,7 @@ import io.github.distributedlock.annotation.DistributedLock;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.aot.hint.RuntimeHints;
@@ -27,7 +28,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
  */
 class DistributedLockRuntimeHintsTests {
 
-	private static final String SCRIPTS = "io/github/distributedlock/backend/redis/";
+	private static final String SCRIPTS = "io/github/distributedlock/backend/";
 
 	private final RuntimeHints hints = new RuntimeHints();
 
@@ -40,12 +41,14 @@ class DistributedLockRuntimeHintsTests {
 			.forEach((registrar) -> registrar.registerHints(this.hints, getClass().getClassLoader()));
 	}
 
-	@Test
-	void keepTheScripts() throws IOException {
-		Resource[] scripts = new PathMatchingResourcePatternResolver().getResources("classpath*:" + SCRIPTS + "*.lua");
+	@ParameterizedTest
+	@CsvSource({ "redis/, *.lua", "jdbc/, *.sql" })
+	void keepTheScripts(String store, String pattern) throws IOException {
+		Resource[] scripts = new PathMatchingResourcePatternResolver()
+			.getResources("classpath*:" + SCRIPTS + store + pattern);
 		assertThat(scripts).hasSizeGreaterThanOrEqualTo(4)
 			.extracting(Resource::getFilename)
-			.allSatisfy((name) -> assertThat(RuntimeHintsPredicates.resource().forResource(SCRIPTS + name))
+			.allSatisfy((name) -> assertThat(RuntimeHintsPredicates.resource().forResource(SCRIPTS + store + name))
 				.accepts(this.hints));
 	}
 

@@ -249,7 +249,7 @@ class StartUpCheckTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(classes = { Sharing.class, Fair.class })
+	@ValueSource(classes = { Sharing.class, Fair.class, Limited.class })
 	void annotationThatTheServerCannotServeStopsTheStart(Class<?> type, CapturedOutput output) {
 		try (RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED,
 				"user default on nopass ~* &* +@all -eval -evalsha")) {
@@ -257,7 +257,10 @@ class StartUpCheckTests {
 				.containsSubsequence("Description:",
 						"@DistributedLock on " + type.getName()
 								+ "$Work.run(): not possible here: Lock 'report' was requested as "
-								+ type.getSimpleName().replace("Sharing", "SHARED").replace("Fair", "fair"),
+								+ type.getSimpleName()
+									.replace("Sharing", "SHARED")
+									.replace("Fair", "fair")
+									.replace("Limited", "one of several permits"),
 						"scripts (Lua)", "Action:", "Allow EVALSHA", "The application does not start");
 		}
 	}
@@ -357,6 +360,21 @@ class StartUpCheckTests {
 		static class Work {
 
 			@io.github.distributedlock.annotation.DistributedLock(key = "'report'", mode = LockMode.SHARED)
+			void run() {
+			}
+
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@Import({ NoDatabase.class, Limited.Work.class })
+	static class Limited {
+
+		static class Work {
+
+			@io.github.distributedlock.annotation.DistributedLock(key = "'report'", permits = 3)
 			void run() {
 			}
 

@@ -1,6 +1,7 @@
 package io.github.distributedlock.demo;
 
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -28,12 +29,13 @@ final class Branch implements AutoCloseable {
 	/**
 	 * Starts one, which takes some seconds.
 	 */
-	static Branch start(String name, int redisPort, Path directory) {
+	static Branch start(String name, String store, Map<String, String> server, Path directory) {
 		Path history = directory.resolve(name);
 		// Also if somebody ends this early. A directory goes after what is in it.
 		history.toFile().deleteOnExit();
-		Map<String, String> properties = Map.of("spring.config.name", "flash-sale", "spring.application.name", name,
-				"spring.data.redis.port", String.valueOf(redisPort), "flash-sale.history", history.toString());
+		Map<String, String> properties = new HashMap<>(server);
+		properties.putAll(Map.of("spring.config.name", "flash-sale", "spring.application.name", name,
+				"spring.profiles.active", store, "flash-sale.history", history.toString()));
 		return new Branch(name, history, JvmProcess.start(Shop.class, properties));
 	}
 

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
-import io.github.distributedlock.fixtures.RedisServers;
 import io.github.distributedlock.tck.History.Hold;
 
 /**
@@ -15,7 +15,8 @@ import io.github.distributedlock.tck.History.Hold;
  * without a lock, with one, and with one while the JVM that holds it is killed.
  * <p>
  * {@code ./mvnw -q spring-boot:test-run} ends with 0 if the rounds with the lock were
- * exact.
+ * exact. {@code -Dspring-boot.run.arguments=--store=postgresql} has the stock and the
+ * locks in PostgreSQL.
  */
 public final class FlashSale implements AutoCloseable {
 
@@ -23,25 +24,35 @@ public final class FlashSale implements AutoCloseable {
 
 	private static final int UNITS = 500;
 
+	/** Followed by where the stock and the locks are. */
+	private static final String STORE = "--store=";
+
 	private final int units;
 
 	private final Progress progress;
 
-	private final RedisServers.Server redis = RedisServers.start(RedisServers.EMBEDDED);
+	private final String store;
 
-	private final Ledger ledger = new Ledger(this.redis);
+	private final Server server;
 
 	private final List<Branch> branches = new ArrayList<>();
 
-	FlashSale(int units, Progress progress) {
+	FlashSale(String store, int units, Progress progress) {
+		this.store = store;
+		this.server = Server.start(store);
 		this.units = units;
 		this.progress = progress;
 	}
 
 	public static void main(String[] arguments) throws Exception {
-		System.out.println(Report.title(UNITS));
+		String store = Stream.of(arguments)
+			.filter((argument) -> argument.startsWith(STORE))
+			.map((argument) -> argument.substring(STORE.length()))
+			.findAny()
+			.orElse(Server.REDIS);
 		Report report;
-		try (FlashSale sale = new FlashSale(UNITS, new Progress(System.out, Terminal.isThere()))) {
+		try (FlashSale sale = new FlashSale(store, UNITS, new Progress(System.out, Terminal.isThere()))) {
+			System.out.println(Report.title(UNITS, sale.server.name()));
 			report = sale.run();
 		}
 		System.out.print(report);
@@ -59,7 +70,7 @@ public final class FlashSale implements AutoCloseable {
 		Path directory = Files.createTempDirectory("flash-sale");
 		directory.toFile().deleteOnExit();
 		for (int number = 1; number <= JVMS; number++) {
-			this.branches.add(Branch.start("jvm-" + number, this.redis.port(), directory));
+			this.branches.add(Branch.start("jvm-" + number, this.store, this.server.properties(), directory));
 		}
 		for (int ready = 0; ready < JVMS; ready++) {
 			this.progress.show("Starting the shop", ready, JVMS, "JVMs");
@@ -91,7 +102,7 @@ public final class FlashSale implements AutoCloseable {
 	}
 
 	private Sale sale(String sku) {
-		return new Sale(sku, this.units, this.ledger, this.progress);
+		return new Sale(sku, this.units, this.server.stock(), this.progress);
 	}
 
 	private static List<Hold> holds(List<Branch> branches) {
@@ -102,8 +113,7 @@ public final class FlashSale implements AutoCloseable {
 	public void close() {
 		this.progress.clear();
 		this.branches.forEach(Branch::close);
-		this.ledger.close();
-		this.redis.close();
+		this.server.close();
 	}
 
 }

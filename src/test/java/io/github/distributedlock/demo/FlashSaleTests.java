@@ -5,7 +5,8 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,12 +15,13 @@ class FlashSaleTests {
 
 	private static final int UNITS = 90;
 
-	@Test
-	void sellsEachUnitOnceUnderTheLock() throws Exception {
+	@ParameterizedTest
+	@ValueSource(strings = { Server.REDIS, Server.POSTGRESQL })
+	void sellsEachUnitOnceUnderTheLock(String store) throws Exception {
 		ByteArrayOutputStream output = new ByteArrayOutputStream();
 		Progress progress = new Progress(new PrintStream(output, true, StandardCharsets.UTF_8), false);
 		Report report;
-		try (FlashSale sale = new FlashSale(UNITS, progress)) {
+		try (FlashSale sale = new FlashSale(store, UNITS, progress)) {
 			report = sale.run();
 		}
 		assertThat(report.toString().lines()).last()

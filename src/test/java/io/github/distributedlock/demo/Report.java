@@ -19,9 +19,9 @@ import io.github.distributedlock.tck.HistoryChecker;
  */
 record Report(Round unlocked, Round locked, Round killed, Optional<Takeover> takeover, List<Hold> holds) {
 
-	static String title(int units) {
-		return format("Flash sale: %,d units, %d JVMs with %d buyers each, one Redis", units, FlashSale.JVMS,
-				Buyers.NUMBER);
+	static String title(int units, String server) {
+		return format("Flash sale: %,d units, %d JVMs with %d buyers each, one %s", units, FlashSale.JVMS,
+				Buyers.NUMBER, server);
 	}
 
 	/**

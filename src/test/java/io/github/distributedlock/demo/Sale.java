@@ -18,18 +18,18 @@ final class Sale {
 
 	private final int units;
 
-	private final Ledger ledger;
+	private final Stock stock;
 
 	private final Progress progress;
 
 	private final long start = System.nanoTime();
 
-	Sale(String sku, int units, Ledger ledger, Progress progress) {
+	Sale(String sku, int units, Stock stock, Progress progress) {
 		this.sku = sku;
 		this.units = units;
-		this.ledger = ledger;
+		this.stock = stock;
 		this.progress = progress;
-		ledger.stockUp(sku, units);
+		stock.leave(sku, units);
 	}
 
 	String sku() {
@@ -58,13 +58,13 @@ final class Sale {
 	}
 
 	Round result(Collection<Branch> branches) {
-		List<Integer> sales = this.ledger.sales(this.sku, branches.stream().map(Branch::name).toList());
-		return new Round(this.units, sales, this.ledger.left(this.sku),
+		List<Integer> sales = branches.stream().map((branch) -> this.stock.sold(this.sku, branch.name())).toList();
+		return new Round(this.units, sales, this.stock.left(this.sku),
 				Duration.ofNanos(System.nanoTime() - this.start));
 	}
 
 	private void show(String title) {
-		this.progress.show(title, this.units - this.ledger.left(this.sku), this.units, "units");
+		this.progress.show(title, this.units - this.stock.left(this.sku), this.units, "units");
 	}
 
 }

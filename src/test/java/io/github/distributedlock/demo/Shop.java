@@ -3,20 +3,17 @@ package io.github.distributedlock.demo;
 import java.util.function.Predicate;
 
 import io.github.distributedlock.fixtures.ChildJvm;
-import io.github.distributedlock.fixtures.NoDatabase;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.annotation.Import;
 
 /**
  * The application that runs in each JVM. Its standard input says what to do, its standard
  * output what has happened.
  */
 @SpringBootApplication
-@Import(NoDatabase.class)
 class Shop {
 
 	/** Followed by what to sell: at a till that anybody uses at any time. */

@@ -1,5 +1,6 @@
 package io.github.distributedlock.demo;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
 /**
@@ -12,8 +13,11 @@ public class Till {
 
 	private final Clerk clerk;
 
-	Till(Stock stock, Clerk clerk) {
+	private final String seller;
+
+	Till(Stock stock, Clerk clerk, @Value("${spring.application.name}") String seller) {
 		this.stock = stock;
+		this.seller = seller;
 		this.clerk = clerk;
 	}
 
@@ -29,7 +33,7 @@ public class Till {
 		}
 		this.clerk.think(); // Meanwhile somebody else may read the same number ...
 		this.stock.leave(sku, left - 1); // ... and then both write this one.
-		this.stock.recordSale(sku);
+		this.stock.recordSale(sku, this.seller);
 		return true;
 	}
 

@@ -37,7 +37,7 @@ class ClaimsTests {
 			textBlock = """
 					README.md | Waits 5 s, then throws LockNotAcquiredException | engine/LockEngineBuilder | waitTime = Duration.ofSeconds(5)
 					README.md | expire with their lease, 30 s by default | engine/LockEngineBuilder | watchdogTimeout = Duration.ofSeconds(30)
-					README.md | A lost message costs half a second | engine/LockEngineBuilder | longestPoll = Duration.ofMillis(500)
+					README.md | A lost notification costs half a second | engine/LockEngineBuilder | longestPoll = Duration.ofMillis(500)
 					waiting.md | kept for that instance, for 500 ms | backend/redis/WaitingList | RESERVATION_MILLIS = 500
 					waiting.md | polls every 480 to 500 ms | backend/LockBackend | return Duration.ofMillis(500)
 					waiting.md | every 576 to 600 ms | engine/Polls | LONGEST_IF_GRANTED = TimeUnit.MILLISECONDS.toNanos(600)
@@ -72,7 +72,7 @@ class ClaimsTests {
 					""")
 	void numbersAreThoseOfTheCode(String page, String words, String source, String constant) throws IOException {
 		Path document = page.equals("README.md") ? Documents.README : Documents.page(page);
-		assertThat(Regions.normal(Files.readString(document))).contains(words);
+		assertThat(Files.readString(document).replaceAll("\\s+", " ")).contains(words);
 		Path file = source.endsWith(".lua")
 				? MAIN.resolve("resources/io/github/distributedlock/backend/redis").resolve(source)
 				: LIBRARY.resolve(source + ".java");

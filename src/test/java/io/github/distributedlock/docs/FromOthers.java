@@ -79,6 +79,10 @@ public class FromOthers {
 		return LockRequest.of("k").fair(true);
 	}
 
+	public LockRequest limited() {
+		return LockRequest.of("k").permits(10);
+	}
+
 	public LockRequest reading() {
 		return LockRequest.of("k").mode(LockMode.SHARED);
 	}

@@ -90,6 +90,9 @@ class FromOthersTests {
 				.runAsync(() -> holds(this.service.reading(), LockHandle::isHeld), this.threads);
 			Patience.get(another, "another reader");
 		}
+		try (LockHandle limited = this.lock.acquire(this.service.limited().detached(true))) {
+			holds(this.service.limited(), (another) -> !another.owner().equals(limited.owner()));
+		}
 	}
 
 	private void holds(LockRequest request, Predicate<LockHandle> condition) {

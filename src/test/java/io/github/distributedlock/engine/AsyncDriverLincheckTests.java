@@ -18,9 +18,9 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whatever comes at the same time for requests that no thread waits for (a permit, the
- * end of their time, a withdrawal, the thread that sees to them): one has its turn at a
- * time, none waits while nobody has it, and each ends once.
+ * Whatever comes at the same time for requests that no thread waits for (a nudge, the end
+ * of their time, a withdrawal, the thread that sees to them): one has its turn at a time,
+ * none waits while nobody has it, and each ends once.
  */
 @Exploration
 public class AsyncDriverLincheckTests {
@@ -148,7 +148,7 @@ public class AsyncDriverLincheckTests {
 
 		@Override
 		public Semaphore signal() {
-			return this.node.permits();
+			return this.node.nudges();
 		}
 
 		@Override

@@ -1,10 +1,12 @@
 package io.github.distributedlock.faults;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Pattern;
 
+import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.RedisServers.Server;
@@ -66,6 +68,29 @@ class FailoverFaultsTests {
 			Server master = trial.server();
 			master.kill();
 			awaitAnother(trial, master);
+		});
+	}
+
+	@EachClient
+	void theMasterDiesWhileTwoHavePermits(Client client) throws Exception {
+		assumeTrue(Variant.isByScripts(), "needs scripts");
+		sentinels("Sentinel failover, master killed, 2 holders with permits", client).run((trial) -> {
+			Server master = trial.server();
+			LockHandle one = trial.holder().engine().acquire(PermitFaultsTests.CALL);
+			try (LockHandle two = trial.rival().engine().acquire(PermitFaultsTests.CALL)) {
+				trial.admin((redis) -> redis.waitReplicas(REPLICAS, PATIENCE.toMillis()));
+				master.kill();
+				awaitAnother(trial, master);
+				one.close();
+				try (LockHandle next = trial.rival().engine().acquire(PermitFaultsTests.CALL)) {
+					Optional<LockHandle> more = trial.rival()
+						.engine()
+						.tryAcquire(PermitFaultsTests.CALL.waitTime(Duration.ZERO));
+					assertThat(more.isPresent() && two.isHeld() && next.isHeld()).as("three held with two permits")
+						.isFalse();
+					more.ifPresent(LockHandle::close);
+				}
+			}
 		});
 	}
 

@@ -2,12 +2,14 @@ package io.github.distributedlock.protocol;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Readers and writers of one lock at one moment. A request is named by the number of its
- * thread.
+ * Readers, writers and holders of permits of one lock at one moment. A request is named
+ * by the number of its thread.
  *
  * @param threads what each thread does
  * @param local those that wait or write, in the order in which they queued up in their
@@ -56,19 +58,29 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	 *
 	 * @param phase how far its request is
 	 * @param round the number of the request
-	 * @param shared whether it reads
+	 * @param most how many may have the lock with it: 1 if it writes, 0 for any number if
+	 * it reads, else its permits
 	 */
-	record Client(Phase phase, int round, boolean shared) {
+	record Client(Phase phase, int round, int most) {
 	}
 
 	/**
-	 * Who waits: the readers or the writers of one JVM.
+	 * Who waits: the readers or the writers of one JVM, or those of its requests that
+	 * have as many permits.
 	 */
-	record Waiter(int jvm, boolean shared) {
+	record Waiter(int jvm, int most) {
+
+		boolean reads() {
+			return this.most == 0;
+		}
+
+		boolean writes() {
+			return this.most == 1;
+		}
 
 		@Override
 		public String toString() {
-			return (this.shared ? "shared:J" : "J") + this.jvm;
+			return (reads() ? "shared:J" : writes() ? "J" : "permits:" + this.most + ":J") + this.jvm;
 		}
 
 	}
@@ -88,10 +100,10 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	 *
 	 * @param writer the string, if it is an owner
 	 * @param reserved the JVM for whose writers the string keeps the key, -1 for none
-	 * @param readers the members that are owners
-	 * @param kept the JVMs of which the readers have a place among the members
+	 * @param readers the members that are owners: readers, or holders of permits
+	 * @param kept the waiters that have a place among the members
 	 */
-	record Value(@Nullable Owner writer, int reserved, List<Owner> readers, List<Integer> kept) {
+	record Value(@Nullable Owner writer, int reserved, List<Owner> readers, List<Waiter> kept) {
 
 		static final Value FREE = new Value(null, -1, List.of(), List.of());
 
@@ -107,7 +119,7 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 			return new Value(null, -1, readers, this.kept);
 		}
 
-		Value kept(List<Integer> kept) {
+		Value kept(List<Waiter> kept) {
 			return new Value(null, -1, this.readers, kept);
 		}
 
@@ -125,9 +137,9 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 
 	}
 
-	static Readers of(List<Boolean> shared, int mostFaults) {
-		return new Readers(shared.stream().map((reads) -> new Client(Phase.IDLE, 0, reads)).toList(), List.of(),
-				Value.FREE, List.of(), List.of(), List.of(), List.of(), List.of(), mostFaults, -1);
+	static Readers of(List<Integer> most, int mostFaults) {
+		return new Readers(most.stream().map((each) -> new Client(Phase.IDLE, 0, each)).toList(), List.of(), Value.FREE,
+				List.of(), List.of(), List.of(), List.of(), List.of(), mostFaults, -1);
 	}
 
 	Phase phase(int thread) {
@@ -135,12 +147,12 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	}
 
 	boolean hasWriterWaiting() {
-		return this.waiters.stream().anyMatch((waiter) -> !waiter.shared());
+		return this.waiters.stream().anyMatch((waiter) -> !waiter.reads());
 	}
 
 	Readers in(int thread, Phase phase) {
 		Client client = this.threads.get(thread);
-		return with(thread, new Client(phase, client.round(), client.shared()));
+		return with(thread, new Client(phase, client.round(), client.most()));
 	}
 
 	/**
@@ -149,7 +161,7 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	Readers ended(int thread, int rounds) {
 		Client client = this.threads.get(thread);
 		int next = client.round() + 1;
-		return with(thread, new Client((next < rounds) ? Phase.IDLE : Phase.ENDED, next, client.shared()))
+		return with(thread, new Client((next < rounds) ? Phase.IDLE : Phase.ENDED, next, client.most()))
 			.bypasses((thread == WATCHED) ? -1 : this.bypasses);
 	}
 
@@ -159,7 +171,9 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	}
 
 	Readers granted(int thread, Value value, Waiter waiter) {
-		boolean passesBy = this.bypasses >= 0 && isInTheWay(waiter.shared());
+		// Who has permits passes only those that have no place among them.
+		boolean passesBy = this.bypasses >= 0 && isInTheWay(waiter.most())
+				&& (waiter.most() < 2 || !Lists.without(this.waiters, waiter).isEmpty());
 		int more = passesBy ? Math.min(this.bypasses + 1, this.threads.size()) : this.bypasses;
 		return with(value).waiters(Lists.without(this.waiters, waiter)).bypasses((thread == WATCHED) ? -1 : more);
 	}
@@ -221,7 +235,14 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 				return false;
 			}
 		}
-		return true;
+		List<Integer> held = held().map(Client::most).sorted().toList();
+		// Readers come first, and only they come together with readers.
+		return IntStream.range(0, held.size())
+			.allMatch((before) -> (held.get(0) == 0) ? held.get(before) == 0 : before < held.get(before));
+	}
+
+	private Stream<Client> held() {
+		return this.threads.stream().filter((client) -> client.phase() == Phase.HOLDING);
 	}
 
 	/**
@@ -245,12 +266,12 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 	public boolean isInOrder() {
 		return this.bypasses <= this.threads.stream()
 			.skip(WATCHED + 1)
-			.filter((client) -> isInTheWay(client.shared()))
+			.filter((client) -> isInTheWay(client.most()))
 			.count();
 	}
 
-	private boolean isInTheWay(boolean shared) {
-		return !shared || !this.threads.get(WATCHED).shared();
+	private boolean isInTheWay(int most) {
+		return most != 0 || this.threads.get(WATCHED).most() != 0;
 	}
 
 	@Override
@@ -258,7 +279,17 @@ record Readers(List<Client> threads, List<Integer> local, Value value, List<Wait
 		boolean held = this.threads.stream().anyMatch((client) -> client.phase().holds());
 		boolean together = this.value.writer() == null && !hasWriterWaiting();
 		return this.threads.stream()
-			.anyMatch((client) -> client.phase().waits() && (!held || (client.shared() && together)));
+			.anyMatch((client) -> client.phase().waits()
+					&& (!held || (client.most() == 0 && together && held().allMatch((other) -> other.most() < 2))
+							|| isIdle(client.most())));
+	}
+
+	/**
+	 * Whether there are permits for those that have waited longest.
+	 */
+	private boolean isIdle(int permits) {
+		return permits > 1 && held().allMatch((other) -> other.most() > 1) && held().count() < permits
+				&& (this.waiters.isEmpty() || this.waiters.get(0).most() == permits);
 	}
 
 }

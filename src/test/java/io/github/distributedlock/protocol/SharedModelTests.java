@@ -23,9 +23,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * Explores the {@link SharedProtocol}: readers read together and writers write alone,
- * neither starves, nobody that has ended stands in the way, and each rule is needed for
- * that.
+ * Explores the {@link SharedProtocol}: readers read together, writers write alone, no
+ * more have permits than there are, none starves, nobody that has ended stands in the
+ * way, and each rule is needed for that.
  */
 @Exploration
 class SharedModelTests {
@@ -52,6 +52,23 @@ class SharedModelTests {
 
 	@ParameterizedTest
 	@MethodSource
+	void noMoreHaveItThanThereArePermits(SharedProtocol protocol) {
+		Verdict.assertKept(protocol, EnumSet.of(SAFETY, RECOVERY));
+	}
+
+	static Stream<SharedProtocol> noMoreHaveItThanThereArePermits() {
+		Stream<SharedProtocol> larger = Stream.of(threads("P02", "P12", "P22").faults(2, ANY),
+				threads("P02", "P02", "P12", "P22").faults(1, ANY), threads("P02", "P13", "P23", "W2").faults(1, ANY));
+		Stream<SharedProtocol> small = Stream.of(threads("P02", "P12", "P22").faults(1, ANY),
+				threads("P02", "P02", "P12").faults(1, ANY), threads("P02", "P13", "P23").faults(1, ANY),
+				threads("P02", "P12", "W2").faults(1, ANY), threads("P02", "P02", "W0").faults(1, ANY),
+				threads("P02", "R1", "P12").faults(1, ANY), threads("P02", "P12", "P22").forEver(0).faults(1, ANY),
+				threads("P02", "W1").faults(2, ANY));
+		return Model.LARGE ? Stream.concat(small, larger) : small;
+	}
+
+	@ParameterizedTest
+	@MethodSource
 	void nobodyStarvesOrWaitsInVain(SharedProtocol protocol) {
 		Verdict.assertKept(protocol, EnumSet.allOf(SmallModelProperty.class));
 	}
@@ -65,7 +82,10 @@ class SharedModelTests {
 				threads("W0", "R0", "R1", "R1"), threads("R0", "R1", "W2").rounds(1, 2, 2).faults(1, TIME_OUT),
 				threads("R0", "R1", "W2", "W3").faults(1, TIME_OUT, LOST_ANSWER),
 				threads("R0", "D1", "D2").rounds(1, 2, 2), threads("D0", "R1", "D2").rounds(1, 2, 2),
-				threads("W0", "D1", "R2", "R1"));
+				threads("W0", "D1", "R2", "R1"), threads("P02", "P12", "P22").rounds(1, 2, 2),
+				threads("P02", "P13", "P23").rounds(1, 2, 2), threads("W0", "P12", "P22").rounds(1, 2, 2),
+				threads("P02", "P02", "P12", "P22"), threads("P02", "R1", "W2").rounds(1, 2, 2),
+				threads("P02", "P12", "W2").rounds(1, 2, 2).faults(1, TIME_OUT));
 		return Model.LARGE ? Stream.concat(small, larger) : small;
 	}
 
@@ -96,7 +116,14 @@ class SharedModelTests {
 				arguments(SharedRule.YIELDS_TO_OWN_READERS, ORDER, threads("R0", "W0", "W0").rounds(1, 2, 2)),
 				arguments(SharedRule.LIVENESS_OF_EACH_KIND, RECOVERY,
 						threads("R0", "R1", "W1").forEver(0).faults(1, LATE_COMMAND)),
-				arguments(SharedRule.THE_SILENT_ARE_DEAD, RECOVERY, three.forEver(0).faults(1, CRASH)));
+				arguments(SharedRule.THE_SILENT_ARE_DEAD, RECOVERY, three.forEver(0).faults(1, CRASH)),
+				arguments(SharedRule.PERMITS_AND_READERS_ARE_APART, SAFETY, threads("P02", "R1")),
+				arguments(SharedRule.KEPT_PERMITS_COUNT, SAFETY, threads("P02", "P12", "P22", "W0")),
+				arguments(SharedRule.EACH_BY_ITS_OWN_PERMITS, NO_LOST_WAKE_UP, threads("P02", "P13", "P23")),
+				arguments(SharedRule.PERMITS_DEFER_TO_ALL_WAITERS, ORDER, threads("W0", "P12", "P22").rounds(1, 3, 3)),
+				arguments(SharedRule.READERS_WAKE_TOGETHER, NO_LOST_WAKE_UP, threads("P02", "P12", "W2")),
+				arguments(SharedRule.EACH_PERMIT_WAKES, NO_LOST_WAKE_UP, threads("P02", "P12", "P22")),
+				arguments(SharedRule.NEXT_ASKS_AT_ONCE, NO_LOST_WAKE_UP, threads("P02", "P02")));
 	}
 
 	@ParameterizedTest

@@ -1,7 +1,7 @@
 package io.github.distributedlock.protocol;
 
-import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -14,21 +14,22 @@ import io.github.distributedlock.protocol.Readers.Waiter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which steps are possible for readers and writers, if a command and its answer are one
- * step. The turn of a reader ends as soon as it has the lock, that of a writer with its
- * hold, also if it goes on as a reader. Writers of one JVM pass the key on as after a
- * slice.
+ * Which steps are possible for readers, writers and those that share permits, if a
+ * command and its answer are one step. The turn of a writer ends with its hold, also if
+ * it goes on as a reader; that of the others ends as soon as they have the lock. Writers
+ * of one JVM pass the key on as after a slice.
  *
  * @param jvms the JVM of each thread
  * @param kinds what each thread does with the lock
+ * @param permits how many may have it with each thread that has permits
  * @param rounds how many times each thread asks for the lock
  * @param forEver a reader that never gives it back, so that writers give up, -1 if all do
  * @param mostFaults how much can go wrong in a run
  * @param faults what can
  * @param broken the rule that is broken, if any
  */
-record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds, int forEver, int mostFaults,
-		Set<Fault> faults, @Nullable SharedRule broken) implements Model<Readers> {
+record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> permits, List<Integer> rounds, int forEver,
+		int mostFaults, Set<Fault> faults, @Nullable SharedRule broken) implements Model<Readers> {
 
 	/**
 	 * What a thread does with the lock.
@@ -40,7 +41,12 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 		/**
 		 * Writes, and may then go on as a reader.
 		 */
-		DOWNGRADES;
+		DOWNGRADES,
+
+		/**
+		 * Has it together with some others.
+		 */
+		PERMITS;
 
 		static Kind of(char letter) {
 			return Stream.of(values()).filter((kind) -> kind.name().charAt(0) == letter).findFirst().orElseThrow();
@@ -49,36 +55,39 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 	}
 
 	/**
-	 * One thread for each name: {@code R}, {@code W} or {@code D}, for what it
-	 * {@linkplain Kind does}, and the number of its JVM.
+	 * One thread for each name: {@code R}, {@code W}, {@code D} or {@code P}, for what it
+	 * {@linkplain Kind does}, the number of its JVM, and how many permits there are.
 	 */
 	static SharedProtocol threads(String... threads) {
 		return new SharedProtocol(Stream.of(threads).map((thread) -> thread.charAt(1) - '0').toList(),
 				Stream.of(threads).map((thread) -> Kind.of(thread.charAt(0))).toList(),
+				Stream.of(threads).map((thread) -> thread.charAt(thread.length() - 1) - '0').toList(),
 				Collections.nCopies(threads.length, 1), -1, 0, Set.of(), null);
 	}
 
 	SharedProtocol rounds(Integer... rounds) {
-		return new SharedProtocol(this.jvms, this.kinds, List.of(rounds), this.forEver, this.mostFaults, this.faults,
-				this.broken);
+		return new SharedProtocol(this.jvms, this.kinds, this.permits, List.of(rounds), this.forEver, this.mostFaults,
+				this.faults, this.broken);
 	}
 
 	SharedProtocol forEver(int thread) {
-		return new SharedProtocol(this.jvms, this.kinds, this.rounds, thread, this.mostFaults, this.faults,
-				this.broken);
+		return new SharedProtocol(this.jvms, this.kinds, this.permits, this.rounds, thread, this.mostFaults,
+				this.faults, this.broken);
 	}
 
 	SharedProtocol faults(int most, Fault... faults) {
-		return new SharedProtocol(this.jvms, this.kinds, this.rounds, this.forEver, most, Set.of(faults), this.broken);
+		return new SharedProtocol(this.jvms, this.kinds, this.permits, this.rounds, this.forEver, most, Set.of(faults),
+				this.broken);
 	}
 
 	SharedProtocol without(SharedRule rule) {
-		return new SharedProtocol(this.jvms, this.kinds, this.rounds, this.forEver, this.mostFaults, this.faults, rule);
+		return new SharedProtocol(this.jvms, this.kinds, this.permits, this.rounds, this.forEver, this.mostFaults,
+				this.faults, rule);
 	}
 
 	@Override
 	public Readers first() {
-		return Readers.of(threads().map(this::reads).toList(), this.mostFaults);
+		return Readers.of(threads().map(this::most).toList(), this.mostFaults);
 	}
 
 	@Override
@@ -147,13 +156,14 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 
 	private void holding(Transitions<Readers> transitions, Readers state, int thread) {
 		Owner owner = owner(state, thread);
-		boolean alone = !reads(thread) && state.phase(thread) == Phase.HOLDING;
+		boolean writes = most(thread) == 1;
+		boolean alone = writes && state.phase(thread) == Phase.HOLDING;
 		if (alone && this.kinds.get(thread) == Kind.DOWNGRADES) {
 			goOnAsReader(transitions, state, thread);
 		}
 		Readers ended = left(cleanedUp(state, thread).ended(thread, this.rounds.get(thread)), thread);
 		if (thread != this.forEver) {
-			boolean passes = alone || (!reads(thread) && !holds(SharedRule.DOWNGRADED_KEYS_ARE_NOT_PASSED_ON));
+			boolean passes = alone || (writes && !holds(SharedRule.DOWNGRADED_KEYS_ARE_NOT_PASSED_ON));
 			Integer next = passes ? first(ended, waiter(thread)) : null;
 			Readers repeated = ended.cleanUps(Lists.with(ended.cleanUps(), owner));
 			transitions.mayHappen(name(thread), "releases", release(ended, owner));
@@ -190,7 +200,8 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 	private Readers left(Readers state, int thread) {
 		Readers left = state.local(Lists.without(state.local(), thread));
 		Integer next = first(left, waiter(thread));
-		return (next != null && left.phase(next) == Phase.QUEUED) ? left.in(next, Phase.ASKING) : left;
+		return (next != null && left.phase(next) == Phase.QUEUED)
+				? left.in(next, holds(SharedRule.NEXT_ASKS_AT_ONCE) ? Phase.ASKING : Phase.PARKED) : left;
 	}
 
 	private void message(Transitions<Readers> transitions, Readers state, Waiter waiter) {
@@ -217,7 +228,9 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 
 	private void silence(Transitions<Readers> transitions, Readers state, Waiter waiter) {
 		boolean each = holds(SharedRule.LIVENESS_OF_EACH_KIND);
-		boolean polls = polls(state, waiter) || (!each && polls(state, new Waiter(waiter.jvm(), !waiter.shared())));
+		boolean polls = threads()
+			.anyMatch((thread) -> (each ? waiter(thread).equals(waiter) : waiter(thread).jvm() == waiter.jvm())
+					&& polls(state, waiter(thread)));
 		if (!polls && holds(SharedRule.THE_SILENT_ARE_DEAD)) {
 			transitions.happensInTime(waiter, "is not heard of for a second",
 					state.waiters(Lists.without(state.waiters(), waiter)));
@@ -247,11 +260,10 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 			.forEach((reader) -> ends(transitions, state, reader,
 					value.readers(Lists.without(value.readers(), reader))));
 		if (value.reserved() >= 0) {
-			lapses(transitions, state, new Waiter(value.reserved(), false), Value.FREE);
+			lapses(transitions, state, new Waiter(value.reserved(), 1), Value.FREE);
 		}
 		value.kept()
-			.forEach((jvm) -> lapses(transitions, state, new Waiter(jvm, true),
-					value.kept(Lists.without(value.kept(), jvm))));
+			.forEach((waiter) -> lapses(transitions, state, waiter, value.kept(Lists.without(value.kept(), waiter))));
 	}
 
 	private void ends(Transitions<Readers> transitions, Readers state, Owner owner, Value value) {
@@ -286,7 +298,7 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 			return asked.in(thread, Phase.PARKED);
 		}
 		Readers holding = asked.in(thread, Phase.HOLDING);
-		return reads(thread) ? left(holding, thread) : holding;
+		return (most(thread) != 1) ? left(holding, thread) : holding;
 	}
 
 	private Readers ask(Readers state, Owner owner) {
@@ -297,16 +309,52 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 			return state.waiters(Lists.without(state.waiters(), waiter));
 		}
 		boolean free = value.isFree();
-		if (waiter.shared()) {
+		if (!waiter.reads() && !waiter.writes()) {
+			return askForPermit(state, owner);
+		}
+		if (waiter.reads()) {
 			boolean others = !value.readers().isEmpty()
 					|| (!value.kept().isEmpty() && holds(SharedRule.KEPT_PLACES_COUNT));
 			boolean defers = state.hasWriterWaiting() && holds(SharedRule.READERS_DEFER_TO_WRITERS);
-			return (free || value.kept().contains(waiter.jvm()) || (others && !defers))
+			return (free || value.kept().contains(waiter) || (others && !defers && joins(value, waiter)))
 					? state.granted(thread, value.readers(Lists.with(value.readers(), owner)), waiter)
 					: state.registered(thread, waiter);
 		}
 		return (free || value.reserved() == waiter.jvm()) ? state.granted(thread, Value.ownedBy(owner), waiter)
 				: state.registered(thread, waiter);
+	}
+
+	private Readers askForPermit(Readers state, Owner owner) {
+		int thread = owner.thread();
+		Waiter waiter = waiter(thread);
+		List<Waiter> waiters = state.waiters();
+		boolean defers = !waiters.isEmpty() && !waiters.get(0).equals(waiter)
+				&& holds(SharedRule.PERMITS_DEFER_TO_ALL_WAITERS);
+		boolean joins = joins(state.value(), waiter) && !defers;
+		Readers asked = (joins || state.value().kept().contains(waiter)) ? state
+				: letIn(state.registered(thread, waiter));
+		Value value = asked.value();
+		return (joins || value.kept().contains(waiter)) ? asked.granted(thread,
+				value.readers(Lists.with(value.readers(), owner)).kept(Lists.without(value.kept(), waiter)), waiter)
+				: asked;
+	}
+
+	/**
+	 * Whether a waiter may have the lock together with those that have it now.
+	 */
+	private boolean joins(Value value, Waiter waiter) {
+		if (value.isFree()) {
+			return true;
+		}
+		boolean counts = waiter.most() > 1;
+		List<Waiter> others = Stream
+			.concat(value.readers().stream().map((owner) -> waiter(owner.thread())),
+					holds(SharedRule.KEPT_PERMITS_COUNT) ? value.kept().stream() : Stream.of())
+			.toList();
+		boolean apart = holds(SharedRule.PERMITS_AND_READERS_ARE_APART)
+				&& others.stream().anyMatch((other) -> (other.most() > 1) != counts);
+		boolean own = holds(SharedRule.EACH_BY_ITS_OWN_PERMITS) || others.isEmpty();
+		return value.isShared() && !apart && (!counts || others.size() < (own ? waiter : others.get(0)).most());
 	}
 
 	/**
@@ -347,12 +395,15 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 			return state;
 		}
 		Value rest = value.readers(Lists.without(value.readers(), owner));
-		return released(state,
-				holds(SharedRule.RELEASE_ENDS_KEPT_PLACE) ? rest.kept(Lists.without(rest.kept(), owner.jvm())) : rest);
+		return released(state, holds(SharedRule.RELEASE_ENDS_KEPT_PLACE)
+				? rest.kept(Lists.without(rest.kept(), new Waiter(owner.jvm(), 0))) : rest);
 	}
 
 	private Readers released(Readers state, Value rest) {
-		return (rest.isShared() || !holds(SharedRule.LAST_READER_WAKES)) ? state.with(rest) : wakeNext(state);
+		if (rest.isShared()) {
+			return holds(SharedRule.EACH_PERMIT_WAKES) ? letIn(state.with(rest)) : state.with(rest);
+		}
+		return holds(SharedRule.LAST_READER_WAKES) ? wakeNext(state) : state.with(rest);
 	}
 
 	/**
@@ -361,12 +412,12 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 	private Readers withdraw(Readers state, Waiter waiter) {
 		Readers withdrawn = state.waiters(Lists.without(state.waiters(), waiter));
 		Value value = state.value();
-		if (value.isFree() || (!waiter.shared() && value.reserved() == waiter.jvm())) {
+		if (value.isFree() || (waiter.writes() && value.reserved() == waiter.jvm())) {
 			return wakeNext(withdrawn);
 		}
-		if (waiter.shared()) {
-			boolean kept = value.kept().contains(waiter.jvm()) && holds(SharedRule.WITHDRAWAL_ENDS_KEPT_PLACE);
-			return kept ? released(withdrawn, value.kept(Lists.without(value.kept(), waiter.jvm()))) : withdrawn;
+		if (value.kept().contains(waiter)) {
+			return holds(SharedRule.WITHDRAWAL_ENDS_KEPT_PLACE)
+					? released(withdrawn, value.kept(Lists.without(value.kept(), waiter))) : withdrawn;
 		}
 		return (value.isShared() && holds(SharedRule.WITHDRAWING_WRITERS_LET_READERS_IN)) ? letIn(withdrawn)
 				: withdrawn;
@@ -381,21 +432,27 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 			return free;
 		}
 		Waiter next = free.waiters().get(0);
-		return next.shared() ? letIn(free) : told(free, next).with(Value.reservedFor(next.jvm()));
+		return !next.writes() ? letIn(free) : told(free, next).with(Value.reservedFor(next.jvm()));
 	}
 
 	/**
-	 * Keeps places for the readers at the head of the waiters.
+	 * Keeps places for those at the head of the waiters that may have the lock together
+	 * with those that have it now.
 	 */
 	private Readers letIn(Readers state) {
 		Readers let = state;
-		List<Integer> kept = new ArrayList<>(state.value().kept());
 		long most = holds(SharedRule.READERS_WAKE_TOGETHER) ? Long.MAX_VALUE : 1;
-		for (Waiter waiter : state.waiters().stream().takeWhile(Waiter::shared).limit(most).toList()) {
-			let = told(let, waiter);
-			kept.add(waiter.jvm());
+		for (Waiter waiter : state.waiters().stream().limit(most).toList()) {
+			Value value = let.value();
+			if (waiter.writes() || !joins(value, waiter)) {
+				break;
+			}
+			let = told(let, waiter).with(value.kept(Stream.concat(value.kept().stream(), Stream.of(waiter))
+				.distinct()
+				.sorted(Comparator.comparing(Waiter::toString))
+				.toList()));
 		}
-		return let.with(state.value().kept(kept.stream().distinct().sorted().toList()));
+		return let;
 	}
 
 	private Readers told(Readers state, Waiter waiter) {
@@ -416,12 +473,20 @@ record SharedProtocol(List<Integer> jvms, List<Kind> kinds, List<Integer> rounds
 		return IntStream.range(0, this.jvms.size()).boxed();
 	}
 
+	private int most(int thread) {
+		return switch (this.kinds.get(thread)) {
+			case READS -> 0;
+			case WRITES, DOWNGRADES -> 1;
+			case PERMITS -> this.permits.get(thread);
+		};
+	}
+
 	private boolean reads(int thread) {
 		return this.kinds.get(thread) == Kind.READS;
 	}
 
 	private Waiter waiter(int thread) {
-		return new Waiter(this.jvms.get(thread), reads(thread));
+		return new Waiter(this.jvms.get(thread), most(thread));
 	}
 
 	private Owner owner(Readers state, int thread) {

@@ -1,7 +1,8 @@
 package io.github.distributedlock.protocol;
 
 /**
- * What keeps readers together, writers from starving, and all awake.
+ * What keeps readers together, holders of permits within their number, writers from
+ * starving, and all awake.
  */
 enum SharedRule {
 
@@ -16,7 +17,8 @@ enum SharedRule {
 	KEPT_PLACES_COUNT,
 
 	/**
-	 * All readers at the head of the waiters are woken together.
+	 * All readers at the head of the waiters are woken together, and as many that have
+	 * permits as are free.
 	 */
 	READERS_WAKE_TOGETHER,
 
@@ -78,6 +80,38 @@ enum SharedRule {
 	/**
 	 * Who is silent for a second does not count as a waiter.
 	 */
-	THE_SILENT_ARE_DEAD
+	THE_SILENT_ARE_DEAD,
+
+	/**
+	 * Who has permits and readers do not have the lock together.
+	 */
+	PERMITS_AND_READERS_ARE_APART,
+
+	/**
+	 * A place that is kept takes a permit.
+	 */
+	KEPT_PERMITS_COUNT,
+
+	/**
+	 * Who has permits goes by their own number, and not by that of those who have the
+	 * lock.
+	 */
+	EACH_BY_ITS_OWN_PERMITS,
+
+	/**
+	 * Who has permits does not get ahead of anybody who waits.
+	 */
+	PERMITS_DEFER_TO_ALL_WAITERS,
+
+	/**
+	 * Each permit that is given back wakes who is next, not only the last one.
+	 */
+	EACH_PERMIT_WAKES,
+
+	/**
+	 * When a request has the lock together with others, the next one of its JVM asks at
+	 * once.
+	 */
+	NEXT_ASKS_AT_ONCE
 
 }

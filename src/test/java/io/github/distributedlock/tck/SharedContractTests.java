@@ -24,10 +24,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * The contract of a {@link io.github.distributedlock.backend.LockBackend} that offers
- * fair or shared locks: the inherited tests are about the order of those who wait, these
- * about readers. What a store does not offer is skipped, and the report says so.
+ * fair or shared locks, or permits: the inherited tests are about the order of those who
+ * wait and about permits, these about readers. What a store does not offer is skipped,
+ * and the report says so.
  */
-public abstract class SharedContractTests extends FairContractTests {
+public abstract class SharedContractTests extends PermitContractTests {
 
 	@ContractTest
 	void whatIsOfferedIsNotRefused(String store) {

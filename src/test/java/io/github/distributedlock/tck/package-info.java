@@ -3,8 +3,8 @@
  * <p>
  * Extend {@link io.github.distributedlock.tck.LockBackendContractTests}, and
  * {@link io.github.distributedlock.tck.SharedContractTests} as well for a store that
- * offers shared or fair locks, and say how a backend is made. What a store does not add
- * is reported as skipped, with the reason.
+ * offers shared or fair locks, or permits, and say how a backend is made. What a store
+ * does not add is reported as skipped, with the reason.
  * {@link io.github.distributedlock.tck.HistoryChecker} finds keys that were held twice in
  * any history of holds.
  * <p>

@@ -110,7 +110,7 @@ public final class InMemoryLockBackend implements LockBackend {
 
 	private AcquireResult acquire(Slot slot, Claim claim, boolean registers) {
 		if (!slot.acquire(claim, registers)) {
-			return slot.busy();
+			return slot.busy(claim);
 		}
 		return claim.fenced() ? AcquireResult.fenced(nextFencingToken()) : AcquireResult.ACQUIRED;
 	}

@@ -21,8 +21,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One key: its holders, and those that wait for it. Confined to the store's lock.
  * <p>
- * Invariant: either there is at most one holder, or all of them share the key. A key with
- * waiters becomes free only by time, or until the end of the step.
+ * Invariant: either there is at most one holder, or all of them share the key, or all
+ * have permits. A key with waiters becomes free only by time, or until the end of the
+ * step.
  */
 final class Slot {
 
@@ -85,7 +86,7 @@ final class Slot {
 	 * @param registers whether it waits otherwise
 	 */
 	boolean acquire(Claim claim, boolean registers) {
-		if (!lets(claim)) {
+		if (!lets(claim, registers)) {
 			if (registers) {
 				this.waiters.put(claim.waiter(), claim);
 			}
@@ -97,19 +98,31 @@ final class Slot {
 		if (!this.waiters.isEmpty()) {
 			this.waiters.remove(claim.waiter());
 		}
-		if (claim.mode() == LockMode.EXCLUSIVE && !has(claim.owner(), LockMode.EXCLUSIVE)) {
+		if (claim.permits() > 1 && registers) {
+			this.holders.remove(reservation(claim.waiter()));
+		}
+		else if (claim.permits() == 1 && claim.mode() == LockMode.EXCLUSIVE
+				&& !has(claim.owner(), LockMode.EXCLUSIVE)) {
 			this.holders.clear(); // What was reserved for it, or granted to it.
 		}
-		extend(claim.owner(), State.OWNER, claim.mode(), claim.lease());
+		extend(claim.owner(), State.OWNER, claim.waiter(), claim.lease());
 		return true;
 	}
 
 	/**
 	 * Whether a claim may have the key now. A ticket gets a free key only if it is the
 	 * first, or there is none. A reader is not let in before a writer that waits for
-	 * readers to go. A free key is for the first that asks.
+	 * readers to go. A free key is for the first that asks, but one with permits passes
+	 * no waiter that came before, not even one of its instance if it does not wait
+	 * itself.
 	 */
-	private boolean lets(Claim claim) {
+	private boolean lets(Claim claim, boolean waits) {
+		if (claim.permits() > 1) {
+			Waiter first = oldest();
+			boolean isNext = first == null || (waits && first.equals(claim.waiter()));
+			return has(claim.owner(), LockMode.EXCLUSIVE) || (waits && isReserved(claim.waiter()))
+					|| (isNext && fits(claim.waiter()));
+		}
 		if (claim.mode() == LockMode.SHARED) {
 			return this.holders.isEmpty() || (isShared() && (has(claim.owner(), LockMode.SHARED)
 					|| isReserved(claim.waiter()) || this.waiters.keySet().stream().allMatch(Waiter::isShared)));
@@ -123,10 +136,26 @@ final class Slot {
 	}
 
 	/**
-	 * Says who has the key, and for how long.
+	 * Whether one may have the key together with those that have it now.
 	 */
-	AcquireResult busy() {
-		long left = this.holders.stream().mapToLong((held) -> held.end - this.now).max().orElse(0);
+	private boolean fits(Waiter waiter) {
+		if (this.holders.isEmpty()) {
+			return true;
+		}
+		return waiter.isShared() ? isShared()
+				: this.holders.get(0).permits > 1 && this.holders.size() < waiter.permits();
+	}
+
+	/**
+	 * Says who has the key, and for how long it is not for the claim.
+	 */
+	AcquireResult busy(Claim claim) {
+		long left = this.holders.stream()
+			.mapToLong((held) -> held.end - this.now)
+			.sorted()
+			.skip(Math.max(0, this.holders.size() - claim.permits()))
+			.findFirst()
+			.orElse(0);
 		return AcquireResult.busy(this.holders.isEmpty() ? null : this.holders.get(0).holder(), Duration.ofNanos(left));
 	}
 
@@ -141,7 +170,7 @@ final class Slot {
 		}
 		boolean owned = remove(owner, State.OWNER, LockMode.SHARED);
 		if (owned) {
-			remove(Claim.instanceOf(owner), State.RESERVATION, LockMode.SHARED);
+			this.holders.remove(reservation(Waiter.shared(Claim.instanceOf(owner))));
 		}
 		return owned;
 	}
@@ -160,21 +189,19 @@ final class Slot {
 	}
 
 	boolean renew(String owner, Duration lease) {
-		LockMode mode = isShared() ? LockMode.SHARED : LockMode.EXCLUSIVE;
-		boolean owned = has(owner, mode);
-		if (owned) {
-			extend(owner, State.OWNER, mode, lease);
+		Held held = find(owner, State.OWNER, isShared() ? LockMode.SHARED : LockMode.EXCLUSIVE);
+		if (held != null) {
+			held.extend(this.now + lease.toNanos());
 		}
-		return owned;
+		return held != null;
 	}
 
 	boolean leaveToExpire(String owner, Duration rest) {
-		LockMode mode = isShared() ? LockMode.SHARED : LockMode.EXCLUSIVE;
-		boolean owned = take(owner);
-		if (owned) {
-			extend(owner, State.EXPIRING, mode, rest);
+		Held held = find(owner, State.OWNER, isShared() ? LockMode.SHARED : LockMode.EXCLUSIVE);
+		if (held != null && take(owner)) {
+			this.holders.add(new Held(owner, State.EXPIRING, held.mode, held.permits, this.now + rest.toNanos()));
 		}
-		return owned;
+		return held != null;
 	}
 
 	/**
@@ -183,7 +210,7 @@ final class Slot {
 	 */
 	void withdraw(Waiter waiter, Set<String> owners) {
 		this.waiters.remove(waiter);
-		remove(name(waiter), State.RESERVATION, waiter.mode());
+		this.holders.remove(reservation(waiter));
 		owners.forEach(this::take);
 		wakeNext();
 	}
@@ -202,21 +229,21 @@ final class Slot {
 
 	/**
 	 * Grants a key that is free to its oldest waiter, or reserves it for that one, or for
-	 * all readers that are next. While it is shared, readers that are next come in, too.
+	 * all that are next and may have it together. These also come in beside others with
+	 * which they may have it.
 	 */
 	void wakeNext() {
-		for (Waiter next = oldest(); next != null
-				&& (this.holders.isEmpty() || (next.isShared() && isShared())); next = oldest()) {
+		for (Waiter next = oldest(); next != null && fits(next); next = oldest()) {
 			Claim claim = Objects.requireNonNull(this.waiters.get(next));
-			boolean granted = claim.number() > 0 && !next.isShared();
+			boolean granted = claim.number() > 0 && !next.isShared() && next.permits() == 1;
 			if (granted || !next.isFair()) {
 				this.waiters.remove(next);
 			}
 			if (granted) {
-				extend(claim.owner(), State.OWNER, LockMode.EXCLUSIVE, claim.grantLease());
+				extend(claim.owner(), State.OWNER, next, claim.grantLease());
 			}
 			else {
-				extend(name(next), State.RESERVATION, next.mode(), RESERVATION);
+				extend(name(next), State.RESERVATION, next, RESERVATION);
 			}
 			this.notifications.add(granted ? ReleaseNotification.granted(this.key, next, claim.owner(), claim.number())
 					: ReleaseNotification.of(this.key, next));
@@ -244,7 +271,15 @@ final class Slot {
 	}
 
 	private boolean isReserved(Waiter waiter) {
-		return find(name(waiter), State.RESERVATION, waiter.mode()) != null;
+		return reservation(waiter) != null;
+	}
+
+	private @Nullable Held reservation(Waiter waiter) {
+		return this.holders.stream()
+			.filter((held) -> held.state == State.RESERVATION && held.mode == waiter.mode()
+					&& held.permits == waiter.permits() && held.name.equals(name(waiter)))
+			.findFirst()
+			.orElse(null);
 	}
 
 	private static String name(Waiter waiter) {
@@ -269,14 +304,14 @@ final class Slot {
 	/**
 	 * Lets a holder live at least so long.
 	 */
-	private void extend(String name, State state, LockMode mode, Duration lease) {
+	private void extend(String name, State state, Waiter like, Duration lease) {
 		long end = this.now + lease.toNanos();
-		Held held = find(name, state, mode);
+		Held held = (state == State.RESERVATION) ? reservation(like) : find(name, state, like.mode());
 		if (held == null) {
-			this.holders.add(new Held(name, state, mode, end));
+			this.holders.add(new Held(name, state, like.mode(), like.permits(), end));
 		}
-		else if (end - held.end > 0) {
-			held.end = end;
+		else {
+			held.extend(end);
 		}
 	}
 
@@ -291,13 +326,20 @@ final class Slot {
 
 		private LockMode mode;
 
+		private final int permits;
+
 		private long end;
 
-		private Held(String name, State state, LockMode mode, long end) {
+		private Held(String name, State state, LockMode mode, int permits, long end) {
 			this.name = name;
 			this.state = state;
 			this.mode = mode;
+			this.permits = permits;
 			this.end = end;
+		}
+
+		private void extend(long end) {
+			this.end = (end - this.end > 0) ? end : this.end;
 		}
 
 		private Holder holder() {

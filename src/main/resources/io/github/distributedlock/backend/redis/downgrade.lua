@@ -18,5 +18,5 @@ redis.call('DEL', LOCK)
 redis.call('ZADD', LOCK, expiry, reader)
 lastsForAll(LOCK)
 removeDead(queue, OWNER)
-admitReaders(queue)
+admit(queue)
 return 1

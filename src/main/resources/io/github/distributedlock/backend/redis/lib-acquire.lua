@@ -35,14 +35,19 @@ local function nextToken(claim)
 	return token
 end
 
--- A reader joins a lock that is free, shared or kept for it. None of those that share it ever gets a shorter lease.
+-- A reader, or one that has a permit, joins a lock that is free, kept for it, or held by others with which it may have
+-- it. None of them ever gets a shorter lease.
 local function join(lock, value, claim)
 	if type(value) == 'string' then
 		redis.call('DEL', lock)
 	end
-	local reader = 'shared:' .. claim.owner
-	local before = value and redis.call('ZSCORE', lock, reader) or 0
-	redis.call('ZADD', lock, exact(math.max(before, millis() + claim.lease)), reader)
+	local permits = permitsOf(claim.waiter)
+	local member = (permits and 'permit:' or 'shared:') .. claim.owner
+	local before = value and redis.call('ZSCORE', lock, member) or 0
+	redis.call('ZADD', lock, exact(math.max(before, millis() + claim.lease)), member)
+	if permits and claim.waitersTtl ~= '0' then
+		redis.call('ZREM', lock, placeOf(claim.waiter)) -- That was one place, and the owner has it now.
+	end
 	lastsForAll(lock)
 end
 
@@ -54,7 +59,7 @@ local function take(queue, value, claim)
 		return { 2 }
 	end
 	unregister(queue, claim.waiter)
-	if isReader(claim.waiter) then
+	if placeOf(claim.waiter) then
 		join(queue.lock, value, claim)
 	elseif value ~= claim.owner then
 		redis.call('SET', queue.lock, claim.owner, 'PX', claim.lease)
@@ -84,14 +89,37 @@ local function mayRead(queue, value, claim)
 		return not value or value == 'reserved:' .. claim.waiter
 	end
 	return redis.call('ZSCORE', queue.lock, 'shared:' .. claim.owner)
-			or redis.call('ZSCORE', queue.lock, 'reserved:' .. instanceOf(claim.waiter))
-			or not writerWaits(queue, claim.waiter)
+			or redis.call('ZSCORE', queue.lock, placeOf(claim.waiter))
+			or not isOfPermits(value) and not writerWaits(queue, claim.waiter)
+end
+
+-- Answers whether a lock that several may have is kept for a claim that waits.
+local function keptFor(queue, claim)
+	return claim.waitersTtl ~= '0' and redis.call('ZSCORE', queue.lock, placeOf(claim.waiter) or '')
+end
+
+-- One of n permits passes no waiter that came before, not even one of its own instance if it does not wait itself.
+local function mayHavePermit(queue, value, claim)
+	if type(value) == 'string' then
+		return value == 'reserved:' .. claim.waiter
+	end
+	local waits = claim.waitersTtl ~= '0'
+	if value and (redis.call('ZSCORE', queue.lock, 'permit:' .. claim.owner) or keptFor(queue, claim)) then
+		return true
+	elseif not fits(queue, claim.waiter) then
+		return false
+	end
+	removeDead(queue, waits and claim.waiter or claim.owner)
+	local first = oldest(queue)
+	return not first or waits and first == claim.waiter
 end
 
 -- A ticket gets a free lock only if it is the first ticket, or there is none.
 local function mayTake(queue, value, claim)
 	if isReader(claim.waiter) then
 		return mayRead(queue, value, claim)
+	elseif permitsOf(claim.waiter) then
+		return mayHavePermit(queue, value, claim)
 	elseif value and (claim.replaces[value] or value == 'reserved:' .. claim.waiter) then
 		return true
 	elseif value or not isTicket(claim.waiter) then
@@ -117,7 +145,20 @@ local function lookPastTheDead(queue, speaker)
 	return value
 end
 
--- Answers as take does if the lock may be acquired; else 0, its holder, and how long it still has it in ms.
+-- Answers 0, a holder, and how long the claim is out of question in ms: until fewer than its permits have the lock, or
+-- none.
+local function busy(queue, value, claim)
+	local left = redis.call('PTTL', queue.lock)
+	if type(value) == 'table' then
+		local permits = isOfPermits(value) and permitsOf(claim.waiter)
+		local last = permits and redis.call('ZRANGE', queue.lock, -permits, -permits, 'WITHSCORES')[2]
+		left = last and math.max(0, last - millis()) or left
+		value = string.gsub(string.gsub(value[1], '^permit:', ''), '^shared:', '')
+	end
+	return { 0, value, left }
+end
+
+-- Answers as take does if the lock may be acquired; else as busy does.
 local function acquire(queue, claim)
 	local value = lookPastTheDead(queue, claim.waiter)
 	if mayTake(queue, value, claim) then
@@ -129,13 +170,15 @@ local function acquire(queue, claim)
 	if not value then
 		-- Free, and others come first: the reservation for the first of them has run out.
 		wakeNext(queue, claim.waiter)
-		value = look(queue.lock)
-		if not value or value == claim.owner or value == 'reserved:' .. claim.waiter then
-			return take(queue, value, claim)
-		end
+	elseif isOfPermits(value) and fits(queue, claim.waiter) then
+		admit(queue) -- Others come first, too.
+	else
+		return busy(queue, value, claim)
 	end
-	if type(value) == 'table' then
-		value = string.gsub(value[1], '^shared:', '')
+	value = look(queue.lock)
+	if not value or value == claim.owner or value == 'reserved:' .. claim.waiter
+			or type(value) == 'table' and keptFor(queue, claim) then
+		return take(queue, value, claim)
 	end
-	return { 0, value, redis.call('PTTL', queue.lock) }
+	return busy(queue, value, claim)
 end

@@ -1,8 +1,9 @@
 -- Needs lib-clock.lua.
 --
 -- The queue of a lock: the lock, its waiters, their liveness, and their claims. A waiter is an instance; or 'shared:'
--- and an instance, for its readers; or a ticket, which is an owner: an instance, ':' and more. The liveness is when
--- each line of waiters asked last, in ms.
+-- and an instance, for its readers; or 'permits:', a number, ':' and an instance, for its requests that hold the lock
+-- together with so many, themselves included; or a ticket, which is an owner: an instance, ':' and more. The liveness is
+-- when each line of waiters asked last, in ms.
 --
 -- The claim of a waiter is what may be granted to it: the number of its registration, the lease of the grant in ms,
 -- when it asked last, in ms, and the owner. It counts only as long as the waiter has a place: who registers writes its claim anew,
@@ -26,8 +27,13 @@ local function isReader(waiter)
 	return string.sub(waiter, 1, 7) == 'shared:'
 end
 
+-- Answers how many may hold the lock together with a waiter, itself included, as text; nil if that is not one of permits.
+local function permitsOf(waiter)
+	return string.match(waiter, '^permits:(%d+):')
+end
+
 local function isTicket(waiter)
-	return not isReader(waiter) and string.find(waiter, ':', 1, true)
+	return not isReader(waiter) and not permitsOf(waiter) and string.find(waiter, ':', 1, true)
 end
 
 local function oldest(queue)

@@ -145,15 +145,30 @@ local function notify(queue, waiter)
 	return heard ~= 0 or not queue.skipsDeaf
 end
 
--- Keeps the lock for all readers that wait before the first writer. Answers whether there are any.
-local function admitReaders(queue)
+-- Answers the member that keeps a lock for a waiter; nil if the waiter is not one that has it together with others.
+local function placeOf(waiter)
+	return isReader(waiter) and 'reserved:' .. instanceOf(waiter)
+			or permitsOf(waiter) and 'permit:reserved:' .. waiter or nil
+end
+
+-- Answers whether a waiter may have the lock together with those that have it now: readers with readers; one of n permits
+-- if fewer than n have it.
+local function fits(queue, waiter)
+	local others = redis.pcall('ZRANGE', queue.lock, 0, 0)
+	local permits = permitsOf(waiter)
+	return not others[1] or isOfPermits(others) == (permits ~= nil)
+			and not (permits and redis.pcall('ZRANGE', queue.lock, permits - 1, permits - 1)[1])
+end
+
+-- Keeps the lock for the waiters that come first and have it together with others, as long as they fit: readers before
+-- the first writer, and as many as there are permits. Answers whether there are any.
+local function admit(queue)
 	local admitted = false
 	local waiter = oldest(queue)
-	while waiter and isReader(waiter) do
+	while waiter and placeOf(waiter) and fits(queue, waiter) do
 		unregister(queue, waiter)
 		if notify(queue, waiter) then
-			local expiry = exact(millis() + queue.reservation)
-			redis.pcall('ZADD', queue.lock, expiry, 'reserved:' .. instanceOf(waiter))
+			redis.pcall('ZADD', queue.lock, exact(millis() + queue.reservation), placeOf(waiter))
 			admitted = true
 		end
 		waiter = oldest(queue)
@@ -165,8 +180,8 @@ local function admitReaders(queue)
 end
 
 -- A lock becomes free, and is granted to exactly one waiter, or reserved for it, if it may have heard of that; or
--- reserved for all readers that are next; or nobody waits. A ticket keeps its place until it has the lock. Nothing may
--- fail here: the lock was released, and a waiter that is not notified polls.
+-- reserved for all that are next and may have it together; or nobody waits. A ticket keeps its place until it has the
+-- lock. Nothing may fail here: the lock was released, and a waiter that is not notified polls.
 local function wakeNext(queue, speaker)
 	-- First what needs no memory: a server that has none left still lets a script go on that has written.
 	redis.call('DEL', queue.lock)
@@ -176,8 +191,8 @@ local function wakeNext(queue, speaker)
 	removeDead(queue, speaker)
 	local waiter = oldest(queue)
 	while waiter do
-		if isReader(waiter) then
-			if admitReaders(queue) then
+		if placeOf(waiter) then
+			if admit(queue) then
 				return
 			end
 		else
@@ -210,7 +225,12 @@ local function release(queue, owner)
 		value = false
 	elseif type(value) == 'table' then
 		owned = leaves(queue.lock, owner)
+		local permits = isOfPermits(value)
 		value = lastsForAll(queue.lock)
+		if value and permits and oldest(queue) then
+			removeDead(queue, owner)
+			admit(queue)
+		end
 	end
 	if not value then
 		wakeNext(queue, owner)

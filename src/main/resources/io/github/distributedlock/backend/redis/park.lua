@@ -8,7 +8,7 @@ local OWNER, REST = unpack(ARGV) -- REST: in ms.
 local value = look(LOCK)
 local parked = 'parked:' .. OWNER
 if type(value) == 'table' and leaves(LOCK, OWNER) then
-	redis.call('ZADD', LOCK, exact(millis() + REST), parked)
+	redis.call('ZADD', LOCK, exact(millis() + REST), isOfPermits(value) and 'permit:' .. parked or parked)
 	lastsForAll(LOCK)
 elseif value == OWNER then
 	-- A server that has no memory left still lets a script go on that has written.

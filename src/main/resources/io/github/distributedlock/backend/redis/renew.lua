@@ -8,14 +8,13 @@ local function lengthen(lock, lease)
 	redis.call('PEXPIRE', lock, math.max(redis.call('PTTL', lock), lease))
 end
 
-local function renewReader(lock, owner, lease)
-	local reader = 'shared:' .. owner
-	local expiry = redis.pcall('ZSCORE', lock, reader)
-	if type(expiry) ~= 'string' or tonumber(expiry) <= millis() then
+local function renewMember(lock, owner, lease)
+	local member, expiry = memberOf(lock, owner)
+	if not member or tonumber(expiry) <= millis() then
 		return 0 -- What became something else is lost.
 	end
 	lengthen(lock, lease)
-	redis.call('ZADD', lock, exact(math.max(expiry, millis() + lease)), reader)
+	redis.call('ZADD', lock, exact(math.max(expiry, millis() + lease)), member)
 	return 1
 end
 
@@ -33,7 +32,7 @@ for i, lock in ipairs(KEYS) do
 		if not string.find(value.err, 'WRONGTYPE', 1, true) then
 			return value -- This concerns them all.
 		end
-		owned[i] = renewReader(lock, owner, tonumber(lease))
+		owned[i] = renewMember(lock, owner, tonumber(lease))
 	end
 end
 return owned

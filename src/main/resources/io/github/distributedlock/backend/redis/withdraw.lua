@@ -1,7 +1,7 @@
 -- Needs lib-clock.lua, lib-grant.lua, lib-lock.lua and lib-waiters.lua.
 --
 -- A waiter waits no more. What was reserved for it, or granted to one of its owners, which come behind the other
--- arguments, goes to the next one; and readers behind a writer need not wait for it.
+-- arguments, goes to the next one; and those behind it that may share the lock need not wait for it.
 local queue = queueOf(KEYS, ARGV)
 local LOCK, WAITER = queue.lock, ARGV[5]
 
@@ -13,12 +13,13 @@ for i = 6, #ARGV do
 end
 if ours then
 	value = false
-elseif type(value) == 'table' and isReader(WAITER) then
-	redis.call('ZREM', LOCK, 'reserved:' .. instanceOf(WAITER))
-	value = lastsForAll(LOCK)
 elseif type(value) == 'table' then
+	if placeOf(WAITER) then
+		redis.call('ZREM', LOCK, placeOf(WAITER))
+		value = lastsForAll(LOCK)
+	end
 	removeDead(queue, WAITER)
-	admitReaders(queue)
+	admit(queue)
 end
 if not value then
 	wakeNext(queue, WAITER)

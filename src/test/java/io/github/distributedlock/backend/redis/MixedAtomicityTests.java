@@ -84,7 +84,7 @@ class MixedAtomicityTests {
 	@ParameterizedTest
 	@MethodSource("servers")
 	@Execution(ExecutionMode.CONCURRENT)
-	void whoDoesWithoutScriptsLeavesReadersAloneAndWakesThem(String server) {
+	void whoDoesWithoutScriptsLeavesThoseAloneThatNeedThemAndWakesThem(String server) {
 		List<AtomicityCase> cases = AtomicityCase.onServer(server);
 		List<RedisLockBackend> plain = new ArrayList<>();
 		Ear reading = new Ear();
@@ -97,9 +97,11 @@ class MixedAtomicityTests {
 				plain.add(backend);
 				backend.listen("writer", writing);
 				isRefused(backend, one);
-				meetReaders(backend, scripts, writing, one.candidate());
+				meet(backend, scripts, writing, shared(UUID.randomUUID().toString()), one.candidate());
+				meet(backend, scripts, writing, permit(UUID.randomUUID().toString()), one.candidate());
 				wake(backend, scripts, reading, shared(UUID.randomUUID().toString()), one.candidate());
 				wake(backend, scripts, reading, fair(UUID.randomUUID().toString()), one.candidate());
+				wake(backend, scripts, reading, permit(UUID.randomUUID().toString()), one.candidate());
 			}
 		}
 		finally {
@@ -108,14 +110,15 @@ class MixedAtomicityTests {
 	}
 
 	private static void isRefused(RedisLockBackend plain, AtomicityCase one) {
-		for (Claim claim : List.of(shared("refused"), fair("refused"))) {
+		for (Claim claim : List.of(shared("refused"), fair("refused"), permit("refused"))) {
 			for (ThrowingCallable step : List.<ThrowingCallable>of(
-					() -> plain.checkSupport(LockRequest.of("refused").mode(claim.mode()).fair(claim.fair())),
+					() -> plain.checkSupport(
+							LockRequest.of("refused").mode(claim.mode()).fair(claim.fair()).permits(claim.permits())),
 					() -> plain.acquire(claim), () -> plain.acquireOrRegister(claim),
 					() -> plain.pass("nobody", claim, false))) {
 				assertThatExceptionOfType(LockBackendException.class).as("%s", one)
 					.isThrownBy(step)
-					.withMessageContaining("'refused' was requested as " + (claim.fair() ? "fair" : "SHARED"))
+					.withMessageContaining("'refused' was requested as " + claim.features().iterator().next().word())
 					.withMessageContaining("EVALSHA")
 					.withMessageContaining("distributed-lock.redis.atomicity")
 					.satisfies((ex) -> assertThat(ex.isRetryable()).isFalse());
@@ -123,15 +126,14 @@ class MixedAtomicityTests {
 		}
 	}
 
-	private static void meetReaders(RedisLockBackend plain, RedisLockBackend scripts, Ear writing, String way) {
-		String key = UUID.randomUUID().toString();
-		Claim reader = shared(key);
+	private static void meet(RedisLockBackend plain, RedisLockBackend scripts, Ear writing, Claim reader, String way) {
+		String key = reader.key();
 		Claim writer = claim(key, "writer");
 		assertThat(scripts.acquire(reader).acquired()).isTrue();
 		assertThat(plain.acquire(writer).acquired()).as(way).isFalse();
 		assertThat(plain.acquireOrRegister(writer).acquired()).as(way).isFalse();
 		assertThat(plain.acquireOrRegister(writer).holder()).as(way)
-			.isEqualTo(Holder.owner(reader.owner()).in(LockMode.SHARED));
+			.isEqualTo(Holder.owner(reader.owner()).in(reader.mode()));
 		assertThat(plain.release(key, writer.owner())).as(way).isFalse();
 		assertThat(plain.leaveToExpire(key, writer.owner(), Duration.ofSeconds(1))).as(way).isFalse();
 		assertThat(plain.renew(List.of(Renewal.of(writer)))).as(way).containsExactly(false);
@@ -158,6 +160,10 @@ class MixedAtomicityTests {
 	private static Claim shared(String key) {
 		Claim claim = claim(key, "reader");
 		return Claim.of(key, claim.owner(), claim.instance(), claim.lease()).mode(LockMode.SHARED);
+	}
+
+	private static Claim permit(String key) {
+		return claim(key, "reader").permits(3);
 	}
 
 	private static Claim fair(String key) {

@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.redis.connection;
 
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.distributedlock.LockMode;
@@ -16,12 +17,18 @@ import org.jspecify.annotations.Nullable;
  * A lock is a string: an owner token, {@code reserved:} and a waiter, or {@code parked:}
  * and an owner token. While it is shared, it is a sorted set of {@code shared:} and an
  * owner token, {@code reserved:} and an instance, and {@code parked:} and an owner token.
- * A waiter is an instance; {@code shared:} and an instance; or an owner token, which has
- * a colon.
+ * While owners with permits have it, it is a sorted set of what a string would be, each
+ * behind {@code permit:}. A waiter is an instance; {@code shared:} and an instance;
+ * {@code permits:}, their number, a colon and an instance; or an owner token, which has a
+ * colon.
  */
 public final class LockCodec {
 
 	private static final String SHARED = "shared:";
+
+	private static final String PERMIT = "permit:";
+
+	private static final Pattern PERMITS = Pattern.compile("permits:([1-9][0-9]{0,8}):(.*)");
 
 	private static final String RESERVED = "reserved:";
 
@@ -44,7 +51,8 @@ public final class LockCodec {
 		if (ticket != null) {
 			return ticket;
 		}
-		return waiter.isShared() ? SHARED + waiter.instance() : waiter.instance();
+		String kind = waiter.isShared() ? SHARED : (waiter.permits() > 1) ? "permits:" + waiter.permits() + ":" : "";
+		return kind + waiter.instance();
 	}
 
 	/**
@@ -55,6 +63,10 @@ public final class LockCodec {
 	public static Waiter waiter(String text) {
 		if (text.startsWith(SHARED)) {
 			return Waiter.shared(text.substring(SHARED.length()));
+		}
+		Matcher permits = PERMITS.matcher(text);
+		if (permits.matches()) {
+			return Waiter.permits(permits.group(2), Integer.parseInt(permits.group(1)));
 		}
 		return (text.indexOf(':') < 0) ? Waiter.exclusive(text) : Waiter.fair(Claim.instanceOf(text), text);
 	}
@@ -111,13 +123,16 @@ public final class LockCodec {
 	}
 
 	/**
-	 * Reads a member of a lock that is shared.
+	 * Reads a member of a lock that several owners have.
 	 * @param member the member
 	 * @return the holder, {@code null} if the sorted set is no lock
 	 */
 	public static @Nullable Holder member(String member) {
 		if (member.startsWith(SHARED)) {
 			return Holder.owner(member.substring(SHARED.length())).in(LockMode.SHARED);
+		}
+		if (member.startsWith(PERMIT)) {
+			return holder(member.substring(PERMIT.length()));
 		}
 		if (member.startsWith(RESERVED)) {
 			return Holder.reservation(member.substring(RESERVED.length())).in(LockMode.SHARED);

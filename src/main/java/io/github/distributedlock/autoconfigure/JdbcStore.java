@@ -1,0 +1,129 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.util.Objects;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedlock.autoconfigure.DistributedLockProperties.Jdbc;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
+import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.jdbc.DatabaseDriver;
+import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.util.ClassUtils;
+
+import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
+
+/**
+ * Finds the application's way to its database and keeps the locks there, by connections
+ * of their own where these can be had: then no transaction of the application waits for
+ * one that a lock has, and no lock for one that a transaction has.
+ */
+final class JdbcStore implements DisposableBean {
+
+	private static final int SMALLEST_POOL = 3;
+
+	private final LockBackend backend;
+
+	/**
+	 * The pool of the locks, {@code null} if they use connections of the application.
+	 */
+	private final @Nullable AutoCloseable pool;
+
+	JdbcStore(DistributedLockProperties properties, ListableBeanFactory beanFactory) {
+		Jdbc jdbc = properties.jdbc();
+		JdbcLockSettings some = JdbcLockSettings.defaults().notifications(jdbc.notifications());
+		JdbcLockSettings named = checked("jdbc.table", jdbc.table(), some::table);
+		JdbcLockSettings settings = checked("jdbc.command-timeout", jdbc.commandTimeout(),
+				(timeout) -> Stores.timeout("jdbc", timeout, properties.watchdogTimeout(), named::commandTimeout));
+		DataSource dataSource = withoutTransactions(dataSource(jdbc, beanFactory));
+		int size = checked("jdbc.pool-size", jdbc.poolSize(), JdbcStore::requireEnough);
+		DataSource own = (size != 0 && ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", null))
+				? Pool.of(dataSource, size, settings) : null;
+		this.pool = (AutoCloseable) own;
+		this.backend = new JdbcLockBackend((own != null) ? own : dataSource, settings);
+	}
+
+	static DataSource dataSource(Jdbc jdbc, ListableBeanFactory beanFactory) {
+		return Stores.bean(DataSource.class, "distributed-lock.jdbc.data-source", jdbc.dataSource(), beanFactory,
+				"Locks are kept in a database (distributed-lock.backend=jdbc), but the application has no DataSource"
+						+ " bean.",
+				"Set spring.datasource.url, so that Spring Boot defines one, or define a DataSource or a LockBackend"
+						+ " bean yourself.");
+	}
+
+	private static int requireEnough(int size) {
+		if (size < 0 || (size > 0 && size < SMALLEST_POOL)) {
+			throw new IllegalArgumentException("the pool needs at least " + SMALLEST_POOL
+					+ " connections: for renewals, for notifications and for a lock. Zero means none of its own");
+		}
+		return size;
+	}
+
+	/**
+	 * What is behind proxies that give connections of the running transaction, or late.
+	 */
+	private static DataSource withoutTransactions(DataSource dataSource) {
+		DataSource found = dataSource;
+		while (found instanceof TransactionAwareDataSourceProxy || found instanceof LazyConnectionDataSourceProxy) {
+			found = Objects.requireNonNull(((DelegatingDataSource) found).getTargetDataSource());
+		}
+		return found;
+	}
+
+	LockBackend backend() {
+		return this.backend;
+	}
+
+	@Override
+	public void destroy() throws Exception {
+		if (this.pool != null) {
+			this.pool.close();
+		}
+	}
+
+	/**
+	 * Apart, since an application may have a pool of another kind, and no Hikari.
+	 */
+	private static final class Pool {
+
+		/**
+		 * A pool of the same connection details, unopened; none for a database that may
+		 * be another one for each pool, or a subclass, which may make connections in its
+		 * own way.
+		 */
+		static @Nullable HikariDataSource of(DataSource dataSource, int size, JdbcLockSettings settings) {
+			if (dataSource.getClass() != HikariDataSource.class) {
+				return null;
+			}
+			HikariDataSource known = (HikariDataSource) dataSource;
+			String url = known.getJdbcUrl();
+			if (EmbeddedDatabaseConnection.isEmbedded(DatabaseDriver.fromJdbcUrl(url).getDriverClassName(), url)) {
+				return null;
+			}
+			HikariDataSource pool = new HikariDataSource();
+			known.copyStateTo(pool);
+			pool.setPoolName("distributed-lock");
+			pool.setMaximumPoolSize(size);
+			pool.setMinimumIdle(1);
+			pool.setAutoCommit(true);
+			pool.setReadOnly(false);
+			pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+			pool.setConnectionTimeout(Math.max(250, settings.commandTimeout().toMillis()));
+			// A database that is down is no reason not to start, and listening no leak.
+			pool.setInitializationFailTimeout(-1);
+			pool.setLeakDetectionThreshold(0);
+			return pool;
+		}
+
+	}
+
+}

@@ -1,0 +1,204 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.function.Function;
+
+import io.github.distributedlock.DurationRange;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.aop.DistributedLockAdvisor;
+import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.memory.InMemoryLockBackend;
+import io.github.distributedlock.engine.LockEngine;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.RuntimeBeanReference;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.RootBeanDefinition;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.context.EnvironmentAware;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.core.env.Environment;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+/**
+ * Makes stores. What each of them needs of libraries is loaded with it, and not before.
+ */
+final class Stores {
+
+	private static final Logger logger = LoggerFactory.getLogger(Stores.class);
+
+	private Stores() {
+	}
+
+	/**
+	 * The stores of an application, before it has beans. The first is the default.
+	 */
+	static Set<Backend> of(Environment environment) {
+		Set<Backend> backends = Binder.get(environment)
+			.bind("distributed-lock.backend", Bindable.setOf(Backend.class))
+			.orElseGet(() -> Set.of(Backend.REDIS));
+		if (backends.isEmpty()) {
+			throw new InvalidConfigurationPropertyValueException("distributed-lock.backend", "",
+					"name one of redis, jdbc and memory, or remove the property for redis");
+		}
+		return backends;
+	}
+
+	static LockBackend create(Backend backend, DistributedLockProperties properties, ListableBeanFactory beanFactory) {
+		return switch (backend) {
+			case MEMORY -> new InMemoryLockBackend();
+			case REDIS -> {
+				if (!ClassUtils.isPresent("org.springframework.data.redis.connection.RedisConnectionFactory", null)) {
+					throw refusal(
+							"Locks are kept in Redis (distributed-lock.backend=redis), but Spring Data Redis is not on"
+									+ " the class path.",
+							"Do not exclude it from the starter, or set distributed-lock.backend=jdbc for locks in a"
+									+ " database.");
+				}
+				yield RedisBackendFactory.create(properties, beanFactory);
+			}
+			case JDBC -> {
+				JdbcStore store = beanFactory.getBeanProvider(JdbcStore.class).getIfAvailable();
+				if (store == null) {
+					throw refusal(
+							"Locks are kept in a database (distributed-lock.backend=jdbc), but Spring Boot's support for"
+									+ " JDBC is not on the class path, or the application was processed ahead of time"
+									+ " without that property.",
+							"Add the dependency org.springframework.boot:spring-boot-starter-jdbc, or set the property"
+									+ " when the application is built.");
+				}
+				yield store.backend();
+			}
+		};
+	}
+
+	/**
+	 * The bean that leads to a store: the one that a property names, or the only or
+	 * primary one.
+	 * @throws LockBackendException if there is none
+	 */
+	static <T> T bean(Class<T> type, String property, @Nullable String name, ListableBeanFactory beanFactory,
+			String missing, String remedy) {
+		List<String> candidates = Arrays.asList(BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beanFactory, type));
+		String names = String.join(", ", candidates);
+		String kind = type.getSimpleName();
+		if (StringUtils.hasText(name)) {
+			if (candidates.contains(name)) {
+				return beanFactory.getBean(name, type);
+			}
+			throw refusal("There is no " + kind + " bean '" + name + "', which " + property + " names.",
+					candidates.isEmpty()
+							? "Define that bean, or remove the property to use the one that Spring Boot defines."
+							: "Name one of " + names + ", or define that bean.");
+		}
+		T unique = beanFactory.getBeanProvider(type).getIfUnique();
+		if (unique != null) {
+			return unique;
+		}
+		throw candidates.isEmpty() ? refusal(missing, remedy)
+				: refusal("The application has several " + kind + " beans, none of them primary: " + names + ".",
+						"Name the one for the locks, for example " + property + "=" + candidates.get(0)
+								+ ", or mark it with @Primary.");
+	}
+
+	private static LockBackendException refusal(String problem, String remedy) {
+		return LockBackendException.of(problem).remedy(remedy).notCarriedOut(true).build();
+	}
+
+	/**
+	 * Hands a command timeout to the settings of a store, unless it is longer than the
+	 * lease, and warns if a few of it are.
+	 */
+	static <S> S timeout(String store, Duration timeout, Duration lease, Function<Duration, S> settings) {
+		S accepted = settings.apply(timeout);
+		// The engine refuses a lease that is out of range.
+		if (!DurationRange.RENEWED_LEASE.contains(lease)) {
+			return accepted;
+		}
+		if (timeout.compareTo(lease) > 0) {
+			throw new IllegalArgumentException("it is longer than distributed-lock.watchdog-timeout ("
+					+ DurationRange.text(lease)
+					+ "), so that one command without an answer costs a lock; choose less than a fifth of that");
+		}
+		if (timeout.multipliedBy(5).compareTo(lease) >= 0) {
+			logger.warn(
+					"distributed-lock.watchdog-timeout ({}) is not more than five times distributed-lock.{}.command-timeout"
+							+ " ({}), so that a few commands without an answer cost a lock: choose more than {}, or a"
+							+ " command timeout of less than {}",
+					DurationRange.text(lease), store, DurationRange.text(timeout),
+					DurationRange.text(timeout.multipliedBy(5)), DurationRange.text(lease.dividedBy(5)));
+		}
+		return accepted;
+	}
+
+	/**
+	 * Gives each store beside the default one an engine, which is injected by its name
+	 * only. The engine of the default store has such a name, too. A bean of the
+	 * application that has one of these names stays what it is.
+	 */
+	static final class Registrar implements ImportBeanDefinitionRegistrar, EnvironmentAware {
+
+		private Iterator<Backend> backends = List.<Backend>of().iterator();
+
+		@Override
+		public void setEnvironment(Environment environment) {
+			this.backends = of(environment).iterator();
+		}
+
+		@Override
+		public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
+			String name = lockName(this.backends.next());
+			if (!registry.containsBeanDefinition(name)) {
+				registry.registerAlias("distributedLockEngine", name);
+			}
+			this.backends.forEachRemaining((other) -> {
+				String lock = lockName(other);
+				if (!registry.containsBeanDefinition(lock)) {
+					RuntimeBeanReference backend = new RuntimeBeanReference(lock + "Backend");
+					register(registry, backend.getBeanName(), Stores.class, "create", other);
+					register(registry, lock, EngineConfiguration.class, "distributedLockEngine", backend);
+					register(registry, lock + "Lifecycle", Stores.class, "lifecycle", new RuntimeBeanReference(lock),
+							backend);
+				}
+			});
+		}
+
+		private static String lockName(Backend backend) {
+			return backend.name().toLowerCase(Locale.ROOT) + "Lock";
+		}
+
+		private static void register(BeanDefinitionRegistry registry, String name, Class<?> factory, String method,
+				Object... arguments) {
+			RootBeanDefinition definition = new RootBeanDefinition(factory);
+			definition.setFactoryMethodName(method);
+			for (int index = 0; index < arguments.length; index++) {
+				definition.getConstructorArgumentValues().addIndexedArgumentValue(index, arguments[index]);
+			}
+			definition.setAutowireMode(RootBeanDefinition.AUTOWIRE_CONSTRUCTOR);
+			definition.setDefaultCandidate(false);
+			registry.registerBeanDefinition(name, definition);
+		}
+
+	}
+
+	static EngineLifecycle lifecycle(LockEngine engine, LockBackend backend,
+			ObjectProvider<DistributedLockAdvisor> advisor) {
+		return new EngineLifecycle(engine, backend, advisor::getIfUnique);
+	}
+
+}

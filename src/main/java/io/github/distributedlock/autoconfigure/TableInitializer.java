@@ -1,0 +1,97 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.autoconfigure.DistributedLockProperties.Jdbc;
+import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
+
+import org.springframework.boot.jdbc.init.DataSourceScriptDatabaseInitializer;
+import org.springframework.boot.jdbc.init.PlatformPlaceholderDatabaseDriverResolver;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.sql.init.DatabaseInitializationSettings;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.Resource;
+import org.springframework.jdbc.datasource.init.DatabasePopulatorUtils;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+import org.springframework.jdbc.datasource.init.ScriptException;
+
+import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
+
+/**
+ * Creates the table of the locks by the script of its platform. A database that has none
+ * is refused by the store, by its name.
+ */
+final class TableInitializer extends DataSourceScriptDatabaseInitializer {
+
+	private static final String SCRIPT = "classpath:io/github/distributedlock/backend/jdbc/schema-%s.sql";
+
+	/**
+	 * PostgreSQL refuses all but one of those that create a table at the same time, and
+	 * knows the table at the next attempt.
+	 */
+	private static final int ATTEMPTS = 3;
+
+	private final String table;
+
+	TableInitializer(DataSource dataSource, Jdbc jdbc) {
+		super(dataSource, settings(jdbc));
+		this.table = checked("jdbc.table", jdbc.table(), JdbcLockSettings.defaults()::table).table();
+	}
+
+	private static DatabaseInitializationSettings settings(Jdbc jdbc) {
+		DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
+		settings.setMode(DatabaseInitializationMode.valueOf(jdbc.initializeSchema().name()));
+		settings.setSchemaLocations(Stream.of("h2", "mariadb", "mysql", "postgresql").map(SCRIPT::formatted).toList());
+		return settings;
+	}
+
+	@Override
+	protected void runScripts(Scripts scripts) {
+		String name = new PlatformPlaceholderDatabaseDriverResolver()
+			.resolveAll(getDataSource(), "schema-@@platform@@.sql")
+			.get(0);
+		for (Resource script : scripts) {
+			if (name.equals(script.getFilename())) {
+				run(script);
+			}
+		}
+	}
+
+	private void run(Resource script) {
+		String statement;
+		try {
+			statement = script.getContentAsString(StandardCharsets.UTF_8).replace("distributed_lock", this.table);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		ResourceDatabasePopulator populator = new ResourceDatabasePopulator(
+				new ByteArrayResource(statement.getBytes(StandardCharsets.UTF_8)));
+		for (int attempt = 1;; attempt++) {
+			try {
+				DatabasePopulatorUtils.execute(populator, getDataSource());
+				return;
+			}
+			catch (ScriptException ex) {
+				if (attempt == ATTEMPTS) {
+					throw LockBackendException
+						.of("The table of the locks cannot be created: "
+								+ NestedExceptionUtils.getMostSpecificCause(ex).getMessage())
+						.remedy("run this statement as a user that may, and set"
+								+ " distributed-lock.jdbc.initialize-schema=never:\n" + statement)
+						.notCarriedOut(true)
+						.cause(ex)
+						.build();
+				}
+			}
+		}
+	}
+
+}

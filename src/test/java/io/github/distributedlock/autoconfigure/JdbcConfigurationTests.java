@@ -1,0 +1,268 @@
+package io.github.distributedlock.autoconfigure;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for locks in the application's database: how it is found, its table, and the
+ * connections.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class JdbcConfigurationTests {
+
+	private static final String ALWAYS = "distributed-lock.jdbc.initialize-schema=always";
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void oneLineIsEnough() {
+		Contexts.inDatabase().withBean(Greeter.class).run((context) -> {
+			assertThat(context).hasSingleBean(JdbcLockBackend.class);
+			assertThat(context.getBean(Greeter.class).heldKeys()).containsExactly("greeting");
+			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("k")) {
+				assertThat(owners(context.getBean(DataSource.class), "distributed_lock")).contains(handle.owner());
+			}
+		});
+	}
+
+	@Test
+	void theTableHasTheNameThatIsSet() {
+		inFile(ALWAYS, "distributed-lock.jdbc.table=shop.locks",
+				"spring.datasource.hikari.connection-init-sql=create schema if not exists shop")
+			.run((context) -> {
+				try (LockHandle handle = context.getBean(DistributedLock.class).acquire("k")) {
+					assertThat(owners(context.getBean(DataSource.class), "shop.locks")).containsExactly(handle.owner());
+				}
+			});
+	}
+
+	@Test
+	void aNameThatIsNoneIsRefused(CapturedOutput output) {
+		assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
+				"distributed-lock.jdbc.table=locks; drop table x"))
+			.contains("distributed-lock.jdbc.table")
+			.contains("Invalid value 'locks; drop table x'");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "embedded", "never" })
+	void aTableThatIsMissingStopsTheStartWithTheStatementToRun(String mode, CapturedOutput output) {
+		assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
+				"spring.datasource.url=" + file(), "distributed-lock.jdbc.initialize-schema=" + mode))
+			.containsIgnoringCase("create table")
+			.contains("distributed_lock");
+	}
+
+	@Test
+	void aUserThatMayNotCreateTheTableIsGivenTheStatementToRun(CapturedOutput output) throws SQLException {
+		try (Connection admin = new DriverManagerDataSource(file(), "sa", "").getConnection()) {
+			admin.createStatement().execute("create user shop password 'secret'");
+		}
+		assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
+				"spring.datasource.url=" + file(), "spring.datasource.username=shop",
+				"spring.datasource.password=secret", ALWAYS))
+			.contains("The table of the locks cannot be created")
+			.contains("create table if not exists distributed_lock (")
+			.contains("distributed-lock.jdbc.initialize-schema=never");
+	}
+
+	@Test
+	void theLocksStartAfterWhatPreparesTheDatabase() {
+		inFile("spring.sql.init.mode=always", "distributed-lock.jdbc.initialize-schema=never",
+				"spring.sql.init.schema-locations=classpath:io/github/distributedlock/backend/jdbc/schema-h2.sql")
+			.withConfiguration(AutoConfigurations.of(Contexts.scriptAutoConfiguration()))
+			.withUserConfiguration(EarlyLock.class)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void noDatabaseIsRefused() {
+		Contexts.withoutRedis()
+			.withPropertyValues("distributed-lock.backend=jdbc")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(LockBackendException.class)
+				.hasMessageContaining("the application has no DataSource bean")
+				.hasMessageContaining("spring.datasource.url"));
+	}
+
+	@Test
+	void oneOfSeveralIsNamed() {
+		ApplicationContextRunner two = Contexts.inDatabase().withUserConfiguration(Two.class);
+		two.run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.hasMessageContaining("several DataSource beans, none of them primary: left, right.")
+			.hasMessageContaining("distributed-lock.jdbc.data-source=left"));
+		two.withPropertyValues("distributed-lock.jdbc.data-source=right").run((context) -> {
+			try (LockHandle handle = context.getBean(DistributedLock.class).acquire("k")) {
+				assertThat(owners(context.getBean("right", DataSource.class), "distributed_lock"))
+					.containsExactly(handle.owner());
+			}
+		});
+	}
+
+	@Test
+	void theLocksHaveConnectionsOfTheirOwn() {
+		inFile(ALWAYS, "spring.datasource.hikari.maximum-pool-size=1").run((context) -> {
+			DataSource dataSource = context.getBean(DataSource.class);
+			DistributedLock lock = context.getBean(DistributedLock.class);
+			try (Connection only = dataSource.getConnection(); LockHandle handle = lock.acquire("k")) {
+				assertThat(handle.isHeld()).isTrue();
+				assertThat(only.isClosed()).isFalse();
+			}
+			assertThat(pools()).hasSize(1);
+		});
+		Awaitility.await("the end of the pool").until(() -> pools().isEmpty());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "jdbc:h2:file:#;AUTO_SERVER=FALSE, 0", "jdbc:h2:mem:shared;DB_CLOSE_DELAY=-1, 6" })
+	void orThoseOfTheApplication(String urlAndSize) {
+		String url = urlAndSize.split(", ")[0].replace("#", this.directory.resolve("db").toString());
+		Contexts.inDatabase()
+			.withPropertyValues("spring.datasource.url=" + url, ALWAYS,
+					"distributed-lock.jdbc.pool-size=" + urlAndSize.split(", ")[1])
+			.run((context) -> {
+				context.getBean(DistributedLock.class).acquire("k").close();
+				assertThat(pools()).isEmpty();
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 1, 2 })
+	void aPoolThatIsTooSmallIsRefused(int size, CapturedOutput output) {
+		assertThat(FailedStart.report(output, InDatabase.class, "distributed-lock.backend=jdbc",
+				"distributed-lock.jdbc.pool-size=" + size))
+			.contains("distributed-lock.jdbc.pool-size")
+			.contains("at least 3 connections");
+	}
+
+	@Test
+	void aLockIsNeverPartOfTheRunningTransaction() {
+		Contexts.inDatabase().withUserConfiguration(InTransactions.class).run((context) -> {
+			DataSource dataSource = context.getBean(DataSource.class);
+			new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+				.executeWithoutResult((transaction) -> {
+					LockHandle handle = context.getBean(DistributedLock.class).acquire("k");
+					// Would be rolled back with the transaction.
+					transaction.setRollbackOnly();
+					assertThat(handle.isHeld()).isTrue();
+				});
+			assertThat(owners(dataSource, "distributed_lock")).hasSize(1);
+			assertThat(context.getBean(DistributedLock.class).inspect("k").isFree()).isFalse();
+		});
+	}
+
+	@Test
+	void bothStoresInOneApplication() {
+		Contexts.inMemory()
+			.withPropertyValues("distributed-lock.backend=memory,jdbc")
+			.withConfiguration(AutoConfigurations.of(Contexts.sqlAutoConfigurations()))
+			.run((context) -> {
+				DistributedLock jdbc = context.getBean("jdbcLock", DistributedLock.class);
+				try (LockHandle here = context.getBean(DistributedLock.class).acquire("k");
+						LockHandle there = jdbc.acquire("k")) {
+					assertThat(owners(context.getBean(DataSource.class), "distributed_lock"))
+						.containsExactly(there.owner())
+						.doesNotContain(here.owner());
+				}
+			});
+	}
+
+	private ApplicationContextRunner inFile(String... properties) {
+		return Contexts.inDatabase()
+			.withPropertyValues("spring.datasource.url=" + file())
+			.withPropertyValues(properties);
+	}
+
+	private String file() {
+		return "jdbc:h2:file:" + this.directory.resolve("locks");
+	}
+
+	private static List<String> owners(DataSource dataSource, String table) {
+		return new JdbcTemplate(dataSource).queryForList("select owner from " + table, String.class);
+	}
+
+	/** The threads that look after pools of locks. */
+	private static List<String> pools() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.map(Thread::getName)
+			.filter((name) -> name.startsWith("distributed-lock") && name.contains("housekeeper"))
+			.toList();
+	}
+
+	// Where that is there, Spring Boot 3.5 makes no DataSource.
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration(excludeName = "org.springframework.boot.autoconfigure.r2dbc.R2dbcAutoConfiguration")
+	static class InDatabase {
+
+	}
+
+	static class EarlyLock {
+
+		EarlyLock(DistributedLock lock) {
+			lock.acquire("k").close();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Two {
+
+		@Bean
+		DataSource left() {
+			return new DriverManagerDataSource("jdbc:h2:mem:left;DB_CLOSE_DELAY=-1");
+		}
+
+		@Bean
+		DataSource right() {
+			return new DriverManagerDataSource("jdbc:h2:mem:right;DB_CLOSE_DELAY=-1");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class InTransactions {
+
+		@Bean
+		DataSource dataSource() {
+			return new TransactionAwareDataSourceProxy(
+					new DriverManagerDataSource("jdbc:h2:mem:transactions;DB_CLOSE_DELAY=-1"));
+		}
+
+	}
+
+}

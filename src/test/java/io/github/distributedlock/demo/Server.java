@@ -1,0 +1,69 @@
+package io.github.distributedlock.demo;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Map;
+
+import io.github.distributedlock.fixtures.Client;
+import io.github.distributedlock.fixtures.RedisServers;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * Where the locks are, and the stock.
+ *
+ * @param name what it is
+ * @param properties how a JVM finds it
+ * @param stock the stock, for one who does not take part in the sale
+ * @param process what ends it
+ */
+record Server(String name, Map<String, String> properties, Stock stock,
+		AutoCloseable process) implements AutoCloseable {
+
+	static final String REDIS = "redis";
+
+	static final String POSTGRESQL = "postgresql";
+
+	static Server start(String store) {
+		return switch (store) {
+			case REDIS -> redis();
+			case POSTGRESQL -> postgresql();
+			default ->
+				throw new IllegalArgumentException("--store=" + store + ": there are " + REDIS + " and " + POSTGRESQL);
+		};
+	}
+
+	private static Server redis() {
+		RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
+		RedisConnectionFactory connections = Client.JEDIS.connectTo(server.port());
+		return new Server("Redis", Map.of("spring.data.redis.port", String.valueOf(server.port())),
+				new RedisStock(new StringRedisTemplate(connections)), server);
+	}
+
+	private static Server postgresql() {
+		try {
+			EmbeddedPostgres server = EmbeddedPostgres.start();
+			JdbcTemplate database = new JdbcTemplate(server.getPostgresDatabase());
+			database.execute(SqlStock.TABLE);
+			return new Server("PostgreSQL", Map.of("spring.datasource.url", server.getJdbcUrl("postgres", "postgres"),
+					"spring.datasource.username", "postgres"), new SqlStock(database), server);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		try {
+			this.process.close();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(this.name + " does not end", ex);
+		}
+	}
+
+}

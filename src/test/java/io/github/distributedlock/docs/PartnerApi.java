@@ -1,0 +1,31 @@
+package io.github.distributedlock.docs;
+
+// tag::permits[]
+import io.github.distributedlock.annotation.DistributedLock;
+
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+import org.springframework.stereotype.Service;
+
+@Service
+public class PartnerApi {
+
+	private final PriceSource partner;
+
+	public PartnerApi(PriceSource partner) {
+		this.partner = partner;
+	}
+
+	// At most ten of these calls at a time, in all JVMs together.
+	@DistributedLock(key = "'partner-api'", permitsString = "${partner.calls:10}", waitTime = "2s", fallback = "busy")
+	public ResponseEntity<String> price(String sku) {
+		return ResponseEntity.ok(this.partner.load(sku));
+	}
+
+	private ResponseEntity<String> busy(String sku) {
+		return ResponseEntity.status(HttpStatus.TOO_MANY_REQUESTS).header(HttpHeaders.RETRY_AFTER, "2").build();
+	}
+
+}
+// end::permits[]

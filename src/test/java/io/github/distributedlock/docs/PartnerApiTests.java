@@ -1,0 +1,41 @@
+package io.github.distributedlock.docs;
+
+import io.github.distributedlock.DistributedLock;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.fixtures.RedisServers;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ResponseEntity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A few calls of a partner at a time, and an answer for those that are too many.
+ */
+class PartnerApiTests {
+
+	@Test
+	void answersThoseThatAreTooMany() {
+		try (RedisServers.Server redis = RedisServers.start(RedisServers.EMBEDDED);
+				ConfigurableApplicationContext one = DocsApplication.start(redis, "partner.calls=2");
+				ConfigurableApplicationContext two = DocsApplication.start(redis, "partner.calls=2")) {
+			DistributedLock lock = one.getBean(DistributedLock.class);
+			LockRequest call = LockRequest.of("partner-api").permits(2).detached(true);
+			PartnerApi there = two.getBean(PartnerApi.class);
+			LockHandle first = lock.acquire(call);
+			assertThat(there.price("A1").getBody()).isEqualTo("price of A1");
+			LockHandle second = lock.acquire(call);
+			ResponseEntity<String> busy = there.price("A1");
+			assertThat(busy.getStatusCode()).isEqualTo(HttpStatus.TOO_MANY_REQUESTS);
+			assertThat(busy.getHeaders().getFirst(HttpHeaders.RETRY_AFTER)).isEqualTo("2");
+			first.close();
+			assertThat(there.price("A1").getStatusCode()).isEqualTo(HttpStatus.OK);
+			second.close();
+		}
+	}
+
+}
