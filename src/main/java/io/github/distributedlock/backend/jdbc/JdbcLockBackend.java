@@ -244,7 +244,7 @@ public final class JdbcLockBackend implements LockBackend {
 			throw refusal(key, "has a character that no text of a database can hold",
 					"leave out NUL and half surrogate pairs");
 		}
-		return this.connections.run(step + " lock '" + LockException.printable(key) + "'", action);
+		return this.connections.run(step + " lock '" + key + "'", action);
 	}
 
 	private static LockBackendException refusal(String key, String problem, String remedy) {

@@ -89,7 +89,8 @@ final class SqlFailures {
 	 * A connection was not to be had.
 	 */
 	static LockBackendException notConnected(SQLException failure) {
-		return LockBackendException.of("No connection for locks could be had: " + failure.getMessage())
+		return LockBackendException
+			.of(LockException.printable("No connection for locks could be had: " + failure.getMessage()))
 			.remedy("check the database, and whether the pool is large enough")
 			.retryable(!isRefusal(failure))
 			.notCarriedOut(true)
@@ -105,7 +106,7 @@ final class SqlFailures {
 		boolean readOnly = isReadOnly(failure);
 		boolean passing = isPassing(failure);
 		boolean refusal = isRefusal(failure) && !readOnly && !passing;
-		return LockBackendException.of("Could not " + LockException.printable(step) + ": " + failure.getMessage())
+		return LockBackendException.of(LockException.printable("Could not " + step + ": " + failure.getMessage()))
 			.remedy(readOnly ? "connect to the server that accepts writes" : remedy(failure, sql))
 			.retryable(!refusal)
 			.notCarriedOut(readOnly || passing || refusal)

@@ -13,9 +13,9 @@ final class Statements {
 
 	private static final String OWNED = " owner = ? and state = 'OWNER' and ends_at > NOW";
 
-	private static final String TAKE = " owner = ?, state = 'OWNER', ends_at = greatest(TABLE.ends_at, NOW + ?), version = TABLE.version + 1";
+	private static final String TAKE = " owner = ?, state = 'OWNER', ends_at = greatest(HELD.ends_at, NOW + ?), version = HELD.version + 1";
 
-	private static final String IF_FREE_OR_OWN = " (TABLE.ends_at <= NOW or (TABLE.owner = ? and TABLE.state = 'OWNER'))";
+	private static final String IF_FREE_OR_OWN = " (HELD.ends_at <= NOW or (HELD.owner = ? and HELD.state = 'OWNER'))";
 
 	final Platform platform;
 
@@ -51,7 +51,7 @@ final class Statements {
 		this.table = table;
 		boolean upserts = platform == Platform.POSTGRESQL;
 		this.acquire = text(upserts
-				? "insert into TABLE (" + COLUMNS + ") values (?, 'OWNER', NOW + ?, 0, '', NOW, ?)"
+				? "insert into TABLE as held (" + COLUMNS + ") values (?, 'OWNER', NOW + ?, 0, '', NOW, ?)"
 						+ " on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN
 				: "update TABLE set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
 		this.release = text(
@@ -86,7 +86,9 @@ final class Statements {
 	}
 
 	private String text(String template) {
-		return template.replace("TABLE", this.table).replace("NOW", this.platform.now);
+		return template.replace("HELD.", (this.platform == Platform.POSTGRESQL) ? "held." : "")
+			.replace("TABLE", this.table)
+			.replace("NOW", this.platform.now);
 	}
 
 }

@@ -243,6 +243,23 @@ class JdbcLockBackendTests {
 	}
 
 	@Test
+	void theTableMayLieInASchema() {
+		this.database.execute("create schema if not exists shop");
+		this.database.execute(Platform.H2.schema("shop.locks"));
+		try (JdbcLockBackend store = new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table("shop.locks"))) {
+			store.check();
+			for (int i = 0; i < 2; i++) {
+				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
+				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
+				assertThat(store.release("k", "a:1")).isTrue();
+				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
+				assertThat(store.renew(List.of(Renewal.of(claim("k", "b"))))).containsExactly(true);
+				assertThat(store.release("k", "b:1")).isTrue();
+			}
+		}
+	}
+
+	@Test
 	void aTableThatIsMissingIsNamedWithTheStatementToRun() {
 		this.database.execute("drop table distributed_lock");
 		assertThat(refusalOfCheck(this.backend))
@@ -332,6 +349,27 @@ class JdbcLockBackendTests {
 			loses.set(true);
 			assertThat(store.renew(List.of(Renewal.of(claim)))).containsExactly(true);
 			assertThat(loses).isFalse();
+		}
+	}
+
+	@Test
+	void renewalsGoOnThoughThePoolIsExhausted() throws SQLException {
+		try (HikariDataSource small = H2.pool((config) -> {
+			config.setMaximumPoolSize(2);
+			config.setConnectionTimeout(250);
+		}); JdbcLockBackend store = backend(small)) {
+			store.check();
+			Claim claim = claim("k", "a");
+			store.acquire(claim);
+			try (Connection last = small.getConnection()) {
+				assertThat(last.isClosed()).isFalse();
+				LockBackendException failure = catchThrowableOfType(LockBackendException.class,
+						() -> store.acquire(claim("other", "a")));
+				assertThat(failure).hasMessageContaining("whether the pool is large enough");
+				assertThat(failure.isRetryable()).isTrue();
+				assertThat(failure.isNotCarriedOut()).isTrue();
+				assertThat(store.renew(List.of(Renewal.of(claim)))).containsExactly(true);
+			}
 		}
 	}
 

@@ -7,11 +7,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
@@ -63,22 +65,36 @@ class PostgresLocksTests {
 		this.database.execute(Platform.POSTGRESQL.schema("distributed_lock"));
 	}
 
-	private static JdbcLockBackend backend() {
-		JdbcLockBackend backend = new JdbcLockBackend(pool,
+	private static JdbcLockBackend backend(HikariDataSource connections) {
+		JdbcLockBackend backend = new JdbcLockBackend(connections,
 				JdbcLockSettings.defaults().commandTimeout(Patience.COMMAND));
 		backend.check();
 		return backend;
 	}
 
+	/**
+	 * Also by connections that are as unfit as a pool can make them.
+	 */
 	@Test
 	void enginesTakeTurnsAndNoUpdateIsLost() {
+		HikariConfig config = new HikariConfig();
+		config.setDataSource(server.server.getPostgresDatabase());
+		config.setAutoCommit(false);
+		config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+		try (HikariDataSource unfit = new HikariDataSource(config)) {
+			takeTurns(unfit);
+		}
+	}
+
+	private void takeTurns(HikariDataSource connections) {
 		int engines = 3;
 		int rounds = 60;
 		AtomicInteger inside = new AtomicInteger();
 		List<Integer> order = new ArrayList<>();
 		List<CompletableFuture<Void>> contenders = IntStream.range(0, engines)
 			.mapToObj((number) -> CompletableFuture.runAsync(() -> {
-				try (JdbcLockBackend store = backend(); LockEngine engine = LockEngine.builder(store).build()) {
+				try (JdbcLockBackend store = backend(connections);
+						LockEngine engine = LockEngine.builder(store).build()) {
 					for (int i = 0; i < rounds; i++) {
 						try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE))) {
 							assertThat(inside.incrementAndGet()).isOne();
@@ -104,7 +120,7 @@ class PostgresLocksTests {
 
 	@Test
 	void aReleaseThatNobodyWaitsForNotifiesNobody() {
-		try (JdbcLockBackend store = backend()) {
+		try (JdbcLockBackend store = backend(pool)) {
 			Ear ear = new Ear();
 			Listening listening = store.listen("b", ear);
 			hold(store, "held", "a");
@@ -120,7 +136,7 @@ class PostgresLocksTests {
 
 	@Test
 	void aConnectionThatTheServerEndsIsReplacedAndWaitersLearnIt() {
-		try (JdbcLockBackend store = backend()) {
+		try (JdbcLockBackend store = backend(pool)) {
 			Ear ear = new Ear();
 			Listening listening = store.listen("b", ear);
 			hold(store, "k", "a");
@@ -131,6 +147,23 @@ class PostgresLocksTests {
 			assertThat(listening.hears()).isTrue();
 			store.release("k", "a:1");
 			ear.awaitWake("k");
+		}
+	}
+
+	@Test
+	void theTableMayLieInASchema() {
+		this.database.execute("create schema if not exists shop");
+		this.database.execute(Platform.POSTGRESQL.schema("shop.locks"));
+		try (JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults().table("shop.locks"))) {
+			store.check();
+			for (int i = 0; i < 2; i++) {
+				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
+				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isFalse();
+				assertThat(store.release("k", "a:1")).isTrue();
+				assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
+				assertThat(store.renew(List.of(Renewal.of(claim("k", "b"))))).containsExactly(true);
+				assertThat(store.release("k", "b:1")).isTrue();
+			}
 		}
 	}
 
