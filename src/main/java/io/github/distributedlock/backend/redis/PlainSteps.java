@@ -112,7 +112,7 @@ class PlainSteps implements Steps {
 		AcquireResult result = take(link, claim, begin);
 		if (!result.acquired() && registers) {
 			requireTime(begin);
-			this.waiters.add(link, claim.key(), claim.waiter(), () -> requireTime(begin));
+			this.waiters.add(link, claim.key(), claim.waiter());
 			requireTime(begin);
 			result = take(link, claim, begin);
 		}

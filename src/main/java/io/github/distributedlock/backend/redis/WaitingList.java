@@ -53,17 +53,14 @@ final class WaitingList {
 	 * Registers an instance behind those that wait. One that waits keeps its place. Two
 	 * that come at the same time may share a place: no one can tell that from one after
 	 * the other.
-	 * @param requireTime fails if no time is left to change anything
 	 */
-	void add(Link link, String key, Waiter waiter, Runnable requireTime) {
+	void add(Link link, String key, Waiter waiter) {
 		byte[] name = this.names.waiters(key);
 		List<Values.Scored> last = Values.scored(link, name, -1, -1);
 		double place = last.isEmpty() ? 1 : last.get(0).score() + 1;
-		requireTime.run();
-		do { // Once more if the set has expired in between.
-			link.call(Command.of(Verb.ZADD, name, "NX", place, LockCodec.text(waiter)));
-		}
-		while (link.number(Command.of(Verb.PEXPIRE, name, TTL_MILLIS)) == 0);
+		// Together, so that the set neither stays for ever nor is gone in between.
+		link.call(Command.of(Verb.ZADD, name, "NX", place, LockCodec.text(waiter))
+			.with(Command.of(Verb.PEXPIRE, name, TTL_MILLIS)));
 	}
 
 	/**

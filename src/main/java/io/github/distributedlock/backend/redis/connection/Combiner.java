@@ -270,13 +270,14 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		void send(Command command);
 
 		/**
-		 * Waits for the next reply.
+		 * Waits for the reply of the next command.
+		 * @param command the command
 		 * @param nanos how long
 		 * @return the reply; an error as a {@code RuntimeException}
 		 * @throws RuntimeException if there is none, after which the connection is of no
 		 * use
 		 */
-		@Nullable Object receive(long nanos);
+		@Nullable Object receive(Command command, long nanos);
 
 	}
 
@@ -361,7 +362,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		 * @return whether the server says that it is no master
 		 */
 		private boolean receive(Wire wire, long nanos) {
-			Object reply = wire.receive(nanos);
+			Object reply = wire.receive(this.command, nanos);
 			this.reply = reply;
 			end();
 			return reply instanceof RuntimeException error && RedisRefusal.READONLY.isIn(error);

@@ -2,6 +2,8 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.util.Arrays;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A command for the node that serves a key. What is no {@code byte[]} is sent as its
  * text.
@@ -9,14 +11,15 @@ import java.util.Arrays;
  * @param key a key of the node that is to carry it out: one of the arguments, the same
  * object, unless none of them is a key
  * @param arguments all that follows the verb, which nobody changes
+ * @param next what is sent together with it, before its reply is awaited; mostly nothing
  */
-public record Command(Verb verb, byte[] key, byte[][] arguments) {
+public record Command(Verb verb, byte[] key, byte[][] arguments, @Nullable Command next) {
 
 	/**
 	 * A command whose first argument is the key.
 	 */
 	public static Command of(Verb verb, byte[] key, Object... more) {
-		return new Command(verb, key, arguments(more, key));
+		return new Command(verb, key, arguments(more, key), null);
 	}
 
 	/**
@@ -24,7 +27,7 @@ public record Command(Verb verb, byte[] key, byte[][] arguments) {
 	 * @param key a key of the node that is to carry it out
 	 */
 	public static Command at(byte[] key, Verb verb, Object... arguments) {
-		return new Command(verb, key, arguments(arguments));
+		return new Command(verb, key, arguments(arguments), null);
 	}
 
 	/**
@@ -36,7 +39,15 @@ public record Command(Verb verb, byte[] key, byte[][] arguments) {
 	 */
 	public static Command script(Verb verb, byte[] script, int keys, Object... keysAndArguments) {
 		byte[][] arguments = arguments(keysAndArguments, script, KeyNames.number(keys));
-		return new Command(verb, arguments[2], arguments);
+		return new Command(verb, arguments[2], arguments, null);
+	}
+
+	/**
+	 * Sends another one with it, so that the sender cannot die in between. The reply is
+	 * that of the last one, or the first error.
+	 */
+	public Command with(Command next) {
+		return new Command(this.verb, this.key, this.arguments, next);
 	}
 
 	private static byte[][] arguments(Object[] more, byte[]... first) {

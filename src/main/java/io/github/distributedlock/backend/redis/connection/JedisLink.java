@@ -85,7 +85,7 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	@Override
 	public @Nullable Object exchange(Command command) {
 		send(command);
-		return receive(this.timeoutNanos);
+		return receive(command, this.timeoutNanos);
 	}
 
 	@Override
@@ -101,10 +101,19 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 		catch (RuntimeException ex) {
 			throw translated(ex);
 		}
+		if (command.next() != null) {
+			send(command.next());
+		}
 	}
 
 	@Override
-	public @Nullable Object receive(long nanos) {
+	public @Nullable Object receive(Command command, long nanos) {
+		Object reply = receive(nanos);
+		Object last = (command.next() != null) ? receive(command.next(), nanos) : reply;
+		return (reply instanceof RuntimeException) ? reply : last;
+	}
+
+	private @Nullable Object receive(long nanos) {
 		limit(nanos);
 		try {
 			return withoutError(this.connection.getOne());

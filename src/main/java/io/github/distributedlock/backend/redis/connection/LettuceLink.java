@@ -2,6 +2,7 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -68,11 +69,18 @@ final class LettuceLink extends PooledLane.Pooled {
 
 	@Override
 	public @Nullable Object exchange(Command command) {
-		LettuceCommand sent = new LettuceCommand(Objects.requireNonNull(KEYWORDS.get(command.verb())),
-				new Arguments(command));
+		LettuceCommand sent = lettuce(command);
+		Command next = command.next();
 		try {
-			this.connection.dispatch(sent);
-			return sent.await(this.timeoutNanos);
+			if (next == null) {
+				this.connection.dispatch(sent);
+				return sent.await(this.timeoutNanos);
+			}
+			long end = System.nanoTime() + this.timeoutNanos;
+			LettuceCommand sentNext = lettuce(next);
+			this.connection.dispatch(List.of(sent, sentNext));
+			sent.await(end - System.nanoTime());
+			return sentNext.await(end - System.nanoTime());
 		}
 		catch (RedisCommandExecutionException ex) {
 			return translated(ex);
@@ -81,6 +89,10 @@ final class LettuceLink extends PooledLane.Pooled {
 			sent.cancel();
 			throw sent.giveUp() ? new UnsentException(translated(ex)) : translated(ex);
 		}
+	}
+
+	private static LettuceCommand lettuce(Command command) {
+		return new LettuceCommand(Objects.requireNonNull(KEYWORDS.get(command.verb())), new Arguments(command));
 	}
 
 	static RuntimeException translated(RuntimeException failure) {

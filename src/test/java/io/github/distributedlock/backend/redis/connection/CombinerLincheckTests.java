@@ -108,7 +108,7 @@ class CombinerLincheckTests {
 		}
 
 		@Override
-		public Object receive(long nanos) {
+		public Object receive(Command command, long nanos) {
 			return this.unanswered.remove();
 		}
 

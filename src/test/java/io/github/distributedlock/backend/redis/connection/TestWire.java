@@ -56,7 +56,7 @@ final class TestWire implements Combiner.Wire {
 	}
 
 	@Override
-	public Object receive(long nanos) {
+	public Object receive(Command command, long nanos) {
 		this.waits.add(nanos);
 		return this.server.apply(this.unanswered.remove());
 	}
