@@ -158,10 +158,11 @@ public final class LockRequest {
 	 * How many requests may hold the lock together, in all JVMs; 1 by default, which is
 	 * an exclusive lock. The request gets the lock if with it at most so many hold it:
 	 * its own number counts, and none is stored, so that requests may differ in it. Each
-	 * holder has a lease of its own. No request passes one that has waited longer.
-	 * Refused together with {@link LockMode#SHARED}, {@linkplain #fair(boolean) fair} or
-	 * {@linkplain #fenced(boolean) fenced}, by a store that cannot do it, and by a thread
-	 * that shares the lock already, or holds it with more permits.
+	 * holder has a lease of its own. A request with several permits passes no JVM that
+	 * waits already; JVMs take turns. Refused together with {@link LockMode#SHARED},
+	 * {@linkplain #fair(boolean) fair} or {@linkplain #fenced(boolean) fenced}, by a
+	 * store that cannot do it, and by a thread that shares the lock already, or holds it
+	 * with more permits.
 	 * @param permits the number, from 1 to {@value #MOST_PERMITS}
 	 * @return a request with so many permits
 	 */

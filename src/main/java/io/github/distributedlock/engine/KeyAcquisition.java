@@ -421,8 +421,15 @@ final class KeyAcquisition implements Acquisition {
 	private boolean registers() {
 		KeyQueue queue = this.node.queue();
 		return queue.registered || !queue.unwanted().isEmpty()
-				|| (!this.wait.isOver() && (this.wasBusy || this.unsettled || this.options.fair()
-						|| (this.engine.queue.isContended(key()) && (isGranted() || this.options.permits() > 1))));
+				|| (!this.wait.isOver() && (this.wasBusy || this.unsettled || this.options.fair() || willHaveToWait()));
+	}
+
+	/**
+	 * Whether it will probably have to wait for the key. Out of turn it must not register:
+	 * the place of this JVM in the store is that of the current node.
+	 */
+	private boolean willHaveToWait() {
+		return !this.outOfTurn && this.engine.queue.isContended(key()) && (isGranted() || this.options.permits() > 1);
 	}
 
 	private boolean isGranted() {

@@ -143,7 +143,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 			throw new LockUpgradeException(
 					"Lock '" + LockException.printable(outer.key()) + "' was requested " + requested + ", but "
 							+ this.holderName + " holds it with permits " + permits + " already, beside others",
-					"request the outer lock in the same way, or give it back first", List.of(outer.key()));
+					"request the outer lock in the same way, or release it first", List.of(outer.key()));
 		}
 		long left = outer.longest();
 		if (options.minHold() > left) {

@@ -119,6 +119,19 @@ class PermitsTests extends EngineFixture {
 	}
 
 	@Test
+	void whatAsksOutOfTurnDoesNotRegister() {
+		CompletableFuture<LockHandle> outOfTurn = this.engine.acquireAsync(permits(2).waitTime(LONG));
+		LockHandle held = this.third.acquire(request("k").detached(true));
+		CompletableFuture<LockHandle> contending = acquiring(waiting("k", LONG));
+		held.close();
+		assertThat(contending).succeedsWithin(PATIENCE);
+		this.backend.forgetSteps();
+		act();
+		assertThat(outOfTurn).isNotDone();
+		assertThat(this.backend.steps()).containsExactly("acquire k", "register k");
+	}
+
+	@Test
 	void anExclusiveRequestIsNotStarved() {
 		LockHandle one = this.engine.acquire(detached(2));
 		LockHandle two = this.engine.acquire(detached(2));

@@ -195,6 +195,24 @@ abstract class PermitContractTests extends FairContractTests {
 	}
 
 	@ContractTest
+	void aReaderThatGivesUpTheLastPlaceLeavesThatToTheOldest(String store) {
+		LockBackend backend = open(store, LockFeature.PERMITS, LockFeature.SHARED, LockFeature.PLACES);
+		String key = key();
+		List<Ear> ears = Stream.of("b", "c", "d").map((instance) -> listen(backend, instance)).toList();
+		Claim holder = held(backend, key, "a");
+		Claim reader = reader(key, "b");
+		Claim permit = permit(key, "c", 2);
+		backend.acquireOrRegister(reader);
+		backend.acquireOrRegister(permit);
+		backend.acquireOrRegister(claim(key, "d"));
+		backend.release(key, holder.owner());
+		backend.withdraw(key, reader.waiter(), Set.of());
+		ears.get(1).awaitWake(key);
+		acquired(backend, permit);
+		assertEquals(List.of(), ears.get(2).heard(), "past one that came before");
+	}
+
+	@ContractTest
 	void oneThatDoesNotWaitTakesNoPlaceThatIsKeptForOneThatDoes(String store) {
 		LockBackend backend = open(store, LockFeature.PERMITS, LockFeature.PLACES);
 		String key = key();

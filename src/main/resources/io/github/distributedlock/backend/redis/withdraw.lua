@@ -18,8 +18,10 @@ elseif type(value) == 'table' then
 		redis.call('ZREM', LOCK, placeOf(WAITER))
 		value = lastsForAll(LOCK)
 	end
-	removeDead(queue, WAITER)
-	admit(queue)
+	if value then
+		removeDead(queue, WAITER)
+		admit(queue)
+	end
 end
 if not value then
 	wakeNext(queue, WAITER)
