@@ -425,8 +425,8 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Whether it will probably have to wait for the key. Out of turn it must not register:
-	 * the place of this JVM in the store is that of the current node.
+	 * Whether it will probably have to wait for the key. Out of turn it must not
+	 * register: the place of this JVM in the store is that of the current node.
 	 */
 	private boolean willHaveToWait() {
 		return !this.outOfTurn && this.engine.queue.isContended(key()) && (isGranted() || this.options.permits() > 1);
