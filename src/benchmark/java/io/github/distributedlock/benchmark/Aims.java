@@ -12,15 +12,23 @@ final class Aims {
 
 	private final Results results;
 
+	private final Contestant ours;
+
 	private final StringBuilder text = new StringBuilder();
 
-	private Aims(Results results) {
+	private Aims(Results results, Contestant ours) {
 		this.results = results;
+		this.ours = ours;
 	}
 
-	static String table(Results results) {
-		Aims aims = new Aims(results);
+	static String table(Results results, boolean onPostgres) {
+		Aims aims = new Aims(results, onPostgres ? Contestant.OURS_JDBC : Contestant.OURS);
 		aims.text.append("## Aims\n");
+		if (onPostgres) {
+			aims.heading("PostgreSQL");
+			aims.postgres();
+			return aims.text.toString();
+		}
 		aims.heading("Contention");
 		aims.contention();
 		aims.heading("4 permits");
@@ -30,6 +38,17 @@ final class Aims {
 		aims.ownKeys();
 		aims.lettuce();
 		return aims.text.toString();
+	}
+
+	private void postgres() {
+		atLeast("1 thread, own key, over raw JDBC", 0.9, over(Contestant.JDBC, Figure.OWN_KEYS, 1));
+		atLeast("16 threads, own keys, over raw JDBC", 0.9, over(Contestant.JDBC, Figure.OWN_KEYS, 16));
+		atLeast("16 threads, one key, over the best peer", 10, overBest(Figure.ONE_KEY, 16, true));
+		atLeast("4 JVMs × 1 thread, one key, over Spring Integration", 3,
+				over(Contestant.INTEGRATION_JDBC, Figure.JVMS_OF_ONE, 4));
+		atLeast("the same, share of the JVM that got least, %", 20, ours(Figure.JVMS_OF_ONE_SHARE, 4));
+		atMost("From a release to the next holder, in another JVM, p50, ms", 10, ours(Figure.HAND_OVER, 1));
+		atMost("100 idle waiters in one JVM, statements/s", 3, ours(Figure.IDLE_REQUESTS, 100));
 	}
 
 	private void contention() {
@@ -92,7 +111,7 @@ final class Aims {
 	}
 
 	private OptionalDouble ours(Figure figure, int load) {
-		return of(Contestant.OURS, figure, load);
+		return of(this.ours, figure, load);
 	}
 
 	private OptionalDouble of(Contestant contestant, Figure figure, int load) {

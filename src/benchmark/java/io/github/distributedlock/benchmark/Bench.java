@@ -4,20 +4,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.distributedlock.fixtures.RedisServers.Server;
-import redis.clients.jedis.Jedis;
-
 /**
  * What the cases measure with.
  *
  * @param options how long, and whom
- * @param serverName its name, to start more of them
- * @param server the server that all of them share
- * @param admin a connection to it
+ * @param store the server that all of them share
  * @param directory for files that do not stay
  * @param results where to put what comes out
  */
-record Bench(Options options, String serverName, Server server, Jedis admin, Path directory, Results results) {
+record Bench(Options options, Store store, Path directory, Results results) {
 
 	static final int MOST_HEAP_MEGABYTES = 256;
 
@@ -25,7 +20,7 @@ record Bench(Options options, String serverName, Server server, Jedis admin, Pat
 	private static final int HEAP_MEGABYTES_OF_A_CONTESTANT = 512;
 
 	int port() {
-		return this.server.port();
+		return this.store.port();
 	}
 
 	/**
@@ -53,7 +48,7 @@ record Bench(Options options, String serverName, Server server, Jedis admin, Pat
 	}
 
 	void flush() {
-		this.admin.flushAll();
+		this.store.flush();
 	}
 
 }

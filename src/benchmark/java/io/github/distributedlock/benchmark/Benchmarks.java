@@ -6,9 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import io.github.distributedlock.fixtures.RedisServers;
-import redis.clients.jedis.Jedis;
-
 /**
  * Measures this library and its peers in one run, and writes what came out.
  *
@@ -19,6 +16,7 @@ import redis.clients.jedis.Jedis;
  * {@code -Dbenchmark.quick=true} takes a minute or two and writes below {@code target};
  * {@code -Dbenchmark.cases=threads,jvms} and
  * {@code -Dbenchmark.contestants=ours,redisson} select;
+ * {@code -Dbenchmark.store=postgresql} measures those that have their locks in a table;
  * {@code -Dlock.redis.servers=NAME=EXECUTABLE} measures on the first of those servers.
  */
 public final class Benchmarks {
@@ -27,6 +25,9 @@ public final class Benchmarks {
 			new ThreadsOwnKeysCase(), new JvmsCase(), new PermitsCase(), new WaitersCase(), new RenewalCase(),
 			new AnnotatedCase());
 
+	private static final List<Case> CASES_ON_POSTGRESQL = List.of(new OwnKeysCase(), new OneKeyCase(),
+			new JvmsOfOneThread(), new WaitersCase());
+
 	private Benchmarks() {
 	}
 
@@ -34,12 +35,12 @@ public final class Benchmarks {
 		Options options = new Options();
 		Results results = new Results();
 		List<String> failed = new ArrayList<>();
-		// The last one that is named, else the one that comes along.
-		String name = RedisServers.names().reduce((first, second) -> second).orElseThrow();
-		try (RedisServers.Server server = RedisServers.start(name); Jedis admin = server.admin()) {
-			Bench bench = new Bench(options, name, server, admin, Files.createTempDirectory("benchmark"), results);
-			CASES.stream().filter((each) -> options.selects(each.name())).forEach((each) -> run(each, bench, failed));
-			new Report(results, Setting.describe(admin, options)).write(options.output());
+		try (Store store = options.startStore()) {
+			Bench bench = new Bench(options, store, Files.createTempDirectory("benchmark"), results);
+			(options.onPostgres() ? CASES_ON_POSTGRESQL : CASES).stream()
+				.filter((each) -> options.selects(each.name()))
+				.forEach((each) -> run(each, bench, failed));
+			new Report(results, Setting.describe(store, options), options.onPostgres()).write(options.output());
 		}
 		failed.forEach((message) -> System.err.println("FAILED: " + message));
 		System.exit(failed.isEmpty() ? 0 : 1);

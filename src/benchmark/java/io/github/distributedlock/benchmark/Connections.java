@@ -2,8 +2,8 @@ package io.github.distributedlock.benchmark;
 
 import java.time.Duration;
 
+import com.zaxxer.hikari.HikariDataSource;
 import org.apache.commons.pool2.impl.GenericObjectPoolConfig;
-import redis.clients.jedis.Jedis;
 
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.jedis.JedisClientConfiguration;
@@ -39,8 +39,17 @@ final class Connections {
 		return factory;
 	}
 
-	static Jedis admin(int port) {
-		return new Jedis(HOST, port);
+	static String postgresUrl(int port) {
+		return "jdbc:postgresql://" + HOST + ":" + port + "/postgres?user=postgres";
+	}
+
+	/** With a connection for each thread that has a key of its own. */
+	static HikariDataSource postgres(int port) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(postgresUrl(port));
+		pool.setMaximumPoolSize(32);
+		pool.setMinimumIdle(1);
+		return pool;
 	}
 
 	static <T> GenericObjectPoolConfig<T> pool() {

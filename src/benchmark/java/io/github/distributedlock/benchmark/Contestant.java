@@ -7,11 +7,14 @@ import ch.qos.logback.classic.Logger;
 import com.baomidou.lock.LockTemplate;
 import io.github.distributedlock.LockHandle;
 import io.lettuce.core.RedisClient;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
+import org.postgresql.Driver;
 import org.redisson.Redisson;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Jedis;
 
+import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 
 /**
@@ -51,11 +54,28 @@ enum Contestant {
 
 	/** ShedLock, which does not wait. */
 	SHEDLOCK("ShedLock", RedisLockProvider.class,
-			"lockAtMostFor 30 s, over a pool of 128 of Jedis; when busy again after 1 ms", ShedLocks::new),
+			"lockAtMostFor 30 s, over a pool of 128 of Jedis; when busy again after 1 ms", ShedLocks::overJedis),
 
 	/** Lock4j. */
 	LOCK4J("Lock4j", LockTemplate.class, "LockTemplate over RedisTemplate and a pool of 128 of Jedis, expire 30 s",
-			Lock4jLocks::new);
+			Lock4jLocks::new),
+
+	/** This library on PostgreSQL. */
+	OURS_JDBC("ours (PostgreSQL)", LockHandle.class, "pool of 32 of Hikari, as it comes", OurLocks::overJdbc),
+
+	/** What most write by hand. */
+	JDBC("raw JDBC", Driver.class,
+			"pool of 32 of Hikari; INSERT … ON CONFLICT DO UPDATE and UPDATE; when busy again after 1 ms",
+			RawJdbcLocks::new),
+
+	/** ShedLock's table. */
+	SHEDLOCK_JDBC("ShedLock JDBC", JdbcTemplateLockProvider.class,
+			"usingDbTime(), lockAtMostFor 30 s, over a pool of 32 of Hikari; when busy again after 1 ms",
+			ShedLocks::overJdbc),
+
+	/** Spring Integration's table. */
+	INTEGRATION_JDBC("Spring Integration JDBC", JdbcLockRegistry.class,
+			"JdbcLockRegistry over a pool of 32 of Hikari, polls every 100 ms", IntegrationLocks::overJdbc);
 
 	private final String label;
 
@@ -87,7 +107,7 @@ enum Contestant {
 	}
 
 	boolean isOurs() {
-		return this == OURS || this == OURS_LETTUCE;
+		return this == OURS || this == OURS_LETTUCE || this == OURS_JDBC;
 	}
 
 	String version() {

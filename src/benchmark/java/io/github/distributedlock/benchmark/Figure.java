@@ -71,6 +71,8 @@ enum Figure {
 
 	IDLE_COMMANDS("Server commands for waiters of one JVM while another one holds", "waiters", "commands/s"),
 
+	HAND_OVER("From a release to the next holder, in another JVM, p50", "waiters", "ms"),
+
 	DRAIN("Time until all waiters of one JVM have had the lock", "waiters", "ms"),
 
 	RENEWAL("Processor time for locks that are held, in the JVM", "locks", "% of a core"),

@@ -1,30 +1,55 @@
 package io.github.distributedlock.benchmark;
 
+import com.zaxxer.hikari.HikariDataSource;
+
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.integration.jdbc.lock.DefaultLockRepository;
+import org.springframework.integration.jdbc.lock.JdbcLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
+import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 
 /**
  * Spring Integration's registry.
  */
 final class IntegrationLocks implements Locks {
 
-	private final JedisConnectionFactory connections;
+	private final LockRegistry<?> registry;
 
-	private final RedisLockRegistry registry;
+	private final Runnable end;
 
-	private IntegrationLocks(int port, RedisLockType type) {
-		this.connections = Connections.pooledJedis(port);
-		this.registry = new RedisLockRegistry(this.connections, "registry");
-		this.registry.setRedisLockType(type);
+	private IntegrationLocks(LockRegistry<?> registry, Runnable end) {
+		this.registry = registry;
+		this.end = end;
+	}
+
+	private static IntegrationLocks onRedis(int port, RedisLockType type) {
+		JedisConnectionFactory connections = Connections.pooledJedis(port);
+		RedisLockRegistry registry = new RedisLockRegistry(connections, "registry");
+		registry.setRedisLockType(type);
+		return new IntegrationLocks(registry, () -> {
+			registry.destroy();
+			connections.destroy();
+		});
 	}
 
 	static IntegrationLocks telling(int port) {
-		return new IntegrationLocks(port, RedisLockType.PUB_SUB_LOCK);
+		return onRedis(port, RedisLockType.PUB_SUB_LOCK);
 	}
 
 	static IntegrationLocks spinning(int port) {
-		return new IntegrationLocks(port, RedisLockType.SPIN_LOCK);
+		return onRedis(port, RedisLockType.SPIN_LOCK);
+	}
+
+	static IntegrationLocks overJdbc(int port) {
+		HikariDataSource pool = Connections.postgres(port);
+		DefaultLockRepository repository = new DefaultLockRepository(pool);
+		repository.setTransactionManager(new JdbcTransactionManager(pool));
+		repository.afterPropertiesSet();
+		repository.afterSingletonsInstantiated();
+		repository.start();
+		return new IntegrationLocks(new JdbcLockRegistry(repository), pool::close);
 	}
 
 	@Override
@@ -34,8 +59,7 @@ final class IntegrationLocks implements Locks {
 
 	@Override
 	public void close() {
-		this.registry.destroy();
-		this.connections.destroy();
+		this.end.run();
 	}
 
 }

@@ -5,11 +5,22 @@ import java.util.List;
 /**
  * JVMs of one thread each that want one key: nothing can be passed on inside a JVM.
  */
-final class JvmsOfOneThread {
+final class JvmsOfOneThread implements Case {
 
 	private static final int ROUNDS = 3;
 
-	private JvmsOfOneThread() {
+	private static final List<Integer> JVMS = List.of(4);
+
+	@Override
+	public String name() {
+		return "jvms-of-one";
+	}
+
+	@Override
+	public void run(Bench bench) {
+		try (Crews crews = Crews.start(bench, JVMS.get(0))) {
+			measure(bench, crews, JVMS, bench.options().size(1500, 1000));
+		}
 	}
 
 	static void measure(Bench bench, Crews crews, List<Integer> counts, long millis) {

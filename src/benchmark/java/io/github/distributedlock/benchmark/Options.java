@@ -2,22 +2,44 @@ package io.github.distributedlock.benchmark;
 
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /**
  * What to measure, and for how long.
  */
 final class Options {
 
+	private static final Set<Contestant> ON_POSTGRESQL = EnumSet.range(Contestant.OURS_JDBC,
+			Contestant.INTEGRATION_JDBC);
+
 	private static final List<Contestant> FEW = List.of(Contestant.OURS, Contestant.OURS_LETTUCE, Contestant.JEDIS,
 			Contestant.LETTUCE, Contestant.REDISSON, Contestant.INTEGRATION);
+
+	private final String store = System.getProperty("benchmark.store", "redis");
 
 	private final boolean quick = Boolean.getBoolean("benchmark.quick");
 
 	private final List<String> cases = list("benchmark.cases");
 
 	private final List<String> contestants = list("benchmark.contestants");
+
+	/**
+	 * Whether it is measured on PostgreSQL, and not on Redis.
+	 */
+	boolean onPostgres() {
+		return switch (this.store) {
+			case "redis" -> false;
+			case "postgresql" -> true;
+			default -> throw new IllegalArgumentException("benchmark.store=" + this.store);
+		};
+	}
+
+	Store startStore() {
+		return onPostgres() ? new PostgresStore() : new RedisStore();
+	}
 
 	boolean quick() {
 		return this.quick;
@@ -30,6 +52,14 @@ final class Options {
 		return this.quick ? quick : full;
 	}
 
+	/**
+	 * How often JVMs work at most until they are measured. Commits cost more than what a
+	 * compiler saves.
+	 */
+	int warmUps() {
+		return onPostgres() ? 2 : 8;
+	}
+
 	boolean selects(String name) {
 		return this.cases.isEmpty() || this.cases.contains(name);
 	}
@@ -39,12 +69,13 @@ final class Options {
 	 * tell most.
 	 */
 	List<Contestant> contestants() {
-		if (this.contestants.isEmpty()) {
-			return this.quick ? FEW : List.of(Contestant.values());
+		if (this.contestants.isEmpty() && this.quick && !onPostgres()) {
+			return FEW;
 		}
 		return Arrays.stream(Contestant.values())
-			.filter((contestant) -> this.contestants
-				.contains(contestant.name().toLowerCase(Locale.ROOT).replace('_', '-')))
+			.filter((contestant) -> ON_POSTGRESQL.contains(contestant) == onPostgres())
+			.filter((contestant) -> this.contestants.isEmpty()
+					|| this.contestants.contains(contestant.name().toLowerCase(Locale.ROOT).replace('_', '-')))
 			.toList();
 	}
 
@@ -53,7 +84,8 @@ final class Options {
 	 */
 	Path output() {
 		boolean all = !this.quick && this.cases.isEmpty() && this.contestants.isEmpty();
-		return Path.of(all ? "src/docs/performance" : "target/benchmark/performance");
+		Path directory = Path.of(all ? "src/docs/performance" : "target/benchmark/performance");
+		return onPostgres() ? directory.resolve(this.store) : directory;
 	}
 
 	private static List<String> list(String property) {

@@ -3,8 +3,12 @@ package io.github.distributedlock.benchmark;
 import java.time.Duration;
 import java.util.OptionalLong;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.LockBackend;
+import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
+import io.github.distributedlock.backend.jdbc.JdbcLockSettings;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
 import io.github.distributedlock.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
@@ -23,18 +27,30 @@ final class OurLocks implements Locks {
 
 	private final LockEngine engine;
 
-	private <F extends RedisConnectionFactory & DisposableBean> OurLocks(F factory) {
-		this.connections = factory;
-		this.counting = new CountingBackend(new RedisLockBackend(factory));
+	private OurLocks(DisposableBean connections, LockBackend backend) {
+		this.connections = connections;
+		this.counting = new CountingBackend(backend);
 		this.engine = LockEngine.builder(this.counting).waitTime(Duration.ofHours(1)).build();
 	}
 
 	static OurLocks overJedis(int port) {
-		return new OurLocks(Connections.jedis(port));
+		return onRedis(Connections.jedis(port));
 	}
 
 	static OurLocks overLettuce(int port) {
-		return new OurLocks(Connections.lettuce(port));
+		return onRedis(Connections.lettuce(port));
+	}
+
+	private static <F extends RedisConnectionFactory & DisposableBean> OurLocks onRedis(F factory) {
+		return new OurLocks(factory, new RedisLockBackend(factory));
+	}
+
+	static OurLocks overJdbc(int port) {
+		HikariDataSource pool = Connections.postgres(port);
+		JdbcLockBackend backend = new JdbcLockBackend(pool, JdbcLockSettings.defaults());
+		backend.check(); // Finds out which database it is, as the start of an application
+							// does.
+		return new OurLocks(pool::close, backend);
 	}
 
 	@Override

@@ -64,9 +64,9 @@ final class PermitsCase implements Case {
 		waiter.await(KEY, WAITERS);
 		Pauses.pause(SETTLE_MILLIS);
 		int millis = bench.options().size(8000, 2000);
-		ServerLoad before = ServerLoad.of(bench.admin());
+		ServerLoad before = bench.store().load();
 		Pauses.pause(millis);
-		ServerLoad load = ServerLoad.of(bench.admin()).since(before);
+		ServerLoad load = bench.store().load().since(before);
 		bench.results().add(Figure.PERMITS_IDLE, contestant, WAITERS, load.requests() * 1000.0 / millis);
 		holders.forEach(WorkerJvm::release);
 		waiter.drained();

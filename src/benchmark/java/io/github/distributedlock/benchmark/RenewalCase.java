@@ -4,9 +4,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.distributedlock.fixtures.RedisServers;
-import redis.clients.jedis.Jedis;
-
 /**
  * What it costs to keep locks that are held, with a lease of 30 seconds that is renewed
  * every 10: in JVMs of those who renew, each on a server of its own.
@@ -58,9 +55,7 @@ final class RenewalCase implements Case {
 
 		private final int locks;
 
-		private final RedisServers.Server server;
-
-		private final Jedis admin;
+		private final Store store;
 
 		private final WorkerJvm jvm;
 
@@ -71,23 +66,22 @@ final class RenewalCase implements Case {
 		Keeper(Contestant contestant, Bench bench, int locks) {
 			this.contestant = contestant;
 			this.locks = locks;
-			this.server = RedisServers.start(bench.serverName());
-			this.admin = this.server.admin();
+			this.store = bench.options().startStore();
 			Path unused = bench.directory().resolve("unused");
-			this.jvm = WorkerJvm.start(contestant, this.server.port(), unused, 0, Bench.MOST_HEAP_MEGABYTES);
+			this.jvm = WorkerJvm.start(contestant, this.store.port(), unused, 0, Bench.MOST_HEAP_MEGABYTES);
 			this.jvm.awaitReady();
 			this.jvm.keep(locks);
-			this.load = ServerLoad.of(this.admin);
+			this.load = this.store.load();
 		}
 
 		void begin() {
 			this.cpuNanos = this.jvm.cpuNanos();
-			this.load = ServerLoad.of(this.admin);
+			this.load = this.store.load();
 		}
 
 		void end(Results results, long millis) {
 			double used = (this.jvm.cpuNanos() - this.cpuNanos) / 1e6;
-			double usedByServer = ServerLoad.of(this.admin).since(this.load).cpuSeconds() * 1e3;
+			double usedByServer = this.store.load().since(this.load).cpuSeconds() * 1e3;
 			results.add(Figure.RENEWAL, this.contestant, this.locks, 100 * used / millis);
 			results.add(Figure.RENEWAL_SERVER, this.contestant, this.locks, 100 * usedByServer / millis);
 		}
@@ -95,8 +89,7 @@ final class RenewalCase implements Case {
 		@Override
 		public void close() {
 			this.jvm.close();
-			this.admin.close();
-			this.server.close();
+			this.store.close();
 		}
 
 	}

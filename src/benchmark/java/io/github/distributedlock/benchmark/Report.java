@@ -24,9 +24,12 @@ final class Report {
 
 	private final String setting;
 
-	Report(Results results, String setting) {
+	private final boolean onPostgres;
+
+	Report(Results results, String setting, boolean onPostgres) {
 		this.results = results;
 		this.setting = setting;
+		this.onPostgres = onPostgres;
 	}
 
 	void write(Path directory) throws IOException {
@@ -57,7 +60,7 @@ final class Report {
 
 	private String markdown() {
 		StringBuilder text = new StringBuilder(this.setting);
-		text.append(Aims.table(this.results));
+		text.append(Aims.table(this.results, this.onPostgres));
 		for (Figure figure : Figure.values()) {
 			if (this.results.has(figure)) {
 				text.append("\n## ").append(figure.title()).append("\n\n");

@@ -52,10 +52,10 @@ record Round(List<Ran> ran, long millis, ServerLoad server, long cpuNanos, long 
 		long handOvers = blackboard.handOvers();
 		OptionalLong attempts = attempts(jvms);
 		long cpuNanos = cpuNanos(jvms);
-		ServerLoad before = ServerLoad.of(bench.admin());
+		ServerLoad before = bench.store().load();
 		jvms.forEach(start);
 		List<Ran> ran = jvms.stream().map(WorkerJvm::ran).toList();
-		ServerLoad load = ServerLoad.of(bench.admin()).since(before);
+		ServerLoad load = bench.store().load().since(before);
 		return new Round(ran, millis, load, cpuNanos(jvms) - cpuNanos, blackboard.handOvers() - handOvers,
 				attempts.isPresent() ? OptionalLong.of(attempts(jvms).getAsLong() - attempts.getAsLong()) : attempts);
 	}

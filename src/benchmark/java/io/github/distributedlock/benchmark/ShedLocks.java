@@ -6,26 +6,48 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.LongAdder;
 
+import com.zaxxer.hikari.HikariDataSource;
 import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
+import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
 
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * ShedLock.
  */
 final class ShedLocks implements Locks {
 
-	private final JedisConnectionFactory connections;
+	/** As its documentation says. */
+	static final String TABLE = "create table shedlock (name varchar(64) not null, lock_until timestamp not null,"
+			+ " locked_at timestamp not null, locked_by varchar(255) not null, primary key (name))";
 
-	private final RedisLockProvider provider;
+	private final Runnable connections;
+
+	private final LockProvider provider;
 
 	private final LongAdder attempts = new LongAdder();
 
-	ShedLocks(int port) {
-		this.connections = Connections.pooledJedis(port);
-		this.provider = new RedisLockProvider(this.connections);
+	private ShedLocks(Runnable connections, LockProvider provider) {
+		this.connections = connections;
+		this.provider = provider;
+	}
+
+	static ShedLocks overJedis(int port) {
+		JedisConnectionFactory factory = Connections.pooledJedis(port);
+		return new ShedLocks(factory::destroy, new RedisLockProvider(factory));
+	}
+
+	static ShedLocks overJdbc(int port) {
+		HikariDataSource pool = Connections.postgres(port);
+		return new ShedLocks(pool::close,
+				new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
+					.withJdbcTemplate(new JdbcTemplate(pool))
+					.usingDbTime()
+					.build()));
 	}
 
 	@Override
@@ -56,7 +78,7 @@ final class ShedLocks implements Locks {
 
 	@Override
 	public void close() {
-		this.connections.destroy();
+		this.connections.run();
 	}
 
 }

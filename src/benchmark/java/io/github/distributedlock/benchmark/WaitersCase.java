@@ -14,6 +14,8 @@ final class WaitersCase implements Case {
 
 	private static final int MOST = 100;
 
+	private static final int HAND_OVERS = 20;
+
 	/** Until those who are going to wait quietly do. */
 	private static final long SETTLE_MILLIS = 1500;
 
@@ -36,14 +38,14 @@ final class WaitersCase implements Case {
 	}
 
 	private void measure(Bench bench, Contestant contestant, WorkerJvm holder, WorkerJvm waiter) {
-		new WarmUp(bench, contestant, 8, bench.options().size(2000, 500)).run(List.of(holder, waiter));
+		new WarmUp(bench, contestant, 8, bench.options().size(bench.options().onPostgres() ? 1000 : 2000, 500))
+			.run(List.of(holder, waiter));
+		for (int i = 0; i < HAND_OVERS; i++) {
+			drain(bench, contestant, holder, waiter, 1, Figure.HAND_OVER);
+		}
 		for (int round = 0; round < bench.options().size(2, 1); round++) {
-			for (int waiters : bench.options().quick() ? FEWER : WAITERS) {
-				bench.flush();
-				holder.hold("waited");
-				waiter.await("waited", waiters);
-				Pauses.pause(SETTLE_MILLIS / 3);
-				drain(bench, contestant, holder, waiter, waiters);
+			for (int waiters : bench.options().onPostgres() || bench.options().quick() ? FEWER : WAITERS) {
+				drain(bench, contestant, holder, waiter, waiters, Figure.DRAIN);
 			}
 		}
 		bench.flush();
@@ -51,18 +53,23 @@ final class WaitersCase implements Case {
 		waiter.await("waited", MOST);
 		Pauses.pause(SETTLE_MILLIS);
 		int millis = bench.options().size(8000, 2000);
-		ServerLoad before = ServerLoad.of(bench.admin());
+		ServerLoad before = bench.store().load();
 		Pauses.pause(millis);
-		ServerLoad load = ServerLoad.of(bench.admin()).since(before);
+		ServerLoad load = bench.store().load().since(before);
 		bench.results().add(Figure.IDLE_REQUESTS, contestant, MOST, load.requests() * 1000.0 / millis);
 		bench.results().add(Figure.IDLE_COMMANDS, contestant, MOST, load.commands() * 1000.0 / millis);
 		holder.release();
 		waiter.drained();
 	}
 
-	private void drain(Bench bench, Contestant contestant, WorkerJvm holder, WorkerJvm waiter, int waiters) {
+	private void drain(Bench bench, Contestant contestant, WorkerJvm holder, WorkerJvm waiter, int waiters,
+			Figure figure) {
+		bench.flush();
+		holder.hold("waited");
+		waiter.await("waited", waiters);
+		Pauses.pause(SETTLE_MILLIS / 3);
 		long released = holder.release();
-		bench.results().add(Figure.DRAIN, contestant, waiters, (waiter.drained() - released) / 1000.0);
+		bench.results().add(figure, contestant, waiters, (waiter.drained() - released) / 1000.0);
 	}
 
 }

@@ -8,8 +8,6 @@ import java.util.List;
  */
 final class WarmUp {
 
-	private static final int MOST_ROUNDS = 8;
-
 	// Of the time of a round, in which a compiler may still work.
 	private static final double RESTING = 0.1;
 
@@ -62,7 +60,7 @@ final class WarmUp {
 
 	private void untilCompiled(List<WorkerJvm> jvms, Runnable round) {
 		long compiled = compiledMillis(jvms);
-		for (int i = 0; i < MOST_ROUNDS; i++) {
+		for (int i = 0; i < this.bench.options().warmUps(); i++) {
 			long before = compiled;
 			round.run();
 			compiled = awaitCompiled(jvms);

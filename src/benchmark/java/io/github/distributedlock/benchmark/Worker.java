@@ -7,6 +7,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -104,10 +105,12 @@ final class Worker {
 	private void await(String key, int waiters) throws InterruptedException {
 		List<Thread> threads = new ArrayList<>();
 		CountDownLatch started = new CountDownLatch(waiters);
+		AtomicLong last = new AtomicLong();
 		for (Mutex mutex : mutexes(key, waiters)) {
 			Thread thread = new Thread(() -> {
 				started.countDown();
 				mutex.lock();
+				last.set(micros());
 				mutex.unlock();
 			});
 			thread.start();
@@ -118,7 +121,7 @@ final class Worker {
 		for (Thread thread : threads) {
 			thread.join();
 		}
-		System.out.println("drained " + micros());
+		System.out.println("drained " + last);
 	}
 
 	private void keep(int count) {

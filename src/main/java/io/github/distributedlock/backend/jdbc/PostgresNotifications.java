@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
@@ -189,7 +190,9 @@ final class PostgresNotifications implements AutoCloseable {
 		PGConnection postgres = session.connection().unwrap(PGConnection.class);
 		session.execute("listen " + this.wakeUp);
 		wake();
-		boolean comeThrough = postgres.getNotifications(this.timeout).length > 0;
+		// A pooler's session may bring those that others have listened to.
+		boolean comeThrough = Stream.of(postgres.getNotifications(this.timeout))
+			.anyMatch((notification) -> notification.getName().equals(this.wakeUp));
 		if (comeThrough) {
 			receive(session, postgres, this.deaf);
 		}

@@ -57,6 +57,14 @@ record Row(String owner, State state, long end, long fencing, List<String> waite
 				&& !(before.state == State.RESERVATION && before.owner.equals(this.owner));
 	}
 
+	/**
+	 * Whether the key was given to another owner, or for longer, since another row of it
+	 * was read.
+	 */
+	boolean isGrantSince(Row before) {
+		return this.state != State.RESERVATION && (!this.owner.equals(before.owner) || this.end > before.end);
+	}
+
 	private boolean has(String owner, State state) {
 		return !isFree() && this.state == state && this.owner.equals(owner);
 	}

@@ -29,8 +29,8 @@ record Session(Connection connection, Statements sql) {
 	boolean acquire(Claim claim) throws SQLException {
 		long lease = Row.micros(claim.lease());
 		Object key = bind(claim.key());
-		return (this.sql.platform == Platform.POSTGRESQL)
-				? changes(this.sql.acquire, claim.owner(), lease, key, claim.owner(), lease, claim.owner())
+		return (this.sql.platform == Platform.POSTGRESQL) ? changes(this.sql.acquire, claim.owner(), lease, key, key,
+				claim.owner(), claim.owner(), lease, claim.owner())
 				: changes(this.sql.acquire, claim.owner(), lease, key, claim.owner());
 	}
 
@@ -107,15 +107,12 @@ record Session(Connection connection, Statements sql) {
 		Object[] values = { after.owner(), after.state().name(), after.end(), after.fencing(), waiters,
 				before.version(), bound };
 		if (this.sql.platform != Platform.POSTGRESQL || !after.isReservedSince(before)) {
-			return changes(this.sql.change, values);
+			return changes(after.isGrantSince(before) ? this.sql.grant : this.sql.change, values);
 		}
 		List<Object> notifying = new ArrayList<>(List.of(values));
 		notifying.add(PostgresNotifications.channel(this.sql.table, after.owner()));
 		notifying.add(after.owner() + " " + key);
-		try (PreparedStatement statement = prepare(this.sql.changeAndNotify, notifying.toArray());
-				ResultSet changed = statement.executeQuery()) {
-			return changed.next();
-		}
+		return changes(this.sql.changeAndNotify, notifying.toArray());
 	}
 
 	/**
@@ -150,7 +147,7 @@ record Session(Connection connection, Statements sql) {
 
 	private boolean changes(String statement, Object... values) throws SQLException {
 		try (PreparedStatement prepared = prepare(statement, values)) {
-			return prepared.executeUpdate() > 0;
+			return prepared.execute() ? prepared.getResultSet().next() : prepared.getUpdateCount() > 0;
 		}
 	}
 

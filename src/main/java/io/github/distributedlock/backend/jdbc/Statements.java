@@ -11,6 +11,13 @@ final class Statements {
 
 	private static final String COLUMNS = "owner, state, ends_at, fencing_token, waiters, version, lock_key";
 
+	/**
+	 * Commits without waiting for the disk. A change that gives nobody the key may get
+	 * lost with the server: then it stays with its last owner until the end of the lease.
+	 * It is on the disk before any change that is made after it.
+	 */
+	private static final String QUICKLY = "set_config('synchronous_commit', 'off', true)";
+
 	private static final String OWNED = " owner = ? and state = 'OWNER' and ends_at > NOW";
 
 	private static final String TAKE = " owner = ?, state = 'OWNER', ends_at = greatest(HELD.ends_at, NOW + ?), version = HELD.version + 1";
@@ -35,6 +42,14 @@ final class Statements {
 
 	final String insert;
 
+	/**
+	 * Gives the key to another owner, or for longer.
+	 */
+	final String grant;
+
+	/**
+	 * Changes something else.
+	 */
 	final String change;
 
 	/**
@@ -50,13 +65,15 @@ final class Statements {
 		this.platform = platform;
 		this.table = table;
 		boolean upserts = platform == Platform.POSTGRESQL;
-		this.acquire = text(upserts
-				? "insert into TABLE as held (" + COLUMNS + ") values (?, 'OWNER', NOW + ?, 0, '', NOW, ?)"
-						+ " on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN
-				: "update TABLE set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
+		this.acquire = text(
+				upserts ? "insert into TABLE as held (" + COLUMNS + ") select ?, 'OWNER', NOW + ?, 0, '', NOW, ?"
+				// One that is busy is not locked, which would cost a commit.
+						+ " where not exists (select 1 from TABLE as held where lock_key = ? and not" + IF_FREE_OR_OWN
+						+ ") on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN
+						: "update TABLE set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
 		this.release = text(
-				"update TABLE set ends_at = NOW, version = version + 1 where lock_key = ? and waiters = '' and"
-						+ OWNED);
+				"update TABLE set ends_at = NOW, version = version + 1 where lock_key = ? and waiters = '' and" + OWNED
+						+ (upserts ? " returning " + QUICKLY : ""));
 		this.leaveToExpire = text(
 				"update TABLE set state = 'EXPIRING', ends_at = NOW + ?, version = version + 1 where lock_key = ? and"
 						+ OWNED);
@@ -67,10 +84,11 @@ final class Statements {
 				+ " from (select 1 as one) always left join TABLE on lock_key = ?");
 		this.insert = text("insert into TABLE (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)"
 				+ (upserts ? " on conflict do nothing" : ""));
-		this.change = text("update TABLE set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
+		this.grant = text("update TABLE set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
 				+ " version = version + 1 where version = ? and lock_key = ?");
-		this.changeAndNotify = "with changed as (" + this.change
-				+ " returning lock_key) select pg_notify(?, ?) from changed";
+		this.change = this.grant + (upserts ? " returning " + QUICKLY : "");
+		this.changeAndNotify = "with changed as (" + this.grant + " returning lock_key) select pg_notify(?, ?), "
+				+ QUICKLY + " from changed";
 		this.readExpired = text("select lock_key, version from TABLE where ends_at < NOW - ?"
 				+ " and (fencing_token = 0 or ends_at < NOW - ?) limit " + MOST_EXPIRED);
 		this.deleteExpired = text("delete from TABLE where (lock_key, version) in (PAIRS)");

@@ -384,7 +384,7 @@ class JdbcLockBackendTests {
 				Connection connection = super.getConnection();
 				return wrap(Connection.class, connection, (method, result) -> method.equals("prepareStatement")
 						? wrap(PreparedStatement.class, result, (name, count) -> {
-							if (name.equals("executeUpdate") && once.getAndSet(false)) {
+							if (name.equals("execute") && once.getAndSet(false)) {
 								connection.abort(Runnable::run);
 								throw new SQLNonTransientConnectionException("The connection was cut", "08006");
 							}

@@ -2,10 +2,19 @@ package io.github.distributedlock.backend.jdbc;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.awaitility.Awaitility;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * A server of PostgreSQL, as safe as an installed one is.
@@ -16,7 +25,10 @@ final class Postgres implements AutoCloseable {
 
 	Postgres() {
 		try {
-			this.server = EmbeddedPostgres.builder().setServerConfig("fsync", "on").start();
+			this.server = EmbeddedPostgres.builder()
+				.setServerConfig("fsync", "on")
+				.setServerConfig("synchronous_commit", "on") // Off by default here.
+				.start();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -29,6 +41,47 @@ final class Postgres implements AutoCloseable {
 		config.setMaximumPoolSize(60);
 		config.setMinimumIdle(1);
 		return new HikariDataSource(config);
+	}
+
+	/**
+	 * Kills the server with all its processes, as a loss of power does, and starts it
+	 * again as it was.
+	 */
+	void killAndRestart() {
+		ProcessHandle postmaster = ProcessHandle.of(pid()).orElseThrow();
+		List<String> command = new ArrayList<>();
+		if (System.getProperty("user.name").equals("root")) {
+			command.addAll(List.of("unshare", "-U")); // As it was started: it refuses
+														// root.
+		}
+		command.add(postmaster.info().command().orElseThrow());
+		command.addAll(List.of(postmaster.info().arguments().orElseThrow()));
+		List<ProcessHandle> others = postmaster.descendants().toList();
+		postmaster.destroyForcibly();
+		others.forEach(ProcessHandle::destroyForcibly);
+		ProcessBuilder server = new ProcessBuilder(command).redirectErrorStream(true)
+			.redirectOutput(ProcessBuilder.Redirect.DISCARD);
+		AtomicReference<Process> started = new AtomicReference<>();
+		Awaitility.await().ignoreExceptions().until(() -> {
+			// It refuses to start while one of the others has not ended.
+			if (started.get() == null || !started.get().isAlive()) {
+				started.set(server.start());
+			}
+			try (Connection connection = this.server.getPostgresDatabase().getConnection()) {
+				return connection.isValid(1);
+			}
+		});
+	}
+
+	private long pid() {
+		String directory = new JdbcTemplate(this.server.getPostgresDatabase()).queryForObject("show data_directory",
+				String.class);
+		try (Stream<String> lines = Files.lines(Path.of(directory, "postmaster.pid"))) {
+			return Long.parseLong(lines.findFirst().orElseThrow());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	@Override

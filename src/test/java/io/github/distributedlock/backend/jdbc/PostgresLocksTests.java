@@ -135,6 +135,18 @@ class PostgresLocksTests {
 	}
 
 	@Test
+	void anAttemptOnABusyKeyChangesNothing() {
+		try (JdbcLockBackend store = backend(pool)) {
+			hold(store, "k", "a");
+			String next = "select pg_snapshot_xmax(pg_current_snapshot())::text";
+			String before = this.database.queryForObject(next, String.class);
+			assertThat(store.acquire(claim("k", "b")).acquired()).isFalse();
+			assertThat(this.database.queryForObject(next, String.class)).as("the next transaction that writes")
+				.isEqualTo(before);
+		}
+	}
+
+	@Test
 	void aConnectionThatTheServerEndsIsReplacedAndWaitersLearnIt() {
 		try (JdbcLockBackend store = backend(pool)) {
 			Ear ear = new Ear();

@@ -1,0 +1,25 @@
+package io.github.distributedlock.benchmark;
+
+/**
+ * The server that contestants share, with a connection to it.
+ */
+interface Store extends AutoCloseable {
+
+	int port();
+
+	/**
+	 * Leaves nothing behind that a contestant would find of another one.
+	 */
+	void flush();
+
+	ServerLoad load();
+
+	/**
+	 * What it is, with its version.
+	 */
+	String version();
+
+	@Override
+	void close();
+
+}

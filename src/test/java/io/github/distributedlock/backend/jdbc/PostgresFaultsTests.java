@@ -1,0 +1,389 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedlock.LockException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend.Listening;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.tck.Ear;
+import io.github.distributedlock.tck.History;
+import io.github.distributedlock.tck.HistoryChecker;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What a table of PostgreSQL promises while something breaks: no two hold a key at the
+ * same time, everybody gets it in the end, and no lock is left. JVMs that are killed or
+ * stopped are in {@link PostgresJvmsTests}; that a JVM's clock is never asked is in
+ * {@link JdbcLockBackendTests}.
+ */
+@Tag("faults")
+class PostgresFaultsTests {
+
+	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	private static final int ENGINES = 3;
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
+	@TempDir
+	private Path directory;
+
+	private Postgres server;
+
+	private HikariDataSource pool;
+
+	private JdbcTemplate database;
+
+	@BeforeEach
+	void start() {
+		this.server = new Postgres();
+		this.pool = this.server.pool();
+		this.database = new JdbcTemplate(this.pool);
+		this.database.execute(Platform.POSTGRESQL.schema("distributed_lock"));
+	}
+
+	@AfterEach
+	void stop() {
+		this.pool.close();
+		this.server.close();
+	}
+
+	// The server
+
+	@Test
+	void aLockOutlivesAServerThatIsKilled() {
+		try (JdbcLockBackend store = backend(this.pool); JdbcLockBackend other = backend(this.pool)) {
+			Ear ear = new Ear();
+			Listening listening = other.listen("b", ear);
+			Claim held = claim("b").fenced(true);
+			store.acquire(claim("a"));
+			other.acquireOrRegister(held);
+			store.release("k", "a:1");
+			ear.awaitWake("k");
+			long token = other.acquireOrRegister(held).fencingToken().orElseThrow();
+			this.server.killAndRestart();
+			Awaitility.await().until(() -> ear.resubscriptions() > 0 && listening.hears());
+			Awaitility.await().ignoreExceptions().until(() -> !store.acquire(claim("a")).acquired());
+			assertThat(other.release("k", held.owner())).as("still owned").isTrue();
+			assertThat(store.acquire(claim("a").fenced(true)).fencingToken().orElseThrow()).isGreaterThan(token);
+		}
+	}
+
+	@Test
+	void contendersOutliveAServerThatIsKilled() {
+		contend(this.pool, 40, (rounds) -> {
+			for (int kills = 1; kills <= 2; kills++) {
+				int before = rounds.get();
+				Awaitility.await().until(() -> rounds.get() > before + ENGINES);
+				this.server.killAndRestart();
+			}
+		});
+	}
+
+	// Connections
+
+	/**
+	 * Each time a statement has run, and nobody learns whether.
+	 */
+	@Test
+	void connectionsAreCutBeforeTheReply() throws IOException {
+		try (CuttingRelay relay = new CuttingRelay(this.server.server.getPort());
+				HikariDataSource relayed = pool(this.server.server.getJdbcUrl("postgres", "postgres")
+					.replace(":" + this.server.server.getPort() + "/", ":" + relay.port() + "/"))) {
+			contend(relayed, 60, (rounds) -> {
+				while (relay.cuts.get() < 30 && rounds.get() > 0) {
+					int before = relay.replies.get();
+					Awaitility.await().until(() -> relay.replies.get() > before + 20 || rounds.get() == 0);
+					relay.cutsNext = true;
+				}
+			});
+			assertThat(relay.cuts).hasValueGreaterThan(5);
+		}
+	}
+
+	/**
+	 * Each statement may come to another session of the server.
+	 */
+	@Test
+	void aPoolerLendsSessionsForOneStatement() throws SQLException {
+		try (Pooler pooler = new Pooler(this.pool)) {
+			contend(pooler, 5, (rounds) -> {
+			});
+			try (JdbcLockBackend store = backend(pooler)) {
+				Listening listening = store.listen("b", new Ear());
+				store.acquireOrRegister(claim("b"));
+				assertThat(listening.hears()).isFalse();
+			}
+		}
+	}
+
+	// Statements
+
+	@Test
+	void aRequestThatIsTheVictimOfADeadlockTriesAgain() throws SQLException {
+		try (Connection foreign = this.pool.getConnection();
+				JdbcLockBackend store = backend(this.pool);
+				LockEngine engine = LockEngine.builder(store).build()) {
+			JdbcTemplate other = new JdbcTemplate(new SingleConnectionDataSource(foreign, true));
+			engine.acquire(LockRequest.of("k")).close();
+			foreign.setAutoCommit(false);
+			other.execute("set local deadlock_timeout = '5min'"); // The other one is it.
+			other.execute("select * from distributed_lock for update");
+			CompletableFuture<Boolean> acquired = CompletableFuture.supplyAsync(() -> {
+				try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE))) {
+					return handle.isHeld();
+				}
+			}, this.threads);
+			Awaitility.await().until(() -> count("pg_locks where not granted") > 0);
+			other.execute("lock table distributed_lock in share row exclusive mode");
+			foreign.commit();
+			assertThat(Patience.get(acquired, "the lock")).isTrue();
+			Awaitility.await()
+				.until(() -> count("pg_stat_database where datname = current_database() and deadlocks > 0") > 0);
+		}
+		awaitNothingLeft();
+	}
+
+	// Contenders
+
+	/**
+	 * What disturbs the contenders, and learns how many rounds were done so far; 0 as
+	 * soon as all are done.
+	 */
+	private interface Fault {
+
+		void occur(AtomicInteger rounds);
+
+	}
+
+	private void contend(DataSource connections, int each, Fault fault) {
+		AtomicInteger rounds = new AtomicInteger(1);
+		Path file = this.directory.resolve("history");
+		try (History history = History.write(file)) {
+			List<CompletableFuture<Void>> contenders = IntStream.range(0, ENGINES)
+				.mapToObj((number) -> CompletableFuture.runAsync(() -> contend(connections, each, history, rounds),
+						this.threads))
+				.toList();
+			CompletableFuture<Void> all = CompletableFuture.allOf(contenders.toArray(CompletableFuture[]::new))
+				.whenComplete((nothing, failure) -> rounds.set(0));
+			fault.occur(rounds);
+			Patience.get(all, "all rounds");
+		}
+		assertThat(History.read(file)).hasSizeGreaterThanOrEqualTo(ENGINES * each);
+		HistoryChecker.assertExclusive(History.read(file));
+		awaitNothingLeft();
+	}
+
+	private static void contend(DataSource connections, int each, History history, AtomicInteger rounds) {
+		try (JdbcLockBackend store = backend(connections);
+				LockEngine engine = LockEngine.builder(store).watchdogTimeout(PostgresJvm.LEASE).build()) {
+			for (int done = 0; done < each;) {
+				try (LockHandle handle = engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE))) {
+					history.acquired(handle).end();
+					done++;
+					rounds.incrementAndGet();
+				}
+				catch (LockException ex) {
+					// The next round is another attempt.
+				}
+			}
+		}
+	}
+
+	private void awaitNothingLeft() {
+		Awaitility.await()
+			.ignoreExceptions()
+			.until(() -> count("distributed_lock where waiters <> '' or ends_at > " + Platform.POSTGRESQL.now) == 0);
+	}
+
+	private int count(String rows) {
+		Integer count = this.database.queryForObject("select count(*) from " + rows, Integer.class);
+		return (count != null) ? count : 0;
+	}
+
+	private static Claim claim(String instance) {
+		return Claim.of("k", instance + ":1", instance, LEASE);
+	}
+
+	private static JdbcLockBackend backend(DataSource connections) {
+		JdbcLockBackend backend = new JdbcLockBackend(connections,
+				JdbcLockSettings.defaults().commandTimeout(Patience.COMMAND));
+		Awaitility.await().ignoreExceptions().until(() -> {
+			backend.check();
+			return true;
+		});
+		return backend;
+	}
+
+	private static HikariDataSource pool(String url) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(url);
+		pool.setMinimumIdle(1);
+		return pool;
+	}
+
+	/**
+	 * Passes bytes between clients and a server, and now and then ends a connection when
+	 * it should pass a reply.
+	 */
+	private static final class CuttingRelay implements AutoCloseable {
+
+		private final ServerSocket door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+
+		private final List<Socket> sockets = new ArrayList<>();
+
+		private final AtomicInteger replies = new AtomicInteger();
+
+		private final AtomicInteger cuts = new AtomicInteger();
+
+		private volatile boolean cutsNext;
+
+		CuttingRelay(int server) throws IOException {
+			run(() -> {
+				while (true) {
+					Socket client = open(this.door.accept());
+					Socket to = open(new Socket(InetAddress.getLoopbackAddress(), server));
+					run(() -> pass(client, to, false));
+					run(() -> pass(to, client, true));
+				}
+			});
+		}
+
+		private interface Task {
+
+			void run() throws IOException;
+
+		}
+
+		private static void run(Task task) {
+			Thread thread = new Thread(() -> {
+				try {
+					task.run();
+				}
+				catch (IOException ex) {
+					// Closed.
+				}
+			}, "cutting-relay");
+			thread.setDaemon(true);
+			thread.start();
+		}
+
+		private synchronized Socket open(Socket socket) {
+			this.sockets.add(socket);
+			return socket;
+		}
+
+		private void pass(Socket from, Socket to, boolean replies) throws IOException {
+			try (from; to) {
+				InputStream in = from.getInputStream();
+				OutputStream out = to.getOutputStream();
+				byte[] bytes = new byte[8192];
+				for (int count = in.read(bytes); count >= 0; count = in.read(bytes)) {
+					if (replies) {
+						this.replies.incrementAndGet();
+						if (this.cutsNext) {
+							this.cutsNext = false;
+							this.cuts.incrementAndGet();
+							return;
+						}
+					}
+					out.write(bytes, 0, count);
+				}
+			}
+		}
+
+		int port() {
+			return this.door.getLocalPort();
+		}
+
+		@Override
+		public synchronized void close() throws IOException {
+			this.door.close();
+			for (Socket socket : this.sockets) {
+				socket.close();
+			}
+		}
+
+	}
+
+	/**
+	 * Connections of which each statement goes to the next of a few sessions.
+	 */
+	private static final class Pooler extends DelegatingDataSource implements AutoCloseable {
+
+		private final List<Connection> sessions = new ArrayList<>();
+
+		private final AtomicInteger next = new AtomicInteger();
+
+		Pooler(DataSource server) throws SQLException {
+			super(server);
+			for (int i = 0; i < 8; i++) {
+				this.sessions.add(server.getConnection());
+			}
+		}
+
+		@Override
+		public Connection getConnection() {
+			return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
+					(proxy, method, arguments) -> switch (method.getName()) {
+						case "close", "abort", "setNetworkTimeout" -> null;
+						default -> {
+							Connection session = this.sessions.get(this.next.getAndIncrement() % this.sessions.size());
+							synchronized (session) {
+								try {
+									yield method.invoke(session, arguments);
+								}
+								catch (InvocationTargetException ex) {
+									throw ex.getCause();
+								}
+							}
+						}
+					});
+		}
+
+		@Override
+		public void close() throws SQLException {
+			for (Connection session : this.sessions) {
+				session.close();
+			}
+		}
+
+	}
+
+}
