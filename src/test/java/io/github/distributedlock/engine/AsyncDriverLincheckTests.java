@@ -55,7 +55,7 @@ public class AsyncDriverLincheckTests {
 
 	@Test
 	void nothingIsMissed() {
-		Interleavings.of(3, 2).check(AsyncDriverLincheckTests.class);
+		Interleavings.check(Interleavings.of(3, 2), AsyncDriverLincheckTests.class);
 	}
 
 	@Operation

@@ -60,7 +60,7 @@ public class CollectedHoldLincheckTests {
 
 	@Test
 	void aLossIsToldOnce() {
-		Interleavings.of(2, 2).check(CollectedHoldLincheckTests.class);
+		Interleavings.check(Interleavings.of(2, 2), CollectedHoldLincheckTests.class);
 	}
 
 	@Operation

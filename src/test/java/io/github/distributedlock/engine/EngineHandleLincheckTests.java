@@ -74,7 +74,7 @@ public class EngineHandleLincheckTests {
 
 	@Test
 	void endsOnce() {
-		Interleavings.of(3, 2).check(EngineHandleLincheckTests.class);
+		Interleavings.check(Interleavings.of(3, 2), EngineHandleLincheckTests.class);
 	}
 
 	@Operation

@@ -63,7 +63,7 @@ public class GrantLincheckTests {
 
 	@Test
 	void noGrantIsLostAndNoneIsHeldTwice() {
-		Interleavings.of(3, 3).check(GrantLincheckTests.class);
+		Interleavings.check(Interleavings.of(3, 3), GrantLincheckTests.class);
 	}
 
 	/**

@@ -63,7 +63,7 @@ public class HoldLincheckTests {
 
 	@Test
 	void stepsAreAtomic() {
-		Interleavings.of(3, 3).check(HoldLincheckTests.class);
+		Interleavings.check(Interleavings.of(3, 3), HoldLincheckTests.class);
 	}
 
 	private Hold hold() {

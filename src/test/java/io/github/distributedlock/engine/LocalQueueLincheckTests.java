@@ -35,7 +35,7 @@ public class LocalQueueLincheckTests {
 
 	@Test
 	void queuesAreServedInOrder() {
-		Interleavings.of(3, 4).sequentialSpecification(Line.class).check(LocalQueueLincheckTests.class);
+		Interleavings.check(Interleavings.of(3, 4).sequentialSpecification(Line.class), LocalQueueLincheckTests.class);
 	}
 
 	@Operation

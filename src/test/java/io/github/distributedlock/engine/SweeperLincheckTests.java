@@ -26,7 +26,7 @@ public class SweeperLincheckTests {
 
 	@Test
 	void everyTaskIsRun() {
-		Interleavings.of(2, 3).check(SweeperLincheckTests.class);
+		Interleavings.check(Interleavings.of(2, 3), SweeperLincheckTests.class);
 	}
 
 	@Operation

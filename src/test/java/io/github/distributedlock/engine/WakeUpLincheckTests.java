@@ -52,7 +52,7 @@ public class WakeUpLincheckTests {
 
 	@Test
 	void noWakeUpIsLost() {
-		Interleavings.of(3, 3).check(WakeUpLincheckTests.class);
+		Interleavings.check(Interleavings.of(3, 3), WakeUpLincheckTests.class);
 	}
 
 	/**

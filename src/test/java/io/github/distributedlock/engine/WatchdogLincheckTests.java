@@ -42,7 +42,7 @@ public class WatchdogLincheckTests {
 
 	@Test
 	void everyGuardedHoldHasAnAlarm() {
-		Interleavings.of(2, 2).check(WatchdogLincheckTests.class);
+		Interleavings.check(Interleavings.of(2, 2), WatchdogLincheckTests.class);
 	}
 
 	/**

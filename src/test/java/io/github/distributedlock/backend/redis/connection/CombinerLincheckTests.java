@@ -26,7 +26,7 @@ class CombinerLincheckTests {
 	@ParameterizedTest
 	@ValueSource(classes = { OneWire.class, TwoWires.class })
 	void eachThreadGetsItsReply(Class<?> wires) {
-		Interleavings.of(2, 2).invocationsPerIteration(1_000).check(wires);
+		Interleavings.check(Interleavings.of(2, 2).invocationsPerIteration(1_000), wires);
 	}
 
 	@Param(name = "thread", gen = ThreadIdGen.class)
