@@ -136,7 +136,7 @@ record Session(Connection connection, Statements sql) {
 	}
 
 	private static String pairs(String statement, int count) {
-		return statement.replace("PAIRS", String.join(", ", Collections.nCopies(count, "(?, ?)")));
+		return statement.replace("{pairs}", String.join(", ", Collections.nCopies(count, "(?, ?)")));
 	}
 
 	boolean execute(String statement) throws SQLException {

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -90,11 +91,13 @@ class JdbcLockBackendTests {
 	}
 
 	@Test
-	void connectionsThatJoinTransactionsAreRefused() {
-		assertThatThrownBy(() -> backend(new TransactionAwareDataSourceProxy(this.pool)))
-			.isInstanceOf(IllegalArgumentException.class)
-			.hasMessageContaining("TransactionAwareDataSourceProxy")
-			.hasMessageContaining("target data source");
+	void connectionsThatJoinTransactionsAreRefusedAlsoInsideAnotherProxy() {
+		DataSource joining = new TransactionAwareDataSourceProxy(this.pool);
+		for (DataSource each : List.of(joining, new DelegatingDataSource(joining))) {
+			assertThatThrownBy(() -> backend(each)).isInstanceOf(IllegalArgumentException.class)
+				.hasMessageContaining("TransactionAwareDataSourceProxy")
+				.hasMessageContaining("target data source");
+		}
 	}
 
 	@Test
@@ -242,11 +245,12 @@ class JdbcLockBackendTests {
 		this.backend.check();
 	}
 
-	@Test
-	void theTableMayLieInASchema() {
+	@ParameterizedTest
+	@ValueSource(strings = { "shop.locks", "KNOWN_LOCK_PAIRS", "TABLE_HELD" })
+	void theTableMayHaveAnyName(String table) {
 		this.database.execute("create schema if not exists shop");
-		this.database.execute(Platform.H2.schema("shop.locks"));
-		try (JdbcLockBackend store = new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table("shop.locks"))) {
+		this.database.execute(Platform.H2.schema(table));
+		try (JdbcLockBackend store = new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table(table))) {
 			store.check();
 			for (int i = 0; i < 2; i++) {
 				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
