@@ -118,6 +118,8 @@ final class JdbcStore implements DisposableBean {
 			pool.setReadOnly(false);
 			pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 			pool.setConnectionTimeout(Math.max(250, settings.commandTimeout().toMillis()));
+			// So that several dead connections are replaced within one command timeout.
+			pool.setValidationTimeout(250);
 			// A database that is down is no reason not to start, and listening no leak.
 			pool.setInitializationFailTimeout(-1);
 			pool.setLeakDetectionThreshold(0);

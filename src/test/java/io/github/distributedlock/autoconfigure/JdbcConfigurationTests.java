@@ -1,10 +1,12 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
+import javax.management.ObjectName;
 import javax.sql.DataSource;
 
 import io.github.distributedlock.DistributedLock;
@@ -144,6 +146,17 @@ class JdbcConfigurationTests {
 			assertThat(pools()).hasSize(1);
 		});
 		Awaitility.await("the end of the pool").until(() -> pools().isEmpty());
+	}
+
+	@Test
+	void theirPoolLooksAtSeveralDeadConnectionsWithinOneCommandTimeout() {
+		inFile(ALWAYS, "spring.datasource.hikari.register-mbeans=true").run((context) -> {
+			context.getBean(DistributedLock.class).acquire("k").close();
+			assertThat(ManagementFactory.getPlatformMBeanServer()
+				.getAttribute(new ObjectName("com.zaxxer.hikari:type=PoolConfig (distributed-lock)"),
+						"ValidationTimeout"))
+				.isEqualTo(250L);
+		});
 	}
 
 	@ParameterizedTest
