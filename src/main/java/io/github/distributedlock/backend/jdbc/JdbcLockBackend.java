@@ -202,8 +202,10 @@ public final class JdbcLockBackend implements LockBackend {
 		Set<Renewal> owned = new HashSet<>();
 		renewals.stream()
 			.collect(Collectors.groupingBy(Renewal::lease))
-			.forEach((lease, same) -> owned
-				.addAll(this.renewals.run("renew " + same.size() + " locks", (session) -> session.renew(same, lease))));
+			.forEach((lease,
+					same) -> owned.addAll(this.renewals.run(
+							"renew " + same.size() + " locks, of which one is '" + same.get(0).key() + "'",
+							(session) -> session.renew(same, lease))));
 		return renewals.stream().map(owned::contains).toList();
 	}
 

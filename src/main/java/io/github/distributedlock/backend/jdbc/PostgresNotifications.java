@@ -77,7 +77,7 @@ final class PostgresNotifications implements AutoCloseable {
 	private volatile boolean listening;
 
 	/**
-	 * Whether the last attempt to listen has failed.
+	 * Whether the last attempt to listen has failed, or there will be none.
 	 */
 	private volatile boolean deaf;
 
@@ -89,6 +89,7 @@ final class PostgresNotifications implements AutoCloseable {
 		this.connections = connections;
 		this.table = settings.table();
 		this.timeout = Math.toIntExact(settings.commandTimeout().toMillis());
+		this.deaf = !settings.notifications();
 		this.wakeUp = channel(this.table, UUID.randomUUID().toString());
 	}
 
@@ -108,7 +109,9 @@ final class PostgresNotifications implements AutoCloseable {
 
 			@Override
 			public boolean isKnown() {
-				return PostgresNotifications.this.deaf || hears();
+				Statements statements = PostgresNotifications.this.connections.statements();
+				return PostgresNotifications.this.deaf || hears()
+						|| (statements != null && statements.platform != Platform.POSTGRESQL);
 			}
 
 			@Override
