@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Map;
 
 import javax.management.ObjectName;
 import javax.sql.DataSource;
@@ -30,6 +31,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -132,6 +134,17 @@ class JdbcConfigurationTests {
 					.containsExactly(handle.owner());
 			}
 		});
+	}
+
+	@Test
+	void aDataSourceThatLeadsToSeveralDatabasesIsToBeNamed() {
+		ApplicationContextRunner routing = Contexts.inDatabase().withUserConfiguration(Routing.class);
+		routing.run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.hasMessageContaining("leads to several databases")
+			.hasMessageContaining("distributed-lock.jdbc.data-source"));
+		routing.withPropertyValues("distributed-lock.jdbc.data-source=dataSource", ALWAYS)
+			.run((context) -> context.getBean(DistributedLock.class).acquire("k").close());
 	}
 
 	@Test
@@ -263,6 +276,26 @@ class JdbcConfigurationTests {
 		@Bean
 		DataSource right() {
 			return new DriverManagerDataSource("jdbc:h2:mem:right;DB_CLOSE_DELAY=-1");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Routing {
+
+		@Bean
+		DataSource dataSource() {
+			AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+
+				@Override
+				protected Object determineCurrentLookupKey() {
+					return "tenant";
+				}
+
+			};
+			routing.setTargetDataSources(
+					Map.of("tenant", new DriverManagerDataSource("jdbc:h2:mem:tenant;DB_CLOSE_DELAY=-1")));
+			return routing;
 		}
 
 	}
