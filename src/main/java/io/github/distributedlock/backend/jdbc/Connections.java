@@ -58,7 +58,7 @@ final class Connections {
 			return dataSource.isWrapperFor(Class.forName(JOINS_TRANSACTIONS));
 		}
 		catch (ClassNotFoundException | SQLException | RuntimeException | LinkageError ex) {
-			return false; // One that cannot say what it wraps is no proxy of Spring.
+			return false; // Without Spring, or of a driver that cannot say.
 		}
 	}
 

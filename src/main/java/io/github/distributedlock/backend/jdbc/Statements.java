@@ -72,8 +72,8 @@ final class Statements {
 						+ ") on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN
 						: "update {table} set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
 		this.release = text(
-				"update {table} set ends_at = {now}, version = version + 1 where lock_key = ? and waiters = '' and" + OWNED
-						+ (upserts ? " returning " + QUICKLY : ""));
+				"update {table} set ends_at = {now}, version = version + 1 where lock_key = ? and waiters = '' and"
+						+ OWNED + (upserts ? " returning " + QUICKLY : ""));
 		this.leaveToExpire = text(
 				"update {table} set state = 'EXPIRING', ends_at = {now} + ?, version = version + 1 where lock_key = ? and"
 						+ OWNED);
