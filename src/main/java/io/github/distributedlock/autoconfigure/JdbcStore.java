@@ -5,6 +5,7 @@ import java.util.Objects;
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Jdbc;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
@@ -18,7 +19,9 @@ import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 import static io.github.distributedlock.autoconfigure.DistributedLockProperties.checked;
 
@@ -53,11 +56,22 @@ final class JdbcStore implements DisposableBean {
 	}
 
 	static DataSource dataSource(Jdbc jdbc, ListableBeanFactory beanFactory) {
-		return Stores.bean(DataSource.class, "distributed-lock.jdbc.data-source", jdbc.dataSource(), beanFactory,
+		DataSource found = Stores.bean(DataSource.class, "distributed-lock.jdbc.data-source", jdbc.dataSource(),
+				beanFactory,
 				"Locks are kept in a database (distributed-lock.backend=jdbc), but the application has no DataSource"
 						+ " bean.",
-				"Set spring.datasource.url, so that Spring Boot defines one, or define a DataSource or a LockBackend"
-						+ " bean yourself.");
+				"Set spring.datasource.url, so that Spring Boot defines one, or define a DataSource bean"
+						+ " yourself.");
+		if (withoutTransactions(found) instanceof AbstractRoutingDataSource
+				&& !StringUtils.hasText(jdbc.dataSource())) {
+			throw LockBackendException
+				.of("The DataSource of the application leads to several databases: each renewal of a lock, on a thread"
+						+ " of its own, could be in another one")
+				.remedy("define a DataSource that leads to one, and name it by distributed-lock.jdbc.data-source")
+				.notCarriedOut(true)
+				.build();
+		}
+		return found;
 	}
 
 	private static int requireEnough(int size) {
@@ -118,6 +132,8 @@ final class JdbcStore implements DisposableBean {
 			pool.setReadOnly(false);
 			pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
 			pool.setConnectionTimeout(Math.max(250, settings.commandTimeout().toMillis()));
+			// So that several dead connections are replaced within one command timeout.
+			pool.setValidationTimeout(250);
 			// A database that is down is no reason not to start, and listening no leak.
 			pool.setInitializationFailTimeout(-1);
 			pool.setLeakDetectionThreshold(0);

@@ -18,6 +18,8 @@ import org.springframework.boot.sql.init.DatabaseInitializationSettings;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.DatabasePopulatorUtils;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.ScriptException;
@@ -80,6 +82,9 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 				return;
 			}
 			catch (ScriptException ex) {
+				if (isThere()) {
+					return;
+				}
 				if (attempt == ATTEMPTS) {
 					throw LockBackendException
 						.of("The table of the locks cannot be created: "
@@ -91,6 +96,19 @@ final class TableInitializer extends DataSourceScriptDatabaseInitializer {
 						.build();
 				}
 			}
+		}
+	}
+
+	/**
+	 * A user without the right to create is refused also if there is nothing to create.
+	 */
+	private boolean isThere() {
+		try {
+			new JdbcTemplate(getDataSource()).execute("select 1 from " + this.table + " where 1 = 0");
+			return true;
+		}
+		catch (DataAccessException ex) {
+			return false;
 		}
 	}
 

@@ -1,10 +1,13 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Map;
 
+import javax.management.ObjectName;
 import javax.sql.DataSource;
 
 import io.github.distributedlock.DistributedLock;
@@ -28,6 +31,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
@@ -133,6 +137,17 @@ class JdbcConfigurationTests {
 	}
 
 	@Test
+	void aDataSourceThatLeadsToSeveralDatabasesIsToBeNamed() {
+		ApplicationContextRunner routing = Contexts.inDatabase().withUserConfiguration(Routing.class);
+		routing.run((context) -> assertThat(context).getFailure()
+			.rootCause()
+			.hasMessageContaining("leads to several databases")
+			.hasMessageContaining("distributed-lock.jdbc.data-source"));
+		routing.withPropertyValues("distributed-lock.jdbc.data-source=dataSource", ALWAYS)
+			.run((context) -> context.getBean(DistributedLock.class).acquire("k").close());
+	}
+
+	@Test
 	void theLocksHaveConnectionsOfTheirOwn() {
 		inFile(ALWAYS, "spring.datasource.hikari.maximum-pool-size=1").run((context) -> {
 			DataSource dataSource = context.getBean(DataSource.class);
@@ -144,6 +159,17 @@ class JdbcConfigurationTests {
 			assertThat(pools()).hasSize(1);
 		});
 		Awaitility.await("the end of the pool").until(() -> pools().isEmpty());
+	}
+
+	@Test
+	void theirPoolLooksAtSeveralDeadConnectionsWithinOneCommandTimeout() {
+		inFile(ALWAYS, "spring.datasource.hikari.register-mbeans=true").run((context) -> {
+			context.getBean(DistributedLock.class).acquire("k").close();
+			assertThat(ManagementFactory.getPlatformMBeanServer()
+				.getAttribute(new ObjectName("com.zaxxer.hikari:type=PoolConfig (distributed-lock)"),
+						"ValidationTimeout"))
+				.isEqualTo(250L);
+		});
 	}
 
 	@ParameterizedTest
@@ -250,6 +276,26 @@ class JdbcConfigurationTests {
 		@Bean
 		DataSource right() {
 			return new DriverManagerDataSource("jdbc:h2:mem:right;DB_CLOSE_DELAY=-1");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Routing {
+
+		@Bean
+		DataSource dataSource() {
+			AbstractRoutingDataSource routing = new AbstractRoutingDataSource() {
+
+				@Override
+				protected Object determineCurrentLookupKey() {
+					return "tenant";
+				}
+
+			};
+			routing.setTargetDataSources(
+					Map.of("tenant", new DriverManagerDataSource("jdbc:h2:mem:tenant;DB_CLOSE_DELAY=-1")));
+			return routing;
 		}
 
 	}

@@ -20,7 +20,11 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
+import org.springframework.jdbc.core.JdbcTemplate;
+
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Tests for {@link TableInitializer} on PostgreSQL, which refuses to create one table
@@ -62,8 +66,20 @@ class TableInitializerTests {
 			.run((context) -> assertThat(context).hasNotFailed()))).isEmpty();
 	}
 
+	@Test
+	void aTableThatIsThereNeedsNoRightToCreate() {
+		initialize("given");
+		new JdbcTemplate(postgres.getPostgresDatabase()).execute("create role app login; grant select on given to app");
+		assertThatCode(() -> initialize("given", postgres.getDatabase("app", "postgres"))).doesNotThrowAnyException();
+		assertThatThrownBy(() -> initialize("other", postgres.getDatabase("app", "postgres")))
+			.hasMessageContaining("The table of the locks cannot be created");
+	}
+
 	private static void initialize(String table) {
-		DataSource dataSource = postgres.getPostgresDatabase();
+		initialize(table, postgres.getPostgresDatabase());
+	}
+
+	private static void initialize(String table, DataSource dataSource) {
 		new TableInitializer(dataSource, new Jdbc(null, table, InitializeSchema.ALWAYS, Duration.ofSeconds(2), 6, true))
 			.initializeDatabase();
 	}

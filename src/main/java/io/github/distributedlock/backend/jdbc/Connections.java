@@ -44,14 +44,22 @@ final class Connections {
 	}
 
 	Connections(DataSource dataSource, JdbcLockSettings settings) {
-		for (Class<?> type = dataSource.getClass(); type != null; type = type.getSuperclass()) {
-			if (type.getName().equals(JOINS_TRANSACTIONS)) {
-				throw new IllegalArgumentException("A lock must not be part of the caller's transaction, as one on a "
-						+ type.getSimpleName() + " is: give its target data source instead");
-			}
+		if (joinsTransactions(dataSource)) {
+			throw new IllegalArgumentException("A lock must not be part of the caller's transaction, as one on a"
+					+ " TransactionAwareDataSourceProxy is, also inside another proxy: give its target data source"
+					+ " instead (distributed-lock.jdbc.data-source)");
 		}
 		this.dataSource = dataSource;
 		this.settings = settings;
+	}
+
+	private static boolean joinsTransactions(DataSource dataSource) {
+		try {
+			return dataSource.isWrapperFor(Class.forName(JOINS_TRANSACTIONS));
+		}
+		catch (ClassNotFoundException | SQLException | RuntimeException | LinkageError ex) {
+			return false; // Without Spring, or of a driver that cannot say.
+		}
 	}
 
 	/**
@@ -89,7 +97,7 @@ final class Connections {
 			end(connection, true);
 			throw SqlFailures.notConnected(ex);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			end(connection, false);
 			throw ex;
 		}
@@ -181,7 +189,10 @@ final class Connections {
 
 		private final int timeout;
 
-		private boolean broken;
+		/**
+		 * Whether it must not be used again.
+		 */
+		boolean broken;
 
 		private Borrowed(Connection connection) throws SQLException {
 			this.session = new Session(connection, Connections.this.statements(connection));

@@ -200,10 +200,10 @@ public final class JdbcLockBackend implements LockBackend {
 	@Override
 	public List<Boolean> renew(List<Renewal> renewals) {
 		Set<Renewal> owned = new HashSet<>();
-		renewals.stream()
-			.collect(Collectors.groupingBy(Renewal::lease))
-			.forEach((lease, same) -> owned
-				.addAll(this.renewals.run("renew " + same.size() + " locks", (session) -> session.renew(same, lease))));
+		renewals.stream().collect(Collectors.groupingBy(Renewal::lease)).forEach((lease, same) -> {
+			String step = "renew " + same.size() + " locks, of which one is '" + same.get(0).key() + "'";
+			owned.addAll(this.renewals.run(step, (session) -> session.renew(same, lease)));
+		});
 		return renewals.stream().map(owned::contains).toList();
 	}
 

@@ -22,6 +22,7 @@ import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Listens to PostgreSQL on a connection and a thread of its own, from the first
@@ -66,12 +67,17 @@ final class PostgresNotifications implements AutoCloseable {
 	private final String wakeUp;
 
 	/**
-	 * The instances that hear; empty while the connection does not listen.
+	 * The instances that hear.
 	 */
 	private volatile Set<String> heard = Set.of();
 
 	/**
-	 * Whether the last attempt to listen has failed.
+	 * Whether the connection listens at least to what wakes the thread.
+	 */
+	private volatile boolean listening;
+
+	/**
+	 * Whether the last attempt to listen has failed, or there will be none.
 	 */
 	private volatile boolean deaf;
 
@@ -83,6 +89,7 @@ final class PostgresNotifications implements AutoCloseable {
 		this.connections = connections;
 		this.table = settings.table();
 		this.timeout = Math.toIntExact(settings.commandTimeout().toMillis());
+		this.deaf = !settings.notifications();
 		this.wakeUp = channel(this.table, UUID.randomUUID().toString());
 	}
 
@@ -102,7 +109,9 @@ final class PostgresNotifications implements AutoCloseable {
 
 			@Override
 			public boolean isKnown() {
-				return PostgresNotifications.this.deaf || hears();
+				Statements statements = PostgresNotifications.this.connections.statements();
+				return PostgresNotifications.this.deaf || hears()
+						|| (statements != null && statements.platform != Platform.POSTGRESQL);
 			}
 
 			@Override
@@ -121,7 +130,7 @@ final class PostgresNotifications implements AutoCloseable {
 		if (this.heard.contains(instance) || !this.listeners.containsKey(instance)) {
 			return;
 		}
-		if (!this.heard.isEmpty()) {
+		if (this.listening) {
 			wake();
 		}
 		begin();
@@ -157,6 +166,7 @@ final class PostgresNotifications implements AutoCloseable {
 		try {
 			this.heard = instances;
 			this.deaf = deaf;
+			this.listening = !deaf;
 			this.changed.signalAll();
 		}
 		finally {
@@ -170,14 +180,22 @@ final class PostgresNotifications implements AutoCloseable {
 
 	private void run() {
 		while (!this.closed) {
-			int pause = PAUSE;
+			int pause;
 			try (Borrowed borrowed = this.connections.borrow()) {
+				borrowed.broken = true; // Nobody else may get one that listens.
 				pause = borrowed.run("listen for released locks", this::listen) ? PAUSE : LONGEST_PAUSE;
+				borrowed.broken = false;
 			}
-			catch (RuntimeException ex) {
-				logger.debug("Waiters of locks poll, since the connection for notifications has ended", ex);
+			catch (RuntimeException | LinkageError ex) {
+				// The classes of the driver may be hidden, and remain so.
+				pause = (ex instanceof LinkageError) ? LONGEST_PAUSE : PAUSE;
+				logger.atLevel((this.deaf || this.closed) ? Level.DEBUG : Level.WARN)
+					.setCause(ex)
+					.log("Waiters of locks poll, since there is no connection for notifications");
 			}
-			heard(Set.of(), true);
+			finally {
+				heard(Set.of(), true);
+			}
 			await(pause, () -> false);
 		}
 	}
@@ -189,6 +207,7 @@ final class PostgresNotifications implements AutoCloseable {
 	private boolean listen(Session session) throws SQLException {
 		PGConnection postgres = session.connection().unwrap(PGConnection.class);
 		session.execute("listen " + this.wakeUp);
+		this.listening = true;
 		wake();
 		// A pooler's session may bring those that others have listened to.
 		boolean comeThrough = Stream.of(postgres.getNotifications(this.timeout))
@@ -200,11 +219,12 @@ final class PostgresNotifications implements AutoCloseable {
 			logger.warn("Notifications of PostgreSQL do not arrive, so waiters of locks poll:"
 					+ " a pooler may lend connections to others between two transactions");
 		}
-		session.execute("unlisten *"); // Others may use the connection next.
+		session.execute("unlisten *");
 		return comeThrough;
 	}
 
 	private void receive(Session session, PGConnection postgres, boolean again) throws SQLException {
+		boolean missed = again;
 		while (!this.closed) {
 			Set<String> wanted = Set.copyOf(this.listeners.keySet());
 			for (String instance : wanted) {
@@ -212,10 +232,10 @@ final class PostgresNotifications implements AutoCloseable {
 					session.execute("listen " + channel(this.table, instance));
 				}
 			}
-			boolean missed = again && this.heard.isEmpty();
 			heard(wanted, false);
 			if (missed) {
 				this.listeners.values().forEach(ReleaseListener::onResubscribed);
+				missed = false;
 			}
 			PGNotification[] notifications = postgres.getNotifications(PULSE);
 			for (PGNotification notification : notifications) {
@@ -238,7 +258,7 @@ final class PostgresNotifications implements AutoCloseable {
 	@Override
 	public void close() {
 		this.closed = true;
-		boolean listens = !this.heard.isEmpty();
+		boolean listens = this.listening;
 		heard(Set.of(), true);
 		if (listens) {
 			try {

@@ -2,8 +2,11 @@ package io.github.distributedlock.backend.jdbc;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.stream.Stream;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import io.github.distributedlock.LockMode;
 import io.github.distributedlock.LockStatus;
@@ -24,11 +27,12 @@ import io.github.distributedlock.backend.Waiter;
  * @param state what the owner has, until the end
  * @param end when the key is free, in microseconds by the clock of the database
  * @param fencing the last fencing token, 0 if there was none
- * @param waiters the instances that wait, the oldest first
+ * @param waiters the instances that wait and are alive, the oldest first, and when each
+ * of them was last known to be, in microseconds by the clock of the database
  * @param version changes with each change of the row; {@link #ABSENT} if there is none
  * @param now when it was read, in microseconds by the clock of the database
  */
-record Row(String owner, State state, long end, long fencing, List<String> waiters, long version, long now) {
+record Row(String owner, State state, long end, long fencing, Map<String, Long> waiters, long version, long now) {
 
 	static final long ABSENT = -1;
 
@@ -37,8 +41,44 @@ record Row(String owner, State state, long end, long fencing, List<String> waite
 	 */
 	private static final Duration RESERVATION = JdbcLockBackend.LONGEST_POLL.plusMillis(100);
 
+	/**
+	 * A waiter that has not polled for so long has died.
+	 */
+	private static final long SILENCE = micros(Duration.ofSeconds(5));
+
+	/**
+	 * Not every poll writes that its waiter is alive.
+	 */
+	private static final long PULSE = micros(Duration.ofSeconds(1));
+
+	private static final Pattern WAITER = Pattern.compile("(\\S+)@(\\d+)");
+
 	static Row absent(long now) {
-		return new Row("", State.OWNER, now, 0, List.of(), ABSENT, now);
+		return new Row("", State.OWNER, now, 0, Map.of(), ABSENT, now);
+	}
+
+	/**
+	 * Reads the waiters that are alive.
+	 */
+	static Map<String, Long> waiters(String written, long now) {
+		Map<String, Long> alive = new LinkedHashMap<>();
+		WAITER.matcher(written)
+			.results()
+			.forEach((waiter) -> alive.put(waiter.group(1), Long.parseLong(waiter.group(2))));
+		alive.values().removeIf((time) -> !isWithin(SILENCE, time, now));
+		return alive;
+	}
+
+	// Also if the clock was set back.
+	private static boolean isWithin(long micros, long time, long now) {
+		return Math.abs(now - time) < micros;
+	}
+
+	String writtenWaiters() {
+		return this.waiters.entrySet()
+			.stream()
+			.map((waiter) -> waiter.getKey() + "@" + waiter.getValue())
+			.collect(Collectors.joining(" "));
 	}
 
 	boolean isFree() {
@@ -77,8 +117,8 @@ record Row(String owner, State state, long end, long fencing, List<String> waite
 		String instance = claim.instance();
 		boolean owned = isOwnedBy(claim.owner());
 		if (!isFree() && !owned && !has(instance, State.RESERVATION)) {
-			return (registers && !this.waiters.contains(instance))
-					? waiters(Stream.concat(this.waiters.stream(), Stream.of(instance)).toList()) : this;
+			return (registers && !isWithin(PULSE, this.waiters.getOrDefault(instance, 0L), this.now)) ? alive(instance)
+					: this;
 		}
 		long claimed = this.now + micros(claim.lease());
 		// The time, so that the token is greater also after the row was removed.
@@ -102,32 +142,43 @@ record Row(String owner, State state, long end, long fencing, List<String> waite
 		if (!isOwnedBy(owner)) {
 			return this;
 		}
-		List<String> others = without(next.instance());
+		Map<String, Long> others = without(next.instance());
 		Row free = free();
 		return (yields && !others.isEmpty()) ? free.waiters(others).reserve() : free;
 	}
 
 	Row withdraw(String instance) {
-		Row left = this.waiters.contains(instance) ? waiters(without(instance)) : this;
+		Row left = this.waiters.containsKey(instance) ? waiters(without(instance)) : this;
 		return has(instance, State.RESERVATION) ? left.free().reserve() : left.reserve();
 	}
 
 	private Row reserve() {
-		return (!isFree() || this.waiters.isEmpty()) ? this
-				: new Row(this.waiters.get(0), State.RESERVATION, this.now + micros(RESERVATION), this.fencing,
-						this.waiters.subList(1, this.waiters.size()), this.version, this.now);
+		if (!isFree() || this.waiters.isEmpty()) {
+			return this;
+		}
+		String next = this.waiters.keySet().iterator().next();
+		return new Row(next, State.RESERVATION, this.now + micros(RESERVATION), this.fencing, without(next),
+				this.version, this.now);
 	}
 
 	private Row free() {
 		return new Row(this.owner, State.OWNER, this.now, this.fencing, this.waiters, this.version, this.now);
 	}
 
-	private Row waiters(List<String> waiters) {
+	private Row alive(String instance) {
+		Map<String, Long> all = new LinkedHashMap<>(this.waiters);
+		all.put(instance, this.now);
+		return waiters(all);
+	}
+
+	private Row waiters(Map<String, Long> waiters) {
 		return new Row(this.owner, this.state, this.end, this.fencing, waiters, this.version, this.now);
 	}
 
-	private List<String> without(String instance) {
-		return this.waiters.stream().filter((waiter) -> !waiter.equals(instance)).toList();
+	private Map<String, Long> without(String instance) {
+		Map<String, Long> others = new LinkedHashMap<>(this.waiters);
+		others.remove(instance);
+		return others;
 	}
 
 	/**
@@ -142,7 +193,7 @@ record Row(String owner, State state, long end, long fencing, List<String> waite
 
 	LockStatus describe(String key) {
 		return LockStatus.of(key, isFree() ? List.of() : List.of(holder().describe(LockMode.EXCLUSIVE, left())),
-				this.waiters.stream().map((waiter) -> Waiter.exclusive(waiter).describe()).toList());
+				this.waiters.keySet().stream().map((waiter) -> Waiter.exclusive(waiter).describe()).toList());
 	}
 
 	private Holder holder() {

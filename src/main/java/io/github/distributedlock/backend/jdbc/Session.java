@@ -79,9 +79,8 @@ record Session(Connection connection, Statements sql) {
 			if (state == null) {
 				return Row.absent(now);
 			}
-			String waiters = row.getString(5);
 			return new Row(row.getString(1), State.valueOf(state), row.getLong(3), row.getLong(4),
-					waiters.isEmpty() ? List.of() : List.of(waiters.split(" ")), row.getLong(6), now);
+					Row.waiters(row.getString(5), now), row.getLong(6), now);
 		}
 	}
 
@@ -90,7 +89,7 @@ record Session(Connection connection, Statements sql) {
 	 * @return {@code false} if the row has changed since it was read
 	 */
 	boolean write(String key, Row before, Row after) throws SQLException {
-		String waiters = String.join(" ", after.waiters());
+		String waiters = after.writtenWaiters();
 		Object bound = bind(key);
 		if (before.version() == Row.ABSENT) {
 			try {
@@ -136,7 +135,7 @@ record Session(Connection connection, Statements sql) {
 	}
 
 	private static String pairs(String statement, int count) {
-		return statement.replace("PAIRS", String.join(", ", Collections.nCopies(count, "(?, ?)")));
+		return statement.replace("{pairs}", String.join(", ", Collections.nCopies(count, "(?, ?)")));
 	}
 
 	boolean execute(String statement) throws SQLException {

@@ -22,9 +22,9 @@ final class SqlFailures {
 
 	/**
 	 * The same for MySQL and MariaDB, whose SQLState is HY000: lock wait time-out,
-	 * deadlock, record changed, too many connections.
+	 * deadlock, record changed, too many connections, also of one user.
 	 */
-	private static final Set<Integer> PASSING_CODES = Set.of(1205, 1213, 1020, 1040);
+	private static final Set<Integer> PASSING_CODES = Set.of(1205, 1213, 1020, 1040, 1203, 1226);
 
 	/**
 	 * A server that has become a replica, or is read-only for another reason.
@@ -48,7 +48,7 @@ final class SqlFailures {
 	}
 
 	static boolean isDuplicate(SQLException failure) {
-		return state(failure).startsWith("23");
+		return state(failure).equals("23505") || failure.getErrorCode() == 1062;
 	}
 
 	/**
@@ -92,7 +92,7 @@ final class SqlFailures {
 		return LockBackendException
 			.of(LockException.printable("No connection for locks could be had: " + failure.getMessage()))
 			.remedy("check the database, and whether the pool is large enough")
-			.retryable(!isRefusal(failure))
+			.retryable(isPassing(failure) || !isRefusal(failure))
 			.notCarriedOut(true)
 			.cause(failure)
 			.build();

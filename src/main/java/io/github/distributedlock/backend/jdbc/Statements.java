@@ -18,11 +18,11 @@ final class Statements {
 	 */
 	private static final String QUICKLY = "set_config('synchronous_commit', 'off', true)";
 
-	private static final String OWNED = " owner = ? and state = 'OWNER' and ends_at > NOW";
+	private static final String OWNED = " owner = ? and state = 'OWNER' and ends_at > {now}";
 
-	private static final String TAKE = " owner = ?, state = 'OWNER', ends_at = greatest(HELD.ends_at, NOW + ?), version = HELD.version + 1";
+	private static final String TAKE = " owner = ?, state = 'OWNER', ends_at = greatest({held}ends_at, {now} + ?), version = {held}version + 1";
 
-	private static final String IF_FREE_OR_OWN = " (HELD.ends_at <= NOW or (HELD.owner = ? and HELD.state = 'OWNER'))";
+	private static final String IF_FREE_OR_OWN = " ({held}ends_at <= {now} or ({held}owner = ? and {held}state = 'OWNER'))";
 
 	final Platform platform;
 
@@ -66,47 +66,48 @@ final class Statements {
 		this.table = table;
 		boolean upserts = platform == Platform.POSTGRESQL;
 		this.acquire = text(
-				upserts ? "insert into TABLE as held (" + COLUMNS + ") select ?, 'OWNER', NOW + ?, 0, '', NOW, ?"
+				upserts ? "insert into {table} as held (" + COLUMNS + ") select ?, 'OWNER', {now} + ?, 0, '', {now}, ?"
 				// One that is busy is not locked, which would cost a commit.
-						+ " where not exists (select 1 from TABLE as held where lock_key = ? and not" + IF_FREE_OR_OWN
+						+ " where not exists (select 1 from {table} as held where lock_key = ? and not" + IF_FREE_OR_OWN
 						+ ") on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN
-						: "update TABLE set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
+						: "update {table} set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
 		this.release = text(
-				"update TABLE set ends_at = NOW, version = version + 1 where lock_key = ? and waiters = '' and" + OWNED
-						+ (upserts ? " returning " + QUICKLY : ""));
+				"update {table} set ends_at = {now}, version = version + 1 where lock_key = ? and waiters = '' and"
+						+ OWNED + (upserts ? " returning " + QUICKLY : ""));
 		this.leaveToExpire = text(
-				"update TABLE set state = 'EXPIRING', ends_at = NOW + ?, version = version + 1 where lock_key = ? and"
+				"update {table} set state = 'EXPIRING', ends_at = {now} + ?, version = version + 1 where lock_key = ? and"
 						+ OWNED);
-		String renewed = " where (lock_key, owner) in (PAIRS) and state = 'OWNER' and ends_at > NOW";
-		this.renew = text("update TABLE set ends_at = greatest(ends_at, NOW + ?), version = version + 1" + renewed);
-		this.readRenewed = text("select lock_key, owner from TABLE" + renewed);
-		this.read = text("select owner, state, ends_at, fencing_token, waiters, version, NOW"
-				+ " from (select 1 as one) always left join TABLE on lock_key = ?");
-		this.insert = text("insert into TABLE (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)"
+		String renewed = " where (lock_key, owner) in ({pairs}) and state = 'OWNER' and ends_at > {now}";
+		this.renew = text("update {table} set ends_at = greatest(ends_at, {now} + ?), version = version + 1" + renewed);
+		this.readRenewed = text("select lock_key, owner from {table}" + renewed);
+		this.read = text("select owner, state, ends_at, fencing_token, waiters, version, {now}"
+				+ " from (select 1 as one) always left join {table} on lock_key = ?");
+		this.insert = text("insert into {table} (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)"
 				+ (upserts ? " on conflict do nothing" : ""));
-		this.grant = text("update TABLE set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
+		this.grant = text("update {table} set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
 				+ " version = version + 1 where version = ? and lock_key = ?");
 		this.change = this.grant + (upserts ? " returning " + QUICKLY : "");
 		this.changeAndNotify = "with changed as (" + this.grant + " returning lock_key) select pg_notify(?, ?), "
 				+ QUICKLY + " from changed";
-		this.readExpired = text("select lock_key, version from TABLE where ends_at < NOW - ?"
-				+ " and (fencing_token = 0 or ends_at < NOW - ?) limit " + MOST_EXPIRED);
-		this.deleteExpired = text("delete from TABLE where (lock_key, version) in (PAIRS)");
+		this.readExpired = text("select lock_key, version from {table} where ends_at < {now} - ?"
+				+ " and (fencing_token = 0 or ends_at < {now} - ?) limit " + MOST_EXPIRED);
+		this.deleteExpired = text("delete from {table} where (lock_key, version) in ({pairs})");
 	}
 
 	/**
 	 * What needs each right and each column, and changes nothing.
 	 */
 	String[] probes() {
-		return new String[] { text("select " + COLUMNS + " from TABLE where 1 = 0"),
-				text("insert into TABLE (" + COLUMNS + ") select " + COLUMNS + " from TABLE where 1 = 0"),
-				text("update TABLE set version = version + 1 where 1 = 0"), text("delete from TABLE where 1 = 0") };
+		return new String[] { text("select " + COLUMNS + " from {table} where 1 = 0"),
+				text("insert into {table} (" + COLUMNS + ") select " + COLUMNS + " from {table} where 1 = 0"),
+				text("update {table} set version = version + 1 where 1 = 0"), text("delete from {table} where 1 = 0") };
 	}
 
+	// No name of a table has braces.
 	private String text(String template) {
-		return template.replace("HELD.", (this.platform == Platform.POSTGRESQL) ? "held." : "")
-			.replace("TABLE", this.table)
-			.replace("NOW", this.platform.now);
+		return template.replace("{held}", (this.platform == Platform.POSTGRESQL) ? "held." : "")
+			.replace("{table}", this.table)
+			.replace("{now}", this.platform.now);
 	}
 
 }

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -25,16 +26,20 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.Waiter;
 import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.tck.Ear;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -90,11 +95,13 @@ class JdbcLockBackendTests {
 	}
 
 	@Test
-	void connectionsThatJoinTransactionsAreRefused() {
-		assertThatThrownBy(() -> backend(new TransactionAwareDataSourceProxy(this.pool)))
-			.isInstanceOf(IllegalArgumentException.class)
-			.hasMessageContaining("TransactionAwareDataSourceProxy")
-			.hasMessageContaining("target data source");
+	void connectionsThatJoinTransactionsAreRefusedAlsoInsideAnotherProxy() {
+		DataSource joining = new TransactionAwareDataSourceProxy(this.pool);
+		for (DataSource each : List.of(joining, new DelegatingDataSource(joining))) {
+			assertThatThrownBy(() -> backend(each)).isInstanceOf(IllegalArgumentException.class)
+				.hasMessageContaining("TransactionAwareDataSourceProxy")
+				.hasMessageContaining("target data source");
+		}
 	}
 
 	@Test
@@ -178,6 +185,51 @@ class JdbcLockBackendTests {
 	}
 
 	@Test
+	void theDeadOfLongAgoReserveNothing() {
+		this.backend.acquire(claim("k", "a"));
+		this.backend.acquireOrRegister(claim("k", "dead"));
+		this.backend.acquireOrRegister(claim("k", "dead-too"));
+		silence(Duration.ofSeconds(3));
+		this.backend.acquireOrRegister(claim("k", "b"));
+		assertThat(this.backend.inspect("k").waiters()).hasSize(3);
+		silence(Duration.ofSeconds(3));
+		assertThat(this.backend.inspect("k").waiters()).extracting(LockStatus.Waiter::instance).containsExactly("b");
+		this.backend.release("k", OWNER);
+		assertThat(this.backend.acquire(claim("k", "b")).acquired()).isTrue();
+		this.backend.release("k", "b:1");
+		assertThat(this.backend.acquire(claim("k", "c")).acquired()).isTrue();
+	}
+
+	@Test
+	void aWaiterThatPollsKeepsItsPlaceAndSeldomWrites() {
+		this.backend.acquire(claim("k", "a"));
+		this.backend.acquireOrRegister(claim("k", "b"));
+		this.backend.acquireOrRegister(claim("k", "c"));
+		for (int i = 0; i < 3; i++) {
+			silence(Duration.ofSeconds(3));
+			this.backend.acquireOrRegister(claim("k", "c"));
+			this.backend.acquireOrRegister(claim("k", "b"));
+		}
+		Long before = this.database.queryForObject("select version from distributed_lock", Long.class);
+		this.backend.acquireOrRegister(claim("k", "b"));
+		assertThat(this.database.queryForObject("select version from distributed_lock", Long.class)).isEqualTo(before);
+		this.backend.release("k", OWNER);
+		assertThat(this.backend.acquireOrRegister(claim("k", "c")).acquired()).isFalse();
+		assertThat(this.backend.acquireOrRegister(claim("k", "b")).acquired()).isTrue();
+	}
+
+	/**
+	 * As if nobody had polled for some time.
+	 */
+	private void silence(Duration time) {
+		String waiters = this.database.queryForObject("select waiters from distributed_lock", String.class);
+		this.database.update("update distributed_lock set waiters = ?",
+				Pattern.compile("(?<=@)\\d+")
+					.matcher(waiters)
+					.replaceAll((polled) -> String.valueOf(Long.parseLong(polled.group()) - Row.micros(time))));
+	}
+
+	@Test
 	void aWaiterThatGivesUpLeavesItsTurnToTheNext() {
 		this.backend.acquire(claim("k", "a"));
 		this.backend.acquireOrRegister(claim("k", "b"));
@@ -242,11 +294,12 @@ class JdbcLockBackendTests {
 		this.backend.check();
 	}
 
-	@Test
-	void theTableMayLieInASchema() {
+	@ParameterizedTest
+	@ValueSource(strings = { "shop.locks", "KNOWN_LOCK_PAIRS", "TABLE_HELD" })
+	void theTableMayHaveAnyName(String table) {
 		this.database.execute("create schema if not exists shop");
-		this.database.execute(Platform.H2.schema("shop.locks"));
-		try (JdbcLockBackend store = new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table("shop.locks"))) {
+		this.database.execute(Platform.H2.schema(table));
+		try (JdbcLockBackend store = new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table(table))) {
 			store.check();
 			for (int i = 0; i < 2; i++) {
 				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
@@ -303,6 +356,15 @@ class JdbcLockBackendTests {
 		assertThatThrownBy(() -> Platform.of(oracle)).isInstanceOf(LockBackendException.class)
 			.hasMessageContaining("Oracle")
 			.hasMessageContaining("PostgreSQL");
+	}
+
+	@Test
+	void nothingIsHeardFromADatabaseThatDoesNotNotify() {
+		Listening listening = this.backend.listen("a", new Ear());
+		assertThat(listening.isKnown()).isFalse();
+		this.backend.check();
+		assertThat(listening.isKnown()).isTrue();
+		assertThat(listening.hears()).isFalse();
 	}
 
 	private static LockBackendException refusalOfCheck(JdbcLockBackend store) {
@@ -427,17 +489,32 @@ class JdbcLockBackendTests {
 		assertThat(SqlFailures.isOfConnection(failure)).as("ends the connection").isEqualTo(endsTheConnection);
 	}
 
+	@Test
+	void onlyAKeyThatIsThereAlreadyIsADuplicate() {
+		assertThat(SqlFailures.isDuplicate(new SQLException("Twice", "23505", 0))).isTrue();
+		assertThat(SqlFailures.isDuplicate(new SQLException("Twice", "23000", 1062))).isTrue();
+		assertThat(SqlFailures.isDuplicate(new SQLException("No text", "23502", 0))).isFalse();
+	}
+
+	@Test
+	void tooManyConnectionsOfOneUserMayPass() {
+		assertThat(SqlFailures.notConnected(new SQLException("Too many", "42000", 1203)).isRetryable()).isTrue();
+		assertThat(SqlFailures.notConnected(new SQLException("No such user", "28000", 1045)).isRetryable()).isFalse();
+	}
+
 	static Stream<Arguments> failures() {
 		return Stream.of(Arguments.of("40001", 0, true, true, false), // serialization
 				Arguments.of("40P01", 0, true, true, false), // deadlock of PostgreSQL
 				Arguments.of("40001", 1213, true, true, false), // deadlock of MySQL
 				Arguments.of("HY000", 1205, true, true, false), // lock wait time-out
 				Arguments.of("53300", 0, true, true, false), // too many connections
+				Arguments.of("42000", 1226, true, true, false), // of one user of MySQL
 				Arguments.of("25006", 0, true, true, true), // a replica of PostgreSQL
 				Arguments.of("HY000", 1290, true, true, true), // a replica of MySQL
 				Arguments.of("42501", 0, false, true, false), // no right
 				Arguments.of("42000", 1142, false, true, false), // no right in MySQL
 				Arguments.of("22001", 0, false, true, false), // too long
+				Arguments.of("23502", 0, false, true, false), // a text that is missing
 				Arguments.of("08006", 0, true, false, true), // lost
 				Arguments.of("08S01", 0, true, false, true), // lost, in MySQL
 				Arguments.of("57P01", 0, true, false, true), // the server shuts down

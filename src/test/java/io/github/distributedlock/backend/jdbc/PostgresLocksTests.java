@@ -1,11 +1,19 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -14,6 +22,8 @@ import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.backend.ReleaseListener;
+import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.engine.LockEngine;
 import io.github.distributedlock.fixtures.OwnThreads;
 import io.github.distributedlock.fixtures.Patience;
@@ -26,6 +36,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -65,7 +76,7 @@ class PostgresLocksTests {
 		this.database.execute(Platform.POSTGRESQL.schema("distributed_lock"));
 	}
 
-	private static JdbcLockBackend backend(HikariDataSource connections) {
+	private static JdbcLockBackend backend(DataSource connections) {
 		JdbcLockBackend backend = new JdbcLockBackend(connections,
 				JdbcLockSettings.defaults().commandTimeout(Patience.COMMAND));
 		backend.check();
@@ -81,12 +92,16 @@ class PostgresLocksTests {
 		config.setDataSource(server.server.getPostgresDatabase());
 		config.setAutoCommit(false);
 		config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
-		try (HikariDataSource unfit = new HikariDataSource(config)) {
-			takeTurns(unfit);
+		try (HikariDataSource unfit = new HikariDataSource(config); JdbcLockBackend gate = backend(pool)) {
+			hold(gate, "k", "gate");
+			takeTurns(unfit, gate);
 		}
 	}
 
-	private void takeTurns(HikariDataSource connections) {
+	/**
+	 * From when all wait, since one may end before the next begins.
+	 */
+	private void takeTurns(HikariDataSource connections, JdbcLockBackend gate) {
 		int engines = 3;
 		int rounds = 60;
 		AtomicInteger inside = new AtomicInteger();
@@ -105,6 +120,8 @@ class PostgresLocksTests {
 				}
 			}, this.threads))
 			.toList();
+		Awaitility.await().until(() -> gate.inspect("k").waiters().size() == engines);
+		gate.release("k", "gate:1");
 		contenders.forEach((contender) -> Patience.get(contender, "all rounds"));
 		assertThat(order).hasSize(engines * rounds);
 		// While all contend, none has two rounds of three.
@@ -159,6 +176,93 @@ class PostgresLocksTests {
 			assertThat(listening.hears()).isTrue();
 			store.release("k", "a:1");
 			ear.awaitWake("k");
+		}
+	}
+
+	@Test
+	void noConnectionThatListensIsLentToOthers() {
+		CountDownLatch ended = new CountDownLatch(1);
+		DataSource watched = watched((method) -> {
+			if (method.equals("abort")) {
+				ended.countDown();
+			}
+		});
+		try (JdbcLockBackend store = backend(watched)) {
+			Listening listening = store.listen("b", new ReleaseListener() {
+
+				@Override
+				public void onRelease(ReleaseNotification notification) {
+					throw new IllegalStateException("The listener has failed");
+				}
+
+				@Override
+				public void onResubscribed() {
+				}
+
+			});
+			hold(store, "k", "a");
+			store.acquireOrRegister(claim("k", "b"));
+			assertThat(listening.hears()).isTrue();
+			store.release("k", "a:1");
+			Patience.await(ended, "the end of the connection");
+		}
+	}
+
+	@Test
+	void waitersPollWithoutDelayWhereTheDriverIsHidden() {
+		DataSource hidden = watched((method) -> {
+			if (method.equals("unwrap")) {
+				throw new NoClassDefFoundError("org/postgresql/PGConnection");
+			}
+		});
+		try (JdbcLockBackend store = new JdbcLockBackend(hidden,
+				JdbcLockSettings.defaults().commandTimeout(Duration.ofMinutes(10)))) {
+			store.check();
+			Listening listening = store.listen("b", new Ear());
+			hold(store, "k", "a");
+			Patience.get(CompletableFuture.runAsync(() -> store.acquireOrRegister(claim("k", "b")), this.threads),
+					"a registration that hears nothing");
+			assertThat(listening.isKnown()).isTrue();
+			assertThat(listening.hears()).isFalse();
+		}
+	}
+
+	/**
+	 * Connections of the pool, whose methods something watches.
+	 */
+	private static DataSource watched(Consumer<String> watch) {
+		return new DelegatingDataSource(pool) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				Connection connection = super.getConnection();
+				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
+						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
+							watch.accept(method.getName());
+							try {
+								return method.invoke(connection, arguments);
+							}
+							catch (InvocationTargetException ex) {
+								throw ex.getCause();
+							}
+						});
+			}
+
+		};
+	}
+
+	@Test
+	void anotherEngineHearsAfterTheFirstHasClosed() {
+		try (JdbcLockBackend store = backend(pool)) {
+			hold(store, "k", "a");
+			Listening first = store.listen("b", new Ear());
+			store.acquireOrRegister(claim("k", "b"));
+			assertThat(first.hears()).isTrue();
+			first.close();
+			Awaitility.await().until(() -> !first.hears());
+			Listening second = store.listen("c", new Ear());
+			store.acquireOrRegister(claim("k", "c"));
+			assertThat(second.hears()).isTrue();
 		}
 	}
 
