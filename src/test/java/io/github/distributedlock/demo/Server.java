@@ -4,11 +4,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Map;
 
-import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
-import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -38,9 +38,15 @@ record Server(String name, Map<String, String> properties, Stock stock,
 
 	private static Server redis() {
 		RedisServers.Server server = RedisServers.start(RedisServers.EMBEDDED);
-		RedisConnectionFactory connections = Client.JEDIS.connectTo(server.port());
+		JedisConnectionFactory connections = new JedisConnectionFactory(
+				new RedisStandaloneConfiguration("localhost", server.port()));
+		connections.afterPropertiesSet();
+		connections.start();
 		return new Server("Redis", Map.of("spring.data.redis.port", String.valueOf(server.port())),
-				new RedisStock(new StringRedisTemplate(connections)), server);
+				new RedisStock(new StringRedisTemplate(connections)), () -> {
+					connections.destroy();
+					server.close();
+				});
 	}
 
 	private static Server postgresql() {
