@@ -81,7 +81,7 @@ final class RequestTemplate {
 		if (resolved.isEmpty()) {
 			return request;
 		}
-		String shown = written.equals(resolved) ? "" : "(" + resolved + ") ";
+		String shown = shown(written, resolved);
 		Duration duration;
 		try {
 			duration = DurationFormatterUtils.detectAndParse(resolved, DurationFormat.Unit.MILLIS);
@@ -101,29 +101,28 @@ final class RequestTemplate {
 	}
 
 	private LockRequest withPermits(LockRequest request, int number, String text) {
-		if (text.isEmpty()) {
-			return withPermits(request, "permits", number, "", String.valueOf(number));
-		}
-		if (number != 1) {
+		boolean isText = !text.isEmpty();
+		if (isText && number != 1) {
 			throw this.annotated.refuse("permits", number, "is there beside permitsString = \"" + text + "\"",
 					"write one of them");
 		}
-		String resolved = resolve("permitsString", text);
-		String shown = text.equals(resolved) ? "" : "(" + resolved + ") ";
-		return withPermits(request, "permitsString", text, shown, resolved);
-	}
-
-	private LockRequest withPermits(LockRequest request, String attribute, Object written, String shown,
-			String number) {
+		String resolved = isText ? resolve("permitsString", text) : String.valueOf(number);
 		try {
-			return request.permits(Integer.parseInt(number));
+			return request.permits(Integer.parseInt(resolved));
 		}
 		catch (IllegalArgumentException ex) {
-			throw this.annotated.refuse(attribute, written,
-					shown + "cannot be: "
+			throw this.annotated.refuse(isText ? "permitsString" : "permits", isText ? text : number,
+					(isText ? shown(text, resolved) : "") + "cannot be: "
 							+ ((ex instanceof NumberFormatException) ? "it is not a number" : ex.getMessage()),
 					"write a number from 1 to " + LockRequest.MOST_PERMITS, ex);
 		}
+	}
+
+	/**
+	 * What a placeholder stands for.
+	 */
+	private static String shown(String written, String resolved) {
+		return written.equals(resolved) ? "" : "(" + resolved + ") ";
 	}
 
 	private String resolve(String attribute, String written) {
