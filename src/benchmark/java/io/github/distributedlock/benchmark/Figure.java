@@ -41,6 +41,8 @@ enum Figure {
 
 	JVMS_OF_ONE_SHARE("Share of the JVM that got least, JVMs of one thread, one key", "JVMs", "%"),
 
+	JVMS_OF_ONE_HAND_OVERS("Hand-overs between JVMs of one thread, one key", "JVMs", "hand-overs/s"),
+
 	TWO_JVMS("Throughput of 2 JVMs of 8 threads, one key", "JVMs", "operations/s"),
 
 	TWO_JVMS_SHARE("Share of the JVM that got less, 2 JVMs of 8 threads", "JVMs", "%"),

@@ -46,6 +46,7 @@ final class JvmsOfOneThread implements Case {
 		results.add(Figure.JVMS_OF_ONE_CPU, contestant, count, round.cpuMicrosPerOperation());
 		if (count > 1) {
 			results.add(Figure.JVMS_OF_ONE_SHARE, contestant, count, 100 * round.smallestShare());
+			results.add(Figure.JVMS_OF_ONE_HAND_OVERS, contestant, count, 1000.0 * round.handOvers() / millis);
 		}
 	}
 

@@ -52,14 +52,6 @@ final class Options {
 		return this.quick ? quick : full;
 	}
 
-	/**
-	 * How often JVMs work at most until they are measured. Commits cost more than what a
-	 * compiler saves.
-	 */
-	int warmUps() {
-		return onPostgres() ? 2 : 8;
-	}
-
 	boolean selects(String name) {
 		return this.cases.isEmpty() || this.cases.contains(name);
 	}

@@ -13,6 +13,8 @@ final class WarmUp {
 
 	private static final long PAUSE_MILLIS = 500;
 
+	private static final int MOST_ROUNDS = 8;
+
 	private final Bench bench;
 
 	private final Contestant contestant;
@@ -60,7 +62,7 @@ final class WarmUp {
 
 	private void untilCompiled(List<WorkerJvm> jvms, Runnable round) {
 		long compiled = compiledMillis(jvms);
-		for (int i = 0; i < this.bench.options().warmUps(); i++) {
+		for (int i = 0; i < MOST_ROUNDS; i++) {
 			long before = compiled;
 			round.run();
 			compiled = awaitCompiled(jvms);

@@ -97,8 +97,9 @@ public interface LockBackend extends AutoCloseable {
 
 	/**
 	 * What this store does besides plain exclusive locks. Does no I/O. Always the same,
-	 * but that {@link LockFeature#NOTIFICATIONS} may be missing until the store knows its
-	 * server: the engine asks a {@link Listening} whether they arrive.
+	 * but that {@link LockFeature#NOTIFICATIONS} and {@link LockFeature#GRANTS} may be
+	 * missing until the store knows its server: the engine asks a {@link Listening} and
+	 * {@link #grantsTo} when it needs to know.
 	 * @return nothing, unless said otherwise
 	 */
 	default Set<LockFeature> features() {

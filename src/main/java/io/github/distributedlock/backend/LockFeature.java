@@ -74,7 +74,7 @@ public enum LockFeature {
 	 * lasts for the {@linkplain Claim#lease() full lease} then.
 	 * <p>
 	 * <b>Incubating</b>: may change with the numbers, the lease and the replaced owners
-	 * of a {@link Claim}, since only the protocol of Redis needs it yet.
+	 * of a {@link Claim}.
 	 */
 	GRANTS,
 

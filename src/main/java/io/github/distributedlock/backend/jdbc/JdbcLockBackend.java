@@ -48,7 +48,7 @@ public final class JdbcLockBackend implements LockBackend {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcLockBackend.class);
 
-	static final Duration LONGEST_POLL = Duration.ofMillis(500);
+	static final Duration LONGEST_POLL = Duration.ofMillis(750);
 
 	/**
 	 * So often a row may change between two statements.
@@ -102,7 +102,7 @@ public final class JdbcLockBackend implements LockBackend {
 	}
 
 	/**
-	 * With notifications once it is known that the database is PostgreSQL.
+	 * With notifications and grants once it is known that the database is PostgreSQL.
 	 */
 	@Override
 	public Set<LockFeature> features() {
@@ -110,6 +110,7 @@ public final class JdbcLockBackend implements LockBackend {
 				LockFeature.HAND_OVER);
 		if (notifies()) {
 			features.add(LockFeature.NOTIFICATIONS);
+			features.add(LockFeature.GRANTS);
 		}
 		return features;
 	}
@@ -167,14 +168,31 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
-		awaitHearing(claim.instance());
-		return attempt(claim, true);
+		return attempt(listening(claim), true);
 	}
 
-	private void awaitHearing(String instance) {
+	/**
+	 * A claim whose instance hears, if it ever will. Else it is not granted, since a
+	 * grant that is not heard of costs its lease.
+	 */
+	private Claim listening(Claim claim) {
 		if (notifies()) {
-			this.notifications.awaitHearing(instance);
+			this.notifications.awaitHearing(claim.instance());
 		}
+		return this.notifications.hears(claim.instance()) ? claim : claim.number(0);
+	}
+
+	@Override
+	public boolean grantsTo(String instance) {
+		return notifies() && this.notifications.mayBeHeard();
+	}
+
+	// A renewal that is not answered is tried again before the lease is over.
+	@Override
+	public Duration grantLease() {
+		Duration slow = this.settings.commandTimeout().multipliedBy(5);
+		Duration least = LockBackend.super.grantLease();
+		return (slow.compareTo(least) > 0) ? slow : least;
 	}
 
 	private AcquireResult attempt(Claim claim, boolean registers) {
@@ -182,14 +200,24 @@ public final class JdbcLockBackend implements LockBackend {
 			if (!registers && !claim.fenced() && session.acquire(claim)) {
 				return AcquireResult.ACQUIRED;
 			}
-			return change(session, claim.key(), (row) -> row.acquire(claim, registers)).after().answer(claim);
+			return change(session, claim.key(), session.read(claim.key()), (row) -> row.acquire(claim, registers))
+				.after()
+				.answer(claim);
 		});
 	}
 
 	@Override
 	public boolean release(String key, String owner) {
-		return run("release", key, (session) -> session.release(key, owner)
-				|| change(session, key, (row) -> row.release(owner)).before().isOwnedBy(owner));
+		return run("release", key, (session) -> {
+			Row kept = session.releaseOrRead(key, owner);
+			return kept == null || change(session, key, kept, (row) -> row.release(owner)).before().isOwnedBy(owner);
+		});
+	}
+
+	@Override
+	public void forget(Claim claim) {
+		String key = claim.key();
+		run("release", key, (session) -> change(session, key, session.read(key), (row) -> row.forget(claim)));
 	}
 
 	@Override
@@ -209,14 +237,16 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public void withdraw(String key, Waiter waiter, Set<String> owners) {
-		run("withdraw from", key, (session) -> change(session, key, (row) -> row.withdraw(waiter.instance())));
+		run("withdraw from", key,
+				(session) -> change(session, key, session.read(key), (row) -> row.withdraw(waiter.instance(), owners)));
 	}
 
 	@Override
-	public HandOverResult pass(String owner, Claim next, boolean yields) {
-		awaitHearing(next.instance());
+	public HandOverResult pass(String owner, Claim claim, boolean yields) {
+		Claim next = listening(claim);
 		return run("pass on", next.key(), (session) -> {
-			Change passing = change(session, next.key(), (row) -> row.pass(owner, next, yields).acquire(next, true));
+			Change passing = change(session, next.key(), session.read(next.key()),
+					(row) -> row.pass(owner, next, yields).acquire(next, true));
 			return HandOverResult.of(passing.before().isOwnedBy(owner), passing.after().answer(next));
 		});
 	}
@@ -257,13 +287,14 @@ public final class JdbcLockBackend implements LockBackend {
 	/**
 	 * Changes a row, again if another one has changed it since it was read.
 	 */
-	private static Change change(Session session, String key, UnaryOperator<Row> step) throws SQLException {
+	private static Change change(Session session, String key, Row read, UnaryOperator<Row> step) throws SQLException {
+		Row before = read;
 		for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-			Row before = session.read(key);
 			Row after = step.apply(before);
 			if (after == before || session.write(key, before, after)) {
 				return new Change(before, after);
 			}
+			before = session.read(key);
 		}
 		throw LockBackendException
 			.of("Lock '" + LockException.printable(key) + "' was changed by others " + MOST_ATTEMPTS

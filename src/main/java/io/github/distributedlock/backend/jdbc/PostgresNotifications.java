@@ -12,6 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
+import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
@@ -104,7 +105,7 @@ final class PostgresNotifications implements AutoCloseable {
 
 			@Override
 			public boolean hears() {
-				return PostgresNotifications.this.heard.contains(instance);
+				return PostgresNotifications.this.hears(instance);
 			}
 
 			@Override
@@ -120,6 +121,17 @@ final class PostgresNotifications implements AutoCloseable {
 			}
 
 		};
+	}
+
+	boolean hears(String instance) {
+		return this.heard.contains(instance);
+	}
+
+	/**
+	 * Whether instances will probably hear once they have registered.
+	 */
+	boolean mayBeHeard() {
+		return !this.deaf;
 	}
 
 	/**
@@ -237,6 +249,7 @@ final class PostgresNotifications implements AutoCloseable {
 				this.listeners.values().forEach(ReleaseListener::onResubscribed);
 				missed = false;
 			}
+			// The driver waits for another millisecond after each, in case of a next one.
 			PGNotification[] notifications = postgres.getNotifications(PULSE);
 			for (PGNotification notification : notifications) {
 				notify(notification.getParameter());
@@ -248,10 +261,14 @@ final class PostgresNotifications implements AutoCloseable {
 	}
 
 	private void notify(String released) {
-		String[] parts = released.split(" ", 2);
-		ReleaseListener listener = this.listeners.get(parts[0]);
-		if (listener != null && parts.length == 2) {
-			listener.onRelease(ReleaseNotification.of(parts[1], Waiter.exclusive(parts[0])));
+		String[] parts = released.split(" ", 3);
+		String instance = Claim.instanceOf(parts[0]);
+		ReleaseListener listener = this.listeners.get(instance);
+		if (listener != null && parts.length == 3) {
+			Waiter waiter = Waiter.exclusive(instance);
+			long number = Long.parseLong(parts[1]);
+			listener.onRelease((number > 0) ? ReleaseNotification.granted(parts[2], waiter, parts[0], number)
+					: ReleaseNotification.of(parts[2], waiter));
 		}
 	}
 

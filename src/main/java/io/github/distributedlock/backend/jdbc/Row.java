@@ -5,6 +5,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
@@ -15,6 +16,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.Holder.State;
 import io.github.distributedlock.backend.Waiter;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One key as it was read, and what becomes of it. Each change returns another row, or
@@ -27,12 +29,44 @@ import io.github.distributedlock.backend.Waiter;
  * @param state what the owner has, until the end
  * @param end when the key is free, in microseconds by the clock of the database
  * @param fencing the last fencing token, 0 if there was none
- * @param waiters the instances that wait and are alive, the oldest first, and when each
- * of them was last known to be, in microseconds by the clock of the database
+ * @param waiters the instances that wait and are alive, the oldest first
  * @param version changes with each change of the row; {@link #ABSENT} if there is none
  * @param now when it was read, in microseconds by the clock of the database
+ * @param next the waiter that has got the key since the row was read, {@code null} if
+ * there is none
  */
-record Row(String owner, State state, long end, long fencing, Map<String, Long> waiters, long version, long now) {
+record Row(String owner, State state, long end, long fencing, Map<String, Place> waiters, long version, long now,
+		@Nullable Place next) {
+
+	/**
+	 * The place of an instance that waits.
+	 *
+	 * @param claimant the owner token that the key may be granted to, else the instance
+	 * @param time when it was last known to be alive, in microseconds by the clock of the
+	 * database
+	 * @param number the number of the claim, 0 if the key is to be reserved instead
+	 * @param lease for how long the key is granted, in microseconds
+	 */
+	record Place(String claimant, long time, long number, long lease) {
+
+		static Place of(Claim claim, long now) {
+			Place place = new Place(claim.owner(), now, claim.number(), micros(claim.grantLease()));
+			return place.isGranted() ? place : place.notGranted();
+		}
+
+		String instance() {
+			return Claim.instanceOf(this.claimant);
+		}
+
+		boolean isGranted() {
+			return this.number > 0;
+		}
+
+		Place notGranted() {
+			return new Place(instance(), this.time, 0, 0);
+		}
+
+	}
 
 	static final long ABSENT = -1;
 
@@ -47,25 +81,28 @@ record Row(String owner, State state, long end, long fencing, Map<String, Long> 
 	private static final long SILENCE = micros(Duration.ofSeconds(5));
 
 	/**
-	 * Not every poll writes that its waiter is alive.
+	 * Longer than a waiter pauses. Not every poll writes that its waiter is alive.
 	 */
 	private static final long PULSE = micros(Duration.ofSeconds(1));
 
-	private static final Pattern WAITER = Pattern.compile("(\\S+)@(\\d+)");
+	private static final Pattern WAITER = Pattern.compile("(\\S+)@(\\d+),(\\d+),(\\d+)");
 
 	static Row absent(long now) {
-		return new Row("", State.OWNER, now, 0, Map.of(), ABSENT, now);
+		return new Row("", State.OWNER, now, 0, Map.of(), ABSENT, now, null);
 	}
 
 	/**
 	 * Reads the waiters that are alive.
 	 */
-	static Map<String, Long> waiters(String written, long now) {
-		Map<String, Long> alive = new LinkedHashMap<>();
-		WAITER.matcher(written)
-			.results()
-			.forEach((waiter) -> alive.put(waiter.group(1), Long.parseLong(waiter.group(2))));
-		alive.values().removeIf((time) -> !isWithin(SILENCE, time, now));
+	static Map<String, Place> waiters(String written, long now) {
+		Map<String, Place> alive = new LinkedHashMap<>();
+		WAITER.matcher(written).results().forEach((waiter) -> {
+			Place place = new Place(waiter.group(1), Long.parseLong(waiter.group(2)), Long.parseLong(waiter.group(3)),
+					Long.parseLong(waiter.group(4)));
+			if (isWithin(SILENCE, place.time, now)) {
+				alive.put(place.instance(), place);
+			}
+		});
 		return alive;
 	}
 
@@ -75,9 +112,9 @@ record Row(String owner, State state, long end, long fencing, Map<String, Long> 
 	}
 
 	String writtenWaiters() {
-		return this.waiters.entrySet()
+		return this.waiters.values()
 			.stream()
-			.map((waiter) -> waiter.getKey() + "@" + waiter.getValue())
+			.map((place) -> place.claimant + "@" + place.time + "," + place.number + "," + place.lease)
 			.collect(Collectors.joining(" "));
 	}
 
@@ -90,14 +127,6 @@ record Row(String owner, State state, long end, long fencing, Map<String, Long> 
 	}
 
 	/**
-	 * Whether the key has become reserved since another row of it was read.
-	 */
-	boolean isReservedSince(Row before) {
-		return this.state == State.RESERVATION && this != before
-				&& !(before.state == State.RESERVATION && before.owner.equals(this.owner));
-	}
-
-	/**
 	 * Whether the key was given to another owner, or for longer, since another row of it
 	 * was read.
 	 */
@@ -105,33 +134,47 @@ record Row(String owner, State state, long end, long fencing, Map<String, Long> 
 		return this.state != State.RESERVATION && (!this.owner.equals(before.owner) || this.end > before.end);
 	}
 
+	private boolean isOwnedByAny(Set<String> owners) {
+		return owners.stream().anyMatch(this::isOwnedBy);
+	}
+
 	private boolean has(String owner, State state) {
 		return !isFree() && this.state == state && this.owner.equals(owner);
 	}
 
 	/**
-	 * Gives the key to a claim if it is free, the owner's already, or reserved for its
-	 * waiter. Otherwise the waiter may register.
+	 * Gives the key to a claim if it is free, reserved for its waiter, or owned by its
+	 * owner or by one that it replaces. Otherwise the waiter may register.
 	 */
 	Row acquire(Claim claim, boolean registers) {
-		String instance = claim.instance();
 		boolean owned = isOwnedBy(claim.owner());
-		if (!isFree() && !owned && !has(instance, State.RESERVATION)) {
-			return (registers && !isWithin(PULSE, this.waiters.getOrDefault(instance, 0L), this.now)) ? alive(instance)
-					: this;
+		if (!isFree() && !owned && !has(claim.instance(), State.RESERVATION) && !isOwnedByAny(claim.replaced())) {
+			return registers ? register(claim) : this;
 		}
 		long claimed = this.now + micros(claim.lease());
 		// The time, so that the token is greater also after the row was removed.
 		long token = claim.fenced() ? Math.max(this.fencing + 1, this.now) : this.fencing;
 		return new Row(claim.owner(), State.OWNER, owned ? Math.max(this.end, claimed) : claimed, token,
-				without(instance), this.version, this.now);
+				without(claim.instance()), this.version, this.now, this.next);
+	}
+
+	private Row register(Claim claim) {
+		Place before = this.waiters.get(claim.instance());
+		Place place = Place.of(claim, this.now);
+		if (before != null && before.claimant.equals(place.claimant) && before.number == place.number
+				&& isWithin(PULSE, before.time, this.now)) {
+			return this;
+		}
+		Map<String, Place> all = new LinkedHashMap<>(this.waiters);
+		all.put(claim.instance(), place);
+		return waiters(all);
 	}
 
 	/**
-	 * Frees the key if an owner owns it, and reserves a free one for the oldest waiter.
+	 * Frees the key if an owner owns it, and gives a free one to the oldest waiter.
 	 */
 	Row release(String owner) {
-		return isOwnedBy(owner) ? free().reserve() : reserve();
+		return isOwnedBy(owner) ? free().giveToNext() : giveToNext();
 	}
 
 	/**
@@ -142,41 +185,57 @@ record Row(String owner, State state, long end, long fencing, Map<String, Long> 
 		if (!isOwnedBy(owner)) {
 			return this;
 		}
-		Map<String, Long> others = without(next.instance());
+		Map<String, Place> others = without(next.instance());
 		Row free = free();
-		return (yields && !others.isEmpty()) ? free.waiters(others).reserve() : free;
+		return (yields && !others.isEmpty()) ? free.waiters(others).giveToNext() : free;
 	}
 
-	Row withdraw(String instance) {
-		Row left = this.waiters.containsKey(instance) ? waiters(without(instance)) : this;
-		return has(instance, State.RESERVATION) ? left.free().reserve() : left.reserve();
+	/**
+	 * Ends the place of an instance, which also gives up what was reserved for it, or
+	 * granted to one of these owners.
+	 */
+	Row withdraw(String instance, Set<String> owners) {
+		Row left = leave(instance);
+		return (has(instance, State.RESERVATION) || isOwnedByAny(owners)) ? left.free().giveToNext()
+				: left.giveToNext();
 	}
 
-	private Row reserve() {
+	/**
+	 * Undoes a claim, and ends the place of its instance unless another owner has it.
+	 */
+	Row forget(Claim claim) {
+		Place place = this.waiters.get(claim.instance());
+		boolean isPlaced = place != null && place.claimant.equals(claim.owner());
+		return (isPlaced ? leave(claim.instance()) : this).release(claim.owner());
+	}
+
+	private Row leave(String instance) {
+		return this.waiters.containsKey(instance) ? waiters(without(instance)) : this;
+	}
+
+	private Row giveToNext() {
 		if (!isFree() || this.waiters.isEmpty()) {
 			return this;
 		}
-		String next = this.waiters.keySet().iterator().next();
-		return new Row(next, State.RESERVATION, this.now + micros(RESERVATION), this.fencing, without(next),
-				this.version, this.now);
+		Place oldest = this.waiters.values().iterator().next();
+		// A grant to one that has died costs more than a reservation.
+		Place next = isWithin(PULSE, oldest.time, this.now) ? oldest : oldest.notGranted();
+		return new Row(next.claimant, next.isGranted() ? State.OWNER : State.RESERVATION,
+				this.now + (next.isGranted() ? next.lease : micros(RESERVATION)), this.fencing,
+				without(next.instance()), this.version, this.now, next);
 	}
 
 	private Row free() {
-		return new Row(this.owner, State.OWNER, this.now, this.fencing, this.waiters, this.version, this.now);
+		return new Row(this.owner, State.OWNER, this.now, this.fencing, this.waiters, this.version, this.now,
+				this.next);
 	}
 
-	private Row alive(String instance) {
-		Map<String, Long> all = new LinkedHashMap<>(this.waiters);
-		all.put(instance, this.now);
-		return waiters(all);
+	private Row waiters(Map<String, Place> waiters) {
+		return new Row(this.owner, this.state, this.end, this.fencing, waiters, this.version, this.now, this.next);
 	}
 
-	private Row waiters(Map<String, Long> waiters) {
-		return new Row(this.owner, this.state, this.end, this.fencing, waiters, this.version, this.now);
-	}
-
-	private Map<String, Long> without(String instance) {
-		Map<String, Long> others = new LinkedHashMap<>(this.waiters);
+	private Map<String, Place> without(String instance) {
+		Map<String, Place> others = new LinkedHashMap<>(this.waiters);
 		others.remove(instance);
 		return others;
 	}

@@ -9,12 +9,14 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder.State;
 import io.github.distributedlock.backend.LockBackend.Renewal;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Carries out the statements on one connection. Each is committed by itself, so that one
@@ -36,10 +38,15 @@ record Session(Connection connection, Statements sql) {
 
 	/**
 	 * Frees a key that nobody waits for.
-	 * @return {@code false} if the owner does not own it, or somebody waits
+	 * @return {@code null} if it is free now, else the row: the owner does not own it, or
+	 * somebody waits
 	 */
-	boolean release(String key, String owner) throws SQLException {
-		return changes(this.sql.release, bind(key), owner);
+	@Nullable Row releaseOrRead(String key, String owner) throws SQLException {
+		Object bound = bind(key);
+		if (this.sql.platform == Platform.POSTGRESQL) {
+			return readRow(this.sql.release, bound, owner, bound);
+		}
+		return changes(this.sql.release, bound, owner) ? null : read(key);
 	}
 
 	boolean leaveToExpire(String key, String owner, Duration rest) throws SQLException {
@@ -71,21 +78,23 @@ record Session(Connection connection, Statements sql) {
 	}
 
 	Row read(String key) throws SQLException {
-		try (PreparedStatement statement = prepare(this.sql.read, bind(key));
-				ResultSet row = statement.executeQuery()) {
-			row.next();
+		return Objects.requireNonNull(readRow(this.sql.read, bind(key)));
+	}
+
+	private @Nullable Row readRow(String statement, Object... values) throws SQLException {
+		try (PreparedStatement prepared = prepare(statement, values); ResultSet row = prepared.executeQuery()) {
+			if (!row.next()) {
+				return null;
+			}
 			long now = row.getLong(7);
 			String state = row.getString(2);
-			if (state == null) {
-				return Row.absent(now);
-			}
-			return new Row(row.getString(1), State.valueOf(state), row.getLong(3), row.getLong(4),
-					Row.waiters(row.getString(5), now), row.getLong(6), now);
+			return (state == null) ? Row.absent(now) : new Row(row.getString(1), State.valueOf(state), row.getLong(3),
+					row.getLong(4), Row.waiters(row.getString(5), now), row.getLong(6), now, null);
 		}
 	}
 
 	/**
-	 * Writes what has become of a row, and notifies the waiter that it is reserved for.
+	 * Writes what has become of a row, and notifies the waiter that has got the key.
 	 * @return {@code false} if the row has changed since it was read
 	 */
 	boolean write(String key, Row before, Row after) throws SQLException {
@@ -105,13 +114,15 @@ record Session(Connection connection, Statements sql) {
 		}
 		Object[] values = { after.owner(), after.state().name(), after.end(), after.fencing(), waiters,
 				before.version(), bound };
-		if (this.sql.platform != Platform.POSTGRESQL || !after.isReservedSince(before)) {
-			return changes(after.isGrantSince(before) ? this.sql.grant : this.sql.change, values);
+		boolean grants = after.isGrantSince(before);
+		Row.Place next = after.next();
+		if (this.sql.platform != Platform.POSTGRESQL || next == null) {
+			return changes(grants ? this.sql.grant : this.sql.change, values);
 		}
 		List<Object> notifying = new ArrayList<>(List.of(values));
-		notifying.add(PostgresNotifications.channel(this.sql.table, after.owner()));
-		notifying.add(after.owner() + " " + key);
-		return changes(this.sql.changeAndNotify, notifying.toArray());
+		notifying.add(PostgresNotifications.channel(this.sql.table, next.instance()));
+		notifying.add(next.claimant() + " " + next.number() + " " + key);
+		return changes(grants ? this.sql.grantAndNotify : this.sql.changeAndNotify, notifying.toArray());
 	}
 
 	/**

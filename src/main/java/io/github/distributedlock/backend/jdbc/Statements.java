@@ -53,8 +53,10 @@ final class Statements {
 	final String change;
 
 	/**
-	 * Changes a row and notifies, where the platform can do that.
+	 * The same and notifies, where the platform can do that.
 	 */
+	final String grantAndNotify;
+
 	final String changeAndNotify;
 
 	final String readExpired;
@@ -71,24 +73,27 @@ final class Statements {
 						+ " where not exists (select 1 from {table} as held where lock_key = ? and not" + IF_FREE_OR_OWN
 						+ ") on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN
 						: "update {table} set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
-		this.release = text(
-				"update {table} set ends_at = {now}, version = version + 1 where lock_key = ? and waiters = '' and"
-						+ OWNED + (upserts ? " returning " + QUICKLY : ""));
+		String row = "select owner, state, ends_at, fencing_token, waiters, version, {now}"
+				+ " from (select 1 as one) always left join {table} on lock_key = ?";
+		this.read = text(row);
+		String release = "update {table} set ends_at = {now}, version = version + 1 where lock_key = ? and waiters = '' and"
+				+ OWNED;
+		this.release = text(upserts ? "with released as (" + release + " returning " + QUICKLY + ") " + row
+				+ " where not exists (select 1 from released)" : release);
 		this.leaveToExpire = text(
 				"update {table} set state = 'EXPIRING', ends_at = {now} + ?, version = version + 1 where lock_key = ? and"
 						+ OWNED);
 		String renewed = " where (lock_key, owner) in ({pairs}) and state = 'OWNER' and ends_at > {now}";
 		this.renew = text("update {table} set ends_at = greatest(ends_at, {now} + ?), version = version + 1" + renewed);
 		this.readRenewed = text("select lock_key, owner from {table}" + renewed);
-		this.read = text("select owner, state, ends_at, fencing_token, waiters, version, {now}"
-				+ " from (select 1 as one) always left join {table} on lock_key = ?");
 		this.insert = text("insert into {table} (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)"
 				+ (upserts ? " on conflict do nothing" : ""));
 		this.grant = text("update {table} set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
 				+ " version = version + 1 where version = ? and lock_key = ?");
 		this.change = this.grant + (upserts ? " returning " + QUICKLY : "");
-		this.changeAndNotify = "with changed as (" + this.grant + " returning lock_key) select pg_notify(?, ?), "
-				+ QUICKLY + " from changed";
+		this.grantAndNotify = "with changed as (" + this.grant + " returning lock_key) select pg_notify(?, ?)"
+				+ " from changed";
+		this.changeAndNotify = this.grantAndNotify.replace("pg_notify(?, ?)", "pg_notify(?, ?), " + QUICKLY);
 		this.readExpired = text("select lock_key, version from {table} where ends_at < {now} - ?"
 				+ " and (fencing_token = 0 or ends_at < {now} - ?) limit " + MOST_EXPIRED);
 		this.deleteExpired = text("delete from {table} where (lock_key, version) in ({pairs})");

@@ -38,7 +38,9 @@ class PostgresContractTests extends LockBackendContractTests {
 	protected LockBackend backend(String store) {
 		String table = "locks_" + this.tables.incrementAndGet();
 		new JdbcTemplate(this.pool).execute(Platform.POSTGRESQL.schema(table));
-		return new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table(table));
+		JdbcLockBackend backend = new JdbcLockBackend(this.pool, JdbcLockSettings.defaults().table(table));
+		backend.check(); // Knows then that the database notifies.
+		return backend;
 	}
 
 	@Override

@@ -4,11 +4,13 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -20,6 +22,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.backend.ReleaseListener;
@@ -134,6 +137,72 @@ class PostgresLocksTests {
 			.orElseThrow();
 		assertThat(least).as("rounds of one of three engines in the first 90: %s", order).isGreaterThanOrEqualTo(15);
 	}
+
+	// Grants
+
+	/**
+	 * The waiter can ask nothing since it has registered.
+	 */
+	@Test
+	void aReleasedKeyComesWithItsNotification() {
+		AtomicBoolean refuses = new AtomicBoolean();
+		DataSource refusing = new DelegatingDataSource(pool) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				if (refuses.get()) {
+					throw new SQLTransientConnectionException("No connection is left");
+				}
+				return super.getConnection();
+			}
+
+		};
+		LockRequest request = LockRequest.of("k").waitTime(Duration.ofMinutes(5)).detached(true);
+		try (JdbcLockBackend first = backend(pool);
+				JdbcLockBackend second = backend(refusing);
+				LockEngine holder = LockEngine.builder(first).build();
+				LockEngine waiter = LockEngine.builder(second).build()) {
+			LockHandle held = holder.acquire(request);
+			CompletableFuture<LockHandle> waiting = CompletableFuture.supplyAsync(() -> waiter.acquire(request),
+					this.threads);
+			Awaitility.await().until(() -> !holder.inspect("k").waiters().isEmpty());
+			refuses.set(true);
+			held.close();
+			LockHandle granted = Patience.get(waiting, "the key");
+			refuses.set(false);
+			assertThat(granted.isHeld()).isTrue();
+			granted.close();
+			Awaitility.await().until(() -> holder.inspect("k").isFree());
+		}
+	}
+
+	@Test
+	void aWaiterThatHearsNothingIsNotGrantedTheKey() {
+		try (JdbcLockBackend store = backend(pool)) {
+			hold(store, "k", "a");
+			store.acquireOrRegister(claim("k", "deaf").number(1));
+			store.release("k", "a:1");
+			assertThat(store.acquire(claim("k", "b")).holder()).matches(Holder::isReservation);
+		}
+	}
+
+	@Test
+	void aWaiterThatHasNotPolledLatelyIsNotGrantedTheKey() {
+		try (JdbcLockBackend store = backend(pool)) {
+			Ear ear = new Ear();
+			store.listen("b", ear);
+			hold(store, "k", "a");
+			store.acquireOrRegister(claim("k", "b").number(1));
+			this.database.update("update distributed_lock set waiters = replace(waiters, split_part(waiters, '@', 2),"
+					+ " (split_part(split_part(waiters, '@', 2), ',', 1)::bigint - 2000000)::text || ',1,3000000')");
+			store.release("k", "a:1");
+			ear.awaitWake("k");
+			assertThat(ear.last().owner()).isNull();
+			assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).as("reserved").isTrue();
+		}
+	}
+
+	// Notifications
 
 	@Test
 	void aReleaseThatNobodyWaitsForNotifiesNobody() {
