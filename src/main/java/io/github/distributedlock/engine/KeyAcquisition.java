@@ -6,7 +6,6 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -353,7 +352,7 @@ final class KeyAcquisition implements Acquisition {
 			Moment sent = Moment.now(this.engine.time);
 			Claim claim = nextClaim(sent); // Before the key is taken, since it may fail.
 			if (handOver.takeToPass(left)) {
-				return ask(sent, claim, () -> pass(left, claim, sent));
+				return ask(sent, claim, left);
 			}
 			this.node.reclaim();
 			if (left.isHeld()) {
@@ -370,27 +369,27 @@ final class KeyAcquisition implements Acquisition {
 
 	private long ask() throws InterruptedException {
 		Moment sent = Moment.now(this.engine.time);
-		if (!registers()) {
-			return ask(sent, this.claim, () -> this.engine.backend.acquire(this.claim));
-		}
-		Claim claim = nextClaim(sent);
-		return ask(sent, claim, () -> {
+		if (registers()) {
+			Claim claim = nextClaim(sent);
 			this.node.queue().registered = true;
-			return this.engine.backend.acquireOrRegister(claim);
-		});
+			return ask(sent, claim, null);
+		}
+		return ask(sent, this.claim, null);
 	}
 
 	/**
 	 * Asks the store.
+	 * @param left the key that is to be passed on; {@code null} if there is none
 	 * @throws LockBackendException if no other attempt would succeed
 	 */
-	private long ask(Moment sent, Claim claim, Supplier<AcquireResult> question) throws InterruptedException {
+	private long ask(Moment sent, Claim claim, @Nullable Ownership left) throws InterruptedException {
 		boolean unsettledBefore = this.unsettled;
 		this.unsettled = true; // Until the answer is read.
 		this.wait.asking();
 		AcquireResult answer;
 		try {
-			answer = question.get();
+			answer = (left != null) ? pass(left, claim, sent) : this.node.queue().registered
+					? this.engine.backend.acquireOrRegister(claim) : this.engine.backend.acquire(claim);
 		}
 		catch (RuntimeException ex) {
 			failed(Failures.asBackendException("acquire", key(), ex), unsettledBefore);

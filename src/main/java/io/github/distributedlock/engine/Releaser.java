@@ -249,7 +249,7 @@ final class Releaser {
 		}
 
 		private boolean end(List<Hold> holds) {
-			return eachBackwards(holds, this::end);
+			return (holds.size() == 1) ? end(holds.get(0)) : eachBackwards(holds, this::end);
 		}
 
 		private long rest(Hold hold) {
