@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
@@ -48,12 +49,20 @@ public final class JdbcLockBackend implements LockBackend {
 
 	private static final Logger logger = LoggerFactory.getLogger(JdbcLockBackend.class);
 
+	/**
+	 * How often a waiter that hears asks all the same.
+	 */
 	static final Duration LONGEST_POLL = Duration.ofMillis(750);
 
 	/**
 	 * So often a row may change between two statements.
 	 */
 	private static final int MOST_ATTEMPTS = 100;
+
+	/**
+	 * The pause after a change of others is drawn from so long, and longer with each.
+	 */
+	private static final long CONFLICT_NANOS = 200_000;
 
 	/**
 	 * What every database can index.
@@ -168,14 +177,14 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public AcquireResult acquireOrRegister(Claim claim) {
-		return attempt(listening(claim), true);
+		return attempt(grantableIfHeard(claim), true);
 	}
 
 	/**
-	 * A claim whose instance hears, if it ever will. Else it is not granted, since a
-	 * grant that is not heard of costs its lease.
+	 * Waits until the instance of a claim hears, if it will. One that does not is granted
+	 * nothing, since a grant that is not heard of costs its lease.
 	 */
-	private Claim listening(Claim claim) {
+	private Claim grantableIfHeard(Claim claim) {
 		if (notifies()) {
 			this.notifications.awaitHearing(claim.instance());
 		}
@@ -184,7 +193,7 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public boolean grantsTo(String instance) {
-		return notifies() && this.notifications.mayBeHeard();
+		return notifies() && this.notifications.mayHear();
 	}
 
 	// A renewal that is not answered is tried again before the lease is over.
@@ -243,7 +252,7 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public HandOverResult pass(String owner, Claim claim, boolean yields) {
-		Claim next = listening(claim);
+		Claim next = grantableIfHeard(claim);
 		return run("pass on", next.key(), (session) -> {
 			Change passing = change(session, next.key(), session.read(next.key()),
 					(row) -> row.pass(owner, next, yields).acquire(next, true));
@@ -294,6 +303,8 @@ public final class JdbcLockBackend implements LockBackend {
 			if (after == before || session.write(key, before, after)) {
 				return new Change(before, after);
 			}
+			// Many may have been woken together.
+			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(attempt * CONFLICT_NANOS + 1));
 			before = session.read(key);
 		}
 		throw LockBackendException

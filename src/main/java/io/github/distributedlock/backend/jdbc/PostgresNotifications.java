@@ -10,6 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.backend.Claim;
@@ -49,6 +51,11 @@ final class PostgresNotifications implements AutoCloseable {
 	 * After how long a quiet connection is checked.
 	 */
 	private static final int PULSE = 5_000;
+
+	/**
+	 * An owner or an instance, the number of its claim, and a key.
+	 */
+	private static final Pattern PAYLOAD = Pattern.compile("(\\S+) (\\d{1,18}) (.*)", Pattern.DOTALL);
 
 	private final Connections connections;
 
@@ -130,7 +137,7 @@ final class PostgresNotifications implements AutoCloseable {
 	/**
 	 * Whether instances will probably hear once they have registered.
 	 */
-	boolean mayBeHeard() {
+	boolean mayHear() {
 		return !this.deaf;
 	}
 
@@ -260,15 +267,19 @@ final class PostgresNotifications implements AutoCloseable {
 		}
 	}
 
-	private void notify(String released) {
-		String[] parts = released.split(" ", 3);
-		String instance = Claim.instanceOf(parts[0]);
-		ReleaseListener listener = this.listeners.get(instance);
-		if (listener != null && parts.length == 3) {
-			Waiter waiter = Waiter.exclusive(instance);
-			long number = Long.parseLong(parts[1]);
-			listener.onRelease((number > 0) ? ReleaseNotification.granted(parts[2], waiter, parts[0], number)
-					: ReleaseNotification.of(parts[2], waiter));
+	private void notify(String payload) {
+		Matcher matcher = PAYLOAD.matcher(payload);
+		if (!matcher.matches()) {
+			return; // Anybody may notify.
+		}
+		String owner = matcher.group(1);
+		String key = matcher.group(3);
+		long number = Long.parseLong(matcher.group(2));
+		Waiter waiter = Waiter.exclusive(Claim.instanceOf(owner));
+		ReleaseListener listener = this.listeners.get(waiter.instance());
+		if (listener != null) {
+			listener.onRelease((number > 0) ? ReleaseNotification.granted(key, waiter, owner, number)
+					: ReleaseNotification.of(key, waiter));
 		}
 	}
 

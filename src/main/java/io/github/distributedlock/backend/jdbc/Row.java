@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * @param waiters the instances that wait and are alive, the oldest first
  * @param version changes with each change of the row; {@link #ABSENT} if there is none
  * @param now when it was read, in microseconds by the clock of the database
- * @param next the waiter that has got the key since the row was read, {@code null} if
- * there is none
+ * @param next the waiter that was given the key since the row was read, or for which it
+ * was reserved; {@code null} if there is none
  */
 record Row(String owner, State state, long end, long fencing, Map<String, Place> waiters, long version, long now,
 		@Nullable Place next) {
@@ -41,29 +41,16 @@ record Row(String owner, State state, long end, long fencing, Map<String, Place>
 	/**
 	 * The place of an instance that waits.
 	 *
-	 * @param claimant the owner token that the key may be granted to, else the instance
+	 * @param owner the owner token of its last claim
 	 * @param time when it was last known to be alive, in microseconds by the clock of the
 	 * database
-	 * @param number the number of the claim, 0 if the key is to be reserved instead
-	 * @param lease for how long the key is granted, in microseconds
+	 * @param number the number of its last claim, 0 if the key must not be granted to it
+	 * @param lease for how long the key may be granted, in microseconds
 	 */
-	record Place(String claimant, long time, long number, long lease) {
-
-		static Place of(Claim claim, long now) {
-			Place place = new Place(claim.owner(), now, claim.number(), micros(claim.grantLease()));
-			return place.isGranted() ? place : place.notGranted();
-		}
+	record Place(String owner, long time, long number, long lease) {
 
 		String instance() {
-			return Claim.instanceOf(this.claimant);
-		}
-
-		boolean isGranted() {
-			return this.number > 0;
-		}
-
-		Place notGranted() {
-			return new Place(instance(), this.time, 0, 0);
+			return Claim.instanceOf(this.owner);
 		}
 
 	}
@@ -81,7 +68,9 @@ record Row(String owner, State state, long end, long fencing, Map<String, Place>
 	private static final long SILENCE = micros(Duration.ofSeconds(5));
 
 	/**
-	 * Longer than a waiter pauses. Not every poll writes that its waiter is alive.
+	 * Not every poll writes that its waiter is alive. One whose claim is older has
+	 * probably died, since it pauses for less, and a grant to the dead costs more than a
+	 * reservation.
 	 */
 	private static final long PULSE = micros(Duration.ofSeconds(1));
 
@@ -114,7 +103,7 @@ record Row(String owner, State state, long end, long fencing, Map<String, Place>
 	String writtenWaiters() {
 		return this.waiters.values()
 			.stream()
-			.map((place) -> place.claimant + "@" + place.time + "," + place.number + "," + place.lease)
+			.map((place) -> place.owner + "@" + place.time + "," + place.number + "," + place.lease)
 			.collect(Collectors.joining(" "));
 	}
 
@@ -130,7 +119,7 @@ record Row(String owner, State state, long end, long fencing, Map<String, Place>
 	 * Whether the key was given to another owner, or for longer, since another row of it
 	 * was read.
 	 */
-	boolean isGrantSince(Row before) {
+	boolean isGivenSince(Row before) {
 		return this.state != State.RESERVATION && (!this.owner.equals(before.owner) || this.end > before.end);
 	}
 
@@ -160,13 +149,12 @@ record Row(String owner, State state, long end, long fencing, Map<String, Place>
 
 	private Row register(Claim claim) {
 		Place before = this.waiters.get(claim.instance());
-		Place place = Place.of(claim, this.now);
-		if (before != null && before.claimant.equals(place.claimant) && before.number == place.number
+		if (before != null && before.owner.equals(claim.owner()) && before.number == claim.number()
 				&& isWithin(PULSE, before.time, this.now)) {
 			return this;
 		}
 		Map<String, Place> all = new LinkedHashMap<>(this.waiters);
-		all.put(claim.instance(), place);
+		all.put(claim.instance(), new Place(claim.owner(), this.now, claim.number(), micros(claim.grantLease())));
 		return waiters(all);
 	}
 
@@ -205,7 +193,7 @@ record Row(String owner, State state, long end, long fencing, Map<String, Place>
 	 */
 	Row forget(Claim claim) {
 		Place place = this.waiters.get(claim.instance());
-		boolean isPlaced = place != null && place.claimant.equals(claim.owner());
+		boolean isPlaced = place != null && place.owner.equals(claim.owner());
 		return (isPlaced ? leave(claim.instance()) : this).release(claim.owner());
 	}
 
@@ -218,10 +206,9 @@ record Row(String owner, State state, long end, long fencing, Map<String, Place>
 			return this;
 		}
 		Place oldest = this.waiters.values().iterator().next();
-		// A grant to one that has died costs more than a reservation.
-		Place next = isWithin(PULSE, oldest.time, this.now) ? oldest : oldest.notGranted();
-		return new Row(next.claimant, next.isGranted() ? State.OWNER : State.RESERVATION,
-				this.now + (next.isGranted() ? next.lease : micros(RESERVATION)), this.fencing,
+		boolean grants = oldest.number > 0 && isWithin(PULSE, oldest.time, this.now);
+		Place next = grants ? oldest : new Place(oldest.instance(), oldest.time, 0, micros(RESERVATION));
+		return new Row(next.owner, grants ? State.OWNER : State.RESERVATION, this.now + next.lease, this.fencing,
 				without(next.instance()), this.version, this.now, next);
 	}
 

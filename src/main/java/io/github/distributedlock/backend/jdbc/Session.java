@@ -94,10 +94,22 @@ record Session(Connection connection, Statements sql) {
 	}
 
 	/**
-	 * Writes what has become of a row, and notifies the waiter that has got the key.
+	 * Writes what has become of a row, and then notifies the waiter that was given the
+	 * key. Not in one statement: a notification takes a lock of the whole server, which
+	 * must not wait for the disk. One that gets lost costs a poll.
 	 * @return {@code false} if the row has changed since it was read
 	 */
 	boolean write(String key, Row before, Row after) throws SQLException {
+		boolean written = change(key, before, after);
+		Row.Place next = after.next();
+		if (written && next != null && this.sql.platform == Platform.POSTGRESQL) {
+			changes(this.sql.notify, PostgresNotifications.channel(this.sql.table, next.instance()),
+					next.owner() + " " + next.number() + " " + key);
+		}
+		return written;
+	}
+
+	private boolean change(String key, Row before, Row after) throws SQLException {
 		String waiters = after.writtenWaiters();
 		Object bound = bind(key);
 		if (before.version() == Row.ABSENT) {
@@ -112,17 +124,8 @@ record Session(Connection connection, Statements sql) {
 				throw ex;
 			}
 		}
-		Object[] values = { after.owner(), after.state().name(), after.end(), after.fencing(), waiters,
-				before.version(), bound };
-		boolean grants = after.isGrantSince(before);
-		Row.Place next = after.next();
-		if (this.sql.platform != Platform.POSTGRESQL || next == null) {
-			return changes(grants ? this.sql.grant : this.sql.change, values);
-		}
-		List<Object> notifying = new ArrayList<>(List.of(values));
-		notifying.add(PostgresNotifications.channel(this.sql.table, next.instance()));
-		notifying.add(next.claimant() + " " + next.number() + " " + key);
-		return changes(grants ? this.sql.grantAndNotify : this.sql.changeAndNotify, notifying.toArray());
+		return changes(after.isGivenSince(before) ? this.sql.give : this.sql.change, after.owner(),
+				after.state().name(), after.end(), after.fencing(), waiters, before.version(), bound);
 	}
 
 	/**

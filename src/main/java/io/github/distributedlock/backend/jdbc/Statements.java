@@ -45,7 +45,7 @@ final class Statements {
 	/**
 	 * Gives the key to another owner, or for longer.
 	 */
-	final String grant;
+	final String give;
 
 	/**
 	 * Changes something else.
@@ -53,11 +53,9 @@ final class Statements {
 	final String change;
 
 	/**
-	 * The same and notifies, where the platform can do that.
+	 * Notifies, where the platform can do that.
 	 */
-	final String grantAndNotify;
-
-	final String changeAndNotify;
+	final String notify;
 
 	final String readExpired;
 
@@ -78,8 +76,9 @@ final class Statements {
 		this.read = text(row);
 		String release = "update {table} set ends_at = {now}, version = version + 1 where lock_key = ? and waiters = '' and"
 				+ OWNED;
-		this.release = text(upserts ? "with released as (" + release + " returning " + QUICKLY + ") " + row
-				+ " where not exists (select 1 from released)" : release);
+		// No table may have that name.
+		this.release = text(upserts ? "with released$ as (" + release + " returning " + QUICKLY + ") " + row
+				+ " where not exists (select 1 from released$)" : release);
 		this.leaveToExpire = text(
 				"update {table} set state = 'EXPIRING', ends_at = {now} + ?, version = version + 1 where lock_key = ? and"
 						+ OWNED);
@@ -88,12 +87,10 @@ final class Statements {
 		this.readRenewed = text("select lock_key, owner from {table}" + renewed);
 		this.insert = text("insert into {table} (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)"
 				+ (upserts ? " on conflict do nothing" : ""));
-		this.grant = text("update {table} set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
+		this.give = text("update {table} set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
 				+ " version = version + 1 where version = ? and lock_key = ?");
-		this.change = this.grant + (upserts ? " returning " + QUICKLY : "");
-		this.grantAndNotify = "with changed as (" + this.grant + " returning lock_key) select pg_notify(?, ?)"
-				+ " from changed";
-		this.changeAndNotify = this.grantAndNotify.replace("pg_notify(?, ?)", "pg_notify(?, ?), " + QUICKLY);
+		this.change = this.give + (upserts ? " returning " + QUICKLY : "");
+		this.notify = "select pg_notify(?, ?), " + QUICKLY;
 		this.readExpired = text("select lock_key, version from {table} where ends_at < {now} - ?"
 				+ " and (fencing_token = 0 or ends_at < {now} - ?) limit " + MOST_EXPIRED);
 		this.deleteExpired = text("delete from {table} where (lock_key, version) in ({pairs})");

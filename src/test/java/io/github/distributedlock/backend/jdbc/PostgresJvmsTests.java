@@ -33,7 +33,7 @@ class PostgresJvmsTests {
 	private final List<Path> histories = new ArrayList<>();
 
 	@Test
-	void noUpdateIsLostAndNoTwoHoldsOverlapThoughHoldersAreKilledAndStopped() {
+	void noUpdateIsLostAndNoTwoHoldsOverlapThoughHoldersAndWaitersAreKilledAndStopped() {
 		try (Postgres server = new Postgres(); HikariDataSource pool = server.pool()) {
 			JdbcTemplate database = new JdbcTemplate(pool);
 			database.execute(Platform.POSTGRESQL.schema("distributed_lock"));
@@ -51,20 +51,40 @@ class PostgresJvmsTests {
 					killed.awaitLine("holds");
 					killed.kill();
 				}
-				try (JvmProcess last = start(url, 1)) {
-					last.awaitLine("done");
-				}
+				stopAWaiterThatIsGrantedTheKey(url, database);
 				contenders.forEach(JvmProcess::close);
 			}
-			assertThat(database.queryForObject("select n from number", Integer.class)).isEqualTo(3 * ROUNDS + 1);
+			assertThat(database.queryForObject("select n from number", Integer.class)).isEqualTo(3 * ROUNDS + 3);
 			assertThat(database.queryForList("select * from distributed_lock where ends_at >"
 					+ " (extract(epoch from clock_timestamp()) * 1000000)::bigint"))
 				.as("locks that are left")
 				.isEmpty();
 		}
 		List<Hold> holds = this.histories.stream().flatMap((file) -> History.read(file).stream()).toList();
-		assertThat(holds).hasSize(3 * ROUNDS + 3);
+		assertThat(holds).hasSize(3 * ROUNDS + 5);
 		HistoryChecker.assertExclusive(holds);
+	}
+
+	/**
+	 * It hears of the grant when that has run out and others had the key.
+	 */
+	private void stopAWaiterThatIsGrantedTheKey(String url, JdbcTemplate database) {
+		try (JvmProcess holder = start(url, 0)) {
+			holder.awaitLine("holds");
+			try (JvmProcess waiter = start(url, 1)) {
+				Awaitility.await()
+					.until(() -> database.queryForObject(
+							"select count(*) from distributed_lock where waiters like '%@%'", Integer.class) == 1);
+				waiter.pause();
+				holder.send("");
+				holder.awaitLine("done");
+				try (JvmProcess last = start(url, 1)) {
+					last.awaitLine("done");
+				}
+				waiter.resume();
+				waiter.awaitLine("done");
+			}
+		}
 	}
 
 	private JvmProcess start(String url, int rounds) {

@@ -38,8 +38,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -141,7 +144,7 @@ class PostgresLocksTests {
 	// Grants
 
 	/**
-	 * The waiter can ask nothing since it has registered.
+	 * Though the waiter can ask nothing any more, after it has polled for a while.
 	 */
 	@Test
 	void aReleasedKeyComesWithItsNotification() {
@@ -165,7 +168,9 @@ class PostgresLocksTests {
 			LockHandle held = holder.acquire(request);
 			CompletableFuture<LockHandle> waiting = CompletableFuture.supplyAsync(() -> waiter.acquire(request),
 					this.threads);
-			Awaitility.await().until(() -> !holder.inspect("k").waiters().isEmpty());
+			Awaitility.await("the fourth attempt")
+				.until(() -> this.database.queryForObject("select waiters from distributed_lock", String.class)
+					.matches("\\S+,4,\\d+"));
 			refuses.set(true);
 			held.close();
 			LockHandle granted = Patience.get(waiting, "the key");
@@ -187,6 +192,78 @@ class PostgresLocksTests {
 	}
 
 	@Test
+	void norIsOneThatHasPassedItOn() {
+		try (JdbcLockBackend store = backend(pool)) {
+			store.listen("b", new Ear());
+			hold(store, "k", "deaf");
+			store.acquireOrRegister(claim("k", "b").number(1));
+			store.pass("deaf:1", Claim.of("k", "deaf:2", "deaf", LEASE).number(1), true);
+			assertThat(store.release("k", "b:1")).as("granted").isTrue();
+			assertThat(store.acquire(claim("k", "c")).holder()).matches(Holder::isReservation);
+		}
+	}
+
+	@Test
+	void oneThatHearsNothingIsForgottenAllTheSame() {
+		try (JdbcLockBackend store = backend(pool)) {
+			hold(store, "k", "a");
+			store.acquireOrRegister(claim("k", "deaf").number(1));
+			store.forget(claim("k", "deaf"));
+			assertThat(store.inspect("k").waiters()).isEmpty();
+		}
+	}
+
+	@Test
+	void onlyWhoMayHearIsGrantedAKey() {
+		try (JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults());
+				JdbcLockBackend deaf = new JdbcLockBackend(pool, JdbcLockSettings.defaults().notifications(false))) {
+			assertThat(store.grantsTo("a")).as("not connected yet").isFalse();
+			store.check();
+			deaf.check();
+			assertThat(store.grantsTo("a")).isTrue();
+			assertThat(deaf.grantsTo("a")).isFalse();
+		}
+	}
+
+	@Test
+	void aGrantLastsForFiveCommandTimeoutsAndThreeSecondsAtLeast() {
+		JdbcLockSettings settings = JdbcLockSettings.defaults();
+		try (JdbcLockBackend usual = new JdbcLockBackend(pool, settings);
+				JdbcLockBackend fast = new JdbcLockBackend(pool, settings.commandTimeout(Duration.ofMillis(100)))) {
+			assertThat(usual.grantLease()).isEqualTo(Duration.ofSeconds(10));
+			assertThat(fast.grantLease()).isEqualTo(Duration.ofSeconds(3));
+		}
+	}
+
+	/**
+	 * Between the look at the waiters and the release, which waits for a foreign
+	 * transaction.
+	 */
+	@Test
+	void aWaiterThatComesDuringTheReleaseIsGrantedTheKey() throws SQLException {
+		try (JdbcLockBackend store = backend(pool); Connection foreign = pool.getConnection()) {
+			Ear ear = new Ear();
+			store.listen("b", ear);
+			hold(store, "k", "a");
+			store.acquireOrRegister(claim("k", "b").number(1));
+			String waiters = this.database.queryForObject("select waiters from distributed_lock", String.class);
+			this.database.update("update distributed_lock set waiters = ''");
+			foreign.setAutoCommit(false);
+			new JdbcTemplate(new SingleConnectionDataSource(foreign, true))
+				.update("update distributed_lock set waiters = ?, version = version + 1", waiters);
+			CompletableFuture<Boolean> released = CompletableFuture.supplyAsync(() -> store.release("k", "a:1"),
+					this.threads);
+			Awaitility.await()
+				.until(() -> this.database.queryForObject("select count(*) from pg_locks where not granted",
+						Integer.class) > 0);
+			foreign.commit();
+			foreign.setAutoCommit(true);
+			assertThat(Patience.get(released, "the release")).isTrue();
+			ear.awaitGrant(claim("k", "b"));
+		}
+	}
+
+	@Test
 	void aWaiterThatHasNotPolledLatelyIsNotGrantedTheKey() {
 		try (JdbcLockBackend store = backend(pool)) {
 			Ear ear = new Ear();
@@ -197,7 +274,7 @@ class PostgresLocksTests {
 					+ " (split_part(split_part(waiters, '@', 2), ',', 1)::bigint - 2000000)::text || ',1,3000000')");
 			store.release("k", "a:1");
 			ear.awaitWake("k");
-			assertThat(ear.last().owner()).isNull();
+			assertThat(ear.owners()).isEmpty();
 			assertThat(store.acquireOrRegister(claim("k", "b")).acquired()).as("reserved").isTrue();
 		}
 	}
@@ -245,6 +322,25 @@ class PostgresLocksTests {
 			assertThat(listening.hears()).isTrue();
 			store.release("k", "a:1");
 			ear.awaitWake("k");
+		}
+	}
+
+	@Test
+	void whatIsNoNotificationOfOursIsIgnored() {
+		try (JdbcLockBackend store = backend(pool)) {
+			Ear ear = new Ear();
+			Listening listening = store.listen("b", ear);
+			hold(store, "k", "a");
+			store.acquireOrRegister(claim("k", "b"));
+			String channel = PostgresNotifications.channel("distributed_lock", "b");
+			for (String payload : List.of("", "b", "b some key", "b 99999999999999999999 k", "stranger 0 k")) {
+				this.database.queryForList("select pg_notify(?, ?)", channel, payload);
+			}
+			store.release("k", "a:1");
+			ear.awaitWake("k");
+			assertThat(ear.heard()).containsExactly("k");
+			assertThat(ear.resubscriptions()).isZero();
+			assertThat(listening.hears()).isTrue();
 		}
 	}
 
@@ -335,11 +431,12 @@ class PostgresLocksTests {
 		}
 	}
 
-	@Test
-	void theTableMayLieInASchema() {
+	@ParameterizedTest
+	@ValueSource(strings = { "shop.locks", "released", "held" })
+	void theTableMayHaveAnyName(String table) {
 		this.database.execute("create schema if not exists shop");
-		this.database.execute(Platform.POSTGRESQL.schema("shop.locks"));
-		try (JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults().table("shop.locks"))) {
+		this.database.execute(Platform.POSTGRESQL.schema(table));
+		try (JdbcLockBackend store = new JdbcLockBackend(pool, JdbcLockSettings.defaults().table(table))) {
 			store.check();
 			for (int i = 0; i < 2; i++) {
 				assertThat(store.acquire(claim("k", "a")).acquired()).isTrue();
