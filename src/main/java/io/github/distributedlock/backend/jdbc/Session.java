@@ -13,16 +13,21 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder.State;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Carries out the statements on one connection. Each is committed by itself, so that one
  * that stands still between two of them keeps no row locked.
  */
 record Session(Connection connection, Statements sql) {
+
+	private static final Logger logger = LoggerFactory.getLogger(Session.class);
 
 	/**
 	 * Gives a key that is free, or the owner's already, to the claim's owner.
@@ -96,17 +101,28 @@ record Session(Connection connection, Statements sql) {
 	/**
 	 * Writes what has become of a row, and then notifies the waiter that was given the
 	 * key. Not in one statement: a notification takes a lock of the whole server, which
-	 * must not wait for the disk. One that gets lost costs a poll.
+	 * must not wait for the disk.
 	 * @return {@code false} if the row has changed since it was read
 	 */
 	boolean write(String key, Row before, Row after) throws SQLException {
 		boolean written = change(key, before, after);
 		Row.Place next = after.next();
 		if (written && next != null && this.sql.platform == Platform.POSTGRESQL) {
+			notify(next, key);
+		}
+		return written;
+	}
+
+	// What was written stays written, so that this must not look like a refusal.
+	private void notify(Row.Place next, String key) {
+		try {
 			changes(this.sql.notify, PostgresNotifications.channel(this.sql.table, next.instance()),
 					next.owner() + " " + next.number() + " " + key);
 		}
-		return written;
+		catch (SQLException ex) {
+			logger.debug("{} learns by its next poll that it is next for lock '{}'", next.instance(),
+					LockException.printable(key), ex);
+		}
 	}
 
 	private boolean change(String key, Row before, Row after) throws SQLException {

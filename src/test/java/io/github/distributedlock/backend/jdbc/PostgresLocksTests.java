@@ -345,6 +345,22 @@ class PostgresLocksTests {
 	}
 
 	@Test
+	void aReleaseIsCarriedOutThoughItsNotificationIsRefused() {
+		DataSource refusing = wrapped((method, arguments) -> {
+			if (method.equals("prepareStatement") && arguments[0].toString().contains("pg_notify")) {
+				throw new SQLException("too many notifications in the NOTIFY queue", "54000");
+			}
+		});
+		try (JdbcLockBackend first = backend(refusing); JdbcLockBackend second = backend(pool)) {
+			second.listen("b", new Ear());
+			hold(first, "k", "a");
+			second.acquireOrRegister(claim("k", "b").number(1));
+			assertThat(first.release("k", "a:1")).isTrue();
+			assertThat(second.acquireOrRegister(claim("k", "b").number(2)).acquired()).isTrue();
+		}
+	}
+
+	@Test
 	void noConnectionThatListensIsLentToOthers() {
 		CountDownLatch ended = new CountDownLatch(1);
 		DataSource watched = watched((method) -> {
@@ -396,6 +412,16 @@ class PostgresLocksTests {
 	 * Connections of the pool, whose methods something watches.
 	 */
 	private static DataSource watched(Consumer<String> watch) {
+		return wrapped((method, arguments) -> watch.accept(method));
+	}
+
+	private interface Watch {
+
+		void call(String method, Object[] arguments) throws SQLException;
+
+	}
+
+	private static DataSource wrapped(Watch watch) {
 		return new DelegatingDataSource(pool) {
 
 			@Override
@@ -403,7 +429,7 @@ class PostgresLocksTests {
 				Connection connection = super.getConnection();
 				return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
 						new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-							watch.accept(method.getName());
+							watch.call(method.getName(), arguments);
 							try {
 								return method.invoke(connection, arguments);
 							}
