@@ -23,7 +23,7 @@ final class Jmh {
 			.forks(1)
 			.warmupIterations(3)
 			.measurementIterations(2)
-			.warmupTime(TimeValue.milliseconds(options.size(options.onPostgres() ? 1000 : 2000, 300)))
+			.warmupTime(TimeValue.milliseconds(options.size(3000, 300)))
 			.measurementTime(TimeValue.milliseconds(options.size(800, 300)))
 			.jvmArgsAppend("-Xms256m", "-Xmx256m", "-Djmh.ignoreLock=true")
 			.shouldFailOnError(true)
