@@ -209,9 +209,7 @@ public final class JdbcLockBackend implements LockBackend {
 			if (!registers && !claim.fenced() && session.acquire(claim)) {
 				return AcquireResult.ACQUIRED;
 			}
-			return change(session, claim.key(), session.read(claim.key()), (row) -> row.acquire(claim, registers))
-				.after()
-				.answer(claim);
+			return change(session, claim.key(), (row) -> row.acquire(claim, registers)).after().answer(claim);
 		});
 	}
 
@@ -226,7 +224,7 @@ public final class JdbcLockBackend implements LockBackend {
 	@Override
 	public void forget(Claim claim) {
 		String key = claim.key();
-		run("release", key, (session) -> change(session, key, session.read(key), (row) -> row.forget(claim)));
+		run("release", key, (session) -> change(session, key, (row) -> row.forget(claim)));
 	}
 
 	@Override
@@ -246,16 +244,14 @@ public final class JdbcLockBackend implements LockBackend {
 
 	@Override
 	public void withdraw(String key, Waiter waiter, Set<String> owners) {
-		run("withdraw from", key,
-				(session) -> change(session, key, session.read(key), (row) -> row.withdraw(waiter.instance(), owners)));
+		run("withdraw from", key, (session) -> change(session, key, (row) -> row.withdraw(waiter.instance(), owners)));
 	}
 
 	@Override
 	public HandOverResult pass(String owner, Claim claim, boolean yields) {
 		Claim next = grantableIfHeard(claim);
 		return run("pass on", next.key(), (session) -> {
-			Change passing = change(session, next.key(), session.read(next.key()),
-					(row) -> row.pass(owner, next, yields).acquire(next, true));
+			Change passing = change(session, next.key(), (row) -> row.pass(owner, next, yields).acquire(next, true));
 			return HandOverResult.of(passing.before().isOwnedBy(owner), passing.after().answer(next));
 		});
 	}
@@ -291,6 +287,10 @@ public final class JdbcLockBackend implements LockBackend {
 			.remedy(remedy)
 			.notCarriedOut(true)
 			.build();
+	}
+
+	private static Change change(Session session, String key, UnaryOperator<Row> step) throws SQLException {
+		return change(session, key, session.read(key), step);
 	}
 
 	/**
