@@ -122,6 +122,11 @@ public abstract class ForwardingLockBackend implements LockBackend {
 	}
 
 	@Override
+	public List<Boolean> releaseAll(List<String> keys, String owner) {
+		return this.delegate.releaseAll(keys, owner);
+	}
+
+	@Override
 	public boolean downgrade(String key, String owner) {
 		return this.delegate.downgrade(key, owner);
 	}

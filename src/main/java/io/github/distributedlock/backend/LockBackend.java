@@ -266,6 +266,18 @@ public interface LockBackend extends AutoCloseable {
 	}
 
 	/**
+	 * Releases several keys, each as {@link #release} does it, in any order. One that
+	 * fails may leave the others as they are.
+	 * @param keys the user's keys, all of the same {@linkplain #node(String) node}, at
+	 * most {@link #largestBatch()}
+	 * @param owner the owner token
+	 * @return for each key, in order, whether the owner owned it
+	 */
+	default List<Boolean> releaseAll(List<String> keys, String owner) {
+		return keys.stream().map((key) -> release(key, owner)).toList();
+	}
+
+	/**
 	 * Shares a key with others from now on. Its owner keeps its lease as it is, and
 	 * whatever concerns the owner from then on concerns its share: {@code renew},
 	 * {@code release} and {@code leaveToExpire}. With {@linkplain LockFeature#PLACES

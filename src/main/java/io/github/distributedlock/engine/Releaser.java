@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -80,8 +81,8 @@ final class Releaser {
 	}
 
 	/**
-	 * Releases holds whose last handle was closed, the last one first, and each whatever
-	 * happens to the one before.
+	 * Releases holds whose last handle was closed: many in one step where that is
+	 * possible, else the last one first, and each whatever happens to the one before.
 	 * @return whether all were held until now, as far as the store has answered
 	 */
 	boolean release(List<Hold> holds) {
@@ -249,7 +250,16 @@ final class Releaser {
 		}
 
 		private boolean end(List<Hold> holds) {
-			return (holds.size() == 1) ? end(holds.get(0)) : eachBackwards(holds, this::end);
+			return (holds.size() == 1) ? end(holds.get(0)) : eachBackwards(Leases.batches(holds, Releaser.this.store),
+					(batch) -> isOneStep(batch) ? endAtOnce(batch) : eachBackwards(batch, this::end));
+		}
+
+		private boolean isOneStep(List<Hold> holds) {
+			String owner = holds.get(0).owner();
+			Object node = NodeTasks.node(Releaser.this.store, holds.get(0).key());
+			return holds.size() > 1 && holds.stream()
+				.allMatch((hold) -> hold.owner().equals(owner) && rest(hold) == 0
+						&& NodeTasks.node(Releaser.this.store, hold.key()).equals(node));
 		}
 
 		private long rest(Hold hold) {
@@ -267,11 +277,10 @@ final class Releaser {
 				released(hold);
 				return true;
 			}
-			if (!held || !hold.ownership().beginRelease(hold)) {
+			if (!held || !begin(hold)) {
 				cleanUp(hold);
 				return false;
 			}
-			Releaser.this.watchdog.unguard(hold.ownership());
 			Boolean owned = null;
 			try {
 				owned = ask(hold, rest);
@@ -283,6 +292,40 @@ final class Releaser {
 			return report(hold, owned);
 		}
 
+		/**
+		 * Ends several of one owner that need not rest. Locks of several keys are not
+		 * handed over.
+		 * @return whether all were held until now, as far as is known
+		 */
+		private boolean endAtOnce(List<Hold> holds) {
+			List<Hold> begun = new ArrayList<>();
+			List<Boolean> owned = null;
+			try {
+				holds.stream()
+					.filter((hold) -> Releaser.this.leases.isStillHeld(hold) && begin(hold))
+					.forEach(begun::add);
+				owned = begun.isEmpty() ? List.of() : ask(begun);
+			}
+			finally {
+				boolean answered = owned != null;
+				eachBackwards(begun, (hold) -> leave(hold, answered, 0));
+			}
+			holds.forEach(this::cleanUp);
+			boolean held = begun.size() == holds.size();
+			for (int i = 0; i < begun.size(); i++) {
+				held &= report(begun.get(i), (owned != null) ? owned.get(i) : null);
+			}
+			return held;
+		}
+
+		private boolean begin(Hold hold) {
+			boolean begun = hold.ownership().beginRelease(hold);
+			if (begun) {
+				Releaser.this.watchdog.unguard(hold.ownership());
+			}
+			return begun;
+		}
+
 		private boolean mayHandOver(Hold hold, long rest) {
 			return rest == 0 && Releaser.this.handsOver && hold.options().handedOn() && !hold.isShared();
 		}
@@ -292,21 +335,16 @@ final class Releaser {
 		 * @return whether its owner had it, {@code null} if that is left to the sweeper
 		 */
 		private @Nullable Boolean ask(Hold hold, long rest) {
-			LockBackend store = Releaser.this.store;
-			LockBackendException silent = failure(hold);
-			if (silent != null && !silent.isNotCarriedOut()) {
+			if (isSilent(hold)) {
 				return null;
 			}
 			// As Failures.ask does, but each release would make an object for that.
 			boolean interrupted = Thread.interrupted();
 			try {
-				return release(store, hold.key(), hold.owner(), rest);
+				return release(Releaser.this.store, hold.key(), hold.owner(), rest);
 			}
 			catch (RuntimeException ex) {
-				LockBackendException failure = Failures.asBackendException("release", hold.key(), ex);
-				warnOnce(hold, failure);
-				this.failures = this.failures.isEmpty() ? new HashMap<>() : this.failures;
-				this.failures.put(NodeTasks.node(store, hold.key()), failure);
+				failed(hold, ex);
 				return null;
 			}
 			finally {
@@ -316,11 +354,46 @@ final class Releaser {
 			}
 		}
 
+		/**
+		 * Releases keys of one node in the store.
+		 * @return for each whether its owner had it, {@code null} as above
+		 */
+		private @Nullable List<Boolean> ask(List<Hold> holds) {
+			Hold first = holds.get(0);
+			if (isSilent(first)) {
+				return null;
+			}
+			try {
+				return Failures.askEach("release", first.key(), holds.size(),
+						() -> Releaser.this.store.releaseAll(holds.stream().map(Hold::key).toList(), first.owner()));
+			}
+			catch (RuntimeException ex) {
+				failed(first, ex);
+				return null;
+			}
+		}
+
+		private boolean isSilent(Hold hold) {
+			LockBackendException failure = failure(hold);
+			return failure != null && !failure.isNotCarriedOut();
+		}
+
+		private void failed(Hold hold, RuntimeException ex) {
+			LockBackendException failure = Failures.asBackendException("release", hold.key(), ex);
+			if (this.failures.isEmpty()) {
+				logger.warn("Could not release lock '{}' of {}, trying again until the lease has run out in {}: {}",
+						LockException.printable(hold.key()), hold.owner(),
+						Failures.text(hold.ownership().leftOnServer()), failure.getMessage());
+				this.failures = new HashMap<>();
+			}
+			this.failures.put(NodeTasks.node(Releaser.this.store, hold.key()), failure);
+		}
+
 		private @Nullable LockBackendException failure(Hold hold) {
 			return this.failures.isEmpty() ? null : this.failures.get(NodeTasks.node(Releaser.this.store, hold.key()));
 		}
 
-		private void leave(Hold hold, boolean answered, long rest) {
+		private boolean leave(Hold hold, boolean answered, long rest) {
 			try {
 				if (!answered) {
 					Releaser.this.sweeper.release(hold.ownership(), rest);
@@ -329,14 +402,7 @@ final class Releaser {
 			finally {
 				hold.leavePlace(); // Or no other request of this JVM gets the key again.
 			}
-		}
-
-		private void warnOnce(Hold hold, LockBackendException ex) {
-			if (this.failures.isEmpty()) {
-				logger.warn("Could not release lock '{}' of {}, trying again until the lease has run out in {}: {}",
-						LockException.printable(hold.key()), hold.owner(),
-						Failures.text(hold.ownership().leftOnServer()), ex.getMessage());
-			}
+			return answered;
 		}
 
 		private void cleanUp(Hold hold) {

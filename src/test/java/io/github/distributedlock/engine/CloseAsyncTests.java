@@ -196,6 +196,12 @@ class CloseAsyncTests extends EngineFixture {
 	}
 
 	@Test
+	void keysThatAreGivenBackInOneStepAreStill() {
+		this.engine.acquire(LockRequest.of("joint-a", "joint-b")).closeAsync();
+		assertThat(this.backend.steps()).containsExactly("acquire joint-a", "acquire joint-b", "release-all 2");
+	}
+
+	@Test
 	void lockIsHandedOnInsideTheJvm() {
 		LockHandle handle = this.engine.acquire("k");
 		CompletableFuture<LockHandle> next = acquiring(waiting("k", Duration.ofSeconds(5)));

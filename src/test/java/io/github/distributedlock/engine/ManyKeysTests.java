@@ -22,6 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,6 +35,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class ManyKeysTests extends EngineFixture {
 
 	private static final int MANY = LockRequest.MOST_KEYS;
+
+	private static final int BATCHES = MANY / 200;
 
 	private static final int SMALL_STACK = 256 * 1024;
 
@@ -53,16 +56,29 @@ class ManyKeysTests extends EngineFixture {
 	}
 
 	@Test
-	void areGivenBackAllIfOneIsBusy() {
-		String busy = many("k").keys().stream().sorted().toList().get(MANY / 2);
+	void areGivenBackInBatchesWhereThatIsOneStep() throws Exception {
+		LockHandle handle = this.engine.acquire(many("joint-"));
+		assertThat(handle.isHeld()).isTrue();
+		closeOnASmallStack(handle);
+		assertThat(this.backend.steps().subList(MANY, MANY + BATCHES)).containsOnly("release-all 200");
+		assertThat(this.backend.steps()).hasSize(MANY + BATCHES);
+		assertThat(events(LockEvent.Acquired.class)).hasSize(1);
+		assertThat(events(LockEvent.Released.class)).hasSize(MANY);
+		assertAllFree("joint-");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "joint-", "k" })
+	void areGivenBackAllIfOneIsBusy(String prefix) {
+		String busy = many(prefix).keys().stream().sorted().toList().get(MANY / 2);
 		ownedElsewhere(busy, LEASE);
-		assertThat(this.engine.tryAcquire(many("k"))).isEmpty();
+		assertThat(this.engine.tryAcquire(many(prefix))).isEmpty();
 		releasedElsewhere(busy);
-		assertAllFree("k");
+		assertAllFree(prefix);
 	}
 
 	@Test
-	void areGivenBackOneByOne() throws Exception {
+	void areGivenBackOneByOneWhereItTakesSeveralSteps() throws Exception {
 		closeOnASmallStack(this.engine.acquire(many("k")));
 		assertThat(this.backend.steps()).hasSize(2 * MANY);
 		assertAllFree("k");
@@ -70,11 +86,11 @@ class ManyKeysTests extends EngineFixture {
 
 	@Test
 	void areParkedIfTheyHaveToRest() throws Exception {
-		LockHandle handle = this.engine.acquire(many("k").minHoldTime(Duration.ofSeconds(1)));
+		LockHandle handle = this.engine.acquire(many("joint-").minHoldTime(Duration.ofSeconds(1)));
 		closeOnASmallStack(handle);
 		assertThat(this.backend.steps()).filteredOn((step) -> step.startsWith("expire ")).hasSize(MANY);
 		this.time.advance(Duration.ofSeconds(2));
-		assertAllFree("k");
+		assertAllFree("joint-");
 	}
 
 	static List<ScriptedBackend.Fault> faults() {
@@ -84,18 +100,21 @@ class ManyKeysTests extends EngineFixture {
 	@ParameterizedTest
 	@MethodSource("faults")
 	void areGivenBackLaterWithOneLineInTheLogIfTheStoreFails(ScriptedBackend.Fault fault) throws Exception {
-		LockHandle handle = this.engine.acquire(many("k"));
-		this.log.list.clear();
-		this.backend.breaks(fault);
-		closeOnASmallStack(handle);
-		assertThat(warnings()).singleElement()
-			.satisfies((line) -> assertThat(line.getFormattedMessage()).startsWith("Could not release lock 'k")
-				.contains("trying again until the lease has run out in 30 s: "))
-			.satisfies((line) -> assertThat(line.getThrowableProxy()).as("stack trace").isNull());
-		this.backend.works();
-		this.time.advance(Duration.ofSeconds(1));
-		assertAllFree("k");
-		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(MANY);
+		for (String prefix : List.of("joint-", "k")) {
+			LockHandle handle = this.engine.acquire(many(prefix));
+			this.log.list.clear();
+			this.backend.breaks(fault);
+			closeOnASmallStack(handle);
+			assertThat(warnings()).singleElement()
+				.satisfies(
+						(line) -> assertThat(line.getFormattedMessage()).startsWith("Could not release lock '" + prefix)
+							.contains("trying again until the lease has run out in 30 s: "))
+				.satisfies((line) -> assertThat(line.getThrowableProxy()).as("stack trace").isNull());
+			this.backend.works();
+			this.time.advance(Duration.ofSeconds(1));
+			assertAllFree(prefix);
+		}
+		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(2 * MANY);
 	}
 
 	@Test
@@ -128,7 +147,7 @@ class ManyKeysTests extends EngineFixture {
 	}
 
 	private void assertAllFree(String prefix) {
-		assertThat(many("k").keys()).extracting((Function<String, Holder>) this::holderOf).containsOnlyNulls();
+		assertThat(many(prefix).keys()).extracting((Function<String, Holder>) this::holderOf).containsOnlyNulls();
 		assertThat(this.engine.hasQueues()).isFalse();
 	}
 

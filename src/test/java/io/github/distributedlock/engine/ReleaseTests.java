@@ -162,6 +162,29 @@ class ReleaseTests extends EngineFixture {
 	}
 
 	@Test
+	void oneOfSeveralThatAreGivenBackInOneStepWasLost() {
+		LockRequest joint = LockRequest.of("joint-a", "joint-b");
+		LockHandle lost = this.engine.acquire(joint);
+		this.store.release("joint-b", lost.owner());
+		assertThat(lost.release()).isFalse();
+		assertThat(this.engine.acquire(joint).release()).isTrue();
+		LockHandle deferred = this.engine.acquire(joint);
+		this.backend.next("release-all", ScriptedBackend.LOST_REQUEST);
+		assertThat(deferred.release()).isTrue();
+	}
+
+	@Test
+	void tooFewAnswersAreLeftToTheBackground() {
+		LockHandle handle = this.engine.acquire(LockRequest.of("joint-a", "joint-b"));
+		this.backend.next("release-all", (step) -> List.of(true));
+		assertThat(handle.release()).isTrue();
+		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(2);
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(holderOf("joint-a")).isNull();
+		assertThat(holderOf("joint-b")).isNull();
+	}
+
+	@Test
 	void oneOfSeveralStaysHeldByAnOuterHandle() {
 		LockHandle outer = this.engine.acquire("a");
 		assertThat(this.engine.acquire(LockRequest.of("a", "b")).release()).isTrue();

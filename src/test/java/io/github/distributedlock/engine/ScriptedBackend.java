@@ -277,6 +277,19 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 	}
 
 	@Override
+	public List<Boolean> releaseAll(List<String> keys, String owner) {
+		if (!keys.get(0).startsWith("joint-")) {
+			// As a store does that does not override it.
+			LinkedList<Boolean> owned = new LinkedList<>();
+			for (int i = keys.size() - 1; i >= 0; i--) {
+				owned.addFirst(release(keys.get(i), owner));
+			}
+			return owned;
+		}
+		return step("release-all", String.valueOf(keys.size()), () -> this.delegate.releaseAll(keys, owner));
+	}
+
+	@Override
 	public boolean downgrade(String key, String owner) {
 		return step("downgrade", key, () -> this.delegate.downgrade(key, owner));
 	}

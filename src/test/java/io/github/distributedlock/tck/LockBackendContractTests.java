@@ -414,8 +414,7 @@ public abstract class LockBackendContractTests extends PassingContractTests {
 		List<String> keys = keysOfOneNode();
 		Claim mine = held(backend, keys.get(0), "a");
 		Claim others = held(backend, keys.get(1), "b");
-		assertFalse(backend.release(keys.get(1), mine.owner()));
-		assertTrue(backend.release(keys.get(0), mine.owner()));
+		assertEquals(List.of(true, false), backend.releaseAll(keys, mine.owner()));
 		assertTrue(backend.acquire(claim(keys.get(0), "c")).acquired(), "free");
 		assertEquals(List.of(true), backend.renew(List.of(Renewal.of(others))));
 	}

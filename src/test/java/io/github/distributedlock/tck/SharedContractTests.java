@@ -94,7 +94,7 @@ public abstract class SharedContractTests extends PermitContractTests {
 		acquired(backend, stays);
 		List<Claim> writers = keys.stream().map((key) -> claim(key, "c")).toList();
 		writers.forEach((writer) -> assertFalse(backend.acquireOrRegister(writer).acquired()));
-		keys.forEach((key) -> assertTrue(backend.release(key, "a:1")));
+		assertEquals(List.of(true, true), backend.releaseAll(keys, "a:1"));
 		c.awaitWake(keys.get(0));
 		acquired(backend, writers.get(0));
 		assertFalse(backend.acquireOrRegister(writers.get(1)).acquired(), "while it is read");

@@ -33,6 +33,8 @@ final class LuaSteps implements Steps {
 	private final LuaScript release = new LuaScript(
 			"release-fast lib-clock lib-grant release-grant lib-lock lib-waiters release");
 
+	private final LuaScript releaseAll = new LuaScript(QUEUE + "release-all");
+
 	private final LuaScript withdraw = new LuaScript(QUEUE + "withdraw");
 
 	private final LuaScript forget = new LuaScript(QUEUE + "forget");
@@ -153,6 +155,21 @@ final class LuaSteps implements Steps {
 	@Override
 	public boolean release(Link link, String key, String owner) {
 		return isTrue(run(this.release, link, key, false, List.of(owner)));
+	}
+
+	// In a cluster each slot needs a script of its own.
+	@Override
+	public List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
+		if (link.isCluster()) {
+			return Steps.super.releaseAll(link, keys, owner);
+		}
+		List<Object> arguments = new ArrayList<>();
+		keys.forEach((key) -> arguments.addAll(names(key)));
+		int names = arguments.size();
+		addWaking(arguments, keys.get(0));
+		arguments.add(owner);
+		arguments.addAll(keys);
+		return areTrue(this.releaseAll.run(link, names, arguments.toArray()));
 	}
 
 	@Override

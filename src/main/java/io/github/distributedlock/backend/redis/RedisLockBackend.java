@@ -299,6 +299,12 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	@Override
+	public List<Boolean> releaseAll(List<String> keys, String owner) {
+		return run("release", keys.get(0), keys.size() - 1, (steps) -> steps.lanes().commands(),
+				(steps, link) -> steps.releaseAll(link, keys, owner));
+	}
+
+	@Override
 	public boolean downgrade(String key, String owner) {
 		return run("downgrade", key, (steps, link) -> steps.downgrade(link, key, owner));
 	}

@@ -80,6 +80,14 @@ interface Steps {
 	boolean release(Link link, String key, String owner);
 
 	/**
+	 * Releases keys of one master.
+	 * @return for each, in order, whether its owner had it
+	 */
+	default List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
+		return keys.stream().map((key) -> release(link, key, owner)).toList();
+	}
+
+	/**
 	 * Ends a registration.
 	 * @param owners those that may have been granted the key, and do not want it
 	 * @return whether there was an answer
