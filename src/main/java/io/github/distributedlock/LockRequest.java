@@ -42,7 +42,7 @@ public final class LockRequest {
 	 */
 	public static final int MOST_PERMITS = 1_000;
 
-	private static final Map<Setting, Object> DEFAULTS = Map.of(Setting.NAME, "unnamed");
+	private static final Map<Setting, Object> DEFAULTS = new EnumMap<>(Map.of(Setting.NAME, "unnamed"));
 
 	private final List<String> keys;
 
@@ -52,9 +52,15 @@ public final class LockRequest {
 	 */
 	private final Map<Setting, Object> settings;
 
+	/**
+	 * A field, since each lock asks for them several times.
+	 */
+	private final int permits;
+
 	private LockRequest(List<String> keys, Map<Setting, Object> settings) {
 		this.keys = keys;
 		this.settings = settings;
+		this.permits = (Integer) settings.getOrDefault(Setting.PERMITS, 1);
 		requireMinHoldFits(Setting.LEASE_TIME);
 		requireMinHoldFits(Setting.MAX_HOLD_TIME);
 		requireCompatible();
@@ -312,7 +318,7 @@ public final class LockRequest {
 	 * @return the number, 1 for an exclusive or shared lock
 	 */
 	public int permits() {
-		return (Integer) this.settings.getOrDefault(Setting.PERMITS, 1);
+		return this.permits;
 	}
 
 	/**

@@ -112,13 +112,7 @@ final class LocalQueue {
 	 * Gives up a place. Only the first call has an effect.
 	 */
 	void leave(QueueNode node) {
-		startWithdrawal(this.queues.computeIfPresent(node.queueKey, (same, queue) -> {
-			if (queue.current != node) {
-				queue.remove(node);
-				return queue;
-			}
-			return queue.next() ? queue : null;
-		}));
+		startWithdrawal(this.queues.computeIfPresent(node.queueKey, node));
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
+import java.util.function.BiFunction;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.engine.KeyQueue.QueueKey;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * its place. What is not volatile or final is confined to the thread that runs the
  * request.
  */
-final class QueueNode implements Hold.Place {
+final class QueueNode implements Hold.Place, BiFunction<QueueKey, KeyQueue, @Nullable KeyQueue> {
 
 	/**
 	 * How many requests may borrow a key before the request that it was left to has woken
@@ -131,6 +132,19 @@ final class QueueNode implements Hold.Place {
 	@Override
 	public void leave() {
 		this.localQueue.leave(this);
+	}
+
+	/**
+	 * The step of leaving its queue. It is the node itself, so that a lock makes no
+	 * object for it.
+	 */
+	@Override
+	public @Nullable KeyQueue apply(QueueKey same, KeyQueue queue) {
+		if (queue.current != this) {
+			queue.remove(this);
+			return queue;
+		}
+		return queue.next() ? queue : null;
 	}
 
 	void inherit(Ownership ownership) {
