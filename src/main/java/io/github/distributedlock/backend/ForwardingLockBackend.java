@@ -122,6 +122,11 @@ public abstract class ForwardingLockBackend implements LockBackend {
 	}
 
 	@Override
+	public int largestRelease() {
+		return this.delegate.largestRelease();
+	}
+
+	@Override
 	public List<Boolean> releaseAll(List<String> keys, String owner) {
 		return this.delegate.releaseAll(keys, owner);
 	}

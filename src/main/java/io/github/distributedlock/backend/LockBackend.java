@@ -266,10 +266,18 @@ public interface LockBackend extends AutoCloseable {
 	}
 
 	/**
-	 * Releases several keys, each as {@link #release} does it, in any order. One that
-	 * fails may leave the others as they are.
+	 * How many keys of a {@linkplain #node(String) node} {@link #releaseAll} releases in
+	 * one step.
+	 * @return the number, 1 unless said otherwise
+	 */
+	default int largestRelease() {
+		return 1;
+	}
+
+	/**
+	 * Releases several keys, each as {@link #release} does it, in any order.
 	 * @param keys the user's keys, all of the same {@linkplain #node(String) node}, at
-	 * most {@link #largestBatch()}
+	 * most {@link #largestRelease()}
 	 * @param owner the owner token
 	 * @return for each key, in order, whether the owner owned it
 	 */

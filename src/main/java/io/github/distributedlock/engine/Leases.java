@@ -322,7 +322,7 @@ final class Leases {
 	 * is tried again.
 	 */
 	void renewDue(List<Ownership> due) {
-		for (List<Ownership> batch : batches(due, this.backend)) {
+		for (List<Ownership> batch : batches(due, this.backend.largestBatch())) {
 			LockBackendException failure = renewBatch(batch);
 			if (failure != null) {
 				logger.debug("Could not renew {} locks, trying again", batch.size(), failure);
@@ -338,7 +338,7 @@ final class Leases {
 	void renew(List<Hold> holds) {
 		List<Ownership> all = holds.stream().map(Hold::ownership).toList();
 		for (List<Ownership> ofNode : NodeTasks.byNode(this.backend, all, Ownership::key).values()) {
-			for (List<Ownership> batch : batches(ofNode, this.backend)) {
+			for (List<Ownership> batch : batches(ofNode, this.backend.largestBatch())) {
 				LockBackendException failure = renewBatch(batch);
 				if (failure != null) {
 					throw failure;
@@ -349,9 +349,10 @@ final class Leases {
 
 	/**
 	 * Divides a list into parts that a store renews or releases at once, in order.
+	 * @param largest what the store says
 	 */
-	static <T> List<List<T>> batches(List<T> all, LockBackend backend) {
-		int most = backend.largestBatch();
+	static <T> List<List<T>> batches(List<T> all, int largest) {
+		int most = Math.max(1, Math.min(all.size(), largest));
 		return IntStream.range(0, (all.size() + most - 1) / most)
 			.mapToObj((i) -> all.subList(i * most, Math.min(all.size(), (i + 1) * most)))
 			.toList();

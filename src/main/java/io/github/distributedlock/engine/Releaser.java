@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -250,16 +249,32 @@ final class Releaser {
 		}
 
 		private boolean end(List<Hold> holds) {
-			return (holds.size() == 1) ? end(holds.get(0)) : eachBackwards(Leases.batches(holds, Releaser.this.store),
-					(batch) -> isOneStep(batch) ? endAtOnce(batch) : eachBackwards(batch, this::end));
+			if (holds.size() == 1) {
+				return end(holds.get(0));
+			}
+			boolean ended = false;
+			try {
+				boolean held = eachBackwards(Leases.batches(holds, Releaser.this.store.largestRelease()),
+						(batch) -> isOneStep(batch) ? endAtOnce(batch) : eachBackwards(batch, this::end));
+				ended = true;
+				return held;
+			}
+			finally {
+				if (!ended) {
+					eachBackwards(holds, this::end); // Those that have not ended.
+				}
+			}
 		}
 
 		private boolean isOneStep(List<Hold> holds) {
 			String owner = holds.get(0).owner();
-			Object node = NodeTasks.node(Releaser.this.store, holds.get(0).key());
+			Object node = node(holds.get(0));
 			return holds.size() > 1 && holds.stream()
-				.allMatch((hold) -> hold.owner().equals(owner) && rest(hold) == 0
-						&& NodeTasks.node(Releaser.this.store, hold.key()).equals(node));
+				.allMatch((hold) -> hold.owner().equals(owner) && rest(hold) == 0 && node(hold).equals(node));
+		}
+
+		private Object node(Hold hold) {
+			return NodeTasks.node(Releaser.this.store, hold.key());
 		}
 
 		private long rest(Hold hold) {
@@ -277,12 +292,13 @@ final class Releaser {
 				released(hold);
 				return true;
 			}
-			if (!held || !begin(hold)) {
+			if (!held || !hold.ownership().beginRelease(hold)) {
 				cleanUp(hold);
 				return false;
 			}
 			Boolean owned = null;
 			try {
+				Releaser.this.watchdog.unguard(hold.ownership());
 				owned = ask(hold, rest);
 			}
 			finally {
@@ -298,32 +314,24 @@ final class Releaser {
 		 * @return whether all were held until now, as far as is known
 		 */
 		private boolean endAtOnce(List<Hold> holds) {
-			List<Hold> begun = new ArrayList<>();
+			List<Hold> begun = new ArrayList<>(holds.size());
 			List<Boolean> owned = null;
 			try {
-				holds.stream()
-					.filter((hold) -> Releaser.this.leases.isStillHeld(hold) && begin(hold))
-					.forEach(begun::add);
+				eachBackwards(holds, (hold) -> Releaser.this.leases.isStillHeld(hold)
+						&& hold.ownership().beginRelease(hold) && begun.add(hold));
+				begun.forEach((hold) -> Releaser.this.watchdog.unguard(hold.ownership()));
 				owned = begun.isEmpty() ? List.of() : ask(begun);
 			}
 			finally {
 				boolean answered = owned != null;
 				eachBackwards(begun, (hold) -> leave(hold, answered, 0));
 			}
-			holds.forEach(this::cleanUp);
+			eachBackwards(holds, this::cleanUp);
 			boolean held = begun.size() == holds.size();
 			for (int i = 0; i < begun.size(); i++) {
 				held &= report(begun.get(i), (owned != null) ? owned.get(i) : null);
 			}
 			return held;
-		}
-
-		private boolean begin(Hold hold) {
-			boolean begun = hold.ownership().beginRelease(hold);
-			if (begun) {
-				Releaser.this.watchdog.unguard(hold.ownership());
-			}
-			return begun;
 		}
 
 		private boolean mayHandOver(Hold hold, long rest) {
@@ -374,8 +382,8 @@ final class Releaser {
 		}
 
 		private boolean isSilent(Hold hold) {
-			LockBackendException failure = failure(hold);
-			return failure != null && !failure.isNotCarriedOut();
+			LockBackendException last = this.failures.isEmpty() ? null : this.failures.get(node(hold));
+			return last != null && !last.isNotCarriedOut();
 		}
 
 		private void failed(Hold hold, RuntimeException ex) {
@@ -386,11 +394,7 @@ final class Releaser {
 						Failures.text(hold.ownership().leftOnServer()), failure.getMessage());
 				this.failures = new HashMap<>();
 			}
-			this.failures.put(NodeTasks.node(Releaser.this.store, hold.key()), failure);
-		}
-
-		private @Nullable LockBackendException failure(Hold hold) {
-			return this.failures.isEmpty() ? null : this.failures.get(NodeTasks.node(Releaser.this.store, hold.key()));
+			this.failures.put(node(hold), failure);
 		}
 
 		private boolean leave(Hold hold, boolean answered, long rest) {
@@ -405,16 +409,20 @@ final class Releaser {
 			return answered;
 		}
 
-		private void cleanUp(Hold hold) {
-			if (hold.ownership().isUnsettled() && !hold.ownership().isLeftToRunOut()) {
+		private boolean cleanUp(Hold hold) {
+			boolean unsettled = hold.ownership().isUnsettled() && !hold.ownership().isLeftToRunOut();
+			if (unsettled) {
 				Releaser.this.leases.cleanUp(hold.ownership());
 			}
+			return unsettled;
 		}
 
 		private boolean report(Hold hold, @Nullable Boolean owned) {
 			if (owned == null) {
+				// The key may have moved to another node since.
+				LockBackendException any = this.failures.values().iterator().next();
 				publish(new LockEvent.ReleaseDeferred(hold.options().request(), hold.key(), hold.owner(),
-						Objects.requireNonNull(failure(hold))));
+						this.failures.getOrDefault(node(hold), any)));
 			}
 			else if (owned) {
 				released(hold);

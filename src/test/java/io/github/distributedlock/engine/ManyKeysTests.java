@@ -57,24 +57,26 @@ class ManyKeysTests extends EngineFixture {
 
 	@Test
 	void areGivenBackInBatchesWhereThatIsOneStep() throws Exception {
-		LockHandle handle = this.engine.acquire(many("joint-"));
+		this.backend.releasesTogether(true);
+		LockHandle handle = this.engine.acquire(many("k"));
 		assertThat(handle.isHeld()).isTrue();
 		closeOnASmallStack(handle);
 		assertThat(this.backend.steps().subList(MANY, MANY + BATCHES)).containsOnly("release-all 200");
 		assertThat(this.backend.steps()).hasSize(MANY + BATCHES);
 		assertThat(events(LockEvent.Acquired.class)).hasSize(1);
 		assertThat(events(LockEvent.Released.class)).hasSize(MANY);
-		assertAllFree("joint-");
+		assertAllFree("k");
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "joint-", "k" })
-	void areGivenBackAllIfOneIsBusy(String prefix) {
-		String busy = many(prefix).keys().stream().sorted().toList().get(MANY / 2);
+	@ValueSource(booleans = { true, false })
+	void areGivenBackAllIfOneIsBusy(boolean together) {
+		this.backend.releasesTogether(together);
+		String busy = many("k").keys().stream().sorted().toList().get(MANY / 2);
 		ownedElsewhere(busy, LEASE);
-		assertThat(this.engine.tryAcquire(many(prefix))).isEmpty();
+		assertThat(this.engine.tryAcquire(many("k"))).isEmpty();
 		releasedElsewhere(busy);
-		assertAllFree(prefix);
+		assertAllFree("k");
 	}
 
 	@Test
@@ -86,11 +88,12 @@ class ManyKeysTests extends EngineFixture {
 
 	@Test
 	void areParkedIfTheyHaveToRest() throws Exception {
-		LockHandle handle = this.engine.acquire(many("joint-").minHoldTime(Duration.ofSeconds(1)));
+		this.backend.releasesTogether(true);
+		LockHandle handle = this.engine.acquire(many("k").minHoldTime(Duration.ofSeconds(1)));
 		closeOnASmallStack(handle);
 		assertThat(this.backend.steps()).filteredOn((step) -> step.startsWith("expire ")).hasSize(MANY);
 		this.time.advance(Duration.ofSeconds(2));
-		assertAllFree("joint-");
+		assertAllFree("k");
 	}
 
 	static List<ScriptedBackend.Fault> faults() {
@@ -100,7 +103,9 @@ class ManyKeysTests extends EngineFixture {
 	@ParameterizedTest
 	@MethodSource("faults")
 	void areGivenBackLaterWithOneLineInTheLogIfTheStoreFails(ScriptedBackend.Fault fault) throws Exception {
-		for (String prefix : List.of("joint-", "k")) {
+		for (boolean together : List.of(true, false)) {
+			this.backend.releasesTogether(together);
+			String prefix = "k" + together;
 			LockHandle handle = this.engine.acquire(many(prefix));
 			this.log.list.clear();
 			this.backend.breaks(fault);

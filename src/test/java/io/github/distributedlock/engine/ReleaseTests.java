@@ -20,6 +20,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 /**
@@ -162,26 +163,59 @@ class ReleaseTests extends EngineFixture {
 	}
 
 	@Test
-	void oneOfSeveralThatAreGivenBackInOneStepWasLost() {
-		LockRequest joint = LockRequest.of("joint-a", "joint-b");
-		LockHandle lost = this.engine.acquire(joint);
-		this.store.release("joint-b", lost.owner());
+	void oneOfSeveralThatAreReleasedInOneStepWasLost() {
+		this.backend.releasesTogether(true);
+		LockRequest both = LockRequest.of("a", "b");
+		LockHandle lost = this.engine.acquire(both);
+		this.store.release("b", lost.owner());
 		assertThat(lost.release()).isFalse();
-		assertThat(this.engine.acquire(joint).release()).isTrue();
-		LockHandle deferred = this.engine.acquire(joint);
-		this.backend.next("release-all", ScriptedBackend.LOST_REQUEST);
-		assertThat(deferred.release()).isTrue();
+		assertThat(events(LockEvent.Lost.class)).extracting(LockEvent::keys).containsExactly(List.of("b"));
+		assertThat(this.engine.acquire(both).release()).isTrue();
+		assertThat(this.backend.steps()).filteredOn((step) -> step.startsWith("release"))
+			.containsExactly("release-all 2", "release-all 2");
+	}
+
+	@ParameterizedTest
+	@MethodSource("badAnswers")
+	void whatIsNotAnsweredForEachKeyIsLeftToTheBackground(ScriptedBackend.Fault fault) {
+		this.backend.releasesTogether(true);
+		LockHandle handle = this.engine.acquire(LockRequest.of("a", "b"));
+		this.backend.next("release-all", fault);
+		assertThat(handle.release()).isTrue();
+		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(2);
+		assertThat(this.engine.hasQueues()).isFalse();
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(holderOf("a")).isNull();
+		assertThat(holderOf("b")).isNull();
+	}
+
+	static List<ScriptedBackend.Fault> badAnswers() {
+		return List.of(ScriptedBackend.LOST_REQUEST, ScriptedBackend.LOST_REPLY, (step) -> List.of(true),
+				(step) -> null);
 	}
 
 	@Test
-	void tooFewAnswersAreLeftToTheBackground() {
-		LockHandle handle = this.engine.acquire(LockRequest.of("joint-a", "joint-b"));
-		this.backend.next("release-all", (step) -> List.of(true));
-		assertThat(handle.release()).isTrue();
-		assertThat(events(LockEvent.ReleaseDeferred.class)).hasSize(2);
-		this.time.advance(Duration.ofSeconds(1));
-		assertThat(holderOf("joint-a")).isNull();
-		assertThat(holderOf("joint-b")).isNull();
+	void keysOfAnotherOwnerOrThatRestAreReleasedByThemselves() {
+		this.backend.releasesTogether(true);
+		LockHandle outer = this.engine.acquire("a");
+		LockHandle inner = this.engine.acquire(LockRequest.of("a", "b"));
+		outer.close();
+		inner.close();
+		LockHandle rests = this.engine.acquire(LockRequest.of("a", "b").minHoldTime(Duration.ofMinutes(1)));
+		rests.close();
+		assertThat(this.backend.steps()).containsExactly("acquire a", "acquire b", "release b", "release a",
+				"acquire a", "acquire b", "expire b", "expire a");
+	}
+
+	@Test
+	void aStoreThatDoesNotSayHowManyItReleasesAtOnceReleasesAll() {
+		this.backend.releasesTogether(true);
+		LockHandle handle = this.engine.acquire(LockRequest.of("a", "b"));
+		this.backend.failsToSayHowMany();
+		assertThatThrownBy(handle::release).isInstanceOf(InternalError.class);
+		assertThat(holderOf("a")).isNull();
+		assertThat(holderOf("b")).isNull();
+		assertThat(this.engine.hasQueues()).isFalse();
 	}
 
 	@Test

@@ -4,7 +4,6 @@ import io.github.distributedlock.backend.ForwardingLockBackend;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.fixtures.SmallestBackend;
 import java.time.Duration;
-import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -77,6 +76,10 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 
 	private volatile boolean granting;
 
+	private volatile boolean together;
+
+	private volatile boolean sayingFails;
+
 	private volatile Consumer<ReleaseNotification> grants = (grant) -> this.listener.onRelease(grant);
 
 	private volatile Consumer<Claim> registrations = (claim) -> {
@@ -97,6 +100,17 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 	 */
 	public List<String> steps() {
 		return this.steps;
+	}
+
+	/**
+	 * Whether several keys are released in one step.
+	 */
+	void releasesTogether(boolean together) {
+		this.together = together;
+	}
+
+	void failsToSayHowMany() {
+		this.sayingFails = true;
 	}
 
 	public void forgetSteps() {
@@ -277,15 +291,15 @@ public final class ScriptedBackend extends ForwardingLockBackend {
 	}
 
 	@Override
-	public List<Boolean> releaseAll(List<String> keys, String owner) {
-		if (!keys.get(0).startsWith("joint-")) {
-			// As a store does that does not override it.
-			LinkedList<Boolean> owned = new LinkedList<>();
-			for (int i = keys.size() - 1; i >= 0; i--) {
-				owned.addFirst(release(keys.get(i), owner));
-			}
-			return owned;
+	public int largestRelease() {
+		if (this.sayingFails) {
+			throw new InternalError("thrown by the test");
 		}
+		return this.together ? largestBatch() : super.largestRelease();
+	}
+
+	@Override
+	public List<Boolean> releaseAll(List<String> keys, String owner) {
 		return step("release-all", String.valueOf(keys.size()), () -> this.delegate.releaseAll(keys, owner));
 	}
 

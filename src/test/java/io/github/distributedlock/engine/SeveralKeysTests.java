@@ -8,6 +8,7 @@ import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.LockRequest;
 import io.github.distributedlock.backend.Holder;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -18,11 +19,16 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 class SeveralKeysTests extends EngineFixture {
 
-	private static final String A = "joint-a";
+	private static final String A = "a";
 
-	private static final String B = "joint-b";
+	private static final String B = "b";
 
 	private static final LockRequest BOTH = LockRequest.of(B, A);
+
+	@BeforeEach
+	void releasesTogether() {
+		this.backend.releasesTogether(true);
+	}
 
 	@Test
 	void areAcquiredInOrderAndGivenBackInOneStep() {

@@ -90,16 +90,16 @@ public abstract class SharedContractTests extends PermitContractTests {
 			.map((key) -> Claim.of(key, "a:1", "a", LONG).mode(LockMode.SHARED))
 			.toList();
 		readers.forEach((reader) -> acquired(backend, reader));
-		Claim stays = reader(keys.get(1), "b");
+		Claim stays = reader(keys.get(0), "b");
 		acquired(backend, stays);
 		List<Claim> writers = keys.stream().map((key) -> claim(key, "c")).toList();
 		writers.forEach((writer) -> assertFalse(backend.acquireOrRegister(writer).acquired()));
 		assertEquals(List.of(true, true), backend.releaseAll(keys, "a:1"));
-		c.awaitWake(keys.get(0));
-		acquired(backend, writers.get(0));
-		assertFalse(backend.acquireOrRegister(writers.get(1)).acquired(), "while it is read");
-		backend.release(keys.get(1), stays.owner());
+		c.awaitWake(keys.get(1));
 		acquired(backend, writers.get(1));
+		assertFalse(backend.acquireOrRegister(writers.get(0)).acquired(), "while it is read");
+		backend.release(keys.get(0), stays.owner());
+		acquired(backend, writers.get(0));
 	}
 
 	@ContractTest

@@ -157,12 +157,8 @@ final class LuaSteps implements Steps {
 		return isTrue(run(this.release, link, key, false, List.of(owner)));
 	}
 
-	// In a cluster each slot needs a script of its own.
 	@Override
 	public List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
-		if (link.isCluster()) {
-			return Steps.super.releaseAll(link, keys, owner);
-		}
 		List<Object> arguments = new ArrayList<>();
 		keys.forEach((key) -> arguments.addAll(names(key)));
 		int names = arguments.size();

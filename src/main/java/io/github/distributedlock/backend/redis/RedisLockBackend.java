@@ -298,8 +298,19 @@ public final class RedisLockBackend implements LockBackend {
 		return run("release", key, (steps, link) -> steps.release(link, key, owner));
 	}
 
+	// In a cluster each slot needs a script of its own.
+	@Override
+	public int largestRelease() {
+		Steps known = this.selector.known();
+		return (known != null && known.atomicity() == Atomicity.LUA && !this.connections.cluster()) ? largestBatch()
+				: 1;
+	}
+
 	@Override
 	public List<Boolean> releaseAll(List<String> keys, String owner) {
+		if (keys.size() <= 1 || largestRelease() == 1) {
+			return LockBackend.super.releaseAll(keys, owner);
+		}
 		return run("release", keys.get(0), keys.size() - 1, (steps) -> steps.lanes().commands(),
 				(steps, link) -> steps.releaseAll(link, keys, owner));
 	}

@@ -80,11 +80,12 @@ interface Steps {
 	boolean release(Link link, String key, String owner);
 
 	/**
-	 * Releases keys of one master.
-	 * @return for each, in order, whether its owner had it
+	 * Releases keys in one step.
+	 * @return for each, in order, whether its owner had it; {@code null} if that is not
+	 * possible
 	 */
-	default List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
-		return keys.stream().map((key) -> release(link, key, owner)).toList();
+	default @Nullable List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
+		return null;
 	}
 
 	/**
