@@ -44,7 +44,11 @@ public final class RedisFailures {
 			LockBackendException rest = translate("finish to " + step, what, cause);
 			return failure(rest.problem(), rest.remedy().orElse(null), rest.isRetryable(), false, failure);
 		}
-		keepInterrupt(failure);
+		if (isIn(failure, InterruptedException.class::isInstance)) {
+			// A pool that was interrupted while it waited has cleared the flag and
+			// wrapped the exception.
+			Thread.currentThread().interrupt();
+		}
 		String begin = "Redis could not " + step + " " + what + ": ";
 		if (failure.getCause() instanceof NothingAllowed nothing) {
 			return failure(begin + nothing.getMessage(), nothing.remedy, false, true, failure);
@@ -76,15 +80,6 @@ public final class RedisFailures {
 		if (RedisRefusal.isError(failure)) {
 			return "the server, or a proxy before it, does not say whether it was carried out: see what it says";
 		}
-		String remedy = connectionRemedy(failure);
-		if (remedy != null) {
-			return remedy;
-		}
-		return retryable ? "check that the server can be reached and answers within the command timeout"
-				: "the connection cannot be used";
-	}
-
-	private static @Nullable String connectionRemedy(Throwable failure) {
 		if (isIn(failure, UnknownHostException.class::isInstance)) {
 			return "no such host is known: check spring.data.redis.host, or whatever names the servers, and the DNS";
 		}
@@ -97,10 +92,12 @@ public final class RedisFailures {
 			return "a server that does not speak TLS on this port does not answer: use the port where it does,"
 					+ " set spring.data.redis.ssl.enabled=false, or see why the server is slow";
 		}
-		return isIn(failure, SSLException.class::isInstance)
-				? "the TLS connection could not be opened: check the server's certificate and"
-						+ " spring.data.redis.ssl.bundle"
-				: null;
+		if (isIn(failure, SSLException.class::isInstance)) {
+			return "the TLS connection could not be opened: check the server's certificate and"
+					+ " spring.data.redis.ssl.bundle";
+		}
+		return retryable ? "check that the server can be reached and answers within the command timeout"
+				: "the connection cannot be used";
 	}
 
 	/**
@@ -114,14 +111,6 @@ public final class RedisFailures {
 
 	private static boolean isIn(Throwable failure, Predicate<Throwable> problem) {
 		return LockException.causes(failure).stream().anyMatch(problem);
-	}
-
-	// A pool that was interrupted while it waited has cleared the flag and wrapped the
-	// exception.
-	private static void keepInterrupt(Throwable failure) {
-		if (isIn(failure, InterruptedException.class::isInstance)) {
-			Thread.currentThread().interrupt();
-		}
 	}
 
 	// The root cause may say nothing, as a time-out does; then the one nearest to it.
