@@ -102,7 +102,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 		try {
 			while (!call.isOver()) {
 				interrupted |= Thread.interrupted(); // It would end every wait at once.
-				if (call.isWaiting() && takeWire()) {
+				if (call.get() == Call.State.WAITING && takeWire()) {
 					leadUnlessTaken(call);
 				}
 				else {
@@ -128,8 +128,7 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 			LockSupport.parkNanos(this, left);
 		}
 		else if (leave(call)) {
-			throw new UnsentException(
-					new RedisConnectionFailureException("all connections are still in use by other commands"));
+			throw new UnsentException("all connections are still in use by other commands", null);
 		}
 		else if (!call.isOver()) {
 			throw new QueryTimeoutException("no reply within the command timeout");
@@ -339,10 +338,6 @@ final class Combiner<W extends Combiner.Wire> implements Lane, Link {
 				bytes += argument.length;
 			}
 			return bytes;
-		}
-
-		private boolean isWaiting() {
-			return get() == State.WAITING;
 		}
 
 		private boolean isOver() {

@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
  * Opens something in the background, for all that want it at the same time, so that none
@@ -42,8 +41,6 @@ final class Opening<T> {
 	private final LongSupplier nanoTime;
 
 	private @Nullable CompletableFuture<T> underWay;
-
-	private boolean firstHasBegun;
 
 	private boolean firstIsOver;
 
@@ -88,15 +85,14 @@ final class Opening<T> {
 	 */
 	T await(long nanos) {
 		try {
-			return join().get(patience(nanos), TimeUnit.NANOSECONDS);
+			return begin().get(patience(nanos), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException ex) {
-			throw new UnsentException(new RedisConnectionFailureException("the connection is still being opened", ex));
+			throw new UnsentException("the connection is still being opened", ex);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw new UnsentException(
-					new RedisConnectionFailureException("interrupted while the connection was being opened", ex));
+			throw new UnsentException("interrupted while the connection was being opened", ex);
 		}
 		catch (ExecutionException ex) {
 			if (ex.getCause() instanceof DataAccessException failure) {
@@ -114,19 +110,13 @@ final class Opening<T> {
 	/**
 	 * Begins it, unless it is under way, and does not wait.
 	 */
-	void begin() {
-		join();
-	}
-
-	private synchronized CompletableFuture<T> join() {
+	synchronized CompletableFuture<T> begin() {
 		CompletableFuture<T> opening = this.underWay;
 		if (opening == null) {
 			opening = CompletableFuture.supplyAsync(this::open, this.threads);
 			this.underWay = opening;
-			if (!this.firstHasBegun) {
-				this.firstHasBegun = true;
-				this.firstEnd = this.nanoTime.getAsLong() + this.firstNanos;
-			}
+			// Of no other than the first it is read.
+			this.firstEnd = this.nanoTime.getAsLong() + this.firstNanos;
 		}
 		return opening;
 	}
