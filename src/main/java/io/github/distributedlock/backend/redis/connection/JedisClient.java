@@ -116,12 +116,8 @@ final class JedisClient implements SignalLine {
 	}
 
 	private JedisLink connect(HostAndPort server, JedisClientConfig settings, BooleanSupplier leadsToMaster) {
-		try {
-			return new JedisLink(new Connection(server, settings), this.timeout, leadsToMaster);
-		}
-		catch (JedisException ex) {
-			throw JedisLink.translated(ex);
-		}
+		return JedisLink
+			.translating(() -> new JedisLink(new Connection(server, settings), this.timeout, leadsToMaster));
 	}
 
 	@Override
@@ -149,7 +145,7 @@ final class JedisClient implements SignalLine {
 			last.customize(builder.connectionTimeoutMillis(millis).socketTimeoutMillis(millis));
 			settings.set(builder);
 		});
-		JedisConnectionFactory unused = factory.apply(DerivedSettings.override(JedisClientConfiguration.class,
+		JedisConnectionFactory unused = factory.apply(OwnConnections.override(JedisClientConfiguration.class,
 				this.application.getClientConfiguration(), Map.of("getConnectTimeout", timeout, "getReadTimeout",
 						timeout, "getCustomizer", customizer, "getClientConfigCustomizer", customizer)));
 		unused.setEarlyStartup(false);

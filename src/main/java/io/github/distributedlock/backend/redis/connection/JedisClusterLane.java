@@ -13,7 +13,6 @@ import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.exceptions.JedisAskDataException;
-import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 import redis.clients.jedis.providers.ClusterConnectionProvider;
 import redis.clients.jedis.util.JedisClusterCRC16;
@@ -85,24 +84,13 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 	}
 
 	private synchronized ClusterConnectionProvider make() {
-		requireOpen();
+		OwnConnections.requireOpen(this.closed);
 		ClusterConnectionProvider slots = this.slots;
 		if (slots == null) {
-			try {
-				slots = this.discovery.get();
-			}
-			catch (JedisException ex) {
-				throw JedisLink.translated(ex);
-			}
+			slots = JedisLink.translating(this.discovery);
 			this.slots = slots;
 		}
 		return slots;
-	}
-
-	private void requireOpen() {
-		if (this.closed) {
-			throw new IllegalStateException("the lock backend is closed");
-		}
 	}
 
 	@Override
@@ -135,8 +123,7 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 			.stream()
 			.findAny()
 			.map(HostAndPort::from)
-			.orElseThrow(() -> new UnsentException(
-					new RedisConnectionFailureException("no node of the cluster is known", null)));
+			.orElseThrow(() -> new UnsentException("no node of the cluster is known", null));
 	}
 
 	private @Nullable Object on(HostAndPort node, Command command, boolean asking) {
@@ -153,14 +140,14 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 			});
 		}
 		catch (IllegalStateException ex) { // Before a connection was had.
-			requireOpen();
-			throw new UnsentException(new RedisConnectionFailureException("there is no connection to " + node
-					+ " any more, which the cluster does not name as one of its nodes", ex));
+			OwnConnections.requireOpen(this.closed);
+			throw new UnsentException("there is no connection to " + node
+					+ " any more, which the cluster does not name as one of its nodes", ex);
 		}
 	}
 
 	private PooledLane<JedisLink> lane(HostAndPort node) {
-		requireOpen();
+		OwnConnections.requireOpen(this.closed);
 		return new PooledLane<>(() -> this.opener.apply(node), this.connections, this.timeout);
 	}
 
@@ -212,12 +199,7 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 
 	@Override
 	public SignalConnection open() {
-		try {
-			return new JedisClient.Connected(make().getConnection(), this);
-		}
-		catch (JedisException ex) {
-			throw JedisLink.translated(ex);
-		}
+		return JedisLink.translating(() -> new JedisClient.Connected(make().getConnection(), this));
 	}
 
 	@Nullable Object master(int slot) {

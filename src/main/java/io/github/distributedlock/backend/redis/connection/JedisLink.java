@@ -2,15 +2,15 @@ package io.github.distributedlock.backend.redis.connection;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
-import io.github.distributedlock.backend.redis.connection.Command.Verb;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import redis.clients.jedis.Connection;
-import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
@@ -91,7 +91,7 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	@Override
 	public void send(Command command) {
 		try {
-			this.connection.sendCommand(command(command.verb()), command.arguments());
+			this.connection.sendCommand(command.verb()::bytes, command.arguments());
 		}
 		catch (JedisConnectionException ex) {
 			// Its message may be the server's answer to a command that was sent before.
@@ -146,13 +146,17 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 		return reply;
 	}
 
-	static ProtocolCommand command(Verb verb) {
-		return verb::bytes;
+	static RuntimeException translated(RuntimeException failure) {
+		return Objects.requireNonNullElse(EXCEPTIONS.convert(failure), failure);
 	}
 
-	static RuntimeException translated(RuntimeException failure) {
-		RuntimeException translated = EXCEPTIONS.convert(failure);
-		return (translated != null) ? translated : failure;
+	static <T> T translating(Supplier<T> opener) {
+		try {
+			return opener.get();
+		}
+		catch (JedisException ex) {
+			throw translated(ex);
+		}
 	}
 
 }

@@ -96,8 +96,7 @@ final class LettuceLink extends PooledLane.Pooled {
 	}
 
 	static RuntimeException translated(RuntimeException failure) {
-		RuntimeException translated = EXCEPTIONS.convert(failure);
-		return (translated != null) ? translated : failure;
+		return Objects.requireNonNullElse(EXCEPTIONS.convert(failure), failure);
 	}
 
 	/**

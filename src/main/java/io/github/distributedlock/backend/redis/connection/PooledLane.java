@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.dao.DataAccessException;
-import org.springframework.data.redis.RedisConnectionFailureException;
 
 /**
  * A few connections, each of which is lent to one thread at a time.
@@ -115,7 +114,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 				this.opening.await(end - System.nanoTime());
 				link = poll(end);
 				if (link == null && System.nanoTime() - end > 0) {
-					throw unsent("others took what was opened", null);
+					throw new UnsentException("others took what was opened", null);
 				}
 			}
 			return link;
@@ -130,17 +129,13 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 	private void acquirePermit(long nanos) {
 		try {
 			if (!this.free.tryAcquire() && !this.free.tryAcquire(nanos, TimeUnit.NANOSECONDS)) {
-				throw unsent("all " + this.most + " connections of this kind are in use", null);
+				throw new UnsentException("all " + this.most + " connections of this kind are in use", null);
 			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw unsent("interrupted before it was sent", ex);
+			throw new UnsentException("interrupted before it was sent", ex);
 		}
-	}
-
-	private static UnsentException unsent(String why, @Nullable Throwable cause) {
-		return new UnsentException(new RedisConnectionFailureException(why, cause));
 	}
 
 	// A test of one that is dead may take half of the time; the rest is to open another.
@@ -162,9 +157,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 		L link = this.opener.get();
 		link.generation = generation;
 		keep(link);
-		if (this.closed) {
-			throw new IllegalStateException("the lock backend is closed");
-		}
+		OwnConnections.requireOpen(this.closed);
 		return link;
 	}
 

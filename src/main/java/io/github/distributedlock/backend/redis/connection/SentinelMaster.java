@@ -112,7 +112,7 @@ final class SentinelMaster {
 	private synchronized RedisNode first() {
 		Named known = this.master;
 		if (known == null) {
-			requireOpen();
+			OwnConnections.requireOpen(this.closed);
 			known = greatest(ask());
 			Thread thread = this.threads.newThread(this::watch);
 			thread.start();
@@ -238,7 +238,7 @@ final class SentinelMaster {
 	private List<Named> answers(List<Sentinel> asked, List<RuntimeException> failures) {
 		List<Named> answers = new ArrayList<>();
 		for (Sentinel sentinel : asked) {
-			requireOpen();
+			OwnConnections.requireOpen(this.closed);
 			try {
 				answers.add(sentinel.ask(this.name));
 			}
@@ -248,12 +248,6 @@ final class SentinelMaster {
 			}
 		}
 		return answers;
-	}
-
-	private void requireOpen() {
-		if (this.closed) {
-			throw new IllegalStateException("the lock backend is closed");
-		}
 	}
 
 	void end() {
