@@ -13,8 +13,11 @@ import org.springframework.dao.OptimisticLockingFailureException;
  * Fencing tokens by plain commands: each greater than all that were given before, and not
  * less than the server's time in microseconds, so that they do not go back when the last
  * one is lost.
+ *
+ * @param names the names in Redis
+ * @param compareAndSet what sets a token only if nobody else has
  */
-final class FencingCounter {
+record FencingCounter(KeyNames names, CompareAndSet compareAndSet) {
 
 	/**
 	 * How long the last fencing token of a key is kept. The server's time takes its place
@@ -29,15 +32,6 @@ final class FencingCounter {
 
 	// What scripts can add to without loss.
 	private static final long LIMIT = 1L << 53;
-
-	private final KeyNames names;
-
-	private final CompareAndSet compareAndSet;
-
-	FencingCounter(KeyNames names, CompareAndSet compareAndSet) {
-		this.names = names;
-		this.compareAndSet = compareAndSet;
-	}
 
 	long next(Link link, String key) {
 		byte[] name = this.names.fence(key);
