@@ -1,8 +1,5 @@
 package io.github.distributedlock.backend.redis;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -15,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.data.redis.core.script.DigestUtils;
+import org.springframework.data.redis.core.script.RedisScript;
 
 /**
  * A script that the server keeps under its digest. It is sent in full only if the server
@@ -60,12 +58,7 @@ final class LuaScript {
 	}
 
 	private static String read(String name) {
-		try {
-			return new ClassPathResource(name + ".lua", LuaScript.class).getContentAsString(StandardCharsets.UTF_8);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return RedisScript.of(new ClassPathResource(name + ".lua", LuaScript.class)).getScriptAsString();
 	}
 
 }
