@@ -32,15 +32,8 @@ final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 	/** New as long as it has none; {@code false} if it was given up. */
 	private final AtomicReference<@Nullable Boolean> sent = new AtomicReference<>();
 
-	private final Reply reply;
-
 	LettuceCommand(ProtocolKeyword verb, CommandArgs<byte[], byte[]> arguments) {
-		this(verb, arguments, new Reply());
-	}
-
-	private LettuceCommand(ProtocolKeyword verb, CommandArgs<byte[], byte[]> arguments, Reply reply) {
-		super(new Command<>(verb, reply, arguments));
-		this.reply = reply;
+		super(new Command<>(verb, new Reply(), arguments));
 	}
 
 	private boolean decide(boolean sends) {
@@ -75,7 +68,7 @@ final class LettuceCommand extends AsyncCommand<byte[], byte[], List<Object>> {
 		try {
 			List<@Nullable Object> replies = LettuceFutures.awaitOrCancel(this, nanos, TimeUnit.NANOSECONDS);
 			// Lettuce leaves out QUEUED.
-			return this.reply.list ? replies : replies.isEmpty() ? null : replies.get(0);
+			return ((Reply) getOutput()).list ? replies : replies.isEmpty() ? null : replies.get(0);
 		}
 		catch (CancellationException ex) {
 			throw new RedisConnectionException("the connection was closed before the reply came", ex);
