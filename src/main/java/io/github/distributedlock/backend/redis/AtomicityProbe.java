@@ -65,11 +65,7 @@ final class AtomicityProbe {
 	 */
 	Steps firstOf(Stream<Steps> ways) {
 		try {
-			Steps found = ways.filter((steps) -> works(steps, 2)).findFirst().orElse(null);
-			if (found == null) {
-				throw nothing();
-			}
-			return found;
+			return ways.filter((steps) -> works(steps, 2)).findFirst().orElseThrow(this::nothing);
 		}
 		catch (RuntimeException ex) {
 			if (!RedisRefusal.MOVED.isIn(ex) || this.connections.cluster()) {

@@ -1,6 +1,7 @@
 package io.github.distributedlock.backend.redis;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
@@ -44,13 +45,6 @@ interface CompareAndSet {
 	default boolean set(Link link, byte[] name, @Nullable String expected, String value, long millis) {
 		return (expected != null) ? replace(link, name, expected, value, millis)
 				: Values.setIfAbsent(link, name, value, millis);
-	}
-
-	/**
-	 * Whether nothing can come between the comparison and the change.
-	 */
-	default boolean isAtomic() {
-		return atomicity() != Atomicity.BEST_EFFORT;
 	}
 
 	Atomicity atomicity();
@@ -165,8 +159,7 @@ interface CompareAndSet {
 		// Which there are where a transaction is possible.
 		@Override
 		public Lanes lanes(OwnConnections connections) {
-			Lanes exclusive = connections.exclusive();
-			return (exclusive != null) ? exclusive : connections.shared();
+			return Objects.requireNonNullElse(connections.exclusive(), connections.shared());
 		}
 
 		@Override

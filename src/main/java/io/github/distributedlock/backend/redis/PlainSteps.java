@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
@@ -154,13 +155,8 @@ class PlainSteps implements Steps {
 	// What a lock may have that the claim's owner takes it from: that it is reserved for
 	// its waiter, or was granted, by scripts, to an owner that did not want it.
 	private static @Nullable String replaceable(Claim claim, @Nullable Holder holder) {
-		String reservation = LockCodec.reservedFor(claim.waiter());
-		if (LockCodec.holder(reservation).equals(holder)) {
-			return reservation;
-		}
-		return claim.replaced()
-			.stream()
-			.filter((owner) -> LockCodec.holder(owner).equals(holder))
+		return Stream.concat(Stream.of(LockCodec.reservedFor(claim.waiter())), claim.replaced().stream())
+			.filter((value) -> LockCodec.holder(value).equals(holder))
 			.findFirst()
 			.orElse(null);
 	}
@@ -374,7 +370,7 @@ class PlainSteps implements Steps {
 		}
 
 		private boolean passTo(Waiter waiter) {
-			boolean atomic = PlainSteps.this.compareAndSet.isAtomic();
+			boolean atomic = PlainSteps.this.compareAndSet.atomicity() != Atomicity.BEST_EFFORT;
 			if (!atomic && !PlainSteps.this.waiters.hears(this.link, this.key, waiter)) {
 				PlainSteps.this.waiters.remove(this.link, this.key, waiter);
 				return false;
