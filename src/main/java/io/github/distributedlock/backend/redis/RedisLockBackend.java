@@ -174,8 +174,9 @@ public final class RedisLockBackend implements LockBackend {
 	public AcquireResult acquireOrRegister(Claim claim) {
 		boolean hears = this.subscriptions.mayRegister(claim.instance());
 		Claim heard = hears ? claim : claim.number(0);
+		// A ticket keeps its place, and asks often enough, even if it does not hear.
 		return run("acquire", claim.key(), 0, this::acquiring,
-				(steps, link) -> acknowledged(link, steps, claim, steps.acquire(link, heard, registers(claim, hears))));
+				(steps, link) -> acknowledged(link, steps, claim, steps.acquire(link, heard, hears || claim.fair())));
 	}
 
 	@Override
@@ -183,7 +184,7 @@ public final class RedisLockBackend implements LockBackend {
 		boolean hears = this.subscriptions.mayRegister(next.instance());
 		Claim heard = hears ? next : next.number(0);
 		return run("pass on", next.key(), 0, this::acquiring, (steps, link) -> {
-			HandOverResult result = steps.pass(link, owner, heard, yields, registers(next, hears));
+			HandOverResult result = steps.pass(link, owner, heard, yields, hears || next.fair());
 			try {
 				acknowledged(link, steps, next, (result != null) ? result.next() : null);
 			}
@@ -193,11 +194,6 @@ public final class RedisLockBackend implements LockBackend {
 			}
 			return result;
 		});
-	}
-
-	// A ticket keeps its place, and asks often enough, even if it does not hear.
-	private static boolean registers(Claim claim, boolean hears) {
-		return hears || claim.fair();
 	}
 
 	// Replicas are asked about what was written on the same connection.
@@ -328,7 +324,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	@Override
 	public LockStatus inspect(String key) {
-		return run("inspect", key, (steps, link) -> Inspection.of(key, link, this.names));
+		return run("inspect", key, (steps, link) -> Values.status(key, link, this.names));
 	}
 
 	private <T> T run(String what, String key, BiFunction<Steps, Link, @Nullable T> step) {

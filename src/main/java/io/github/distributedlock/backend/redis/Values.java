@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
+import io.github.distributedlock.LockMode;
+import io.github.distributedlock.LockStatus;
 import io.github.distributedlock.backend.Holder;
 import io.github.distributedlock.backend.redis.connection.Command;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
@@ -60,6 +62,37 @@ final class Values {
 			List<String> members = members(link, name, 0, 0);
 			return members.isEmpty() ? null : member(members.get(0)); // Gone meanwhile.
 		});
+	}
+
+	/**
+	 * What Redis knows of a lock: the holders, and then the waiters.
+	 */
+	static LockStatus status(String key, Link link, KeyNames names) {
+		byte[] lock = names.lock(key);
+		List<LockStatus.Holder> holders = aloneOrShared(() -> alone(link, lock), () -> shared(link, lock));
+		return LockStatus.of(key, (holders != null) ? holders : List.of(),
+				members(link, names.waiters(key), 0, -1).stream()
+					.map((waiter) -> LockCodec.waiter(waiter).describe())
+					.toList());
+	}
+
+	private static List<LockStatus.Holder> alone(Link link, byte[] lock) {
+		String value = get(link, lock);
+		return (value != null)
+				? List.of(LockCodec.holder(value).describe(LockMode.EXCLUSIVE, left(timeToLive(link, lock))))
+				: List.of();
+	}
+
+	private static List<LockStatus.Holder> shared(Link link, byte[] lock) {
+		List<Scored> members = scored(link, lock, 0, -1);
+		if (members.isEmpty()) {
+			return List.of();
+		}
+		long now = micros(link, lock) / 1000;
+		return members.stream()
+			.filter((member) -> member.score() > now)
+			.map((member) -> member(member.value()).describe(LockMode.SHARED, left((long) member.score() - now)))
+			.toList();
 	}
 
 	/**
