@@ -150,13 +150,6 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		return this.first.isDone();
 	}
 
-	/**
-	 * Whether it is certain that notifications do not arrive.
-	 */
-	boolean isDeaf() {
-		return isKnown() && !hears();
-	}
-
 	// It fails if that takes too long, also for those that came a little later: they have
 	// waited for almost as long.
 	private void awaitKnown() {

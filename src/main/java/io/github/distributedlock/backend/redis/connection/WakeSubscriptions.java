@@ -66,7 +66,8 @@ public final class WakeSubscriptions {
 	 */
 	public boolean registers(String instance) {
 		WakeSubscription subscription = this.subscriptions.get(instance);
-		return this.signals != Signals.NONE && (subscription == null || !subscription.isDeaf());
+		return this.signals != Signals.NONE
+				&& (subscription == null || !subscription.isKnown() || subscription.hears());
 	}
 
 	/**
