@@ -73,11 +73,6 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
-	public String description() {
-		return "lua";
-	}
-
-	@Override
 	public Lanes lanes() {
 		return this.lanes;
 	}

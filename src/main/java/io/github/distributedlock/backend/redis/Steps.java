@@ -32,7 +32,9 @@ interface Steps {
 	/**
 	 * The way in a word or two, for the log.
 	 */
-	String description();
+	default String description() {
+		return atomicity().text();
+	}
 
 	/**
 	 * The connections that the steps need.
