@@ -15,13 +15,6 @@ local function lineOf(waiter)
 	return isTicket(waiter) and 'fair:' .. instanceOf(waiter) or waiter
 end
 
--- Writes what may be granted to a waiter. Answers whether it could, and whether it has written none before.
-local function writeClaim(queue, waiter, number, lease, owner)
-	local claim = number .. ' ' .. lease .. ' ' .. exact(millis()) .. ' ' .. owner
-	local new = redis.pcall('HSET', queue.claims, waiter, claim)
-	return type(new) == 'number', new == 1
-end
-
 -- A waiter comes behind all others, unless it has its place already. Where something else is kept in the place of the
 -- waiters or of their liveness, this fails before anything is changed; but without claims there are no grants.
 -- number: that of the registration; '0' if its owner must not be granted the lock.
@@ -31,7 +24,9 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 	local renews = not last or math.floor(last / 1000000) ~= math.floor(micros() / 1000000)
 	local claims, new = false, false
 	if queue.claims and number ~= '0' then
-		claims, new = writeClaim(queue, waiter, number, lease, owner)
+		local claim = number .. ' ' .. lease .. ' ' .. exact(millis()) .. ' ' .. owner
+		local written = redis.pcall('HSET', queue.claims, waiter, claim)
+		claims, new = type(written) == 'number', written == 1
 	elseif queue.claims then
 		redis.pcall('HDEL', queue.claims, waiter)
 	end

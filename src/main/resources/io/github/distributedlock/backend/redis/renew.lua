@@ -3,17 +3,13 @@
 -- KEYS are locks; ARGV are the owner of each and its lease in ms, in order. Each lock that its owner still owns lasts
 -- at least the lease from now; none is shortened. Answers for each whether its owner owns it.
 
--- First a command that needs no memory: a server that has none left still lets a script go on that has written.
-local function lengthen(lock, lease)
-	redis.call('PEXPIRE', lock, math.max(redis.call('PTTL', lock), lease))
-end
-
 local function renewMember(lock, owner, lease)
 	local member, expiry = memberOf(lock, owner)
 	if not member or tonumber(expiry) <= millis() then
 		return 0 -- What became something else is lost.
 	end
-	lengthen(lock, lease)
+	-- First a command that needs no memory: a server that has none left still lets a script go on that has written.
+	redis.call('PEXPIRE', lock, math.max(redis.call('PTTL', lock), lease))
 	redis.call('ZADD', lock, exact(math.max(expiry, millis() + lease)), member)
 	return 1
 end
