@@ -80,10 +80,6 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 		return GenericTypeResolver.resolveReturnType(this.method, this.beanClass);
 	}
 
-	boolean isSuspending() {
-		return isSuspending(this.method);
-	}
-
 	/**
 	 * Whether a method is a {@code suspend} function, also in the eyes of Spring, which
 	 * asks Kotlin how to call it.
@@ -96,7 +92,7 @@ record AnnotatedMethod(Method method, Class<?> beanClass, AnnotatedElement decla
 	 * What it returns; of a {@code suspend} function what it gives to its continuation.
 	 */
 	ResolvableType result() {
-		if (!isSuspending()) {
+		if (!isSuspending(this.method)) {
 			return ResolvableType.forMethodReturnType(this.method, this.beanClass);
 		}
 		ResolvableType given = ResolvableType

@@ -224,15 +224,11 @@ final class KeyParser extends SpelExpressionParser {
 			throw refuse("calls " + method.getName() + "() on nothing",
 					"write #root.target." + method.getName() + "() for a public method of the bean");
 		}
-		else if (isJoining(node)) {
+		else if (isPlus(node) && !isNumber(node.getChild(0)) && !isNumber(node.getChild(1))) {
 			throw refuse("adds " + node.toStringAST() + ", which makes text of null if either is text",
 					"write a template, \"#{#a}#{#b}\", or #a.concat(#b) inside of an expression,"
 							+ " or T(Math).addExact(#a, #b) for a sum");
 		}
-	}
-
-	private static boolean isJoining(SpelNode node) {
-		return isPlus(node) && !isNumber(node.getChild(0)) && !isNumber(node.getChild(1));
 	}
 
 	private static boolean isNumber(SpelNode node) {

@@ -59,7 +59,7 @@ record LossReaction(OnLost onLost) {
 			return invocation.proceed();
 		}
 		Object result;
-		try (RunningCall call = RunningCall.begin(handle, fails())) {
+		try (RunningCall call = new RunningCall(handle, fails())) {
 			if (this.onLost == OnLost.INTERRUPT) {
 				// Not behind an action of the application.
 				handle.onLost(call::interrupt, Runnable::run);

@@ -40,7 +40,7 @@ final class ReactiveResults {
 	 * @throws io.github.distributedlock.LockDefinitionException if a library is missing
 	 */
 	static @Nullable ReactiveAdapter typeOf(AnnotatedMethod annotated) {
-		if (annotated.isSuspending()) {
+		if (AnnotatedMethod.isSuspending(annotated.method())) {
 			return suspending(annotated);
 		}
 		Class<?> declared = annotated.resultType();

@@ -47,23 +47,18 @@ final class RunningCall implements AutoCloseable {
 
 	private boolean ended;
 
-	private RunningCall(LockHandle handle, boolean failsCommits) {
-		this.handle = handle;
-		this.failsCommits = failsCommits;
-	}
-
 	/**
 	 * A method begins; to be closed by the same thread when it has ended.
 	 * @param failsCommits whether no transaction is to commit inside of it once its lock
 	 * is lost
 	 */
-	static RunningCall begin(LockHandle handle, boolean failsCommits) {
-		RunningCall call = new RunningCall(handle, failsCommits);
-		INNERMOST.set(call);
-		synchronized (call.outermost) {
-			call.outermost.innermost = call;
+	RunningCall(LockHandle handle, boolean failsCommits) {
+		this.handle = handle;
+		this.failsCommits = failsCommits;
+		INNERMOST.set(this);
+		synchronized (this.outermost) {
+			this.outermost.innermost = this;
 		}
-		return call;
 	}
 
 	/**

@@ -25,12 +25,11 @@ import org.springframework.core.ReactiveAdapter;
  */
 final class SkippedResult {
 
-	private static final Map<Class<?>, Supplier<Object>> EMPTY = Map.ofEntries(
-			Map.entry(Optional.class, Optional::empty), Map.entry(OptionalInt.class, OptionalInt::empty),
-			Map.entry(OptionalLong.class, OptionalLong::empty), Map.entry(OptionalDouble.class, OptionalDouble::empty),
-			Map.entry(Iterable.class, ArrayList::new),
-			Map.entry(CompletionStage.class, () -> CompletableFuture.completedFuture(null)),
-			Map.entry(CompletableFuture.class, () -> CompletableFuture.completedFuture(null)));
+	private static final Map<Class<?>, Supplier<Object>> EMPTY = Map.of(Optional.class, Optional::empty,
+			OptionalInt.class, OptionalInt::empty, OptionalLong.class, OptionalLong::empty, OptionalDouble.class,
+			OptionalDouble::empty, Iterable.class, ArrayList::new, CompletionStage.class,
+			() -> CompletableFuture.completedFuture(null), CompletableFuture.class,
+			() -> CompletableFuture.completedFuture(null));
 
 	private SkippedResult() {
 	}

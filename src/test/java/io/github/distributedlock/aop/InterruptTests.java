@@ -107,7 +107,7 @@ class InterruptTests extends AdvisedFixture<InterruptTests.Service> {
 
 	@Test
 	void lossAfterTheMethodInterruptsNobody() {
-		RunningCall method = RunningCall.begin(new StubHandle(List.of("k")), false);
+		RunningCall method = new RunningCall(new StubHandle(List.of("k")), false);
 		method.close();
 		method.interrupt();
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
