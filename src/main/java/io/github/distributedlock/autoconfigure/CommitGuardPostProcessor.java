@@ -29,7 +29,12 @@ final class CommitGuardPostProcessor implements BeanPostProcessor {
 		Object target = AopProxyUtils.getSingletonTarget(bean);
 		Object manager = (target != null) ? target : bean;
 		if (manager instanceof ConfigurableTransactionManager configurable) {
-			register(configurable);
+			List<TransactionExecutionListener> listeners = new ArrayList<>(
+					configurable.getTransactionExecutionListeners());
+			if (listeners.stream().noneMatch(CommitGuard.class::isInstance)) {
+				listeners.add(this.guard);
+				configurable.setTransactionExecutionListeners(listeners);
+			}
 		}
 		else if (manager instanceof PlatformTransactionManager) {
 			logger.info("Transaction manager '{}' ({}) takes no TransactionExecutionListener. A method with"
@@ -38,14 +43,6 @@ final class CommitGuardPostProcessor implements BeanPostProcessor {
 					+ " in such methods", beanName, manager.getClass().getName());
 		}
 		return bean;
-	}
-
-	private void register(ConfigurableTransactionManager manager) {
-		List<TransactionExecutionListener> listeners = new ArrayList<>(manager.getTransactionExecutionListeners());
-		if (listeners.stream().noneMatch(CommitGuard.class::isInstance)) {
-			listeners.add(this.guard);
-			manager.setTransactionExecutionListeners(listeners);
-		}
 	}
 
 }

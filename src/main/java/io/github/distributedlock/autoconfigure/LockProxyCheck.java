@@ -75,7 +75,10 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 
 				@Override
 				public Object postProcessAfterInitialization(Object bean, String name) {
-					if (isEarly()) {
+					// Whether there is no auto-proxy creator yet.
+					if (LockProxyCheck.this.advisor == null && factory.getBeanPostProcessors()
+						.stream()
+						.noneMatch(AbstractAutoProxyCreator.class::isInstance)) {
 						rememberEarly(bean, name);
 					}
 					return bean;
@@ -83,15 +86,6 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 
 			});
 		}
-	}
-
-	/*
-	 * Whether there is no auto-proxy creator yet.
-	 */
-	private boolean isEarly() {
-		return this.advisor == null && this.beanFactory.getBeanPostProcessors()
-			.stream()
-			.noneMatch(AbstractAutoProxyCreator.class::isInstance);
 	}
 
 	private void rememberEarly(Object bean, String name) {
