@@ -53,7 +53,9 @@ public final class LockContext {
 	 * The context of what runs inside of a lock.
 	 */
 	static Context enter(Context context, LockHandle handle) {
-		return context.put(HELD, new HeldLocks(handle, held(context))).put(CurrentLockAccessor.KEY, handle);
+		List<LockHandle> held = handles(context);
+		held.add(0, handle);
+		return context.put(HELD, List.copyOf(held)).put(CurrentLockAccessor.KEY, handle);
 	}
 
 	/**
@@ -81,27 +83,11 @@ public final class LockContext {
 		}
 	}
 
+	// Those that are open, the innermost first.
 	private static List<LockHandle> handles(ContextView context) {
-		List<LockHandle> handles = new ArrayList<>();
-		for (HeldLocks held = held(context); held != null; held = held.outer()) {
-			if (!held.handle().isClosed()) {
-				handles.add(held.handle());
-			}
-		}
+		List<LockHandle> handles = new ArrayList<>(context.<List<LockHandle>>getOrEmpty(HELD).orElse(List.of()));
+		handles.removeIf(LockHandle::isClosed);
 		return handles;
-	}
-
-	private static @Nullable HeldLocks held(ContextView context) {
-		return context.<@Nullable HeldLocks>getOrDefault(HELD, null);
-	}
-
-	/**
-	 * An immutable stack.
-	 *
-	 * @param handle the innermost
-	 * @param outer the others
-	 */
-	private record HeldLocks(LockHandle handle, @Nullable HeldLocks outer) {
 	}
 
 }
