@@ -145,7 +145,7 @@ final class JedisClient implements SignalLine {
 			last.customize(builder.connectionTimeoutMillis(millis).socketTimeoutMillis(millis));
 			settings.set(builder);
 		});
-		JedisConnectionFactory unused = factory.apply(OwnConnections.override(JedisClientConfiguration.class,
+		JedisConnectionFactory unused = factory.apply(DerivedSettings.override(JedisClientConfiguration.class,
 				this.application.getClientConfiguration(), Map.of("getConnectTimeout", timeout, "getReadTimeout",
 						timeout, "getCustomizer", customizer, "getClientConfigCustomizer", customizer)));
 		unused.setEarlyStartup(false);

@@ -84,7 +84,7 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 	}
 
 	private synchronized ClusterConnectionProvider make() {
-		OwnConnections.requireOpen(this.closed);
+		Lane.requireOpen(this.closed);
 		ClusterConnectionProvider slots = this.slots;
 		if (slots == null) {
 			slots = JedisLink.translating(this.discovery);
@@ -140,14 +140,14 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 			});
 		}
 		catch (IllegalStateException ex) { // Before a connection was had.
-			OwnConnections.requireOpen(this.closed);
+			Lane.requireOpen(this.closed);
 			throw new UnsentException("there is no connection to " + node
 					+ " any more, which the cluster does not name as one of its nodes", ex);
 		}
 	}
 
 	private PooledLane<JedisLink> lane(HostAndPort node) {
-		OwnConnections.requireOpen(this.closed);
+		Lane.requireOpen(this.closed);
 		return new PooledLane<>(() -> this.opener.apply(node), this.connections, this.timeout);
 	}
 

@@ -38,4 +38,10 @@ public interface Lane {
 		}
 	}
 
+	static void requireOpen(boolean closed) {
+		if (closed) {
+			throw new IllegalStateException("the lock backend is closed");
+		}
+	}
+
 }

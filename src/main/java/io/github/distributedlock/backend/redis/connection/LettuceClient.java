@@ -198,7 +198,7 @@ final class LettuceClient implements SignalLine {
 	private SignalLine sentinel(RedisStandaloneConfiguration sentinel) {
 		UnaryOperator<Object> credentials = (application) -> ((Optional<?>) application)
 			.map((given) -> credentials((RedisCredentialsProviderFactory) given));
-		LettuceClientConfiguration settings = OwnConnections.override(LettuceClientConfiguration.class, settings(),
+		LettuceClientConfiguration settings = DerivedSettings.override(LettuceClientConfiguration.class, settings(),
 				Map.of("getRedisCredentialsProviderFactory", credentials));
 		return () -> open(sentinel, settings);
 	}
@@ -216,7 +216,7 @@ final class LettuceClient implements SignalLine {
 	}
 
 	private synchronized AbstractRedisClient client(RedisConfiguration server, LettuceClientConfiguration settings) {
-		OwnConnections.requireOpen(this.closed);
+		Lane.requireOpen(this.closed);
 		return this.clients.computeIfAbsent(server, (first) -> {
 			LettuceConnectionFactory factory = new LettuceConnectionFactory(first, settings);
 			factory.afterPropertiesSet();
@@ -264,7 +264,7 @@ final class LettuceClient implements SignalLine {
 		UnaryOperator<Object> options = (application) -> Optional
 			.of(((Optional<?>) application).map((given) -> options((ClientOptions) given))
 				.orElseGet(() -> options(ClientOptions.create())));
-		return OwnConnections.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
+		return DerivedSettings.override(LettuceClientConfiguration.class, this.application.getClientConfiguration(),
 				Map.of("getCommandTimeout", (ignored) -> this.timeout, "getClientOptions", options, "getReadFrom",
 						(ignored) -> Optional.empty(), "getShutdownQuietPeriod", (ignored) -> Duration.ZERO));
 	}

@@ -1,17 +1,13 @@
 package io.github.distributedlock.backend.redis.connection;
 
-import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 
 import io.github.distributedlock.LockBackendException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 /**
@@ -61,24 +57,6 @@ public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine
 
 	static LockBackendException refusal(String reason, String remedy) {
 		return LockBackendException.of("Locks have connections of their own, and " + reason).remedy(remedy).build();
-	}
-
-	static void requireOpen(boolean closed) {
-		if (closed) {
-			throw new IllegalStateException("the lock backend is closed");
-		}
-	}
-
-	/**
-	 * Overrides some answers of the application's client configuration, by a proxy, since
-	 * the methods of the interface differ between the versions of Spring Data.
-	 * @param answers from the name of a method to what becomes of its answer
-	 * @return the configuration to derive with
-	 */
-	static <C> C override(Class<C> type, C application, Map<String, UnaryOperator<Object>> answers) {
-		return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-				(self, method, arguments) -> answers.getOrDefault(method.getName(), UnaryOperator.identity())
-					.apply(AopUtils.invokeJoinpointUsingReflection(application, method, arguments))));
 	}
 
 	// Of a scoped proxy, say, the target may be another one for each request.

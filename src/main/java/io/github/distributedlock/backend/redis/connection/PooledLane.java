@@ -157,7 +157,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 		L link = this.opener.get();
 		link.generation = generation;
 		keep(link);
-		OwnConnections.requireOpen(this.closed);
+		Lane.requireOpen(this.closed);
 		return link;
 	}
 

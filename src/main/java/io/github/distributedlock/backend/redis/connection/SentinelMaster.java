@@ -112,7 +112,7 @@ final class SentinelMaster {
 	private synchronized RedisNode first() {
 		Named known = this.master;
 		if (known == null) {
-			OwnConnections.requireOpen(this.closed);
+			Lane.requireOpen(this.closed);
 			known = greatest(ask());
 			Thread thread = this.threads.newThread(this::watch);
 			thread.start();
@@ -238,7 +238,7 @@ final class SentinelMaster {
 	private List<Named> answers(List<Sentinel> asked, List<RuntimeException> failures) {
 		List<Named> answers = new ArrayList<>();
 		for (Sentinel sentinel : asked) {
-			OwnConnections.requireOpen(this.closed);
+			Lane.requireOpen(this.closed);
 			try {
 				answers.add(sentinel.ask(this.name));
 			}
