@@ -223,10 +223,10 @@ final class Acquirer {
 
 	private void publish(@Nullable EngineHandle handle, HoldOptions options, Wait wait) {
 		if (handle == null) {
-			this.leases.publish(new LockEvent.NotAcquired(options.request(), wait.waited(), wait.holder()));
+			this.leases.events().publish(new LockEvent.NotAcquired(options.request(), wait.waited(), wait.holder()));
 		}
-		else if (this.leases.areHeard()) {
-			this.leases.publish(new LockEvent.Acquired(options.request(), handle.owner(), wait.waited()));
+		else if (this.leases.events().areHeard()) {
+			this.leases.events().publish(new LockEvent.Acquired(options.request(), handle.owner(), wait.waited()));
 		}
 	}
 

@@ -37,7 +37,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	Hold begin(Ownership ownership, Hold.Place place, HoldOptions options, OptionalLong fencingToken) {
 		Hold hold = new Hold(ownership, place, options, fencingToken);
 		ownership.take(hold);
-		this.leases.guard(ownership);
+		this.leases.watchdog().guard(ownership);
 		return hold;
 	}
 
@@ -71,7 +71,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	boolean takeToPass(Ownership ownership) {
 		boolean taken = ownership.beginRelease();
 		if (taken) {
-			this.leases.unguard(ownership);
+			this.leases.watchdog().unguard(ownership);
 		}
 		return taken;
 	}
@@ -123,7 +123,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	void undo(Hold hold) {
 		// Or it is lost already, to the end of the engine.
 		hold.ownership().beginRelease(hold);
-		this.leases.unguard(hold.ownership());
+		this.leases.watchdog().unguard(hold.ownership());
 		this.leases.ended(hold.ownership(), false);
 	}
 

@@ -247,7 +247,7 @@ final class KeyAcquisition implements Acquisition {
 				this.node.queue().gaveUp(this.claim.owner());
 			}
 			if (failed && this.unsettled) {
-				this.engine.leases.cleanUp(this.claim);
+				this.engine.leases.sweeper().cleanUp(this.claim);
 			}
 		}
 		finally {
@@ -567,7 +567,7 @@ final class KeyAcquisition implements Acquisition {
 	private void takeFromOthers(Ownership ownership) {
 		Set<String> unwanted = this.node.acquired(ownership.owner());
 		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
-			unwanted.forEach((owner) -> this.engine.leases.forget(this.node.queueKey.claim(owner)));
+			unwanted.forEach((owner) -> this.engine.leases.sweeper().forget(this.node.queueKey.claim(owner)));
 		}
 	}
 

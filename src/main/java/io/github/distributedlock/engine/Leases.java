@@ -9,14 +9,12 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 
 import io.github.distributedlock.DurationRange;
-import io.github.distributedlock.EngineSnapshot;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockEvent;
 import io.github.distributedlock.LockEvent.Lost.Reason;
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.LockListener;
 import io.github.distributedlock.LockLostException;
-import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import io.github.distributedlock.engine.EngineTime.Workers;
@@ -74,40 +72,19 @@ final class Leases {
 		this.events = new Events(listeners, workers, time);
 		this.sweeper = new Sweeper(backend, time, workers);
 		this.watchdog = new Watchdog(backend, this::renewDue, this, time, workers);
-		this.releaser = new Releaser(backend, this.watchdog, this, this.sweeper, this.events, tasks, workers,
-				handsOver);
+		this.releaser = new Releaser(backend, this, tasks, workers, handsOver);
 	}
 
-	/**
-	 * Renews a key's lease from now on, and declares it lost when that is over.
-	 */
-	void guard(Ownership ownership) {
-		this.watchdog.guard(ownership);
+	Watchdog watchdog() {
+		return this.watchdog;
 	}
 
-	void unguard(Ownership ownership) {
-		this.watchdog.unguard(ownership);
+	Sweeper sweeper() {
+		return this.sweeper;
 	}
 
-	/**
-	 * The store may have forgotten them: renews all of them at once.
-	 */
-	void renewAll() {
-		this.watchdog.renewAll();
-	}
-
-	/**
-	 * Describes all of them to users.
-	 */
-	List<EngineSnapshot.Hold> describe() {
-		return this.watchdog.describe();
-	}
-
-	/**
-	 * How many there are to describe, without describing them.
-	 */
-	int count() {
-		return this.watchdog.count();
+	Events events() {
+		return this.events;
 	}
 
 	/**
@@ -134,35 +111,7 @@ final class Leases {
 	 * Undoes what was sent for an ownership and never answered, once it has ended.
 	 */
 	void cleanUp(Ownership ownership) {
-		cleanUp(ownership.claim());
-	}
-
-	/**
-	 * Undoes an acquire whose outcome is not known.
-	 */
-	void cleanUp(Claim claim) {
-		this.sweeper.cleanUp(claim);
-	}
-
-	/**
-	 * Undoes a claim that was answered.
-	 */
-	void forget(Claim claim) {
-		this.sweeper.forget(claim);
-	}
-
-	/**
-	 * Whether events are made for anybody.
-	 */
-	boolean areHeard() {
-		return this.events.areHeard();
-	}
-
-	/**
-	 * Publishes an event on the calling thread: one of the application's.
-	 */
-	void publish(LockEvent event) {
-		this.events.publish(event);
+		this.sweeper.cleanUp(ownership.claim());
 	}
 
 	/**

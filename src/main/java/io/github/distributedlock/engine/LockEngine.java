@@ -190,7 +190,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the state of this engine
 	 */
 	public EngineSnapshot snapshot() {
-		return new EngineSnapshot(this.leases.describe(), this.queue.describe(), requestsWaiting(),
+		return new EngineSnapshot(this.leases.watchdog().describe(), this.queue.describe(), requestsWaiting(),
 				this.backend.details(), this.listening.isKnown() ? this.listening.hears() : null, this.leases.losses(),
 				this.leases.late());
 	}
@@ -202,7 +202,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the number of keys, each counted once for each owner
 	 */
 	public int keysHeld() {
-		return this.leases.count();
+		return this.leases.watchdog().count();
 	}
 
 	/**

@@ -44,13 +44,7 @@ final class Releaser {
 
 	private final LockBackend store;
 
-	private final Watchdog watchdog;
-
 	private final Leases leases;
-
-	private final Sweeper sweeper;
-
-	private final Events events;
 
 	private final NodeTasks tasks;
 
@@ -67,13 +61,9 @@ final class Releaser {
 	 * @param tasks what is done in the background
 	 * @param handsOver whether keys may be handed over inside this JVM
 	 */
-	Releaser(LockBackend store, Watchdog watchdog, Leases leases, Sweeper sweeper, Events events, NodeTasks tasks,
-			Workers workers, boolean handsOver) {
+	Releaser(LockBackend store, Leases leases, NodeTasks tasks, Workers workers, boolean handsOver) {
 		this.store = store;
-		this.watchdog = watchdog;
 		this.leases = leases;
-		this.sweeper = sweeper;
-		this.events = events;
 		this.tasks = tasks;
 		this.workers = workers;
 		this.handsOver = handsOver;
@@ -298,7 +288,7 @@ final class Releaser {
 			}
 			Boolean owned = null;
 			try {
-				Releaser.this.watchdog.unguard(hold.ownership());
+				Releaser.this.leases.watchdog().unguard(hold.ownership());
 				owned = ask(hold, rest);
 			}
 			finally {
@@ -319,7 +309,7 @@ final class Releaser {
 			try {
 				eachBackwards(holds, (hold) -> Releaser.this.leases.isStillHeld(hold)
 						&& hold.ownership().beginRelease(hold) && begun.add(hold));
-				begun.forEach((hold) -> Releaser.this.watchdog.unguard(hold.ownership()));
+				begun.forEach((hold) -> Releaser.this.leases.watchdog().unguard(hold.ownership()));
 				owned = begun.isEmpty() ? List.of() : ask(begun);
 			}
 			finally {
@@ -400,7 +390,7 @@ final class Releaser {
 		private boolean leave(Hold hold, boolean answered, long rest) {
 			try {
 				if (!answered) {
-					Releaser.this.sweeper.release(hold.ownership(), rest);
+					Releaser.this.leases.sweeper().release(hold.ownership(), rest);
 				}
 			}
 			finally {
@@ -435,17 +425,17 @@ final class Releaser {
 		}
 
 		private void released(Hold hold) {
-			if (this.used && Releaser.this.events.areHeard()) {
+			if (this.used && Releaser.this.leases.events().areHeard()) {
 				publish(new LockEvent.Released(hold.options().request(), hold.key(), hold.owner(), hold.held()));
 			}
 		}
 
 		private void publish(LockEvent event) {
 			if (this.here) {
-				Releaser.this.events.publish(event);
+				Releaser.this.leases.events().publish(event);
 			}
 			else {
-				Releaser.this.events.publishElsewhere(event);
+				Releaser.this.leases.events().publishElsewhere(event);
 			}
 		}
 

@@ -31,13 +31,13 @@ record WakeUps(LocalQueue queue, Leases leases, Instance instance) implements Re
 			this.queue.wake(queueKey);
 		}
 		else if (!this.queue.granted(queueKey, notification, owner)) {
-			this.leases.forget(queueKey.claim(owner));
+			this.leases.sweeper().forget(queueKey.claim(owner));
 		}
 	}
 
 	@Override
 	public void onResubscribed() {
-		this.leases.renewAll();
+		this.leases.watchdog().renewAll();
 		this.queue.wakeAll();
 	}
 

@@ -74,6 +74,9 @@ final class Watchdog {
 		this.doubtedAt = time.nanoTime();
 	}
 
+	/**
+	 * Renews a key's lease from now on, and declares it lost when that is over.
+	 */
 	void guard(Ownership ownership) {
 		this.guarded.add(ownership);
 		try {

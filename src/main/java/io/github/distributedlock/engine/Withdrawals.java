@@ -33,7 +33,7 @@ record Withdrawals(LockBackend backend, Leases leases, NodeTasks tasks) implemen
 		Set<String> unwanted = node.queue().unwanted();
 		try {
 			if (!(hasThread && hasWithdrawn(node, unwanted))) {
-				unwanted.forEach((owner) -> this.leases.forget(node.queueKey.claim(owner)));
+				unwanted.forEach((owner) -> this.leases.sweeper().forget(node.queueKey.claim(owner)));
 			}
 		}
 		finally {
