@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  * One key: its holders, and those that wait for it. Confined to the store's lock.
  * <p>
  * Invariant: either there is at most one holder, or all of them share the key, or all
- * have permits. A key with waiters becomes free only by time, or until the end of the
- * step.
+ * have permits. An owner is one holder at most. A key with waiters becomes free only by
+ * time, or until the end of the step.
  */
 final class Slot {
 
@@ -139,11 +139,8 @@ final class Slot {
 	 * Whether one may have the key together with those that have it now.
 	 */
 	private boolean fits(Waiter waiter) {
-		if (this.holders.isEmpty()) {
-			return true;
-		}
-		return waiter.isShared() ? isShared()
-				: this.holders.get(0).permits > 1 && this.holders.size() < waiter.permits();
+		return this.holders.isEmpty() || (waiter.isShared() ? isShared()
+				: this.holders.get(0).permits > 1 && this.holders.size() < waiter.permits());
 	}
 
 	/**
@@ -165,14 +162,11 @@ final class Slot {
 	 * @return whether it had it
 	 */
 	boolean take(String owner) {
-		if (remove(owner, State.OWNER, LockMode.EXCLUSIVE)) {
-			return true;
-		}
-		boolean owned = remove(owner, State.OWNER, LockMode.SHARED);
-		if (owned) {
+		Held held = find(owner);
+		if (held != null && held.mode == LockMode.SHARED) {
 			this.holders.remove(reservation(Waiter.shared(Claim.instanceOf(owner))));
 		}
-		return owned;
+		return this.holders.remove(held);
 	}
 
 	/**
@@ -180,16 +174,16 @@ final class Slot {
 	 * @return whether it has it
 	 */
 	boolean downgrade(String owner) {
-		Held alone = find(owner, State.OWNER, LockMode.EXCLUSIVE);
-		if (alone != null) {
-			alone.mode = LockMode.SHARED;
+		Held held = find(owner);
+		if (held != null) {
+			held.mode = LockMode.SHARED;
 		}
 		wakeNext();
-		return has(owner, LockMode.SHARED);
+		return held != null;
 	}
 
 	boolean renew(String owner, Duration lease) {
-		Held held = find(owner, State.OWNER, isShared() ? LockMode.SHARED : LockMode.EXCLUSIVE);
+		Held held = find(owner);
 		if (held != null) {
 			held.extend(this.now + lease.toNanos());
 		}
@@ -197,7 +191,7 @@ final class Slot {
 	}
 
 	boolean leaveToExpire(String owner, Duration rest) {
-		Held held = find(owner, State.OWNER, isShared() ? LockMode.SHARED : LockMode.EXCLUSIVE);
+		Held held = find(owner);
 		if (held != null && take(owner)) {
 			this.holders.add(new Held(owner, State.EXPIRING, held.mode, held.permits, this.now + rest.toNanos()));
 		}
@@ -267,7 +261,8 @@ final class Slot {
 	}
 
 	private boolean has(String owner, LockMode mode) {
-		return find(owner, State.OWNER, mode) != null;
+		Held held = find(owner);
+		return held != null && held.mode == mode;
 	}
 
 	private boolean isReserved(Waiter waiter) {
@@ -287,18 +282,13 @@ final class Slot {
 		return (ticket != null) ? ticket : waiter.instance();
 	}
 
-	private @Nullable Held find(String name, State state, LockMode mode) {
+	private @Nullable Held find(String owner) {
 		for (Held held : this.holders) {
-			if (held.state == state && held.mode == mode && held.name.equals(name)) {
+			if (held.state == State.OWNER && held.name.equals(owner)) {
 				return held;
 			}
 		}
 		return null;
-	}
-
-	private boolean remove(String name, State state, LockMode mode) {
-		Held held = find(name, state, mode);
-		return held != null && this.holders.remove(held);
 	}
 
 	/**
@@ -306,7 +296,7 @@ final class Slot {
 	 */
 	private void extend(String name, State state, Waiter like, Duration lease) {
 		long end = this.now + lease.toNanos();
-		Held held = (state == State.RESERVATION) ? reservation(like) : find(name, state, like.mode());
+		Held held = (state == State.RESERVATION) ? reservation(like) : find(name);
 		if (held == null) {
 			this.holders.add(new Held(name, state, like.mode(), like.permits(), end));
 		}
