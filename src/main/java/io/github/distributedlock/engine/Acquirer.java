@@ -240,22 +240,20 @@ final class Acquirer {
 	<T> CompletableFuture<T> acquireAsync(LockRequest request, Wait wait, Function<@Nullable LockHandle, T> result) {
 		this.lifecycle.begin(wait, request.awaitedOnStop());
 		this.asking.increment();
-		boolean begun = false;
 		try {
-			CompletableFuture<T> future = new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime),
+			return new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime),
 					wait, result, captureContext())
 				.begin();
-			begun = true;
-			return future;
 		}
-		catch (RuntimeException ex) {
-			return CallbackFuture.failed(this.workers::callback, ex);
-		}
-		finally {
-			if (!begun) {
-				this.asking.decrement();
-				this.lifecycle.end(wait);
+		catch (Throwable ex) {
+			this.asking.decrement();
+			this.lifecycle.end(wait);
+			if (!(ex instanceof RuntimeException)) {
+				throw ex;
 			}
+			CompletableFuture<T> failed = new CallbackFuture<>(this.workers::callback);
+			failed.completeExceptionally(ex);
+			return failed;
 		}
 	}
 
@@ -300,12 +298,6 @@ final class Acquirer {
 
 		private CallbackFuture(Executor callbacks) {
 			this.callbacks = callbacks;
-		}
-
-		private static <T> CompletableFuture<T> failed(Executor callbacks, Throwable failure) {
-			CompletableFuture<T> failed = new CallbackFuture<>(callbacks);
-			failed.completeExceptionally(failure);
-			return failed;
 		}
 
 		@Override
