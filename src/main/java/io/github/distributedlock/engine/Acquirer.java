@@ -78,7 +78,7 @@ final class Acquirer {
 		this.waitObserver = settings.waitObserver;
 		this.lifecycle = lifecycle;
 		this.handles = handles;
-		this.reentrancy = handles.reentrancy();
+		this.reentrancy = Reentrancy.ofThreads(leases);
 		this.acquisitions = acquisitions;
 		this.leases = leases;
 		this.tasks = tasks;
@@ -241,8 +241,8 @@ final class Acquirer {
 		this.lifecycle.begin(wait, request.awaitedOnStop());
 		this.asking.increment();
 		try {
-			return new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime),
-					wait, result, captureContext())
+			return new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime), wait, result,
+					captureContext())
 				.begin();
 		}
 		catch (Throwable ex) {
@@ -327,7 +327,7 @@ final class Acquirer {
 
 		private final UnaryOperator<Runnable> inContext;
 
-		private final Reentrancy reentrancy = Acquirer.this.handles.reentrancyOf(CurrentLock.chain());
+		private final Reentrancy reentrancy = Reentrancy.ofChain(CurrentLock.chain(), Acquirer.this.leases);
 
 		private @Nullable Acquisition acquisition;
 

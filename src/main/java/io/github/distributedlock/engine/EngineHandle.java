@@ -352,20 +352,6 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 			@Nullable Duration warnHeldAfter, AtomicBoolean warnedOfThread) {
 
 		/**
-		 * Re-enters what the calling thread holds.
-		 */
-		Reentrancy reentrancy() {
-			return Reentrancy.ofThreads(this.leases, this.releaser);
-		}
-
-		/**
-		 * Re-enters what a chain holds that has no thread of its own.
-		 */
-		Reentrancy reentrancyOf(List<LockHandle> chain) {
-			return Reentrancy.ofChain(chain, this.leases, this.releaser::undoAsync);
-		}
-
-		/**
 		 * Opens a handle.
 		 * @param detached whether it is not bound to the calling thread
 		 * @param call ends with it

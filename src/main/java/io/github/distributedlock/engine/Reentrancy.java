@@ -27,17 +27,16 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	/**
 	 * That of the thread that calls it.
 	 */
-	static Reentrancy ofThreads(Leases leases, Releaser releaser) {
-		return new Reentrancy(leases, releaser::undo, CurrentLock::all, "this thread");
+	static Reentrancy ofThreads(Leases leases) {
+		return new Reentrancy(leases, leases.releaser()::undo, CurrentLock::all, "this thread");
 	}
 
 	/**
-	 * That of what has no thread of its own.
+	 * That of what has no thread of its own, and must not block.
 	 * @param handles what it holds, innermost first
-	 * @param undo releases holds without blocking
 	 */
-	static Reentrancy ofChain(List<LockHandle> handles, Leases leases, Consumer<List<Hold>> undo) {
-		return new Reentrancy(leases, undo, () -> handles, "this reactive chain");
+	static Reentrancy ofChain(List<LockHandle> handles, Leases leases) {
+		return new Reentrancy(leases, leases.releaser()::undoAsync, () -> handles, "this reactive chain");
 	}
 
 	/**
