@@ -110,14 +110,8 @@ final class LockedStage<T extends @Nullable Object> {
 	}
 
 	private void ended(LockHandle handle, @Nullable T value, @Nullable Throwable failure) {
-		Runnable completion = () -> {
-			if (failure != null) {
-				this.result.completeExceptionally(failure);
-			}
-			else {
-				this.result.complete(value);
-			}
-		};
+		Runnable completion = (failure != null) ? () -> this.result.completeExceptionally(failure)
+				: () -> this.result.complete(value);
 		try {
 			handle.closeAsync().whenComplete((released, ignored) -> execute(completion));
 		}

@@ -272,14 +272,8 @@ final class Wait {
 	void end(boolean acquired) {
 		Observed observed = this.observed;
 		if (observed != null) {
-			Failures.run(() -> {
-				if (acquired) {
-					observed.acquired(this.waitedFor);
-				}
-				else {
-					observed.busy(holder());
-				}
-			}, Wait::observer);
+			Failures.run(acquired ? () -> observed.acquired(this.waitedFor) : () -> observed.busy(holder()),
+					Wait::observer);
 		}
 	}
 
