@@ -115,15 +115,12 @@ final class Failures {
 	 * stay so for ever.
 	 */
 	static void orUndo(Runnable step, Runnable undo) {
-		boolean done = false;
 		try {
 			step.run();
-			done = true;
 		}
-		finally {
-			if (!done) {
-				undo.run();
-			}
+		catch (Throwable ex) {
+			undo.run();
+			throw ex;
 		}
 	}
 

@@ -242,17 +242,13 @@ final class Releaser {
 			if (holds.size() == 1) {
 				return end(holds.get(0));
 			}
-			boolean ended = false;
 			try {
-				boolean held = eachBackwards(Leases.batches(holds, Releaser.this.store.largestRelease()),
+				return eachBackwards(Leases.batches(holds, Releaser.this.store.largestRelease()),
 						(batch) -> isOneStep(batch) ? endAtOnce(batch) : eachBackwards(batch, this::end));
-				ended = true;
-				return held;
 			}
-			finally {
-				if (!ended) {
-					eachBackwards(holds, this::end); // Those that have not ended.
-				}
+			catch (Throwable ex) {
+				eachBackwards(holds, this::end); // Those that have not ended.
+				throw ex;
 			}
 		}
 
