@@ -125,22 +125,6 @@ final class Failures {
 	}
 
 	/**
-	 * The exception for a key of several that there was no time left for.
-	 */
-	static LockBackendException notAsked(String key, Duration waitTime) {
-		return notAsked(key, "the waitTime of " + text(waitTime) + " was over after the other keys of the request",
-				"choose a longer waitTime");
-	}
-
-	/**
-	 * The exception for a request that waited for the store to answer a withdrawal.
-	 */
-	static LockBackendException withdrawalNotAnswered(String key, Duration waited) {
-		return notAsked(key,
-				"the store has not confirmed in " + text(waited) + " that the waiter before it has withdrawn", null);
-	}
-
-	/**
 	 * The exception for a request that has waited for a thread to ask the store.
 	 */
 	static LockBackendException othersNotAnswered(String key, Duration waited) {
@@ -148,7 +132,10 @@ final class Failures {
 				+ " the store has not answered the requests before it, as many as may ask at a time", null);
 	}
 
-	private static LockBackendException notAsked(String key, String why, @Nullable String remedy) {
+	/**
+	 * The exception for a request that has waited, but not for its own key.
+	 */
+	static LockBackendException notAsked(String key, String why, @Nullable String remedy) {
 		return LockBackendException.of("Lock '" + LockException.printable(key) + "' was not asked for, since " + why)
 			.remedy(remedy)
 			.retryable(true)
@@ -167,13 +154,6 @@ final class Failures {
 			.retryable(true)
 			.cause(last)
 			.build();
-	}
-
-	/**
-	 * The owner of a lock, if it is known, at the end of a sentence.
-	 */
-	static String heldBy(@Nullable String holder) {
-		return (holder != null) ? ", held by " + LockException.printable(holder) : "";
 	}
 
 	static String text(long nanos) {

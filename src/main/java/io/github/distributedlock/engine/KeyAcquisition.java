@@ -306,7 +306,8 @@ final class KeyAcquisition implements Acquisition {
 			requireNoFailure(this.node.queue().failure);
 		}
 		if (!nudged && this.node.followsWithdrawal && !this.wait.isBusy()) {
-			throw Failures.withdrawalNotAnswered(key(), this.wait.waited());
+			throw Failures.notAsked(key(), "the store has not confirmed in " + Failures.text(this.wait.waited())
+					+ " that the waiter before it has withdrawn", null);
 		}
 		if (!late || (nudged && isPatient())) {
 			return rounds();
@@ -602,7 +603,8 @@ final class KeyAcquisition implements Acquisition {
 			throw this.wait.isAllowed() ? Failures.inAllThatTime(key(), this.wait.waited(), failure) : failure;
 		}
 		if (!this.wait.isBusy()) {
-			throw Failures.notAsked(key(), this.wait.limit());
+			throw Failures.notAsked(key(), "the waitTime of " + Failures.text(this.wait.limit())
+					+ " was over after the other keys of the request", "choose a longer waitTime");
 		}
 		return ENDED;
 	}

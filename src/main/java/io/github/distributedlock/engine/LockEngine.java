@@ -154,7 +154,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		String holder = wait.holder();
 		throw new LockNotAcquiredException(
 				"Lock " + LockException.printable(request.keys()) + " was busy for " + Failures.text(wait.waited())
-						+ " (waitTime " + Failures.text(wait.limit()) + ")" + Failures.heldBy(holder),
+						+ " (waitTime " + Failures.text(wait.limit()) + ")"
+						+ ((holder != null) ? ", held by " + LockException.printable(holder) : ""),
 				request.keys(), wait.waited(), holder);
 	}
 
