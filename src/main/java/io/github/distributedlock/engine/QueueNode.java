@@ -6,7 +6,6 @@ import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.function.BiFunction;
 
-import io.github.distributedlock.LockException;
 import io.github.distributedlock.engine.KeyQueue.QueueKey;
 import org.jspecify.annotations.Nullable;
 
@@ -279,12 +278,7 @@ final class QueueNode implements Hold.Place, BiFunction<QueueKey, KeyQueue, @Nul
 	 * The queue that it has joined.
 	 */
 	KeyQueue queue() {
-		KeyQueue queue = this.queue;
-		if (queue == null) {
-			throw new IllegalStateException(
-					"The request has no place in the queue of lock " + LockException.printable(key()));
-		}
-		return queue;
+		return Objects.requireNonNull(this.queue, "queue");
 	}
 
 }
