@@ -184,23 +184,15 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 				Failures.run(action, this::lossAction);
 			}
 		};
-		Runnable start = () -> start(code, executor);
+		// An executor may block, or run the code at once.
+		Runnable start = (executor == null) ? () -> this.engine.workers.action(code) : () -> this.engine.workers
+			.listener(() -> Failures.run(() -> executor.execute(code), this::lossAction));
 		Queue<Runnable> actions = lossActions();
 		actions.add(start);
 		if (this.holds.stream().anyMatch(Hold::isLost) && actions.remove(start)) {
 			((executor != null) ? executor : (Executor) Runnable::run).execute(code);
 		}
 		return this;
-	}
-
-	private void start(Runnable code, @Nullable Executor executor) {
-		if (executor == null) {
-			this.engine.workers.action(code);
-		}
-		else {
-			// It may block, or run the code at once.
-			this.engine.workers.listener(() -> Failures.run(() -> executor.execute(code), this::lossAction));
-		}
 	}
 
 	private synchronized Queue<Runnable> lossActions() {
