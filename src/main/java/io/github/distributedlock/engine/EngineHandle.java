@@ -196,12 +196,10 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	}
 
 	private synchronized Queue<Runnable> lossActions() {
-		Queue<Runnable> actions = this.lossActions;
-		if (actions == null) {
-			actions = new ConcurrentLinkedQueue<>();
-			this.lossActions = actions;
+		if (this.lossActions == null) {
+			this.lossActions = new ConcurrentLinkedQueue<>();
 		}
-		return actions;
+		return this.lossActions;
 	}
 
 	/**

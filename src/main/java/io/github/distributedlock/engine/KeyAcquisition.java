@@ -637,12 +637,10 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	private Polls polls() {
-		Polls polls = this.polls;
-		if (polls == null) {
-			polls = new Polls(this.engine.polls, this.claim, this.options.granted(), this.engine.time);
-			this.polls = polls;
+		if (this.polls == null) {
+			this.polls = new Polls(this.engine.polls, this.claim, this.options.granted(), this.engine.time);
 		}
-		return polls;
+		return this.polls;
 	}
 
 	/**
