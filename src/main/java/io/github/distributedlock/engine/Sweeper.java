@@ -138,11 +138,12 @@ final class Sweeper {
 			Set<Object> down = new HashSet<>();
 			for (Task task : List.copyOf(this.tasks)) {
 				long now = this.time.nanoTime();
-				boolean done = task.isDone(now);
+				boolean done = task.end != null && now - task.end >= 0;
 				if (last || done) {
 					this.tasks.remove(task);
 				}
-				if (!done && (last || task.isDue(now)) && !runUnlessDown(task, down) && !last) {
+				boolean due = last || task.pause == 0 || now - task.due >= 0;
+				if (!done && due && !runUnlessDown(task, down) && !last) {
 					this.tasks.remove(task);
 					add(task);
 				}
@@ -218,14 +219,6 @@ final class Sweeper {
 			this.owner = owner;
 			this.step = step;
 			this.settling = settling;
-		}
-
-		boolean isDone(long now) {
-			return this.end != null && now - this.end >= 0;
-		}
-
-		boolean isDue(long now) {
-			return this.pause == 0 || now - this.due >= 0;
 		}
 
 		void ran(long now, boolean answered) {
