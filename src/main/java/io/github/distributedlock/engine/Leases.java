@@ -271,12 +271,7 @@ final class Leases {
 	 * is tried again.
 	 */
 	void renewDue(List<Ownership> due) {
-		for (List<Ownership> batch : batches(due, this.backend.largestBatch())) {
-			LockBackendException failure = renewBatch(batch);
-			if (failure != null) {
-				logger.debug("Could not renew {} locks, trying again", batch.size(), failure);
-			}
-		}
+		batches(due, this.backend.largestBatch()).forEach(this::renewBatch);
 	}
 
 	/**
@@ -328,6 +323,7 @@ final class Leases {
 		}
 		catch (LockBackendException ex) {
 			owned.forEach((each) -> failed(each, !ex.isNotCarriedOut()));
+			logger.debug("Could not renew {} locks, trying again", batch.size(), ex);
 			return ex;
 		}
 	}
