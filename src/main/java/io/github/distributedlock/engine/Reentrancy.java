@@ -97,23 +97,15 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 			if (all.get(i) instanceof EngineHandle outer && outer.isOf(this.leases) && !outer.isClosed()
 					&& outer.keys().contains(key)) {
 				Hold hold = outer.hold(key);
-				if (honours(hold, options) && (!enters || enter(hold, options))) {
-					return hold;
+				if (this.leases.isStillHeld(hold)) {
+					requireHonoured(options, hold);
+					if (!enters || enter(hold, options)) {
+						return hold;
+					}
 				}
 			}
 		}
 		return null;
-	}
-
-	/**
-	 * Whether a hold is there to be re-entered; fails if it cannot be what is asked for.
-	 */
-	private boolean honours(Hold hold, HoldOptions options) {
-		boolean held = this.leases.isStillHeld(hold);
-		if (held) {
-			requireHonoured(options, hold);
-		}
-		return held;
 	}
 
 	private boolean enter(Hold hold, HoldOptions options) {
