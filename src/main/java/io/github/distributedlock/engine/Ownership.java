@@ -282,15 +282,12 @@ final class Ownership {
 	}
 
 	private boolean change(Predicate<State> from, UnaryOperator<State> to) {
-		while (true) {
-			State state = this.state;
-			if (!from.test(state)) {
-				return false;
-			}
+		for (State state = this.state; from.test(state); state = this.state) {
 			if (STATE.compareAndSet(this, state, to.apply(state))) {
 				return true;
 			}
 		}
+		return false;
 	}
 
 	/**
