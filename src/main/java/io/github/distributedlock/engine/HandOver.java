@@ -42,13 +42,6 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	}
 
 	/**
-	 * Whether a key is certainly ours still; declares it lost if its lease is over.
-	 */
-	boolean isOwned(Ownership ownership) {
-		return this.leases.isStillOwned(ownership);
-	}
-
-	/**
 	 * Takes a key without asking the store, if that is possible.
 	 */
 	@Nullable Hold take(Ownership ownership, Hold.Place place, HoldOptions options) {

@@ -30,13 +30,6 @@ record HoldOptions(LockRequest request, Duration leaseTime) {
 	}
 
 	/**
-	 * The request's name.
-	 */
-	String name() {
-		return this.request.name();
-	}
-
-	/**
 	 * How long a lease is.
 	 */
 	long lease() {

@@ -345,7 +345,7 @@ final class KeyAcquisition implements Acquisition {
 	private long round() throws InterruptedException {
 		HandOver handOver = this.engine.handOver;
 		Ownership left = this.node.inherited();
-		while (left != null && handOver.isOwned(left) && !this.wait.isOver()) {
+		while (left != null && handOver.leases().isStillOwned(left) && !this.wait.isOver()) {
 			Hold hold = handOver.take(left, this.node, this.options);
 			if (hold != null) {
 				return end(hold, true);

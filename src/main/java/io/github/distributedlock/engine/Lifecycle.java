@@ -184,19 +184,16 @@ final class Lifecycle {
 	 * Fails unless a request of the calling thread is served that was made in that era.
 	 */
 	void requireServed(int since, String key) {
-		if (!serves(since)) {
+		int now = this.era;
+		boolean served = (now == since && isOpen(now))
+				|| (now != CLOSED && (since == ALL_BUT_THE_LAST || this.insideLock.getAsBoolean()));
+		if (!served) {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(key) + "' cannot be acquired: the lock engine is stopped"
 						+ " (the application is shutting down, or was stopped)")
 				.stopped(true)
 				.build();
 		}
-	}
-
-	private boolean serves(int since) {
-		int now = this.era;
-		return (now == since && isOpen(now))
-				|| (now != CLOSED && (since == ALL_BUT_THE_LAST || this.insideLock.getAsBoolean()));
 	}
 
 	private static boolean isOpen(int era) {

@@ -274,7 +274,8 @@ final class Releaser {
 		private boolean end(Hold hold) {
 			long rest = rest(hold);
 			boolean held = Releaser.this.leases.isStillHeld(hold);
-			if (held && mayHandOver(hold, rest) && hold.handOn()) {
+			if (held && rest == 0 && Releaser.this.handsOver && hold.options().handedOn() && !hold.isShared()
+					&& hold.handOn()) {
 				released(hold);
 				return true;
 			}
@@ -318,10 +319,6 @@ final class Releaser {
 				held &= report(begun.get(i), (owned != null) ? owned.get(i) : null);
 			}
 			return held;
-		}
-
-		private boolean mayHandOver(Hold hold, long rest) {
-			return rest == 0 && Releaser.this.handsOver && hold.options().handedOn() && !hold.isShared();
 		}
 
 		/**
