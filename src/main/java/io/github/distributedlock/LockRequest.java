@@ -406,10 +406,7 @@ public final class LockRequest {
 
 	private LockRequest with(Setting setting, @Nullable Object value) {
 		Map<Setting, Object> changed = new EnumMap<>(this.settings);
-		changed.remove(setting);
-		if (value != null) {
-			changed.put(setting, value);
-		}
+		changed.compute(setting, (same, before) -> value);
 		return new LockRequest(this.keys, changed);
 	}
 
