@@ -201,9 +201,7 @@ public final class JdkLocks {
 			}
 			catch (LockInterruptedException ex) {
 				Thread.interrupted();
-				InterruptedException exception = new InterruptedException(ex.getMessage());
-				exception.initCause(ex);
-				throw exception;
+				throw (InterruptedException) new InterruptedException(ex.getMessage()).initCause(ex);
 			}
 		}
 

@@ -1,6 +1,7 @@
 package io.github.distributedlock.engine;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -152,10 +153,8 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		for (ExecutorService executor : new ExecutorService[] { this.timer, this.renewals, this.background,
-				this.requests, this.listeners }) {
-			executor.shutdown();
-		}
+		List.of(this.timer, this.renewals, this.background, this.requests, this.listeners)
+			.forEach(ExecutorService::shutdown);
 		this.callbacks.shutdown();
 		try {
 			this.background.awaitTermination(1, TimeUnit.SECONDS);

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -107,14 +108,12 @@ final class Watchdog {
 	 */
 	List<EngineSnapshot.Hold> describe() {
 		Moment now = Moment.now(this.time);
-		List<EngineSnapshot.Hold> holds = new ArrayList<>();
-		for (Ownership ownership : this.guarded) {
-			Hold hold = ownership.hold();
-			if (hold != null && ownership.isOwned()) {
-				holds.add(hold.describe(now));
-			}
-		}
-		return holds;
+		return this.guarded.stream()
+			.filter(Ownership::isOwned)
+			.map(Ownership::hold)
+			.filter(Objects::nonNull)
+			.map((hold) -> hold.describe(now))
+			.toList();
 	}
 
 	/**
