@@ -157,6 +157,7 @@ class AtomicitySelectionTests {
 			Claim claim = Claim.of("k", "i:1", "i", Duration.ofMinutes(1));
 			assertThat(backend.acquire(claim).acquired()).isTrue();
 			assertThat(backend.atomicity()).isEqualTo(Atomicity.TRANSACTION);
+			assertThat(backend.largestRelease()).as("each key takes commands of its own").isEqualTo(1);
 			admin.aclSetUser("default", "-multi");
 			for (int i = 0; i < 2; i++) {
 				assertThatExceptionOfType(LockBackendException.class)

@@ -111,6 +111,8 @@ class ClusterTests {
 				assertThat(handle.isHeld()).isTrue();
 				assertThat(b.tryAcquire(request.waitTime(Duration.ZERO))).as("busy").isEmpty();
 			}
+			assertThat(this.backend.largestRelease()).as("a key that moves must not have others released twice")
+				.isEqualTo(1);
 			b.acquire(request).close();
 		}
 	}

@@ -65,8 +65,10 @@ class RedisLockBackendTests {
 	void tellsTheWayOfAtomicityOnceItIsKnown(Client client) {
 		RedisLockBackend backend = redis.backend(client);
 		assertThat(backend.details()).isEqualTo(Map.of("type", "redis"));
+		assertThat(backend.largestRelease()).isEqualTo(1);
 		cycle(backend);
 		assertThat(backend.details()).isEqualTo(Map.of("type", "redis", "atomicity", "lua"));
+		assertThat(backend.largestRelease()).isEqualTo(200);
 	}
 
 	@ParameterizedTest
