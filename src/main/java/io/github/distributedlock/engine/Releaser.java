@@ -253,9 +253,12 @@ final class Releaser {
 		}
 
 		private boolean isOneStep(List<Hold> holds) {
+			if (holds.size() == 1) {
+				return false;
+			}
 			String owner = holds.get(0).owner();
 			Object node = node(holds.get(0));
-			return holds.size() > 1 && holds.stream()
+			return holds.stream()
 				.allMatch((hold) -> hold.owner().equals(owner) && rest(hold) == 0 && node(hold).equals(node));
 		}
 

@@ -115,7 +115,7 @@ final class Opening<T> {
 		if (opening == null) {
 			opening = CompletableFuture.supplyAsync(this::open, this.threads);
 			this.underWay = opening;
-			// Of no other than the first it is read.
+			// Read only until the first is over.
 			this.firstEnd = this.nanoTime.getAsLong() + this.firstNanos;
 		}
 		return opening;
