@@ -51,7 +51,7 @@ final class Acquirer {
 
 	private final EngineHandle.Factory handles;
 
-	private final RequestAcquisition.Factory acquisitions;
+	private final KeyAcquisition.Factory acquisitions;
 
 	private final Leases leases;
 
@@ -69,18 +69,18 @@ final class Acquirer {
 
 	private final LongAdder asking = new LongAdder();
 
-	Acquirer(LockEngineBuilder settings, Lifecycle lifecycle, EngineHandle.Factory handles,
-			RequestAcquisition.Factory acquisitions, Leases leases, NodeTasks tasks, Workers workers) {
+	Acquirer(LockEngineBuilder settings, EngineHandle.Factory handles, KeyAcquisition.Factory acquisitions,
+			NodeTasks tasks, Workers workers) {
 		this.contextCapture = settings.contextCapture;
 		this.backend = settings.backend;
 		this.leaseTime = settings.watchdogTimeout;
 		this.maxKeyBytes = settings.maxKeyBytes;
 		this.waitObserver = settings.waitObserver;
-		this.lifecycle = lifecycle;
+		this.lifecycle = acquisitions.lifecycle();
 		this.handles = handles;
-		this.reentrancy = Reentrancy.ofThreads(leases);
+		this.reentrancy = Reentrancy.ofThreads(acquisitions.leases());
 		this.acquisitions = acquisitions;
-		this.leases = leases;
+		this.leases = acquisitions.leases();
 		this.tasks = tasks;
 		this.workers = workers;
 	}
@@ -187,7 +187,7 @@ final class Acquirer {
 		boolean done = false;
 		this.asking.increment();
 		try {
-			Acquisition acquisition = this.acquisitions.begin(this.reentrancy, keys, options, wait);
+			Acquisition acquisition = RequestAcquisition.begin(this.acquisitions, this.reentrancy, keys, options, wait);
 			wait.run(acquisition);
 			List<Hold> holds = acquisition.holds();
 			if (holds != null) {
@@ -362,8 +362,8 @@ final class Acquirer {
 			try {
 				// By others; when the request itself completes it, it has ended.
 				whenComplete((value, failure) -> driver.withdraw());
-				this.acquisition = Acquirer.this.acquisitions.begin(this.reentrancy, this.keys, this.options,
-						this.wait);
+				this.acquisition = RequestAcquisition.begin(Acquirer.this.acquisitions, this.reentrancy, this.keys,
+						this.options, this.wait);
 			}
 			catch (Throwable ex) {
 				this.wait.fail(ex);

@@ -233,11 +233,11 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		}
 		try {
 			List<Hold> ended = ended();
-			boolean held = this.engine.releaser.release(ended);
+			boolean held = this.engine.leases.releaser().release(ended);
 			if (ended.size() == this.holds.size()) {
 				return held;
 			}
-			this.engine.releaser.downgrade(downgraded());
+			this.engine.leases.releaser().downgrade(downgraded());
 			return this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.engine.leases::isStillHeld)
 					&& held;
 		}
@@ -257,13 +257,13 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 			return CompletableFuture.completedFuture(null);
 		}
 		List<Hold> ended = ended();
-		this.engine.releaser.downgradeAsync((ended.size() < this.holds.size()) ? downgraded() : List.of());
-		return this.engine.releaser.releaseAsync(ended, () -> this.engine.lifecycle.end(this.call));
+		this.engine.leases.releaser().downgradeAsync((ended.size() < this.holds.size()) ? downgraded() : List.of());
+		return this.engine.leases.releaser().releaseAsync(ended, () -> this.engine.lifecycle.end(this.call));
 	}
 
 	@Override
 	public void undo() {
-		undo(this.engine.releaser::undoAsync);
+		undo(this.engine.leases.releaser()::undoAsync);
 	}
 
 	/**
@@ -338,7 +338,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 * for never
 	 * @param warnedOfThread whether it was warned of a handle that another thread closes
 	 */
-	record Factory(Lifecycle lifecycle, Leases leases, Releaser releaser, Workers workers, EngineTime time,
+	record Factory(Lifecycle lifecycle, Leases leases, Workers workers, EngineTime time,
 			@Nullable Duration warnHeldAfter, AtomicBoolean warnedOfThread) {
 
 		/**

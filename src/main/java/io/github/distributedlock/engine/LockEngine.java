@@ -75,14 +75,11 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		this.listening = backend.listen(this.instance.id(), new WakeUps(this.queue, this.leases, this.instance));
 		HandOver handOver = new HandOver(backend, this.leases, time, settings.localSlice.toNanos());
 		Polls.Settings polls = new Polls.Settings(backend, this.listening, settings.shortestPoll, settings.longestPoll);
-		KeyAcquisition.Factory keys = new KeyAcquisition.Factory(backend, polls, this.queue, handOver, this.leases,
-				this.instance, this.lifecycle, time);
-		RequestAcquisition.Factory acquisitions = new RequestAcquisition.Factory(keys, this.instance, this.lifecycle,
-				this.leases, time);
-		EngineHandle.Factory handles = new EngineHandle.Factory(this.lifecycle, this.leases, this.leases.releaser(),
-				workers, time, settings.warnHeldAfter, new AtomicBoolean());
-		this.acquirer = new Acquirer(settings, this.lifecycle, handles, acquisitions, this.leases,
-				new NodeTasks(workers::request, time), workers);
+		KeyAcquisition.Factory acquisitions = new KeyAcquisition.Factory(backend, polls, this.queue, handOver,
+				this.leases, this.instance, this.lifecycle, time);
+		EngineHandle.Factory handles = new EngineHandle.Factory(this.lifecycle, this.leases, workers, time,
+				settings.warnHeldAfter, new AtomicBoolean());
+		this.acquirer = new Acquirer(settings, handles, acquisitions, new NodeTasks(workers::request, time), workers);
 	}
 
 	/**

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestAcquisition implements Acquisition, Hold.Attached {
 
-	private final Factory engine;
+	private final KeyAcquisition.Factory engine;
 
 	private final Reentrancy reentrancy;
 
@@ -73,8 +73,8 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 
 	private volatile @Nullable Semaphore signal;
 
-	private RequestAcquisition(Factory engine, Reentrancy reentrancy, List<String> keys, HoldOptions options, Wait wait,
-			int era) {
+	private RequestAcquisition(KeyAcquisition.Factory engine, Reentrancy reentrancy, List<String> keys,
+			HoldOptions options, Wait wait, int era) {
 		this.engine = engine;
 		this.reentrancy = reentrancy;
 		this.keys = keys;
@@ -82,7 +82,21 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		this.wait = wait;
 		this.era = era;
 		this.holds = new ArrayList<>(keys.size());
-		this.owner = engine.instance.nextOwner();
+		this.owner = engine.instance().nextOwner();
+	}
+
+	/**
+	 * Begins to acquire the keys of a request. Takes the place in the local queue of an
+	 * only key, so that requests are served in the order in which they were made. Does
+	 * not wait, and asks nothing.
+	 * @param reentrancy that of whatever asks
+	 */
+	static Acquisition begin(KeyAcquisition.Factory engine, Reentrancy reentrancy, List<String> keys,
+			HoldOptions options, Wait wait) {
+		String first = keys.get(0);
+		int era = engine.lifecycle().requireServed(first, wait.isAsync());
+		return (keys.size() == 1) ? engine.begin(first, options, wait, engine.instance().nextOwner(), era)
+				: new RequestAcquisition(engine, reentrancy, keys, options, wait, era);
 	}
 
 	@Override
@@ -121,7 +135,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			this.current = null;
 			current.end();
 		}
-		return (this.isBusy || (isComplete() && isHandedOut(this.engine.time.nanoTime()))) ? ENDED : NEXT_KEY;
+		return (this.isBusy || (isComplete() && isHandedOut(this.engine.time().nanoTime()))) ? ENDED : NEXT_KEY;
 	}
 
 	private long await(Semaphore signal, long pause) {
@@ -160,7 +174,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		int first = this.holds.size();
 		for (int i = first - 1; i >= 0; i--) {
 			Hold hold = this.holds.get(i);
-			if (!this.engine.leases.isStillHeld(hold)) {
+			if (!this.engine.leases().isStillHeld(hold)) {
 				if (!isOwn(hold)) {
 					throw Leases.lost(hold, this.keys);
 				}
@@ -175,7 +189,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		after.clear();
 		own().forEach(Hold::collect);
 		this.isLeaseCommon = false;
-		this.owner = this.engine.instance.nextOwner();
+		this.owner = this.engine.instance().nextOwner();
 		Failures.orUndo(this::endCurrent, () -> undo(given));
 		undo(given);
 		return true;
@@ -197,7 +211,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		for (Hold hold : holds) {
 			hold.detach(this);
 			if (isOwn(hold) && hold.isLost() && hold.ownership().lossReason() != Reason.TAKEN) {
-				this.engine.leases.cleanUp(hold.ownership());
+				this.engine.leases().cleanUp(hold.ownership());
 			}
 		}
 		this.reentrancy.undo().accept(holds);
@@ -213,7 +227,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			add(outer);
 			return null;
 		}
-		this.current = this.engine.keyAcquisitions.begin(key(), this.options, this.wait, this.owner, this.era);
+		this.current = this.engine.begin(key(), this.options, this.wait, this.owner, this.era);
 		return this.current;
 	}
 
@@ -231,15 +245,15 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	 */
 	private long renew() {
 		LockBackendException failure = this.failure;
-		this.engine.lifecycle.requireServed(this.era, this.keys.get(0));
+		this.engine.lifecycle().requireServed(this.era, this.keys.get(0));
 		if (failure != null && this.wait.left() <= 0) {
 			throw Failures.inAllThatTime(this.keys.get(0), this.wait.waited(), failure);
 		}
 		this.failure = null;
 		List<Hold> own = own();
-		long since = this.engine.time.nanoTime();
+		long since = this.engine.time().nanoTime();
 		try {
-			this.engine.leases.renew(own);
+			this.engine.leases().renew(own);
 			this.isLeaseCommon = true;
 		}
 		catch (LockBackendException ex) {
@@ -250,7 +264,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			this.failure = ex;
 			return pause();
 		}
-		this.engine.lifecycle.requireServed(this.era, this.keys.get(0));
+		this.engine.lifecycle().requireServed(this.era, this.keys.get(0));
 		if (isHandedOut(since)) {
 			return ENDED;
 		}
@@ -278,14 +292,14 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	private boolean areLeasesLongEnough() {
-		Moment now = Moment.now(this.engine.time);
+		Moment now = Moment.now(this.engine.time());
 		return (this.options.renewed() || this.isLeaseCommon) && this.holds.stream()
 			.allMatch((hold) -> !isOwn(hold) || hold.lease().left(now) >= this.options.lease() / 2);
 	}
 
 	private boolean areCollected(long since) {
 		// All are looked at first: what is lost once one is collected is told to users.
-		boolean collected = this.holds.stream().allMatch(this.engine.leases::isStillHeld)
+		boolean collected = this.holds.stream().allMatch(this.engine.leases()::isStillHeld)
 				&& own().stream().allMatch((hold) -> hold.collected(since));
 		if (!collected) {
 			own().forEach(Hold::collect);
@@ -333,27 +347,6 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		if (current != null) {
 			current.end();
 		}
-	}
-
-	/**
-	 * Begins the acquisitions of one engine. Safe for use by many threads.
-	 */
-	record Factory(KeyAcquisition.Factory keyAcquisitions, Instance instance, Lifecycle lifecycle, Leases leases,
-			EngineTime time) {
-
-		/**
-		 * Begins to acquire the keys. Takes the place in the local queue of a request's
-		 * only key, so that requests are served in the order in which they were made.
-		 * Does not wait, and asks nothing.
-		 * @param reentrancy that of whatever asks
-		 */
-		Acquisition begin(Reentrancy reentrancy, List<String> keys, HoldOptions options, Wait wait) {
-			String first = keys.get(0);
-			int era = this.lifecycle.requireServed(first, wait.isAsync());
-			return (keys.size() == 1) ? this.keyAcquisitions.begin(first, options, wait, this.instance.nextOwner(), era)
-					: new RequestAcquisition(this, reentrancy, keys, options, wait, era);
-		}
-
 	}
 
 }

@@ -48,8 +48,8 @@ public class EngineHandleLincheckTests {
 	private final Leases leases = new Leases(this.store, List.of(this::count),
 			new NodeTasks(this.time::background, this.time), false, this.time, this.time);
 
-	private final EngineHandle.Factory handles = new EngineHandle.Factory(this.calls, this.leases,
-			this.leases.releaser(), this.time, this.time, null, new AtomicBoolean());
+	private final EngineHandle.Factory handles = new EngineHandle.Factory(this.calls, this.leases, this.time, this.time,
+			null, new AtomicBoolean());
 
 	private final Hold hold = hold();
 
