@@ -37,7 +37,9 @@ public final class InMemoryLockBackend implements LockBackend {
 	 */
 	private static final int STEPS_BETWEEN_SWEEPS = 1024;
 
-	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.values());
+	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.SHARED, LockFeature.PERMITS, LockFeature.FAIR,
+			LockFeature.FENCING, LockFeature.INSPECTION, LockFeature.NOTIFICATIONS, LockFeature.PLACES,
+			LockFeature.GRANTS, LockFeature.HAND_OVER, LockFeature.DOWNGRADE);
 
 	private final ReentrantLock mutex = new ReentrantLock();
 

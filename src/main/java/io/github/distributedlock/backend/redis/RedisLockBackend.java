@@ -50,7 +50,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 public final class RedisLockBackend implements LockBackend {
 
-	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.values());
+	private static final Set<LockFeature> FEATURES = Set.of(LockFeature.SHARED, LockFeature.PERMITS, LockFeature.FAIR,
+			LockFeature.FENCING, LockFeature.INSPECTION, LockFeature.NOTIFICATIONS, LockFeature.PLACES,
+			LockFeature.GRANTS, LockFeature.HAND_OVER, LockFeature.DOWNGRADE);
 
 	private static final Logger logger = LoggerFactory.getLogger(RedisLockBackend.class);
 
