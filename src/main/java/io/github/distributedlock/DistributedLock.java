@@ -68,8 +68,8 @@ public interface DistributedLock {
 	 * blocks no thread: neither the calling one, which may be an event loop, nor another
 	 * while the lock is busy. Requests of both kinds wait in the same queues.
 	 * <p>
-	 * The handle is {@linkplain LockRequest#detached(boolean) detached}: bound to no
-	 * thread, and to be closed by any, where none may block by
+	 * The handle is {@linkplain LockRequest#detached(boolean) detached}: it is bound to
+	 * no thread, and any thread may close it. A thread that must not block closes it by
 	 * {@link LockHandle#closeAsync()}. So nothing is re-entered. A thread that waits for
 	 * this future inside a lock on the same key waits in vain. Nothing of the calling
 	 * thread, such as its MDC, is carried to what depends on the future, unless the
@@ -77,8 +77,8 @@ public interface DistributedLock {
 	 * <p>
 	 * The future is completed, and so what depends on it runs, where
 	 * {@link LockHandle#closeAsync()} completes its futures: it may block. As with any
-	 * future, what is made dependent on it when it is complete already runs at once, on
-	 * that thread, but by the methods that end in {@code Async}.
+	 * future, a dependent that is added when it is complete already runs at once, on the
+	 * thread that adds it, unless it is added by a method that ends in {@code Async}.
 	 * <p>
 	 * If the future is cancelled, or completed by others, as by {@code orTimeout}, the
 	 * request is withdrawn, and a lock that comes all the same is released. That goes for

@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  * Something that happened to a lock of this JVM. An event is about one request, or, where
  * it has a {@code key}, about that one key of it; {@link #keys()} serves both.
  * <p>
- * A later version may have more kinds of events, and nobody else implements this: a
- * {@code switch} over the kinds needs a {@code default}, and what it does not know it
- * leaves alone.
+ * A later version may have more kinds of events, and only this library implements this
+ * interface. A {@code switch} over the kinds needs a {@code default}, and ignores the
+ * kinds that it does not know.
  *
  * @since 1.0
  */
@@ -98,11 +98,12 @@ public interface LockEvent {
 	}
 
 	/**
-	 * A lock is no longer held although nobody gave it back. If that is found out only
-	 * when the lock is released, there is no {@link Released}. If it had been handed on
-	 * inside the JVM by then, there was one before: this is about the last hold that had
-	 * the key, and those before it may have been without it, too. A key that is lost
-	 * while its request waits for its other keys is acquired anew, and there is no event.
+	 * A lock is no longer held although it was not released. If the loss is found out
+	 * only when the lock is released, there is no {@link Released}. If the key had been
+	 * handed on inside the JVM by then, there was a {@code Released} before: this event
+	 * is about the last hold that had the key, and the holds before it may have been
+	 * without the key, too. A key that is lost while its request waits for its other keys
+	 * is acquired anew, and there is no event.
 	 *
 	 * @param request the request
 	 * @param key the key

@@ -149,8 +149,8 @@ public interface LockHandle extends AutoCloseable {
 	 * @return {@code false} if the lock, or that of one of several keys, was lost before,
 	 * or the handle was closed, or the release took longer than what was left of the
 	 * lease and the store answered that the key is not ours. {@code true} also if the
-	 * store could not be reported now: it was held, and the release is retried in the
-	 * background
+	 * release could not be reported to the store now: the lock was held, and the release
+	 * is retried in the background
 	 */
 	default boolean release() {
 		boolean held = isHeld();

@@ -3,12 +3,12 @@ package io.github.distributedlock;
 /**
  * Gets to know what happens to locks.
  * <p>
- * Called on the thread of the application where it happens, which it must not block. What
- * happens elsewhere, such as {@link LockEvent.Lost} and {@link LockEvent.RenewedLate}, it
- * is notified on a thread of its own, one event after the other: if it blocks there, it
- * delays only its own further events, and a warning is logged after 10 seconds. An
- * implementation is safe for use by many threads. What it throws, be it an {@link Error},
- * is logged and harms nobody.
+ * Called on the thread of the application on which the event happens; it must not block
+ * that thread. It is notified of events that happen elsewhere, such as
+ * {@link LockEvent.Lost} and {@link LockEvent.RenewedLate}, on a thread of its own, one
+ * event after the other: if it blocks there, it delays only its own further events, and a
+ * warning is logged after 10 seconds. An implementation is safe for use by many threads.
+ * What it throws, be it an {@link Error}, is logged and has no other effect.
  *
  * @since 1.0
  */

@@ -182,11 +182,11 @@ public final class LockRequest {
 
 	/**
 	 * Serves fair requests for the key strictly in the order of their arrival, across all
-	 * JVMs and threads: none gets ahead of one that arrived, which is when the store has
-	 * noted it, before. One that gives up is skipped, one whose JVM died is skipped
-	 * within a second. With several keys, this holds for each of them from when the ones
-	 * before it are held. Others that are not fair may be handed the lock inside their
-	 * JVM meanwhile. Refused by a store that cannot do it.
+	 * JVMs and threads: no request gets ahead of one that arrived before. A request
+	 * arrives when the store has noted it. One that gives up is skipped, one whose JVM
+	 * died is skipped within a second. With several keys, this holds for each of them
+	 * from when the ones before it are held. Others that are not fair may be handed the
+	 * lock inside their JVM meanwhile. Refused by a store that cannot do it.
 	 * @param fair whether to do so
 	 * @return a request that is fair, or not
 	 */

@@ -1,6 +1,6 @@
 /**
- * The nouns that users import: ask a {@link io.github.distributedlock.DistributedLock}
- * for a {@link io.github.distributedlock.LockRequest} and get a
+ * The nouns that users import: give a {@link io.github.distributedlock.LockRequest} to a
+ * {@link io.github.distributedlock.DistributedLock} and get a
  * {@link io.github.distributedlock.LockHandle}. All that is public here is API, but for
  * {@link io.github.distributedlock.DurationRange}.
  */

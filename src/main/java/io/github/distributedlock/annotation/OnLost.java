@@ -22,10 +22,10 @@ public enum OnLost {
 	 * it returns is returned.
 	 * <p>
 	 * The interrupt never reaches beyond the method: none arrives after it has ended, and
-	 * the thread's flag is cleared then if this set it. An interrupt by somebody else is
-	 * kept, with one exception that nobody could tell apart: one that comes after this
-	 * interrupt and that the method has not reacted to when it ends is cleared together
-	 * with it.
+	 * the thread's flag is cleared then if this set it. An interrupt by other code is
+	 * kept, with one exception that cannot be told apart: an interrupt that comes after
+	 * this one, and that the method has not reacted to when it ends, is cleared together
+	 * with this one.
 	 * <p>
 	 * Refused at start-up for a method that returns a
 	 * {@link java.util.concurrent.CompletionStage}: no thread could be interrupted once

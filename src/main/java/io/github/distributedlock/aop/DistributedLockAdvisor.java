@@ -55,8 +55,9 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 	 * Creates the advisor.
 	 * @param locks gives the lock of a
 	 * {@linkplain io.github.distributedlock.annotation.DistributedLock#store() store}, or
-	 * of an empty name the default one, when a method is called for the first time, or
-	 * the start is checked, and not before: an advisor is made before ordinary beans are
+	 * the default one for an empty name. It is called when a method is called for the
+	 * first time, or when the start is checked, and not before, since an advisor is made
+	 * before ordinary beans are
 	 * @param beanFactory for {@code @bean} in expressions
 	 * @param properties for <code>${…}</code> in attributes; usually the environment
 	 */

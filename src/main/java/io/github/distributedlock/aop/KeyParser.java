@@ -85,8 +85,8 @@ final class KeyParser extends SpelExpressionParser {
 	}
 
 	/**
-	 * Parses the string. What it is, is decided by what the author wrote, and not by a
-	 * property.
+	 * Parses the string. The text that the author wrote decides whether it is a template
+	 * or an expression; the value of a property does not.
 	 * @return its text and values, one after the other
 	 * @throws io.github.distributedlock.LockDefinitionException if it can only fail
 	 */

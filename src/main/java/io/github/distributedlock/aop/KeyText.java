@@ -75,8 +75,8 @@ final class KeyText {
 		String type = value.getClass().getTypeName();
 		if (PLAIN.stream().anyMatch((each) -> each.isInstance(value)) || type.startsWith("java.time.")) {
 			String text = value.toString();
-			// The JDK's own text, of a number that has no other, is the same in no two
-			// JVMs.
+			// The JDK's default text, of a number without a text of its own, differs from
+			// JVM to JVM.
 			if (!(text.startsWith(type) && text.startsWith("@", type.length()))) {
 				return text;
 			}

@@ -216,9 +216,9 @@ class LockDefinitionSource {
 	}
 
 	/**
-	 * Whether a type carries the annotation itself, on one of its methods or not at all.
-	 * Most beans of a small application are Spring's own, and reading all their methods
-	 * is most of what this class would cost at start-up. Samples are applications.
+	 * Whether a type carries the annotation, itself or on one of its methods. Most beans
+	 * of a small application are Spring's own, and reading all their methods is most of
+	 * what this class would cost at start-up. Samples are applications.
 	 */
 	private boolean mentionsLocks(Class<?> type) {
 		String name = type.getName();

@@ -107,7 +107,8 @@ class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * The answer of the lock, which is missing if that is a mock that knows none.
+	 * Returns the answer of the lock. It is missing if the lock is a mock that has no
+	 * answer.
 	 */
 	static <T> T given(@Nullable T answer, LockRequest request) {
 		if (answer == null) {

@@ -25,8 +25,8 @@ import org.springframework.core.ReactiveAdapter;
  *
  * @param advice gives the lock when a subscription asks for it, and not before, since a
  * scheduler calls methods while beans are made
- * @param invocation the call, which is never proceeded with itself: a second subscription
- * would pass by the advice inside of the lock
+ * @param invocation the call, of which only clones proceed: otherwise a second
+ * subscription would skip the advice inside of the lock
  * @param target what the method is called on
  * @param definition what the annotation means
  * @param request what the call asks for

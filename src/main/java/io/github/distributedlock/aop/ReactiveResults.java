@@ -80,8 +80,8 @@ final class ReactiveResults {
 	}
 
 	/*
-	 * Not one that Spring knows only by a type above it, since the caller could not be
-	 * given any, and none that does not wait for a subscription.
+	 * No type that Spring knows only by a supertype, since no result of the declared type
+	 * could be given to the caller, and no type that does not wait for a subscription.
 	 */
 	private static @Nullable ReactiveAdapter adapter(Class<?> type) {
 		ReactiveAdapter adapter = ReactiveAdapterRegistry.getSharedInstance().getAdapter(type);

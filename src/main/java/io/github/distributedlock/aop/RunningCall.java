@@ -62,8 +62,8 @@ final class RunningCall implements AutoCloseable {
 	}
 
 	/**
-	 * Throws if one of the thread's methods inside of which no transaction is to commit
-	 * then has lost its lock.
+	 * Throws if a method of the calling thread has lost its lock, and no transaction may
+	 * commit inside of that method then.
 	 */
 	static void checkCommit() {
 		for (RunningCall call = INNERMOST.get(); call != null; call = call.outer) {

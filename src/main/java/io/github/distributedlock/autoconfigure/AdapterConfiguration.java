@@ -17,9 +17,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The interfaces of others, each where a property asks for it and its library is there.
- * ShedLock looks for one provider by type, so that any of the user's is the only one. A
- * registry is given to what uses it, so that one of another kind stays beside it.
+ * Adapters to the interfaces of other libraries, each if a property asks for it and its
+ * library is there. ShedLock looks for one provider by type, so a provider of the user
+ * replaces this one. A registry is given to what uses it, so a registry of another kind
+ * may stay beside this one.
  */
 @Configuration(proxyBeanMethods = false)
 class AdapterConfiguration {

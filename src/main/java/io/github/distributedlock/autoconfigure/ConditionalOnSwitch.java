@@ -14,9 +14,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * Matches if a property says yes, or no. Boot's binder reads it, so that every way to
- * write yes or no counts, and one that is neither stops the start: Boot's own condition
- * for booleans would take it for neither, and switch locks off without a word.
+ * Matches if a property is true, or false. Boot's binder reads it, so that every way to
+ * write a boolean counts, and any other value stops the start. Boot's own condition for
+ * booleans would take such a value for neither, and switch locks off without a message.
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)

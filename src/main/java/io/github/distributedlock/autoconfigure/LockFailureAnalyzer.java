@@ -18,12 +18,12 @@ import org.springframework.core.annotation.Order;
 import org.springframework.util.StringUtils;
 
 /**
- * Says why an application with locks does not start, and what to do about it: what is
- * wrong with the store or an annotation; that it is the annotation which was to be
- * injected, since the bean's type has the same simple name; that it is Jedis which cannot
- * start while a Redis Cluster or Sentinel is out of reach, as its connection factory asks
- * them when it is made. Comes before Spring Boot's own, which would say to define a bean
- * of the annotation's type.
+ * Says why an application with locks does not start, and what to do about it. The store
+ * or an annotation may be wrong. The annotation may have been asked for by injection,
+ * since the bean's type has the same simple name. Jedis cannot start while a Redis
+ * Cluster or Sentinel is out of reach, since its connection factory asks them when it is
+ * made. This analyzer comes before Spring Boot's own, which would say to define a bean of
+ * the annotation's type.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 class LockFailureAnalyzer implements FailureAnalyzer {

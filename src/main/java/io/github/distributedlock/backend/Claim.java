@@ -8,9 +8,9 @@ import io.github.distributedlock.LockMode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request to a store to give a key to an owner. Made by {@link #of} and withers: what
- * is not said is that the key is wanted alone, without a fencing token, and not in strict
- * order of arrival.
+ * A request to a store to give a key to an owner. Made by {@link #of} and withers. By
+ * default the key is wanted alone, without a fencing token, and not in strict order of
+ * arrival.
  *
  * @param key the user's key
  * @param owner the owner token, unique for each acquisition; begins with the instance and

@@ -57,10 +57,10 @@ public interface LockBackend extends AutoCloseable {
 	/**
 	 * Makes the claim's owner the owner of a key that is free, or its own already: what
 	 * was acquired by an attempt whose answer got lost counts as acquired. The lease then
-	 * lasts at least the claim's lease from now. The first question of most requests (not
-	 * of fair ones), and every further one if the store keeps no
-	 * {@linkplain LockFeature#PLACES places}; with them it need not recognise a
-	 * reservation.
+	 * lasts at least the claim's lease from now. This is the first attempt of most
+	 * requests, but not of fair ones. It is every further attempt if the store keeps no
+	 * {@linkplain LockFeature#PLACES places}. If the store keeps places, this need not
+	 * recognise a reservation.
 	 * @param claim the claim
 	 * @return whether it is the owner now, and what is known of the one that is
 	 */
@@ -173,9 +173,9 @@ public interface LockBackend extends AutoCloseable {
 	 * An instance that has died vanishes from the places by itself. A reservation that
 	 * nobody takes runs out.
 	 * @param claim the claim
-	 * @return whether it is the owner now; if not, and if the store knows, also in how
-	 * long the key is free unless its lease is renewed: nobody is notified then, so the
-	 * engine asks again. What {@link #acquire} says, unless the store keeps
+	 * @return whether it is the owner now; if not, and if the store knows, also after how
+	 * long the key is free unless its lease is renewed: there is no notification then, so
+	 * the engine asks again. The answer of {@link #acquire}, unless the store keeps
 	 * {@linkplain LockFeature#PLACES places}
 	 */
 	default AcquireResult acquireOrRegister(Claim claim) {
@@ -197,7 +197,8 @@ public interface LockBackend extends AutoCloseable {
 
 	/**
 	 * How long a released key is kept for the waiter whose turn it is. A waiter that
-	 * hears notifications asks as often as that all the same.
+	 * hears notifications polls as often as that all the same, or each 600 milliseconds
+	 * at least where the key is granted to it.
 	 * @return the time, from 20 milliseconds; always the same, 500 milliseconds unless
 	 * said otherwise
 	 */

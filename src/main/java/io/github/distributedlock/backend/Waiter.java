@@ -7,9 +7,10 @@ import io.github.distributedlock.LockStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One that a store tells apart from all others that wait for a key: the requests of an
- * instance that want it alone, together; those that want to share it, together; those
- * with the same number of permits, together; each fair request by itself.
+ * One entry among those that wait for a key, as a store tells them apart. The requests of
+ * an instance that want the key alone are one waiter. Those that want to share it are one
+ * waiter. Those with the same number of permits are one waiter. Each fair request is one
+ * waiter.
  *
  * @param instance the engine that waits
  * @param mode which owners would have the key together

@@ -84,8 +84,8 @@ public final class JdkLocks {
 
 	/**
 	 * The lock that a request describes, such as a fair one.
-	 * @param request how to lock, and what; how long to wait, and whether an interrupt
-	 * ends that, is what each method of the lock says
+	 * @param request how to lock, and what. Each method of the lock says how long to
+	 * wait, and whether an interrupt ends the wait
 	 * @return the lock
 	 * @throws IllegalArgumentException if the request has a wait time or is detached
 	 */

@@ -36,10 +36,11 @@ import org.jspecify.annotations.Nullable;
  * listeners are notified. The interrupt flag of a thread that waits is afterwards as it
  * was before, or set if the thread was interrupted meanwhile.
  * <p>
- * What a request without a thread re-enters is what the chain holds that asks, and not
- * the thread. Its future is completed, and the listeners are notified, where the
- * application's callbacks run; one that re-enters is complete when it is returned. What a
- * future does not take is released as if it had never been held.
+ * A request without a thread re-enters what the requesting chain holds, and not what the
+ * calling thread holds. Its future is completed, and the listeners are notified, where
+ * the application's callbacks run. The future of a request that re-enters is complete
+ * when it is returned. A handle that its future does not accept is released as if it had
+ * never been held.
  */
 final class Acquirer {
 

@@ -32,17 +32,18 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Invariants: the thread that has made it RUNS owns it, with all fields that are not
- * volatile, until it changes the state again. Whatever concerns it (the signal that it
- * waits for, the end of a pause, its withdrawal) is there to be seen first, and wakes it
- * then; its owner looks for all of them before it leaves. So it may be woken, and a place
- * in a line be left over, for nothing, but nothing is missed. While nobody owns it, one
- * alarm is set, by its last owner: for the end of its pause, or of what it may stand in
+ * volatile, until it changes the state again. Each event (the signal that it waits for,
+ * the end of a pause, its withdrawal) becomes visible first, and wakes it then; its owner
+ * looks for all of them before it leaves. So it may be woken for nothing, and a place in
+ * a line may be left over, but no event is missed. While no thread owns it, one alarm is
+ * set, by its last owner: for the end of its pause, or of the time that it may stand in
  * line. It ends once.
  * <p>
- * Only threads that come by a line ask the store. What it comes to without asking, as
- * when its time is over or it is withdrawn, is done by the timer's thread and by the one
- * that withdraws, so that it does not depend on a node that stalls. A request that has to
- * ask although its time is over, as for the first time, stands in line for a while yet.
+ * Only threads that come by a line ask the store. What needs no question to the store,
+ * such as the end of its time or its withdrawal, is done by the timer's thread or by the
+ * thread that withdraws it, so that it does not depend on a node that stalls. A request
+ * that has to ask although its time is over, such as for the first time, stands in line
+ * for a while longer.
  */
 final class AsyncDriver implements Runnable {
 

@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
  * What a user holds: one or more holds, together with the outer handles of the thread
  * that re-entered them.
  * <p>
- * Invariants: closing counts once, and drops the handle from its holds before it gives
- * back those of which it was the last, and shares those of which it was the last
- * exclusive one. A loss action runs at most once, whatever its executor does, and only
+ * Invariants: closing has an effect once. It first drops the handle from its holds. Then
+ * it releases the holds whose last handle it was, and shares those whose last exclusive
+ * handle it was. A loss action runs at most once, whatever its executor does, and only
  * while the handle is open; it is taken from the queue before it is started.
  */
 final class EngineHandle implements LockHandle, Hold.Attached {
@@ -181,7 +181,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		AtomicBoolean begun = new AtomicBoolean();
 		Runnable code = () -> {
 			if (!isClosed() && !begun.getAndSet(true)) {
-				Failures.run(action, this::lossAction);
+				Failures.runWatched(action, this::lossAction, this.engine.time);
 			}
 		};
 		// An executor may block, or run the code at once.

@@ -190,11 +190,11 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	 * else as many as it takes. So a burst of ten thousand futures needs no more threads
 	 * than one, and yet none has to wait for another.
 	 * <p>
-	 * A thread is blocked that is inside the same task at two looks, one after the other,
-	 * {@value #PAUSE_MILLIS} ms apart. One that a busy machine lets wait within a task
-	 * looks the same. So there are more threads only if the queue stands, too: of what
-	 * was queued at the first look, some is so at the second. While it does not stand,
-	 * those that have nothing to do may end.
+	 * A thread counts as blocked if it is inside the same task at two looks, one after
+	 * the other, {@value #PAUSE_MILLIS} ms apart. A thread that waits within a task since
+	 * the machine is busy looks the same. So threads are added only if the queue stands,
+	 * too: some of what was queued at the first look is still queued at the second. While
+	 * the queue does not stand, idle threads may end.
 	 * <p>
 	 * Invariants: a look is scheduled while tasks are queued, or more threads than a few
 	 * may begin. Of these, a few are not blocked, and half as many as are blocked: so ten

@@ -21,9 +21,12 @@ final class Events {
 
 	private final NodeTasks calls;
 
+	private final EngineTime time;
+
 	Events(List<LockListener> listeners, Workers workers, EngineTime time) {
 		this.listeners = List.copyOf(listeners);
 		this.calls = new NodeTasks(workers::listener, time, 1);
+		this.time = time;
 	}
 
 	/**
@@ -53,7 +56,8 @@ final class Events {
 			Integer line = i;
 			LockListener listener = this.listeners.get(i);
 			Supplier<String> name = name(listener, event);
-			Failures.run(() -> this.calls.run(line, () -> Failures.run(() -> listener.onEvent(event), name)), name);
+			Runnable call = () -> Failures.runWatched(() -> listener.onEvent(event), name, this.time);
+			Failures.run(() -> this.calls.run(line, call), name);
 		}
 	}
 
@@ -64,8 +68,8 @@ final class Events {
 	}
 
 	/**
-	 * What goes well. What goes wrong is logged where it is noticed. An acquired lock has
-	 * no handle yet: what throws here would leave it held.
+	 * Logs an event, for debugging. What goes wrong is also logged where it is noticed.
+	 * An acquired lock has no handle yet: what throws here would leave it held.
 	 */
 	private static void log(LockEvent event) {
 		if (logger.isDebugEnabled()) {

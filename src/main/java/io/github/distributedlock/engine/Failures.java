@@ -19,6 +19,9 @@ final class Failures {
 
 	private static final Logger logger = LoggerFactory.getLogger(Failures.class);
 
+	/** For code of the application, until it is warned of. */
+	private static final Duration LONG = Duration.ofSeconds(10);
+
 	private Failures() {
 	}
 
@@ -90,6 +93,30 @@ final class Failures {
 			caught(ex, what);
 			return false;
 		}
+	}
+
+	/**
+	 * Runs code of the application as {@link #run} does, and warns once if it has not
+	 * ended after 10 seconds, with the stack that shows where it is.
+	 * @param what what it is, for the log
+	 */
+	static void runWatched(Runnable code, Supplier<String> what, EngineTime time) {
+		Thread thread = Thread.currentThread();
+		Runnable cancel = () -> {
+		};
+		try {
+			cancel = time.schedule(() -> {
+				Throwable position = new Throwable("where thread " + thread.getName() + " is now");
+				position.setStackTrace(thread.getStackTrace());
+				logger.warn("{} has been running for {}; the stack shows where it is. Let another thread do what"
+						+ " takes long", what.get(), text(LONG), position);
+			}, LONG.toNanos());
+		}
+		catch (OutOfMemoryError noThread) {
+			// It runs unwatched.
+		}
+		run(code, what);
+		cancel.run();
 	}
 
 	/**

@@ -14,16 +14,17 @@ import org.jspecify.annotations.Nullable;
  * What becomes of a key that a hold has handed on to the next request of this JVM: a
  * cohort lock, after Dice, Marathe and Shavit, <i>Lock Cohorting</i> (2012).
  * <p>
- * Within a slice of time it is taken as it is, without asking the store, if the lease
- * suits the next request. Otherwise one command passes it on: within the slice to the
- * next request under a token and a lease of its own; after it to the oldest of the others
- * that wait in the store, behind which we are registered, or, if there is none, to the
- * next request, which begins a new slice. Where the store keeps no place of ours, the key
- * is released instead, and rests for a slice, or until the next poll if that is sooner.
+ * Within a slice of time, the next request takes the key as it is, without asking the
+ * store, if the lease suits it. Otherwise one command passes the key on. Within the
+ * slice, it goes to the next request, under a token and a lease of its own. After the
+ * slice, it goes to the oldest other waiter in the store, and this JVM is registered
+ * behind the others. If there is no other waiter, it goes to the next request, which
+ * begins a new slice. If the store then keeps no place of this JVM, the key is released
+ * instead, and this JVM asks for it after a slice, or at the next poll if that is sooner.
  * <p>
- * Invariant: whatever becomes of it begins with one change of its state, from vacant. A
- * thread that does not manage that change does not touch it. Safe for use by many
- * threads.
+ * Invariant: whatever is done with the key begins with one change of its state, from
+ * vacant. A thread that fails to make that change does not touch the key. Safe for use by
+ * many threads.
  *
  * @param slice for how long a key is handed over before others that wait in the store
  * come first, in nanoseconds
@@ -47,8 +48,9 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	@Nullable Hold take(Ownership ownership, Hold.Place place, HoldOptions options) {
 		Moment now = Moment.now(this.time);
 		long left = ownership.lease().left(now);
-		// Passing it on renews a lease that was not renewed in time, and ends one
-		// that was extended for the hold before: if this JVM dies, others wait for it.
+		// Otherwise the key is passed on. That renews a lease that was not renewed in
+		// time, and ends one that was extended for the hold before: others would wait for
+		// its end if this JVM died.
 		if (isSliceOver(ownership, now) || !options.sharesLeaseOf(ownership.options())
 				|| left < ownership.wholeLease() / 2 || left > options.lease()) {
 			return null;

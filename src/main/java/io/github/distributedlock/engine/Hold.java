@@ -243,8 +243,9 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Keeps the longest minimum, each from when it was asked for, and the strongest
-	 * ending of all requests that it serves.
+	 * Takes over the limits of a request that re-enters: the longest minimum time counts,
+	 * each from its request on, and the lease is left to expire if any request wants
+	 * that.
 	 */
 	synchronized void keep(HoldOptions asked) {
 		this.minHold = Math.max(this.minHold, nanosHeld() + asked.minHold());

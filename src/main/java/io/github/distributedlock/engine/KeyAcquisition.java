@@ -22,10 +22,10 @@ import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one request gets one key, under one deadline, from its place in the local queue on:
- * waits for its turn; takes the key if it was left to it, else asks the store; if the key
- * is busy asks again and registers as a waiter in the same step; waits to be woken; and
- * so on.
+ * Acquires one key for one request, under one deadline, from its place in the local queue
+ * on. It waits for its turn. It takes the key if the key was left to it; otherwise it
+ * asks the store. If the key is busy, it asks again, and registers as a waiter in the
+ * same step. Then it waits to be woken, and so on.
  *
  * <pre>
  * not begun ──► waits for its turn ──► rounds ──► ended
@@ -36,12 +36,12 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Invariants: confined to one thread at a time. No command is sent after the deadline,
- * but for the first one of a request. The engine is known to serve the request whenever a
- * round begins: it is asked after the request has its place, and again after every round
- * and every wait. All attempts name the same owner, so that one that was carried out but
- * not answered is recognised by the next. While one is unanswered, the request is
- * unsettled: if it ends without a hold, what the store may have done is undone; if it
- * ends with one, that is undone after the release.
+ * but for the first one of a request. Whenever a round begins, the engine is known to
+ * serve the request: this is checked after the request has its place, and again after
+ * every round and every wait. All attempts name the same owner, so that the next attempt
+ * recognises one that was carried out but not answered. While an attempt is unanswered,
+ * the request is unsettled. If it ends without a hold, what the store may have done is
+ * undone; if it ends with a hold, that is undone after the release.
  * <p>
  * A request for a shared lock asks once out of turn, since readers do not exclude each
  * other, and queues up only if it has to wait. So does one with permits, unless it will
@@ -128,8 +128,8 @@ final class KeyAcquisition implements Acquisition {
 	private boolean unsettled;
 
 	/**
-	 * When the slice began that continues with this claim. Otherwise one begins when the
-	 * answer is here: while the store is slow it is not used.
+	 * The start of the slice that continues with this claim. If there is none, a slice
+	 * begins when the answer has arrived, so that a slow store does not use it up.
 	 */
 	private OptionalLong sliceStart = OptionalLong.empty();
 
@@ -407,16 +407,17 @@ final class KeyAcquisition implements Acquisition {
 		}
 		wakeTicket(answer.holder());
 		this.wasBusy = true;
-		// What was passed on unheard continues with its slice, but not this.
+		// A pass whose answer was lost continues with its slice, but not this one: it was
+		// answered, and the key is busy.
 		this.sliceStart = OptionalLong.empty();
 		polls().busy(answer);
 		return pause();
 	}
 
 	/**
-	 * Whether to register as a waiter, which also recognises what was granted unheard,
-	 * and what is reserved for one that waited here before. One that will probably have
-	 * to wait registers at once.
+	 * Whether to register as a waiter. An attempt that registers also recognises a grant
+	 * that was not heard of, and a reservation for a request that waited here before. A
+	 * request that will probably have to wait registers at once.
 	 */
 	private boolean registers() {
 		KeyQueue queue = this.node.queue();
@@ -504,9 +505,9 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * Begins to hold what the store has granted to the last attempt, if that was heard.
-	 * The store counts the lease from when it granted it, which was after the attempt was
-	 * sent: else it would have had nothing to grant.
+	 * Begins to hold what the store has granted to the last attempt, if the notification
+	 * was heard. The store counts the lease from the grant. The grant came after the
+	 * attempt was sent: otherwise there would have been no claim to grant.
 	 * @return the hold, guarded, or {@code null} if the store is to be asked
 	 */
 	private @Nullable Hold accept() {

@@ -21,12 +21,13 @@ import org.jspecify.annotations.Nullable;
  * The requests of this JVM for one key, in the order of their arrival, and what the store
  * may have sent to them or granted without their knowing.
  * <p>
- * Invariants: who is current and who waits is guarded by the {@link LocalQueue}'s step
- * for the key; wake-ups and grants are guarded by this. An owner to which the store may
- * yet grant the key, or has, is the current request's, or held, or unwanted; so whichever
- * request or withdrawal comes next names it. None that is held is unwanted: whatever
- * names an unwanted owner takes the key from it. Whether a request accepts a grant or
- * gives up is decided by its own thread alone.
+ * Invariants: the current node and the waiting nodes are guarded by the
+ * {@link LocalQueue}'s step for the key; wake-ups and grants are guarded by this. An
+ * owner to which the store has granted the key, or may yet, is the owner of the current
+ * request, or is held, or is unwanted. So the next request or withdrawal names it. An
+ * owner that is held is never unwanted, since a command that names an unwanted owner
+ * takes the key from it. Only the thread of a request decides whether the request accepts
+ * a grant or gives up.
  */
 final class KeyQueue {
 
@@ -173,7 +174,7 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Lets everybody here notice whether the engine still serves them.
+	 * Lets every request here check whether the engine still serves it.
 	 */
 	void recall() {
 		if (this.current.owner == null) {
@@ -277,7 +278,8 @@ final class KeyQueue {
 
 	/**
 	 * A command was answered that has taken the key from these owners, if one of them had
-	 * it; but for one that was heard of meanwhile, which may have got it since.
+	 * it. They are not unwanted any more, except one whose grant was heard of meanwhile:
+	 * it may have got the key since.
 	 */
 	synchronized void settled(Set<String> owners) {
 		if (!owners.isEmpty()) {

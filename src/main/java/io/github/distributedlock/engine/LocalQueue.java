@@ -37,11 +37,12 @@ import org.jspecify.annotations.Nullable;
  * withdrawal that has not begun, and the registration with it. A wake-up is kept for the
  * current node until it is consumed, or passed on by a withdrawal.
  * <p>
- * A key that was left to a request which has not woken up yet may be borrowed. Of the
- * fair requests for a key, each with a place of its own in the store, the first one polls
- * for all: that keeps all places alive, also while one of this JVM holds the lock, and it
- * finds out whose wake-up got lost. One that becomes the first is woken, for it may have
- * parked for good, and asks at once: the last sign of life may be as old as a poll.
+ * A key that was left to a request which has not woken up yet may be borrowed. Each fair
+ * request for a key has a place of its own in the store, and the first one polls for all
+ * of them. That keeps all places alive, also while one of this JVM holds the lock, and
+ * finds the request whose wake-up was lost. A request that becomes the first is woken,
+ * since it may have waited without polls. It asks at once, since the last poll may be as
+ * old as the pause between two polls.
  */
 final class LocalQueue {
 
@@ -158,8 +159,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Whether this JVM had to wait for a key when it acquired it last, so that it will
-	 * have to again: a request asks for a place at once, instead of asking twice.
+	 * Whether this JVM had to wait for a key when it last acquired it, and so will have
+	 * to again. Then a request registers with its first attempt, instead of making two.
 	 */
 	boolean isContended(String key) {
 		int hash = hash(key);
@@ -327,7 +328,8 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Outside the step for the key, since a withdrawal comes back to leave.
+	 * Starts the withdrawal if the current node is one. Called outside the step for the
+	 * key, since the withdrawal makes a step of its own when it leaves.
 	 */
 	private void startWithdrawal(@Nullable KeyQueue queue) {
 		QueueNode current = (queue != null) ? queue.current : null;

@@ -197,7 +197,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * How many keys are held here now: the number of {@link EngineSnapshot#holds()},
 	 * without making a snapshot. Does no I/O, and takes the same short time for many as
 	 * for few.
-	 * @return the number of keys, each counted once for each owner
+	 * @return the number of keys, each counted once for each owner; one that was lost may
+	 * count for a second yet
 	 */
 	public int keysHeld() {
 		return this.leases.watchdog().count();
@@ -232,12 +233,12 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * Fails waiting requests with a {@link LockBackendException}, and refuses new ones.
 	 * What is held stays so: it is renewed, and released when it ends. A thread that is
 	 * inside a lock is served until {@link #close()}.
-	 * @return completes when each request that had begun, and is
-	 * {@linkplain LockRequest#awaitedOnStop(boolean) awaited}, has failed, or its handle
-	 * is closed; and so has each that began inside of one of these. Those that are
-	 * refused later are not waited for, nor those after the next {@link #start()}. Nor
-	 * are those on the calling thread, since they may wait for this. At the latest when
-	 * the engine is closed
+	 * @return a future that completes when each
+	 * {@linkplain LockRequest#awaitedOnStop(boolean) awaited} request that had begun, and
+	 * each that began inside of one of these, has failed or its handle is closed. It does
+	 * not wait for requests that are refused later, nor for those after the next
+	 * {@link #start()}, nor for those on the calling thread, since they may wait for
+	 * this. It completes at the latest when the engine is closed
 	 */
 	public CompletableFuture<Void> stop() {
 		CompletableFuture<Void> end = new CompletableFuture<>();

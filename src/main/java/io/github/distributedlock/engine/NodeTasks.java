@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs tasks that ask a node of the store, on few threads that all nodes share, so that a
- * node delays only its own tasks: it occupies a part of them at most, and one that
- * stalls, whose last task was slow, occupies one as soon as its others have ended, if
- * there are tasks of other nodes. So each of five nodes may stall, and the others have a
- * thread. Two that begin to at the same time occupy all threads for as long as their
- * commands take, once; and once more after each moment in which nothing was asked of
- * them. What calls a listener is a task of that listener instead. Safe for use by many
- * threads.
+ * node delays only its own tasks. A node occupies a part of the threads at most. A node
+ * that stalls, which is one whose last task was slow, occupies one thread as soon as its
+ * other tasks have ended, if there are tasks of other nodes. So five nodes may stall, and
+ * the others still have a thread. Two nodes that begin to stall at the same time occupy
+ * all threads for as long as their commands take, once; and once more after each moment
+ * in which nothing was asked of them. A call of a listener is a task of that listener
+ * instead. Safe for use by many threads.
  * <p>
  * There are two kinds of tasks, those that begin something and those that resume it.
  * Those of one kind and one node begin in order; where both wait, one of each kind in
@@ -63,7 +63,7 @@ final class NodeTasks {
 		private int running;
 
 		/**
-		 * Whether the last task that has ended was.
+		 * Whether the last task that has ended was slow.
 		 */
 		private boolean slow;
 

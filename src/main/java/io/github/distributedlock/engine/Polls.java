@@ -13,21 +13,22 @@ import io.github.distributedlock.backend.LockBackend.Listening;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When one request that waits asks the store of its own accord. Confined to one thread at
- * a time.
+ * Decides when a waiting request polls the store. Confined to one thread at a time.
  * <p>
- * When the lease ends of which the store told, since no notification comes then. While
- * wake-ups arrive, in time for a reservation whose wake-up got lost; or less often if the
- * key is granted instead, whose lease is longer than that. While they do not arrive, a
- * first time soon, and then less and less often up to the longest interval, since the
- * longer a lock is held already, the longer it may be held yet; but in time for a
- * reservation if the store keeps a place all the same. Each pause is drawn at random, so
- * that JVMs that began to wait together do not ask together.
+ * It polls when the lease ends that the store has reported, since no notification comes
+ * then. While wake-ups arrive, it polls in time for a reservation whose wake-up was lost,
+ * or less often if the key is granted instead, since a grant lasts longer than a
+ * reservation. While wake-ups do not arrive, it polls soon for the first time, and then
+ * less and less often, up to the longest interval: the longer a lock has been held, the
+ * longer it may still be held. If the store keeps a place all the same, it polls in time
+ * for a reservation. Each pause is drawn at random, so that JVMs that began to wait
+ * together do not poll together.
  * <p>
- * Of a lease that is renewed the store tells again and again, and the end that it told
- * passes in vain if the lease is shorter than a poll. Then an end counts only if it is
- * nearer than one that is renewed in time ever comes: so a lock that is held costs no
- * more questions than the polls, but for one.
+ * The store reports the lease of a held lock again and again. If that lease is shorter
+ * than the pause between two polls, the reported end passes although the lease is
+ * renewed. From then on an end counts only if it is nearer than the end of a lease that
+ * is renewed in time ever is. So a held lock costs no more questions than the polls,
+ * except for one.
  */
 final class Polls {
 
@@ -107,8 +108,8 @@ final class Polls {
 	}
 
 	/**
-	 * The store has said just now that the key is busy, so that the lease has certainly
-	 * ended when the time is over that it has left.
+	 * The store has just answered that the key is busy. When the remaining time in the
+	 * answer is over, that lease has certainly ended, if it was not renewed.
 	 */
 	void busy(AcquireResult answer) {
 		long now = this.time.nanoTime();

@@ -14,8 +14,8 @@ import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of one request to all its keys, one after the other, in their order: those that
- * whoever asks holds already are re-entered.
+ * Acquires all keys of one request, one after the other, in their order. Keys that the
+ * requester holds already are re-entered.
  *
  * <pre>
  * collects ──► has all ──► handed out
@@ -66,8 +66,9 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	private boolean isHandedOut;
 
 	/**
-	 * Whether a hold was lost since it was last looked for one. Written before the signal
-	 * is read, which is written before this is read: so no loss is slept through.
+	 * Whether a hold was lost since the last check. A loss writes this and then reads the
+	 * signal; a wait writes the signal and then reads this. So no loss is missed while
+	 * waiting.
 	 */
 	private volatile boolean lossHeard;
 
@@ -162,8 +163,8 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	/**
-	 * Gives up what it waits for, and what comes after the first key that was lost, if
-	 * any was. Asks nothing.
+	 * If a key was lost, gives up what it waits for, and all keys from the first lost one
+	 * on. Makes no attempt.
 	 * @throws LockLostException if one was lost that had been re-entered
 	 */
 	private boolean hasGoneBack() {

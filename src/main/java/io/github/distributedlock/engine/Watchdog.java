@@ -52,7 +52,7 @@ final class Watchdog {
 
 	private final ReentrantLock mutex = new ReentrantLock();
 
-	/** What was sent before that, the store may have forgotten. */
+	/** The store may have forgotten what was sent before this time. */
 	private volatile long doubtedAt;
 
 	/** Cancels the alarm that is set. */

@@ -14,8 +14,9 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 
 /**
- * What {@link DistributedLocksEndpoint} does over HTTP: it looks who asks before it shows
- * values, and a store that has failed is {@code 503}. Safe for use by many threads.
+ * What {@link DistributedLocksEndpoint} does over HTTP: it checks the rights of the
+ * caller before it shows values, and a store that has failed is {@code 503}. Safe for use
+ * by many threads.
  * <p>
  * No API: public only for the auto-configuration, and for Actuator, which calls it.
  */
@@ -32,8 +33,8 @@ public final class DistributedLocksWebExtension {
 	 * Creates the extension.
 	 * @param endpoint the endpoint
 	 * @param showValues when values are shown
-	 * @param roles the roles that are authorized to see values, anybody who is
-	 * authenticated if there are none
+	 * @param roles the roles that are authorized to see values; if there are none, all
+	 * authenticated users are
 	 */
 	public DistributedLocksWebExtension(DistributedLocksEndpoint endpoint, Show showValues, Set<String> roles) {
 		this.endpoint = endpoint;

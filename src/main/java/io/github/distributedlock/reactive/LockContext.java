@@ -66,10 +66,10 @@ public final class LockContext {
 	}
 
 	/**
-	 * Calls a method on this thread as part of a chain, and as its only part just now:
-	 * what blocks re-enters what the chain holds, too. Not to be wider than the call of
-	 * the method: where its result is subscribed to, the thread may also run what is of
-	 * other chains.
+	 * Calls a method on this thread as part of a chain, and as the only part that runs
+	 * now: code that blocks re-enters what the chain holds, too. This must cover no more
+	 * than the call of the method: where its result is subscribed to, the thread may also
+	 * run parts of other chains.
 	 */
 	static @Nullable Object call(ContextView context, LockedSubscription.MethodCall method) throws Throwable {
 		List<LockHandle> handles = handles(context);

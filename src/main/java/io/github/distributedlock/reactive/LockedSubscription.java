@@ -35,16 +35,17 @@ import org.springframework.core.ReactiveAdapter;
  *       └────────────┴────────────┴───────► CANCELLED
  * </pre>
  *
- * Invariants: each change of state is one compare-and-set. Whoever leaves RUNNING ends
- * the part of the stream in the lock, and nobody else does. A handle that comes after
- * ACQUIRING was left is released by the thread that it comes on. Nothing runs on a thread
- * of the engine: what that tells of goes on in Reactor's parallel scheduler, as after a
- * delay, unless it is there at once.
+ * Invariants: each change of state is one compare-and-set. The thread that leaves RUNNING
+ * ends the part of the stream in the lock, and no other thread does. A handle that
+ * arrives after ACQUIRING was left is released by the thread on which it arrives. Nothing
+ * runs on a thread of the engine: what the engine reports continues in Reactor's parallel
+ * scheduler, as after a delay, unless it is there at once.
  * <p>
- * The state decides who tells the subscriber of an end, and {@link Operators#serialize}
- * that no element is passed on at the same time. Code of others may throw anything at any
- * signal. Reactor's operators let errors through that it regards as fatal for the JVM,
- * and would keep the lock for ever. So they are signals here.
+ * The state decides which thread signals the end to the subscriber, and
+ * {@link Operators#serialize} ensures that no element is passed on at the same time. Code
+ * of others may throw anything at any signal. Reactor's operators let errors through that
+ * Reactor regards as fatal for the JVM, and the lock would be kept for ever. So these
+ * errors are signals here.
  */
 final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 
@@ -301,8 +302,9 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	}
 
 	/**
-	 * Cancels what runs in the lock, and goes on whatever that throws. Not the other way
-	 * round, since it would run without the lock.
+	 * Cancels what runs in the lock, and then runs the next step, whatever the
+	 * cancellation throws. Not in the other order, since the cancelled code would run
+	 * without the lock.
 	 */
 	private void cancelUpstream(Runnable then) {
 		try {

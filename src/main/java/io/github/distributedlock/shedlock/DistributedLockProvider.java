@@ -148,9 +148,9 @@ public final class DistributedLockProvider implements ExtensibleLockProvider {
 	 * A lock that a task has, until it is unlocked or extended, or its
 	 * {@code lockAtMostFor} is over.
 	 * <p>
-	 * Invariant: the timer ends the lock only if it was not cancelled before, which
-	 * whatever else ends the lock does. An extension that fails leaves the lock and its
-	 * timer as they are.
+	 * Invariant: the timer ends the lock only if it was not cancelled before. Whatever
+	 * else ends the lock cancels the timer. An extension that fails leaves the lock and
+	 * its timer as they are.
 	 */
 	private final class TaskLock extends AbstractSimpleLock {
 

@@ -161,6 +161,42 @@ class UserCodeTests extends EngineFixture {
 		handle.close();
 	}
 
+	@Test
+	void actionThatTakesLongIsLoggedWithWhereItIs(CapturedOutput output) {
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		handle.onLost(() -> {
+			this.time.advance(Duration.ofMillis(9_999));
+			assertThat(output).doesNotContain("has been running");
+			this.time.advance(Duration.ofMillis(1));
+		});
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(output).containsOnlyOnce("An onLost action of lock [k] has been running for 10 s")
+			.contains("actionThatTakesLongIsLoggedWithWhereItIs");
+		handle.close();
+	}
+
+	@Test
+	void actionThatEndsInTimeIsNotLogged(CapturedOutput output) {
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		handle.onLost(() -> this.time.advance(Duration.ofSeconds(9)));
+		this.time.advance(Duration.ofMinutes(1));
+		assertThat(output).contains("Lock 'k' of").doesNotContain("has been running");
+		handle.close();
+	}
+
+	@Test
+	void listenerThatTakesLongWithALossIsLogged(CapturedOutput output) {
+		LockEngine engine = engine((event) -> {
+			if (event instanceof LockEvent.Lost) {
+				this.time.advance(Duration.ofSeconds(10));
+			}
+		});
+		LockHandle handle = engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(output).containsPattern("Lock listener .* on Lost.* has been running for 10 s");
+		handle.close();
+	}
+
 	private LockEngine engine(LockListener... listeners) {
 		LockEngineBuilder builder = LockEngine.builder(this.backend).watchdogTimeout(LEASE);
 		for (LockListener listener : listeners) {

@@ -31,10 +31,10 @@ import org.slf4j.event.Level;
  * Listens to PostgreSQL on a connection and a thread of its own, from the first
  * registration on. Each instance has a channel, so that nobody is notified in vain.
  * <p>
- * Invariant: an instance is heard only while the connection listens to its channel, and
- * after a notification has come through, which it does not where a pooler lends the
- * connection to others meanwhile. Then it is deaf, and tries again. Safe for use by many
- * threads.
+ * Invariant: an instance hears only while the connection listens to its channel, and
+ * after a first notification has come through. None comes through where a pooler lends
+ * the connection to others meanwhile. Then this is deaf, and tries again. Safe for use by
+ * many threads.
  */
 final class PostgresNotifications implements AutoCloseable {
 

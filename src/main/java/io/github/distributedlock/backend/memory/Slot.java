@@ -112,9 +112,9 @@ final class Slot {
 	/**
 	 * Whether a claim may have the key now. A ticket gets a free key only if it is the
 	 * first, or there is none. A reader is not let in before a writer that waits for
-	 * readers to go. A free key is for the first that asks, but one with permits passes
-	 * no waiter that came before, not even one of its instance if it does not wait
-	 * itself.
+	 * readers to go. A free key is for the first that asks. But a claim with permits
+	 * overtakes no waiter that came before, not even the waiter of its own instance if it
+	 * does not wait itself.
 	 */
 	private boolean lets(Claim claim, boolean waits) {
 		if (claim.permits() > 1) {

@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Selects the best steps that this server allows: when one is needed first, and again
- * when the server refuses what it used to allow: its access list was changed, or another
- * version has taken over.
+ * Selects the best steps that this server allows: when they are first needed, and again
+ * when the server refuses what it used to allow, because its access list was changed or
+ * another version has taken over.
  * <p>
  * States: not chosen; chosen, until a refusal makes another the better one. A step that
  * needs it while it is being chosen waits, at most as long as for a connection; a step

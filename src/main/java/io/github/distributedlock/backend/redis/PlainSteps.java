@@ -152,8 +152,8 @@ class PlainSteps implements Steps {
 				? AcquireResult.ACQUIRED : result;
 	}
 
-	// What a lock may have that the claim's owner takes it from: that it is reserved for
-	// its waiter, or was granted, by scripts, to an owner that did not want it.
+	// The value that the claim's owner may replace: a reservation for its waiter, or an
+	// owner that scripts granted the lock to and that did not want it.
 	private static @Nullable String replaceable(Claim claim, @Nullable Holder holder) {
 		return Stream.concat(Stream.of(LockCodec.reservedFor(claim.waiter())), claim.replaced().stream())
 			.filter((value) -> LockCodec.holder(value).equals(holder))
@@ -310,9 +310,9 @@ class PlainSteps implements Steps {
 	 * to none.
 	 * <p>
 	 * A waiter is only looked at before the lock is reserved for it. So if this ends in
-	 * between, for whatever reason, it still waits. If it waits no more once the lock is
-	 * reserved for it, since it has got the lock by itself meanwhile, or given up, it
-	 * would make nothing of a wake-up, and the lock goes to the next.
+	 * between, for whatever reason, the waiter still waits. If it no longer waits once
+	 * the lock is reserved for it, because it has acquired the lock meanwhile or has
+	 * given up, it would not use a wake-up, and the lock goes to the next waiter.
 	 * <p>
 	 * Without an atomic comparison a reservation is not touched again, since its waiter
 	 * may be just about to take it. So whether it hears is found out before; and where it
@@ -414,9 +414,9 @@ class PlainSteps implements Steps {
 			this.current = next;
 		}
 
-		// It is not what it was thought to be. If its time was over, it is free. Else it
-		// is
-		// another owner's; or still ours, but must not be touched so near to its end.
+		// The lock does not have the expected value. If its time was over, it is free.
+		// Otherwise another owner has it, or it is still ours but must not be changed so
+		// near to its end.
 		private boolean isSettled() {
 			String found = (this.current != null) ? Values.get(this.link, this.name) : "";
 			this.owned |= found != null && found.equals(this.value);

@@ -17,10 +17,10 @@ import io.github.distributedlock.backend.redis.connection.Link;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The steps of {@link io.github.distributedlock.backend.LockBackend} on a link, made so
- * in one of the ways of {@link Atomicity} that no other client can come between what must
- * be one. All of them keep the same data in the same way, so that JVMs that do it
- * differently share locks. An answer is {@code null} if there was none.
+ * The steps of {@link io.github.distributedlock.backend.LockBackend} on a link. One of
+ * the ways of {@link Atomicity} keeps other clients out of what must be atomic. All ways
+ * keep the same data in the same form, so that JVMs that use different ways share locks.
+ * An answer is {@code null} if there was none.
  */
 interface Steps {
 

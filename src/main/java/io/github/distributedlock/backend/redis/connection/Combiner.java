@@ -29,11 +29,12 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  * Invariants: while a call waits and a wire is free, some thread is awake that will look
  * for both. So a thread looks for a free wire once its call is in the queue, and a thread
  * that frees a wire, or leaves the queue, wakes the first that waits. A call that was not
- * taken within the command timeout is given up, and has certainly not been sent. One that
- * was taken knows what became of it only by its reply, for which it waits until its time
- * is over. The time that a leader needs for a connection counts for nobody but the
- * leader, who has it in addition. One that has less than half of its time left sends its
- * own command alone, so that the end of its time costs no other call.
+ * taken within the command timeout is given up, and has certainly not been sent. What
+ * became of a call that was taken is known only by its reply, and its thread waits for
+ * the reply until its time is over. The time that a leader needs for a connection counts
+ * only for the leader, which has that time in addition. A leader with less than half of
+ * its time left sends its own command alone, so that the end of its time costs no other
+ * call.
  *
  * @param <W> the connections
  */

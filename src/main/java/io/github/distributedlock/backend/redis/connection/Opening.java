@@ -20,8 +20,8 @@ import org.springframework.dao.DataAccessException;
  * started has the client to load.
  * <p>
  * Invariants: at most one opening is under way. What comes of it is kept by the opener,
- * even if no thread waits any more. No opening but the first is waited for longer, and
- * not even that one once its time is over, however it ends.
+ * even if no thread waits any more. Only the first opening is waited for longer, and only
+ * until its time is over, or it has ended in any way.
  *
  * @param <T> the type of what is opened
  */

@@ -21,9 +21,9 @@ import org.springframework.dao.DataAccessException;
  * <p>
  * A server that went away leaves all connections dead, each of which would cost one
  * command. So each belongs to a generation, and the first that breaks begins the next
- * one: those of the generation before are closed when they are to be lent, or are given
- * back. Connections are opened and closed in the background, and one that was opened is
- * idle first, for the thread that is quickest.
+ * one: those of the generation before are closed when they would be lent next.
+ * Connections are opened and closed in the background, and one that was opened is idle
+ * first, for the thread that is quickest.
  * <p>
  * States of a connection: idle; lent; closed. Invariants: as many are lent as permits are
  * taken. Only the thread to which it is lent uses it, and writes its fields. To wait for

@@ -127,7 +127,8 @@ public final class RedisFailures {
 		return LockException.printable(word.strip());
 	}
 
-	// These, so that who only throws them does not load their classes before.
+	// Methods, so that code which only throws these exceptions loads their classes no
+	// earlier than that.
 
 	public static RuntimeException unfinished(RuntimeException cause) {
 		return new Unfinished(cause);

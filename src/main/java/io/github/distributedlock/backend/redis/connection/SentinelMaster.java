@@ -25,8 +25,9 @@ import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 
 /**
- * The master that Sentinels name. The clients' own ways leave a master too late that is
- * replaced while it answers: Lettuce when Sentinel demotes it, 10 s later.
+ * The master that Sentinels name. The clients' own support for Sentinels leaves a master
+ * too late if it is replaced while it still answers: Lettuce leaves it when Sentinel
+ * demotes it, 10 s later.
  * <p>
  * States: not known, until it is first asked for; known, and watched by a thread that
  * asks all Sentinels twice a second; closed. While no Sentinel answers, the last one
@@ -298,7 +299,8 @@ final class SentinelMaster {
 				SignalConnection connection = (this.connection != null) ? this.connection : this.line.open();
 				this.connection = connection;
 				byte[] master = KeyNames.bytes(name);
-				// Before the address: of a replacement between them the next will tell.
+				// Read before the address: the next answer tells of a replacement in
+				// between.
 				long epoch = epoch(connection.link(), master);
 				if (connection.link().call(Command.of(Verb.SENTINEL, ADDRESS, master)) instanceof List<?> node
 						&& node.size() == 2) {

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The subscription of one instance to its wake-ups, which is begun again whenever it has
- * ended: whether they arrive and, if not, why.
+ * The subscription of one instance to its wake-ups. It is begun again whenever it has
+ * ended. It knows whether wake-ups arrive and, if not, why.
  * <p>
  * States: not known yet; they arrive; they were lost, and will be back soon; they do not
  * arrive, for a reason. The first registration begins the subscription: one thread that
@@ -37,9 +37,9 @@ import org.slf4j.LoggerFactory;
  * could fail. So while a request waits, the server is asked now and then for one more
  * acknowledgement.
  * <p>
- * Invariant: a connection that is opened while it is dropped or closed is not listened
- * to, since whoever opens it looks for that afterwards, and whoever drops it looks for a
- * connection.
+ * Invariant: a connection that is opened while the subscription is dropped or closed is
+ * not listened to. The thread that opens it looks for a drop afterwards, and the thread
+ * that drops looks for a connection.
  * <p>
  * Not a {@code RedisMessageListenerContainer}: a lock may be reserved for an instance
  * only as long as its subscription is known to stand. The container does not say whether
@@ -281,10 +281,11 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		}
 	}
 
-	// Whether wake-ups may be published. An instance that subscribed where they may not
-	// be would never be woken, but locks would be reserved for it, each for half a
-	// second. The other instances count as allowed what this one is. No instance listens
-	// to the channel. Any other failure is left for the subscription to find out.
+	// Checks whether wake-ups may be published. If an instance subscribed where they may
+	// not be published, it would never be woken, but locks would be reserved for it, each
+	// for half a second. Other instances are taken to have the same rights as this one.
+	// No instance listens to the channel. Any other failure is left for the subscription
+	// to find out.
 	private void requireRights(Link link) {
 		byte[] nobodys = KeyNames.bytes(this.channel + "?");
 		try {
@@ -358,9 +359,8 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		logger.debug("Subscription failed", cause);
 	}
 
-	// A client must not be ended before it: Lettuce lets a connection that is being
-	// opened
-	// meanwhile wait for ever.
+	// A client must not be ended before its subscription: in Lettuce, a connection that
+	// is being opened meanwhile would wait for ever.
 	@Override
 	public void close() {
 		this.closed = true;
