@@ -62,7 +62,7 @@ final class LockedStage<T extends @Nullable Object> {
 			this.result.completeExceptionally(Objects.requireNonNull(failure, "failure"));
 		}
 		else if (byTheCaller) {
-			callElsewhere(handle);
+			callAsync(handle);
 		}
 		else {
 			call(handle);
@@ -72,7 +72,7 @@ final class LockedStage<T extends @Nullable Object> {
 	/**
 	 * Calls the code on another thread, or not at all.
 	 */
-	private void callElsewhere(LockHandle handle) {
+	private void callAsync(LockHandle handle) {
 		try {
 			this.executor.execute(() -> call(handle));
 		}

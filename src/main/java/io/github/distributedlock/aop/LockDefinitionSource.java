@@ -47,7 +47,7 @@ class LockDefinitionSource {
 
 	private final Map<Class<?>, Map<Method, LockDefinition>> definitions = new ConcurrentHashMap<>();
 
-	private final Map<Class<?>, Boolean> mentioning = new ConcurrentHashMap<>();
+	private final Map<Class<?>, Boolean> annotatedTypes = new ConcurrentHashMap<>();
 
 	private final StandardEvaluationContext shared;
 
@@ -131,12 +131,12 @@ class LockDefinitionSource {
 	}
 
 	private Map<Method, LockDefinition> resolve(Class<?> beanClass) {
-		Map<Method, AnnotatedElement> carriers = carriers(beanClass);
-		if (carriers.isEmpty()) {
+		Map<Method, AnnotatedElement> annotatedElements = annotatedElements(beanClass);
+		if (annotatedElements.isEmpty()) {
 			return Map.of();
 		}
 		Map<Method, LockDefinition> resolved = new ConcurrentHashMap<>();
-		checkEach(beanClass, carriers.entrySet(), (carrier) -> {
+		checkEach(beanClass, annotatedElements.entrySet(), (carrier) -> {
 			Method method = carrier.getKey();
 			AnnotatedMethod annotated = AnnotatedMethod.of(method, beanClass, carrier.getValue());
 			MethodRules.check(annotated, makesSubclasses());
@@ -177,14 +177,14 @@ class LockDefinitionSource {
 	 * that they can be refused. An annotation on any declaration of a method wins over
 	 * one on any class.
 	 */
-	private Map<Method, AnnotatedElement> carriers(Class<?> beanClass) {
+	private Map<Method, AnnotatedElement> annotatedElements(Class<?> beanClass) {
 		Set<Class<?>> types = new LinkedHashSet<>();
 		boolean proxy = Proxy.isProxyClass(beanClass);
 		for (Class<?> type = beanClass; !proxy && type != null && type != Object.class; type = type.getSuperclass()) {
 			types.add(type);
 		}
 		types.addAll(ClassUtils.getAllInterfacesForClassAsSet(beanClass));
-		if (types.stream().noneMatch(this::mentionsLocks)) {
+		if (types.stream().noneMatch(this::isAnnotated)) {
 			return Map.of();
 		}
 		Map<Method, AnnotatedElement> found = new LinkedHashMap<>();
@@ -220,10 +220,10 @@ class LockDefinitionSource {
 	 * of a small application are Spring's own, and reading all their methods is most of
 	 * what this class would cost at start-up. Samples are applications.
 	 */
-	private boolean mentionsLocks(Class<?> type) {
+	private boolean isAnnotated(Class<?> type) {
 		String name = type.getName();
 		boolean ofSpring = name.startsWith("org.springframework.") && !name.startsWith("org.springframework.samples.");
-		return !ofSpring && this.mentioning.computeIfAbsent(type, (any) -> AnnotationUtils.isCandidateClass(type,
+		return !ofSpring && this.annotatedTypes.computeIfAbsent(type, (any) -> AnnotationUtils.isCandidateClass(type,
 				DistributedLock.class)
 				&& (AnnotatedElementUtils.isAnnotated(type, DistributedLock.class)
 						|| Arrays.stream(ReflectionUtils.getDeclaredMethods(type))

@@ -61,7 +61,8 @@ class LockInterceptor implements MethodInterceptor {
 		LockHandle handle;
 		try {
 			DistributedLock lock = lock(definition);
-			handle = (skipped != null) ? lock.tryAcquire(request).orElse(null) : given(lock.acquire(request), request);
+			handle = (skipped != null) ? lock.tryAcquire(request).orElse(null)
+					: requireAnswer(lock.acquire(request), request);
 		}
 		catch (LockNotAcquiredException | LockBackendException ex) {
 			return fallBack(definition, target, invocation.getArguments(), ex);
@@ -110,7 +111,7 @@ class LockInterceptor implements MethodInterceptor {
 	 * Returns the answer of the lock. It is missing if the lock is a mock that has no
 	 * answer.
 	 */
-	static <T> T given(@Nullable T answer, LockRequest request) {
+	static <T> T requireAnswer(@Nullable T answer, LockRequest request) {
 		if (answer == null) {
 			throw new IllegalStateException("The DistributedLock gave no handle for lock "
 					+ LockException.printable(request.keys()) + ". If it is a mock, let it give one, as by"

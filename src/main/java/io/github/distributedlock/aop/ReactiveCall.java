@@ -53,7 +53,7 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 	@Override
 	public CompletableFuture<?> acquire() {
 		DistributedLock lock = this.advice.lock(this.definition);
-		return LockInterceptor.given((this.definition.skipped() != null) ? lock.tryAcquireAsync(this.request)
+		return LockInterceptor.requireAnswer((this.definition.skipped() != null) ? lock.tryAcquireAsync(this.request)
 				: lock.acquireAsync(this.request), this.request);
 	}
 

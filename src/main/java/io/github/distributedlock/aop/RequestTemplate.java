@@ -38,7 +38,7 @@ final class RequestTemplate {
 		this.properties = properties;
 		this.keys = keys;
 		List<String> constant = keys.ifConstant();
-		this.prototype = withAttributes(LockRequest.of((constant != null) ? constant : standIns(annotated)));
+		this.prototype = withAttributes(LockRequest.of((constant != null) ? constant : placeholderKeys(annotated)));
 	}
 
 	KeyExpressions keys() {
@@ -48,7 +48,7 @@ final class RequestTemplate {
 	/**
 	 * One for each key of the annotation, since not everything goes with several.
 	 */
-	private static List<String> standIns(AnnotatedMethod annotated) {
+	private static List<String> placeholderKeys(AnnotatedMethod annotated) {
 		return IntStream.rangeClosed(1, annotated.annotation().key().length)
 			.mapToObj((number) -> "key " + number + " of " + annotated.shortName())
 			.toList();

@@ -43,7 +43,7 @@ final class RunningCall implements AutoCloseable {
 	 * Whether it was interrupted while another method ran inside of it, and one still
 	 * does.
 	 */
-	private boolean owed;
+	private boolean interruptPending;
 
 	private boolean ended;
 
@@ -80,7 +80,7 @@ final class RunningCall implements AutoCloseable {
 		synchronized (this.outermost) {
 			if (!this.interrupted && !this.ended) {
 				this.interrupted = true;
-				this.owed = this.outermost.innermost != this;
+				this.interruptPending = this.outermost.innermost != this;
 				setFlag();
 			}
 		}
@@ -109,7 +109,7 @@ final class RunningCall implements AutoCloseable {
 				Thread.interrupted();
 			}
 			RunningCall around = this.interrupted ? this.outer : null;
-			while (around != null && !around.owed) {
+			while (around != null && !around.interruptPending) {
 				around = around.outer;
 			}
 			if (around != null) {
@@ -118,7 +118,7 @@ final class RunningCall implements AutoCloseable {
 			this.ended = true;
 			this.outermost.innermost = this.outer;
 			if (this.outer != null) {
-				this.outer.owed = false;
+				this.outer.interruptPending = false;
 			}
 		}
 	}

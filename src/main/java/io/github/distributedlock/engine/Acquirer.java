@@ -68,7 +68,7 @@ final class Acquirer {
 
 	private final Reentrancy reentrancy;
 
-	private final LongAdder asking = new LongAdder();
+	private final LongAdder requestsWaiting = new LongAdder();
 
 	Acquirer(LockEngineBuilder settings, EngineHandle.Factory handles, KeyAcquisition.Factory acquisitions,
 			NodeTasks tasks, Workers workers) {
@@ -89,8 +89,8 @@ final class Acquirer {
 	/**
 	 * How many requests ask for keys now.
 	 */
-	int asking() {
-		return this.asking.intValue();
+	int requestsWaiting() {
+		return this.requestsWaiting.intValue();
 	}
 
 	/**
@@ -117,8 +117,8 @@ final class Acquirer {
 			if (interrupted && wait.isAllowed()) {
 				wait.interrupted("before");
 			}
-			wait.observedBy(this.waitObserver, request);
-			handle = ask(keys, options, wait);
+			wait.beginObservation(this.waitObserver, request);
+			handle = acquireFromStore(keys, options, wait);
 			return handle;
 		}
 		catch (InterruptedException ex) {
@@ -183,10 +183,11 @@ final class Acquirer {
 		}
 	}
 
-	private @Nullable EngineHandle ask(List<String> keys, HoldOptions options, Wait wait) throws InterruptedException {
+	private @Nullable EngineHandle acquireFromStore(List<String> keys, HoldOptions options, Wait wait)
+			throws InterruptedException {
 		EngineHandle handle = null;
 		boolean done = false;
-		this.asking.increment();
+		this.requestsWaiting.increment();
 		try {
 			Acquisition acquisition = RequestAcquisition.begin(this.acquisitions, this.reentrancy, keys, options, wait);
 			wait.run(acquisition);
@@ -204,7 +205,7 @@ final class Acquirer {
 			throw ex;
 		}
 		finally {
-			this.asking.decrement();
+			this.requestsWaiting.decrement();
 			if (!done && handle != null) { // No memory, or no stack, to tell of it.
 				handle.undo(this.reentrancy.undo());
 			}
@@ -226,7 +227,7 @@ final class Acquirer {
 		if (handle == null) {
 			this.leases.events().publish(new LockEvent.NotAcquired(options.request(), wait.waited(), wait.holder()));
 		}
-		else if (this.leases.events().areHeard()) {
+		else if (this.leases.events().areObserved()) {
 			this.leases.events().publish(new LockEvent.Acquired(options.request(), handle.owner(), wait.waited()));
 		}
 	}
@@ -240,14 +241,14 @@ final class Acquirer {
 	 */
 	<T> CompletableFuture<T> acquireAsync(LockRequest request, Wait wait, Function<@Nullable LockHandle, T> result) {
 		this.lifecycle.begin(wait, request.awaitedOnStop());
-		this.asking.increment();
+		this.requestsWaiting.increment();
 		try {
 			return new Pending<>(keysInOrder(request), HoldOptions.of(request, this.leaseTime), wait, result,
 					captureContext())
 				.begin();
 		}
 		catch (Throwable ex) {
-			this.asking.decrement();
+			this.requestsWaiting.decrement();
 			this.lifecycle.end(wait);
 			if (!(ex instanceof RuntimeException)) {
 				throw ex;
@@ -355,14 +356,14 @@ final class Acquirer {
 				// A store that has the keys has been asked what it offers.
 				Failures.orUndo(this::checkSupport, () -> this.reentrancy.undo().accept(reentered));
 				complete(this.result.apply(open(reentered)));
-				Acquirer.this.asking.decrement();
+				Acquirer.this.requestsWaiting.decrement();
 				return this;
 			}
 			AsyncDriver driver = new AsyncDriver(Acquirer.this.backend, Acquirer.this.tasks, this.wait);
-			this.wait.observedBy(Acquirer.this.waitObserver, this.options.request());
+			this.wait.beginObservation(Acquirer.this.waitObserver, this.options.request());
 			try {
 				// By others; when the request itself completes it, it has ended.
-				whenComplete((value, failure) -> driver.withdraw());
+				whenComplete((value, failure) -> driver.cancel());
 				this.acquisition = RequestAcquisition.begin(Acquirer.this.acquisitions, this.reentrancy, this.keys,
 						this.options, this.wait);
 			}
@@ -385,7 +386,7 @@ final class Acquirer {
 
 		@Override
 		public void ended(@Nullable Throwable failure) {
-			Acquirer.this.asking.decrement();
+			Acquirer.this.requestsWaiting.decrement();
 			this.failure = failure;
 			try {
 				List<Hold> holds = Objects.requireNonNull(this.acquisition).holds();

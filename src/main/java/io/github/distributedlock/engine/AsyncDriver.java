@@ -18,30 +18,30 @@ import org.jspecify.annotations.Nullable;
  * DUE       stands in its node's line for a thread that may ask the store
  * RUNS      one thread takes care of it
  * WOKEN     the same, and it looks again before it leaves
- * PARKED    waits for a signal or a time
+ * SUSPENDED waits for a signal or a time
  * ENDED     for good
  *
- * RUNS ──► PARKED      nothing is to be done now
+ * RUNS ──► SUSPENDED   nothing is to be done now
  * RUNS ──► DUE         has to ask, on a thread that may not
  * RUNS ◄──► WOKEN      woken
- * PARKED ──► DUE       woken by a signal
- * PARKED ──► RUNS      withdrawn, or its alarm rings
- * DUE ──► RUNS         the first in line; or withdrawn, or its alarm rings
- * DUE ──► PARKED       no thread can be had: it is woken again soon
+ * SUSPENDED ──► DUE    woken by a signal
+ * SUSPENDED ──► RUNS   cancelled, or its alarm rings
+ * DUE ──► RUNS         the first in line; or cancelled, or its alarm rings
+ * DUE ──► SUSPENDED    no thread can be had: it is woken again soon
  * RUNS, WOKEN ──► ENDED
  * </pre>
  *
  * Invariants: the thread that has made it RUNS owns it, with all fields that are not
  * volatile, until it changes the state again. Each event (the signal that it waits for,
- * the end of a pause, its withdrawal) becomes visible first, and wakes it then; its owner
- * looks for all of them before it leaves. So it may be woken for nothing, and a place in
- * a line may be left over, but no event is missed. While no thread owns it, one alarm is
- * set, by its last owner: for the end of its pause, or of the time that it may stand in
- * line. It ends once.
+ * the end of a pause, its cancellation) becomes visible first, and wakes it then; its
+ * owner looks for all of them before it leaves. So it may be woken for nothing, and a
+ * place in a line may be left over, but no event is missed. While no thread owns it, one
+ * alarm is set, by its last owner: for the end of its pause, or of the time that it may
+ * stand in line. It ends once.
  * <p>
  * Only threads that come by a line ask the store. What needs no question to the store,
- * such as the end of its time or its withdrawal, is done by the timer's thread or by the
- * thread that withdraws it, so that it does not depend on a node that stalls. A request
+ * such as the end of its time or its cancellation, is done by the timer's thread or by
+ * the thread that cancels it, so that it does not depend on a node that stalls. A request
  * that has to ask although its time is over, such as for the first time, stands in line
  * for a while longer.
  */
@@ -49,7 +49,7 @@ final class AsyncDriver implements Runnable {
 
 	private enum State {
 
-		PARKED, DUE, RUNS, WOKEN, ENDED
+		SUSPENDED, DUE, RUNS, WOKEN, ENDED
 
 	}
 
@@ -78,15 +78,15 @@ final class AsyncDriver implements Runnable {
 	/**
 	 * For how long a request may stand in line at least.
 	 */
-	private static final long LEAST_PATIENCE = TimeUnit.SECONDS.toNanos(5);
+	private static final long LEAST_LINE_TIME = TimeUnit.SECONDS.toNanos(5);
 
 	/**
 	 * And how much longer for each that is before it, so that a store that answers serves
 	 * as many as there are.
 	 */
-	private static final long PATIENCE_FOR_EACH = TimeUnit.MILLISECONDS.toNanos(10);
+	private static final long LINE_TIME_FOR_EACH = TimeUnit.MILLISECONDS.toNanos(10);
 
-	private static final long MOST_PATIENCE = TimeUnit.SECONDS.toNanos(30);
+	private static final long MOST_LINE_TIME = TimeUnit.SECONDS.toNanos(30);
 
 	/**
 	 * How soon it tries again to get a thread.
@@ -103,7 +103,7 @@ final class AsyncDriver implements Runnable {
 
 	private volatile State state = State.DUE;
 
-	private volatile boolean withdrawn;
+	private volatile boolean cancelled;
 
 	private @Nullable Acquisition acquisition;
 
@@ -111,7 +111,7 @@ final class AsyncDriver implements Runnable {
 
 	private boolean begun;
 
-	private boolean asked;
+	private boolean attempted;
 
 	/**
 	 * What the acquisition has said last.
@@ -131,12 +131,12 @@ final class AsyncDriver implements Runnable {
 	/**
 	 * Whether it has stood in line since it advanced.
 	 */
-	private boolean stands;
+	private boolean enqueued;
 
 	/**
 	 * Until when it may stand in line, if its time is over.
 	 */
-	private long patience;
+	private long lineEnd;
 
 	/**
 	 * Cancels the alarm that is set.
@@ -152,7 +152,7 @@ final class AsyncDriver implements Runnable {
 		this.tasks = tasks;
 		this.time = wait.time;
 		this.wait = wait;
-		wait.drivenBy(this);
+		wait.setDriver(this);
 	}
 
 	/**
@@ -169,8 +169,8 @@ final class AsyncDriver implements Runnable {
 	/**
 	 * Gives the request up, on the calling thread, if it has not ended.
 	 */
-	void withdraw() {
-		this.withdrawn = true;
+	void cancel() {
+		this.cancelled = true;
 		advanceHere();
 	}
 
@@ -178,10 +178,10 @@ final class AsyncDriver implements Runnable {
 	 * The signal that it waits for may be there.
 	 */
 	void wake() {
-		for (State now = this.state; now == State.PARKED || now == State.RUNS; now = this.state) {
+		for (State now = this.state; now == State.SUSPENDED || now == State.RUNS; now = this.state) {
 			if (STATE.compareAndSet(this, now, (now == State.RUNS) ? State.WOKEN : State.DUE)) {
-				if (now == State.PARKED) {
-					standInLine();
+				if (now == State.SUSPENDED) {
+					enqueue();
 				}
 				return;
 			}
@@ -206,7 +206,7 @@ final class AsyncDriver implements Runnable {
 	 * Waits for a thread that may ask. Throws nothing: the calling thread does not own
 	 * the request, and may be inside a step of a queue.
 	 */
-	private void standInLine() {
+	private void enqueue() {
 		Object node = Objects.requireNonNull(this.node, "node");
 		try {
 			if (this.begun) {
@@ -218,7 +218,7 @@ final class AsyncDriver implements Runnable {
 		}
 		catch (Throwable noThread) {
 			// Unless somebody has come to see to it all the same.
-			if (STATE.compareAndSet(this, State.DUE, State.PARKED)) {
+			if (STATE.compareAndSet(this, State.DUE, State.SUSPENDED)) {
 				retry();
 			}
 		}
@@ -247,11 +247,11 @@ final class AsyncDriver implements Runnable {
 	 * Advances the request, whose owner is the calling thread.
 	 * @param mayAsk whether this thread may ask the store
 	 */
-	private void advance(boolean mayAsk) {
+	private void advance(boolean mayAttempt) {
 		boolean ended = true;
 		Throwable failure = null;
 		try {
-			ended = !drive(mayAsk);
+			ended = !drive(mayAttempt);
 		}
 		catch (Throwable ex) {
 			failure = ex;
@@ -266,28 +266,28 @@ final class AsyncDriver implements Runnable {
 	 * @return {@code false} if the request has ended; else it may be another thread's
 	 * already
 	 */
-	private boolean drive(boolean mayAsk) throws InterruptedException {
+	private boolean drive(boolean mayAttempt) throws InterruptedException {
 		cancelAlarm();
-		boolean mayAskHere = mayAsk;
+		boolean mayAttemptHere = mayAttempt;
 		while (this.pause != Acquisition.ENDED) {
-			if (this.withdrawn) {
+			if (this.cancelled) {
 				throw new CancellationException("The request was withdrawn");
 			}
 			boolean pauses = this.pause != Acquisition.NEXT_KEY;
 			boolean signalled = pauses && acquisition().signal().availablePermits() > 0;
 			if (pauses && !signalled && isAhead(this.until)) {
-				if (hasParked()) {
+				if (trySuspend()) {
 					return true;
 				}
 				continue;
 			}
-			boolean needsStore = acquisition().mayAsk(signalled);
-			if (!needsStore || mayAskHere) {
+			boolean needsStore = acquisition().mayAttempt(signalled);
+			if (!needsStore || mayAttemptHere) {
 				step(needsStore, signalled);
 				// The next key may be of another node.
-				mayAskHere &= this.pause != Acquisition.NEXT_KEY;
+				mayAttemptHere &= this.pause != Acquisition.NEXT_KEY;
 			}
-			else if (hasQueuedUp()) {
+			else if (tryEnqueue()) {
 				return true;
 			}
 		}
@@ -298,44 +298,44 @@ final class AsyncDriver implements Runnable {
 		if (isOverdue() && needsStore) {
 			throw timeout();
 		}
-		if (needsStore && !this.asked) {
-			this.asked = true;
+		if (needsStore && !this.attempted) {
+			this.attempted = true;
 			client().checkSupport();
 		}
 		this.begun = true;
-		this.stands = false;
+		this.enqueued = false;
 		this.pause = acquisition().advance(signalled && acquisition().signal().tryAcquire());
 		this.until = this.time.nanoTime() + this.pause;
 	}
 
 	private boolean isOverdue() {
-		return this.wait.left() <= 0 && this.stands && !isAhead(this.patience);
+		return this.wait.left() <= 0 && this.enqueued && !isAhead(this.lineEnd);
 	}
 
 	private boolean isAhead(long moment) {
 		return moment - this.time.nanoTime() > 0;
 	}
 
-	private boolean hasParked() {
+	private boolean trySuspend() {
 		this.node = node();
-		return hasLeft(State.PARKED, this.until - this.time.nanoTime());
+		return tryLeave(State.SUSPENDED, this.until - this.time.nanoTime());
 	}
 
-	private boolean hasQueuedUp() {
+	private boolean tryEnqueue() {
 		Object node = node();
 		this.node = node;
-		if (!this.stands) {
-			this.stands = true;
-			long patience = LEAST_PATIENCE + this.tasks.waiting(node) * PATIENCE_FOR_EACH;
-			this.patience = this.time.nanoTime() + Math.min(patience, MOST_PATIENCE);
+		if (!this.enqueued) {
+			this.enqueued = true;
+			long lineTime = LEAST_LINE_TIME + this.tasks.waiting(node) * LINE_TIME_FOR_EACH;
+			this.lineEnd = this.time.nanoTime() + Math.min(lineTime, MOST_LINE_TIME);
 		}
 		if (isOverdue()) {
 			throw timeout();
 		}
 		long left = this.wait.left();
-		boolean hasLeft = hasLeft(State.DUE, (left > 0) ? left : this.patience - this.time.nanoTime());
+		boolean hasLeft = tryLeave(State.DUE, (left > 0) ? left : this.lineEnd - this.time.nanoTime());
 		if (hasLeft) {
-			standInLine();
+			enqueue();
 		}
 		return hasLeft;
 	}
@@ -344,7 +344,7 @@ final class AsyncDriver implements Runnable {
 	 * Leaves the request to others, unless it was woken since this thread began to look.
 	 * @param delay when the alarm is to ring, in nanoseconds from now
 	 */
-	private boolean hasLeft(State next, long delay) {
+	private boolean tryLeave(State next, long delay) {
 		this.alarm = this.time.schedule(this::advanceHere, delay);
 		boolean hasLeft = STATE.compareAndSet(this, State.RUNS, next);
 		if (!hasLeft) {
@@ -385,7 +385,7 @@ final class AsyncDriver implements Runnable {
 	 * Its time is over, and it has stood in line for longer than it may.
 	 */
 	private LockBackendException timeout() {
-		return Failures.othersNotAnswered(acquisition().key(), this.wait.waited());
+		return Failures.noTurnInTime(acquisition().key(), this.wait.waited());
 	}
 
 	private Client client() {

@@ -232,12 +232,12 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 			return false;
 		}
 		try {
-			List<Hold> ended = ended();
+			List<Hold> ended = exitHolds();
 			boolean held = this.engine.leases.releaser().release(ended);
 			if (ended.size() == this.holds.size()) {
 				return held;
 			}
-			this.engine.leases.releaser().downgrade(downgraded());
+			this.engine.leases.releaser().downgrade(beginDowngrades());
 			return this.holds.stream().filter((hold) -> !hold.isLeft()).allMatch(this.engine.leases::isStillHeld)
 					&& held;
 		}
@@ -256,8 +256,9 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		if (!leave()) {
 			return CompletableFuture.completedFuture(null);
 		}
-		List<Hold> ended = ended();
-		this.engine.leases.releaser().downgradeAsync((ended.size() < this.holds.size()) ? downgraded() : List.of());
+		List<Hold> ended = exitHolds();
+		this.engine.leases.releaser()
+			.downgradeAsync((ended.size() < this.holds.size()) ? beginDowngrades() : List.of());
 		return this.engine.leases.releaser().releaseAsync(ended, () -> this.engine.lifecycle.end(this.call));
 	}
 
@@ -305,7 +306,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	 * Leaves the holds.
 	 * @return those of which it was the last handle
 	 */
-	private List<Hold> ended() {
+	private List<Hold> exitHolds() {
 		if (this.holds.size() > 1) {
 			return this.holds.stream().filter((hold) -> hold.exit(this.mode)).toList();
 		}
@@ -315,7 +316,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 	/**
 	 * The holds that it has made shared.
 	 */
-	private List<Hold> downgraded() {
+	private List<Hold> beginDowngrades() {
 		return this.holds.stream().filter(Hold::beginDowngrade).toList();
 	}
 

@@ -48,18 +48,18 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 	 * release what was granted to it.
 	 */
 	private final ThreadPoolExecutor background = pool("background", NodeTasks.THREADS + 1,
-			EngineThreads::runOnThreadOfItsOwn);
+			EngineThreads::runOnNewThread);
 
 	/**
 	 * Also after the end, of which each request has yet to hear.
 	 */
-	private final ThreadPoolExecutor requests = pool("request", NodeTasks.THREADS, EngineThreads::runOnThreadOfItsOwn);
+	private final ThreadPoolExecutor requests = pool("request", NodeTasks.THREADS, EngineThreads::runOnNewThread);
 
 	/**
 	 * A thread for each task, also after the end.
 	 */
 	private final ThreadPoolExecutor listeners = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_SECONDS,
-			TimeUnit.SECONDS, new SynchronousQueue<>(), threads("listener"), EngineThreads::runOnThreadOfItsOwn);
+			TimeUnit.SECONDS, new SynchronousQueue<>(), threads("listener"), EngineThreads::runOnNewThread);
 
 	private final CallbackThreads callbacks;
 
@@ -76,7 +76,7 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		this.timer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 		this.timer.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
 		this.timer.allowCoreThreadTimeOut(true);
-		this.callbacks = new CallbackThreads(pool("callback", CallbackThreads.FEW, EngineThreads::runOnThreadOfItsOwn),
+		this.callbacks = new CallbackThreads(pool("callback", CallbackThreads.FEW, EngineThreads::runOnNewThread),
 				this.timer);
 	}
 
@@ -127,19 +127,19 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 
 	@Override
 	public void action(Runnable task) {
-		this.listeners.execute(asTheApplicationSays(task));
+		this.listeners.execute(onCallbackExecutor(task));
 	}
 
 	@Override
 	public void callback(Runnable task) {
-		this.callbacks.execute(asTheApplicationSays(task));
+		this.callbacks.execute(onCallbackExecutor(task));
 	}
 
 	/**
 	 * An executor of the application may block, refuse, or run the task at once, so it is
 	 * called on a thread where that does no harm.
 	 */
-	private Runnable asTheApplicationSays(Runnable task) {
+	private Runnable onCallbackExecutor(Runnable task) {
 		Executor executor = this.callbackExecutor;
 		return (executor == null) ? task : () -> {
 			if (!Failures.run(() -> executor.execute(task), () -> "The callback executor")) {
@@ -172,7 +172,7 @@ final class EngineThreads implements EngineTime, Workers, AutoCloseable {
 		return pool;
 	}
 
-	private static void runOnThreadOfItsOwn(Runnable task, ThreadPoolExecutor ended) {
+	private static void runOnNewThread(Runnable task, ThreadPoolExecutor ended) {
 		ended.getThreadFactory().newThread(task).start();
 	}
 

@@ -32,7 +32,7 @@ final class Events {
 	/**
 	 * Whether anybody listens, or reads the log; else no event need be made.
 	 */
-	boolean areHeard() {
+	boolean areObserved() {
 		return !this.listeners.isEmpty() || logger.isDebugEnabled();
 	}
 
@@ -50,7 +50,7 @@ final class Events {
 	 * Publishes an event on other threads: for each listener one event after the other,
 	 * so that one that blocks delays no other listener.
 	 */
-	void publishElsewhere(LockEvent event) {
+	void publishAsync(LockEvent event) {
 		log(event);
 		for (int i = 0; i < this.listeners.size(); i++) {
 			Integer line = i;

@@ -30,7 +30,7 @@ final class Failures {
 	 * thread that is marked as interrupted.
 	 * @param step what is asked
 	 */
-	static <T> T ask(String step, String key, Supplier<T> question) {
+	static <T> T call(String step, String key, Supplier<T> question) {
 		boolean interrupted = Thread.interrupted();
 		try {
 			return question.get();
@@ -50,8 +50,8 @@ final class Failures {
 	 * @param first the first key
 	 * @param number how many answers there are to be
 	 */
-	static List<Boolean> askEach(String step, String first, int number, Supplier<List<Boolean>> question) {
-		return ask(step, first, () -> {
+	static List<Boolean> callEach(String step, String first, int number, Supplier<List<Boolean>> question) {
+		return call(step, first, () -> {
 			List<Boolean> answers = List.copyOf(question.get());
 			if (answers.size() != number) {
 				throw new IllegalStateException(answers.size() + " answers to " + number + " questions");
@@ -154,15 +154,15 @@ final class Failures {
 	/**
 	 * The exception for a request that has waited for a thread to ask the store.
 	 */
-	static LockBackendException othersNotAnswered(String key, Duration waited) {
-		return notAsked(key, "in " + text(waited)
+	static LockBackendException noTurnInTime(String key, Duration waited) {
+		return notAttempted(key, "in " + text(waited)
 				+ " the store has not answered the requests before it, as many as may ask at a time", null);
 	}
 
 	/**
 	 * The exception for a request that has waited, but not for its own key.
 	 */
-	static LockBackendException notAsked(String key, String why, @Nullable String remedy) {
+	static LockBackendException notAttempted(String key, String why, @Nullable String remedy) {
 		return LockBackendException.of("Lock '" + LockException.printable(key) + "' was not asked for, since " + why)
 			.remedy(remedy)
 			.retryable(true)
@@ -173,7 +173,7 @@ final class Failures {
 	/**
 	 * The exception for a request that has waited while the store failed.
 	 */
-	static LockBackendException inAllThatTime(String key, Duration waited, LockBackendException last) {
+	static LockBackendException storeFailed(String key, Duration waited, LockBackendException last) {
 		return LockBackendException
 			.of("Lock '" + LockException.printable(key) + "' could not be acquired in " + text(waited)
 					+ ", since the store failed: " + last.problem())

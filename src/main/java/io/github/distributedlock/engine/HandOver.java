@@ -35,8 +35,8 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	 * Begins to hold what the store has given.
 	 * @return the hold, guarded
 	 */
-	Hold begin(Ownership ownership, Hold.Place place, HoldOptions options, OptionalLong fencingToken) {
-		Hold hold = new Hold(ownership, place, options, fencingToken);
+	Hold begin(Ownership ownership, Hold.Entry entry, HoldOptions options, OptionalLong fencingToken) {
+		Hold hold = new Hold(ownership, entry, options, fencingToken);
 		ownership.take(hold);
 		this.leases.watchdog().guard(ownership);
 		return hold;
@@ -45,7 +45,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	/**
 	 * Takes a key without asking the store, if that is possible.
 	 */
-	@Nullable Hold take(Ownership ownership, Hold.Place place, HoldOptions options) {
+	@Nullable Hold take(Ownership ownership, Hold.Entry entry, HoldOptions options) {
 		Moment now = Moment.now(this.time);
 		long left = ownership.lease().left(now);
 		// Otherwise the key is passed on. That renews a lease that was not renewed in
@@ -55,7 +55,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 				|| left < ownership.wholeLease() / 2 || left > options.lease()) {
 			return null;
 		}
-		Hold hold = new Hold(ownership, place, options, OptionalLong.empty());
+		Hold hold = new Hold(ownership, entry, options, OptionalLong.empty());
 		return ownership.take(hold) ? hold : null;
 	}
 
@@ -80,7 +80,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 		boolean answered = false;
 		try {
 			boolean rests = yields && !this.backend.keepsPlacesOf(claim.instance());
-			HandOverResult passing = rests ? rest(ownership, claim)
+			HandOverResult passing = rests ? releaseForSlice(ownership, claim)
 					: this.backend.pass(ownership.owner(), claim, yields);
 			answered = true;
 			if (!passing.owned()) {
@@ -98,7 +98,7 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	 * sooner: those that wait elsewhere cannot be seen, and have to find it free when
 	 * they poll.
 	 */
-	private HandOverResult rest(Ownership ownership, Claim claim) {
+	private HandOverResult releaseForSlice(Ownership ownership, Claim claim) {
 		boolean owned = this.backend.release(claim.key(), ownership.owner());
 		return HandOverResult.of(owned, AcquireResult.busy(null, Duration.ofNanos(this.slice)));
 	}

@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  * One request's hold of a key, from when it got the {@link Ownership} until it gives it
  * back or hands it on, or it is lost.
  * <p>
- * Invariants: it begins with one entry, for its first handle; re-entering counts one
- * more, unless the last one has left, and the last one to leave ends it. It is exclusive
- * until the last exclusive entry has left before others, and shared from then on: before
- * the store is told, so that nobody re-enters exclusively what others may share. Safe for
+ * Invariants: its depth begins with one, for its first handle; re-entering counts one
+ * more, unless the last handle is closed, and the last one ends it. It is exclusive until
+ * the last exclusive handle is closed before others, and shared from then on: before the
+ * store is told, so that no thread re-enters exclusively what others may share. Safe for
  * use by many threads.
  */
 final class Hold implements Ownership.State {
@@ -45,21 +45,21 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * The place of a hold in the local queue of its key: all that a hold knows of those
+	 * The entry of a hold in the local queue of its key: all that a hold knows of those
 	 * that wait in this JVM. Safe for use by many threads.
 	 */
-	interface Place {
+	interface Entry {
 
 		/**
 		 * Ends the hold and leaves its key to the next local request.
-		 * @param hold the hold at this place
+		 * @param hold the hold of this entry
 		 * @return {@code false} if no local request may have the key, or the hold has
 		 * lost it
 		 */
-		boolean handOn(Hold hold);
+		boolean handOver(Hold hold);
 
 		/**
-		 * Gives up the place, since the hold has ended and the key is left to no local
+		 * Leaves the queue, since the hold has ended and the key is left to no local
 		 * request. Only the first call has an effect.
 		 */
 		void leave();
@@ -70,7 +70,7 @@ final class Hold implements Ownership.State {
 
 	private final Ownership ownership;
 
-	private final Place place;
+	private final Entry entry;
 
 	private final OptionalLong fencingToken;
 
@@ -85,9 +85,9 @@ final class Hold implements Ownership.State {
 	private volatile long sinceWall;
 
 	/**
-	 * Changed only by this hold's monitor.
+	 * How many handles it has, or is about to. Changed only by this hold's monitor.
 	 */
-	private volatile int entries = 1;
+	private volatile int depth = 1;
 
 	/**
 	 * How many of them are exclusive: none means that it is shared, also after the end.
@@ -116,12 +116,12 @@ final class Hold implements Ownership.State {
 
 	/**
 	 * Creates one that has not taken its key yet.
-	 * @param place its place in the local queue, which it gives up when it ends
+	 * @param entry its entry in the local queue, which it leaves when it ends
 	 */
-	Hold(Ownership ownership, Place place, HoldOptions options, OptionalLong fencingToken) {
+	Hold(Ownership ownership, Entry entry, HoldOptions options, OptionalLong fencingToken) {
 		this.options = options;
 		this.ownership = ownership;
-		this.place = place;
+		this.entry = entry;
 		this.fencingToken = fencingToken;
 		this.since = ownership.time().nanoTime();
 		this.sinceWall = ownership.time().wallNanos();
@@ -154,15 +154,15 @@ final class Hold implements Ownership.State {
 	 * Leaves the key to the next local request.
 	 * @return {@code false} if there is none that may have it, or it is lost
 	 */
-	boolean handOn() {
-		return this.place.handOn(this);
+	boolean handOver() {
+		return this.entry.handOver(this);
 	}
 
 	/**
-	 * Gives up its place in the local queue, since it has ended.
+	 * Leaves the local queue, since it has ended.
 	 */
-	void leavePlace() {
-		this.place.leave();
+	void leaveQueue() {
+		this.entry.leave();
 	}
 
 	boolean isHeld() {
@@ -207,7 +207,7 @@ final class Hold implements Ownership.State {
 	/**
 	 * For how long the key is to block others when it is released now; 0 to free it.
 	 */
-	long rest() {
+	long parkTime() {
 		long minimum = this.minHold - nanosHeld();
 		long expiry = this.expireOnClose ? this.ownership.leftOnServer() : 0;
 		return Math.max(0, Math.max(minimum, expiry));
@@ -226,9 +226,9 @@ final class Hold implements Ownership.State {
 	 */
 	synchronized boolean reenter(LockMode mode) {
 		boolean excludes = mode == LockMode.EXCLUSIVE;
-		boolean reentered = this.entries > 0 && !(excludes && isShared());
+		boolean reentered = this.depth > 0 && !(excludes && isShared());
 		if (reentered) {
-			this.entries++;
+			this.depth++;
 			this.exclusive += excludes ? 1 : 0;
 		}
 		return reentered;
@@ -257,7 +257,7 @@ final class Hold implements Ownership.State {
 	 * @return whether it was the last one
 	 */
 	synchronized boolean exit(LockMode mode) {
-		boolean last = undoEntry();
+		boolean last = exitUnopened();
 		if (!last && mode == LockMode.EXCLUSIVE) {
 			this.exclusive--;
 			this.downgraded = isShared();
@@ -266,13 +266,13 @@ final class Hold implements Ownership.State {
 	}
 
 	/**
-	 * Counts one entry less, for which no handle was opened. If it was exclusive, that
-	 * counts for ever: the hold may stay exclusive longer than it has to, never shorter.
+	 * Counts one handle less, which was never opened. If it was exclusive, that counts
+	 * for ever: the hold may stay exclusive longer than it has to, never shorter.
 	 * @return whether it was the last one
 	 */
-	synchronized boolean undoEntry() {
-		this.entries--;
-		return this.entries == 0;
+	synchronized boolean exitUnopened() {
+		this.depth--;
+		return this.depth == 0;
 	}
 
 	/**
@@ -289,7 +289,7 @@ final class Hold implements Ownership.State {
 	 * Whether the last handle is closed, so that it is about to be released.
 	 */
 	boolean isLeft() {
-		return this.entries == 0;
+		return this.depth == 0;
 	}
 
 	synchronized void attach(Attached opened) {

@@ -105,7 +105,7 @@ record HoldOptions(LockRequest request, Duration leaseTime) {
 	 * Whether its hold may be handed on inside this JVM, from another request and to
 	 * another, without the store's knowing.
 	 */
-	boolean handedOn() {
+	boolean mayBeHandedOver() {
 		return this.request.keys().size() == 1 && isAlone() && !fair() && !fenced();
 	}
 

@@ -22,9 +22,9 @@ import io.github.distributedlock.engine.Wait.Acquisition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acquires one key for one request, under one deadline, from its place in the local queue
- * on. It waits for its turn. It takes the key if the key was left to it; otherwise it
- * asks the store. If the key is busy, it asks again, and registers as a waiter in the
+ * Acquires one key for one request, under one deadline, from its entry into the local
+ * queue on. It waits for its turn. It takes the key if the key was left to it; otherwise
+ * it asks the store. If the key is busy, it asks again, and registers as a waiter in the
  * same step. Then it waits to be woken, and so on.
  *
  * <pre>
@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  *
  * Invariants: confined to one thread at a time. No command is sent after the deadline,
  * but for the first one of a request. Whenever a round begins, the engine is known to
- * serve the request: this is checked after the request has its place, and again after
+ * serve the request: this is checked after the request has its entry, and again after
  * every round and every wait. All attempts name the same owner, so that the next attempt
  * recognises one that was carried out but not answered. While an attempt is unanswered,
  * the request is unsettled. If it ends without a hold, what the store may have done is
@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * A request for a shared lock asks once out of turn, since readers do not exclude each
  * other, and queues up only if it has to wait. So does one with permits, unless it will
  * probably have to wait. A thread takes a key that was left to a request which has not
- * woken up yet, without a place.
+ * woken up yet, without an entry.
  */
 final class KeyAcquisition implements Acquisition {
 
@@ -80,9 +80,9 @@ final class KeyAcquisition implements Acquisition {
 	private final int era;
 
 	/**
-	 * Its place in the local queue, or beside it.
+	 * Its entry in the local queue, or beside it.
 	 */
-	private QueueNode node;
+	private QueueEntry entry;
 
 	/**
 	 * Whether it asks beside those that have their turn.
@@ -142,25 +142,26 @@ final class KeyAcquisition implements Acquisition {
 		this.era = era;
 		this.outOfTurn = options.isShared()
 				|| (options.permits() > 1 && !(wait.isAllowed() && engine.queue.isBusy(queueKey)));
-		Loan loan = (options.handedOn() && !wait.isAsync()) ? engine.queue.borrow(queueKey) : null;
+		Loan loan = (options.mayBeHandedOver() && !wait.isAsync()) ? engine.queue.borrow(queueKey) : null;
 		if (loan != null || this.outOfTurn) {
 			// Before the key is taken: nothing that may fail comes between that and its
 			// end.
-			this.node = QueueNode.beside(engine.queue, queueKey, wait);
+			this.entry = QueueEntry.beside(engine.queue, queueKey, wait);
 			this.ended = loan != null && borrow(loan);
 			if (this.ended || this.outOfTurn) {
 				return;
 			}
 		}
-		QueueNode entered = engine.queue.enter(queueKey, wait.isAllowed() && wait.mayAsk(), options.handedOn(), wait);
+		QueueEntry entered = engine.queue.enter(queueKey, wait.isAllowed() && wait.mayAttempt(),
+				options.mayBeHandedOver(), wait);
 		if (entered == null) {
-			this.node = QueueNode.beside(engine.queue, queueKey, wait);
+			this.entry = QueueEntry.beside(engine.queue, queueKey, wait);
 			requireNoFailure(engine.queue.failure(queueKey));
-			wait.busyHere(engine.queue.holder(queueKey));
+			wait.busyLocally(engine.queue.holder(queueKey));
 			this.ended = true;
 			return;
 		}
-		this.node = entered;
+		this.entry = entered;
 		if (options.fair()) {
 			engine.queue.joinTickets(entered);
 		}
@@ -200,14 +201,14 @@ final class KeyAcquisition implements Acquisition {
 		requireServed();
 		Awaited awaited = this.awaited;
 		if (awaited == null) {
-			return this.node.wasFirst() ? rounds() : queueUp();
+			return this.entry.wasFirst() ? rounds() : queueUp();
 		}
 		if (awaited == Awaited.TURN) {
 			return turn(signalled);
 		}
 		if (awaited == Awaited.WAKE_UP) {
 			if (signalled) {
-				this.node.queue().forgetWakeUps();
+				this.entry.queue().forgetWakeUps();
 				if (this.failure == null) {
 					polls().restart();
 				}
@@ -220,22 +221,22 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	@Override
-	public boolean mayAsk(boolean signalled) {
+	public boolean mayAttempt(boolean signalled) {
 		if (this.ended) {
 			return false;
 		}
 		if (this.awaited == null) {
-			return this.node.wasFirst();
+			return this.entry.wasFirst();
 		}
 		if (this.awaited == Awaited.TURN) {
-			return signalled && (isPatient() || !this.wait.isOver());
+			return signalled && (awaitsWithdrawal() || !this.wait.isOver());
 		}
-		return !this.wait.isOver() || (this.awaited == Awaited.BORROWER && this.wait.mayAsk());
+		return !this.wait.isOver() || (this.awaited == Awaited.BORROWER && this.wait.mayAttempt());
 	}
 
 	@Override
 	public Semaphore signal() {
-		return (this.awaited == Awaited.WAKE_UP) ? this.node.queue().wakeUps() : this.node.nudges();
+		return (this.awaited == Awaited.WAKE_UP) ? this.entry.queue().wakeUps() : this.entry.nudges();
 	}
 
 	@Override
@@ -244,7 +245,7 @@ final class KeyAcquisition implements Acquisition {
 		try {
 			if (failed && this.number > 0) {
 				// Whoever comes next takes back what was granted.
-				this.node.queue().gaveUp(this.claim.owner());
+				this.entry.queue().gaveUp(this.claim.owner());
 			}
 			if (failed && this.unsettled) {
 				this.engine.leases.sweeper().cleanUp(this.claim);
@@ -252,14 +253,14 @@ final class KeyAcquisition implements Acquisition {
 		}
 		finally {
 			if (this.options.fair()) {
-				this.engine.queue.leaveTickets(this.node);
+				this.engine.queue.leaveTickets(this.entry);
 			}
 			if (failed) {
-				this.engine.queue.abandon(this.node, this.engine.handOver::abandon);
+				this.engine.queue.abandon(this.entry, this.engine.handOver::abandon);
 			}
 			else if (!this.options.isAlone()) {
 				// The next one asks at once.
-				this.node.leave();
+				this.entry.leave();
 			}
 		}
 	}
@@ -272,21 +273,21 @@ final class KeyAcquisition implements Acquisition {
 	 * Waits for the turn in the local queue, until the time is over.
 	 */
 	private long queueUp() {
-		this.wait.busyHere(this.engine.queue.holder(this.node.queueKey));
+		this.wait.busyLocally(this.engine.queue.holder(this.entry.queueKey));
 		return awaitTurn();
 	}
 
 	private long awaitTurn() {
 		long left = this.wait.left();
-		return await(Awaited.TURN, isPatient() ? Math.max(left, LONGEST_WITHDRAWAL) : left);
+		return await(Awaited.TURN, awaitsWithdrawal() ? Math.max(left, LONGEST_WITHDRAWAL) : left);
 	}
 
 	/**
 	 * If there is only a withdrawal ahead, which takes one command, a request that has
 	 * asked for nothing yet lets it end: the lock may be free.
 	 */
-	private boolean isPatient() {
-		return this.node.followsWithdrawal && this.wait.mayBeLate();
+	private boolean awaitsWithdrawal() {
+		return this.entry.followsWithdrawal && this.wait.mayBeLate();
 	}
 
 	/**
@@ -294,22 +295,22 @@ final class KeyAcquisition implements Acquisition {
 	 * stop has given a nudge.
 	 */
 	private long turn(boolean nudged) throws InterruptedException {
-		if (nudged && !this.node.isCurrent()) {
+		if (nudged && !this.entry.isCurrent()) {
 			return awaitTurn();
 		}
 		boolean late = !nudged || this.wait.isOver();
 		if (!nudged) {
-			this.wait.busyHere(this.engine.queue.holder(this.node.queueKey));
+			this.wait.busyLocally(this.engine.queue.holder(this.entry.queueKey));
 		}
 		if (late) {
 			// If it is late, a second command of a store that fails is not waited for.
-			requireNoFailure(this.node.queue().failure);
+			requireNoFailure(this.entry.queue().failure);
 		}
-		if (!nudged && this.node.followsWithdrawal && !this.wait.isBusy()) {
-			throw Failures.notAsked(key(), "the store has not confirmed in " + Failures.text(this.wait.waited())
+		if (!nudged && this.entry.followsWithdrawal && !this.wait.isBusy()) {
+			throw Failures.notAttempted(key(), "the store has not confirmed in " + Failures.text(this.wait.waited())
 					+ " that the waiter before it has withdrawn", null);
 		}
-		if (!late || (nudged && isPatient())) {
+		if (!late || (nudged && awaitsWithdrawal())) {
 			return rounds();
 		}
 		return (this.polls != null || this.failure != null) ? busy() : ENDED;
@@ -321,7 +322,7 @@ final class KeyAcquisition implements Acquisition {
 	 */
 	private void requireNoFailure(@Nullable LockBackendException failure) {
 		if (failure != null) {
-			throw Failures.inAllThatTime(key(), this.wait.waited(), failure);
+			throw Failures.storeFailed(key(), this.wait.waited(), failure);
 		}
 	}
 
@@ -344,18 +345,18 @@ final class KeyAcquisition implements Acquisition {
 	 */
 	private long round() throws InterruptedException {
 		HandOver handOver = this.engine.handOver;
-		Ownership left = this.node.inherited();
+		Ownership left = this.entry.inherited();
 		while (left != null && handOver.leases().isStillOwned(left) && !this.wait.isOver()) {
-			Hold hold = handOver.take(left, this.node, this.options);
+			Hold hold = handOver.take(left, this.entry, this.options);
 			if (hold != null) {
 				return end(hold, true);
 			}
 			Moment sent = Moment.now(this.engine.time);
 			Claim claim = nextClaim(sent); // Before the key is taken, since it may fail.
 			if (handOver.takeToPass(left)) {
-				return ask(sent, claim, left);
+				return attempt(sent, claim, left);
 			}
-			this.node.reclaim();
+			this.entry.reclaim();
 			if (left.isHeld()) {
 				requireServed(); // A stop signals only to those that wait for it.
 				return await(Awaited.BORROWER, this.wait.left());
@@ -365,17 +366,17 @@ final class KeyAcquisition implements Acquisition {
 		if (granted != null) {
 			return end(granted, false);
 		}
-		return this.wait.mayAsk() ? ask() : pause();
+		return this.wait.mayAttempt() ? attempt() : pause();
 	}
 
-	private long ask() throws InterruptedException {
+	private long attempt() throws InterruptedException {
 		Moment sent = Moment.now(this.engine.time);
 		if (registers()) {
 			Claim claim = nextClaim(sent);
-			this.node.queue().registered = true;
-			return ask(sent, claim, null);
+			this.entry.queue().registered = true;
+			return attempt(sent, claim, null);
 		}
-		return ask(sent, this.claim, null);
+		return attempt(sent, this.claim, null);
 	}
 
 	/**
@@ -383,13 +384,13 @@ final class KeyAcquisition implements Acquisition {
 	 * @param left the key that is to be passed on; {@code null} if there is none
 	 * @throws LockBackendException if no other attempt would succeed
 	 */
-	private long ask(Moment sent, Claim claim, @Nullable Ownership left) throws InterruptedException {
+	private long attempt(Moment sent, Claim claim, @Nullable Ownership left) throws InterruptedException {
 		boolean unsettledBefore = this.unsettled;
 		this.unsettled = true; // Until the answer is read.
-		this.wait.asking();
+		this.wait.beginAttempt();
 		AcquireResult answer;
 		try {
-			answer = (left != null) ? pass(left, claim, sent) : this.node.queue().registered
+			answer = (left != null) ? pass(left, claim, sent) : this.entry.queue().registered
 					? this.engine.backend.acquireOrRegister(claim) : this.engine.backend.acquire(claim);
 		}
 		catch (RuntimeException ex) {
@@ -398,8 +399,8 @@ final class KeyAcquisition implements Acquisition {
 		}
 		this.unsettled = unsettledBefore;
 		this.failure = null;
-		this.node.queue().failure = null;
-		this.node.queue().settled(claim.replaced());
+		this.entry.queue().failure = null;
+		this.entry.queue().settled(claim.replaced());
 		this.wait.answered(answer);
 		if (answer.acquired()) {
 			Hold hold = begin(new Lease(sent, this.options.lease()), sent.nanos(), answer.fencingToken());
@@ -420,14 +421,14 @@ final class KeyAcquisition implements Acquisition {
 	 * request that will probably have to wait registers at once.
 	 */
 	private boolean registers() {
-		KeyQueue queue = this.node.queue();
+		KeyQueue queue = this.entry.queue();
 		return queue.registered || !queue.unwanted().isEmpty()
 				|| (!this.wait.isOver() && (this.wasBusy || this.unsettled || this.options.fair() || willHaveToWait()));
 	}
 
 	/**
 	 * Whether it will probably have to wait for the key. Out of turn it must not
-	 * register: the place of this JVM in the store is that of the current node.
+	 * register: the place of this JVM in the store is that of the current entry.
 	 */
 	private boolean willHaveToWait() {
 		return !this.outOfTurn && this.engine.queue.isContended(key()) && (isGranted() || this.options.permits() > 1);
@@ -448,14 +449,14 @@ final class KeyAcquisition implements Acquisition {
 			claim = claim.number(this.number).grantLease(this.engine.backend.grantLease());
 			this.grantable = new Lease(sent, claim.grantLease().toNanos());
 		}
-		Set<String> unwanted = this.node.queue().unwanted();
+		Set<String> unwanted = this.entry.queue().unwanted();
 		return unwanted.isEmpty() ? claim : claim.replacing(unwanted);
 	}
 
 	private AcquireResult pass(Ownership passing, Claim claim, Moment sent) {
 		// Also if the key is to rest and no place is kept: a request that counts as
 		// registered pauses before it asks again.
-		this.node.queue().registered = true;
+		this.entry.queue().registered = true;
 		boolean yields = this.engine.handOver.isSliceOver(passing, sent);
 		this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
 		boolean answered = false;
@@ -466,7 +467,7 @@ final class KeyAcquisition implements Acquisition {
 		}
 		finally {
 			if (!answered && claim.number() > 0) {
-				this.node.queue().gaveUp(passing.owner());
+				this.entry.queue().gaveUp(passing.owner());
 			}
 		}
 	}
@@ -474,7 +475,7 @@ final class KeyAcquisition implements Acquisition {
 	private void failed(LockBackendException failure, boolean unsettledBefore) throws InterruptedException {
 		this.failure = failure;
 		if (!Thread.currentThread().isInterrupted()) {
-			this.node.queue().failure = failure; // Else it is our failure alone.
+			this.entry.queue().failure = failure; // Else it is our failure alone.
 		}
 		if (failure.isNotCarriedOut()) {
 			this.unsettled = unsettledBefore;
@@ -511,7 +512,7 @@ final class KeyAcquisition implements Acquisition {
 	 * @return the hold, guarded, or {@code null} if the store is to be asked
 	 */
 	private @Nullable Hold accept() {
-		ReleaseNotification grant = this.node.queue().takeGrant();
+		ReleaseNotification grant = this.entry.queue().takeGrant();
 		Lease lease = this.grantable;
 		if (grant == null || lease == null || grant.number() != this.number
 				|| !this.claim.owner().equals(grant.owner())) {
@@ -545,7 +546,7 @@ final class KeyAcquisition implements Acquisition {
 		EngineTime time = this.engine.time;
 		Ownership ownership = new Ownership(this.claim, this.options, lease, begin,
 				this.sliceStart.isPresent() ? this.sliceStart.getAsLong() : time.nanoTime(), unsettledBefore, time);
-		if (ownership.isOver()) {
+		if (ownership.isExpired()) {
 			this.failure = LockBackendException
 				.of("Lock '" + LockException.printable(key()) + "' was granted, but the answer took"
 						+ " longer than the lease of " + Failures.text(this.options.lease()))
@@ -556,7 +557,7 @@ final class KeyAcquisition implements Acquisition {
 		}
 		takeFromOthers(ownership); // Before it is guarded: from then on a loss lets the
 									// next request in.
-		Hold hold = this.engine.handOver.begin(ownership, this.node, this.options, fencingToken);
+		Hold hold = this.engine.handOver.begin(ownership, this.entry, this.options, fencingToken);
 		this.engine.queue.acquired(key(), this.wasBusy);
 		this.unsettled = unsettledBefore;
 		return hold;
@@ -567,9 +568,9 @@ final class KeyAcquisition implements Acquisition {
 	 * granted it.
 	 */
 	private void takeFromOthers(Ownership ownership) {
-		Set<String> unwanted = this.node.acquired(ownership.owner());
+		Set<String> unwanted = this.entry.acquired(ownership.owner());
 		if (!unwanted.isEmpty()) { // Else nothing is made, not even an iterator.
-			unwanted.forEach((owner) -> this.engine.leases.sweeper().forget(this.node.queueKey.claim(owner)));
+			unwanted.forEach((owner) -> this.engine.leases.sweeper().forget(this.entry.queueKey.claim(owner)));
 		}
 	}
 
@@ -589,7 +590,7 @@ final class KeyAcquisition implements Acquisition {
 		finally {
 			if (this.holds == null) {
 				this.engine.handOver.undo(hold);
-				hold.leavePlace();
+				hold.leaveQueue();
 			}
 		}
 		return ENDED;
@@ -601,10 +602,10 @@ final class KeyAcquisition implements Acquisition {
 	private long busy() {
 		LockBackendException failure = this.failure;
 		if (failure != null) {
-			throw this.wait.isAllowed() ? Failures.inAllThatTime(key(), this.wait.waited(), failure) : failure;
+			throw this.wait.isAllowed() ? Failures.storeFailed(key(), this.wait.waited(), failure) : failure;
 		}
 		if (!this.wait.isBusy()) {
-			throw Failures.notAsked(key(), "the waitTime of " + Failures.text(this.wait.limit())
+			throw Failures.notAttempted(key(), "the waitTime of " + Failures.text(this.wait.limit())
 					+ " was over after the other keys of the request", "choose a longer waitTime");
 		}
 		return ENDED;
@@ -622,8 +623,8 @@ final class KeyAcquisition implements Acquisition {
 			if (this.failure != null) {
 				return await(Awaited.WAKE_UP, this.wait.untilRetry());
 			}
-			if (this.node.queue().registered) {
-				return await(Awaited.WAKE_UP, this.node.poller ? polls().pause(this.wait) : this.wait.left());
+			if (this.entry.queue().registered) {
+				return await(Awaited.WAKE_UP, this.entry.poller ? polls().pause(this.wait) : this.wait.left());
 			}
 		}
 		requireServed();
@@ -632,9 +633,9 @@ final class KeyAcquisition implements Acquisition {
 
 	private long enter() {
 		this.outOfTurn = false;
-		this.node = Objects.requireNonNull(this.engine.queue.enter(this.node.queueKey, true, false, this.wait));
+		this.entry = Objects.requireNonNull(this.engine.queue.enter(this.entry.queueKey, true, false, this.wait));
 		requireServed();
-		return this.node.wasFirst() ? NEXT_ROUND : queueUp();
+		return this.entry.wasFirst() ? NEXT_ROUND : queueUp();
 	}
 
 	private Polls polls() {
@@ -651,8 +652,8 @@ final class KeyAcquisition implements Acquisition {
 			Instance instance, Lifecycle lifecycle, EngineTime time) {
 
 		/**
-		 * Begins to acquire a key: takes a place in the local queue, or beside it. Does
-		 * not wait, and asks nothing of the store.
+		 * Begins to acquire a key: enters the local queue, or stands beside it. Does not
+		 * wait, and asks nothing of the store.
 		 * @param era when the request was made, and served
 		 */
 		KeyAcquisition begin(String key, HoldOptions options, Wait wait, String owner, int era) {

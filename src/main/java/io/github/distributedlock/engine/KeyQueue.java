@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * The requests of this JVM for one key, in the order of their arrival, and what the store
  * may have sent to them or granted without their knowing.
  * <p>
- * Invariants: the current node and the waiting nodes are guarded by the
+ * Invariants: the current entry and the waiting entries are guarded by the
  * {@link LocalQueue}'s step for the key; wake-ups and grants are guarded by this. An
  * owner to which the store has granted the key, or may yet, is the owner of the current
  * request, or is held, or is unwanted. So the next request or withdrawal names it. An
@@ -34,7 +34,7 @@ final class KeyQueue {
 	/**
 	 * Those behind the current one; {@code null} until there is one.
 	 */
-	private @Nullable Deque<QueueNode> waiting;
+	private @Nullable Deque<QueueEntry> waiting;
 
 	/**
 	 * Wake-ups from the store that no request has consumed yet; {@code null} until there
@@ -45,7 +45,7 @@ final class KeyQueue {
 	/**
 	 * How many of them are none of the store's. Guarded by this.
 	 */
-	private int recalls;
+	private int nudges;
 
 	/**
 	 * The owner that has the key, or had it last. Guarded by this.
@@ -66,7 +66,7 @@ final class KeyQueue {
 	/**
 	 * The request that asks the store or holds the lock. May be read by any thread.
 	 */
-	volatile QueueNode current;
+	volatile QueueEntry current;
 
 	/**
 	 * Whether requests wait behind the current one: one that comes just now may be
@@ -75,8 +75,8 @@ final class KeyQueue {
 	volatile boolean crowded;
 
 	/**
-	 * Whether the store may know this JVM as a waiter; the current node inherits that. To
-	 * be set before a registration is sent: it counts even if no answer comes.
+	 * Whether the store may know this JVM as a waiter; the current entry inherits that.
+	 * To be set before a registration is sent: it counts even if no answer comes.
 	 */
 	volatile boolean registered;
 
@@ -85,7 +85,7 @@ final class KeyQueue {
 	 */
 	volatile @Nullable LockBackendException failure;
 
-	KeyQueue(QueueNode first) {
+	KeyQueue(QueueEntry first) {
 		this.current = first;
 		first.join(this);
 	}
@@ -96,14 +96,14 @@ final class KeyQueue {
 	EngineSnapshot.Queue describe() {
 		boolean currentWaits = !this.current.withdrawal && this.current.owner == null;
 		Duration longest = currentWaits ? this.current.waited() : Duration.ZERO;
-		for (QueueNode node : waiting()) {
-			Duration waited = node.waited();
+		for (QueueEntry entry : waiting()) {
+			Duration waited = entry.waited();
 			longest = (waited.compareTo(longest) > 0) ? waited : longest;
 		}
 		return new EngineSnapshot.Queue(waiting().size() + (currentWaits ? 1 : 0), longest);
 	}
 
-	private Collection<QueueNode> waiting() {
+	private Collection<QueueEntry> waiting() {
 		return (this.waiting != null) ? this.waiting : List.of();
 	}
 
@@ -114,37 +114,37 @@ final class KeyQueue {
 		return this.current.withdrawal && waiting().isEmpty();
 	}
 
-	void add(QueueNode node) {
+	void add(QueueEntry entry) {
 		if (this.waiting == null) {
 			this.waiting = new ArrayDeque<>();
 		}
-		node.joinBehind(this);
-		this.waiting.add(node);
+		entry.joinBehind(this);
+		this.waiting.add(entry);
 		this.crowded = true;
 	}
 
 	/**
 	 * Lets a request go that waits, if it does.
 	 */
-	boolean remove(QueueNode node) {
-		return this.waiting != null && this.waiting.remove(node);
+	boolean remove(QueueEntry entry) {
+		return this.waiting != null && this.waiting.remove(entry);
 	}
 
 	/**
 	 * Puts a request in the place of a withdrawal that the store has not heard of.
 	 */
-	void takeOver(QueueNode node) {
-		node.join(this);
+	void takeOver(QueueEntry entry) {
+		entry.join(this);
 		this.registered = true;
-		this.current = node;
+		this.current = entry;
 	}
 
 	/**
-	 * Makes the next node the current one, or a withdrawal if the store may know of us.
+	 * Makes the next entry the current one, or a withdrawal if the store may know of us.
 	 * @return {@code false} if there is neither
 	 */
 	boolean next() {
-		QueueNode next = (this.waiting != null) ? this.waiting.poll() : null;
+		QueueEntry next = (this.waiting != null) ? this.waiting.poll() : null;
 		this.crowded = !waiting().isEmpty();
 		if (next != null) {
 			this.current = next;
@@ -153,7 +153,7 @@ final class KeyQueue {
 		}
 		boolean withdraws = this.registered || isWoken() || !unwanted().isEmpty();
 		if (withdraws) {
-			QueueNode withdrawal = this.current.withdrawal();
+			QueueEntry withdrawal = this.current.withdrawal();
 			withdrawal.join(this);
 			this.current = withdrawal;
 		}
@@ -161,11 +161,11 @@ final class KeyQueue {
 	}
 
 	/**
-	 * Makes the next node the current one, and leaves a key to it.
+	 * Makes the next entry the current one, and leaves a key to it.
 	 * @return {@code false} if there is none that may have it
 	 */
 	boolean handOver(Ownership ownership, BooleanSupplier vacated) {
-		QueueNode next = (this.waiting != null) ? this.waiting.peek() : null;
+		QueueEntry next = (this.waiting != null) ? this.waiting.peek() : null;
 		if (next == null || !next.inherits || !vacated.getAsBoolean()) {
 			return false;
 		}
@@ -176,15 +176,15 @@ final class KeyQueue {
 	/**
 	 * Lets every request here check whether the engine still serves it.
 	 */
-	void recall() {
+	void nudge() {
 		if (this.current.owner == null) {
 			synchronized (this) {
-				this.recalls++;
+				this.nudges++;
 			}
 			signal();
 		}
 		this.current.inheritanceChanged();
-		waiting().forEach(QueueNode::nudge);
+		waiting().forEach(QueueEntry::nudge);
 	}
 
 	void wake() {
@@ -209,14 +209,14 @@ final class KeyQueue {
 	}
 
 	private synchronized boolean isWoken() {
-		return this.wakeUps != null && this.wakeUps.availablePermits() > this.recalls;
+		return this.wakeUps != null && this.wakeUps.availablePermits() > this.nudges;
 	}
 
 	/**
 	 * Forgets the wake-ups that have come until now: one is as good as many.
 	 */
 	synchronized void forgetWakeUps() {
-		this.recalls = 0;
+		this.nudges = 0;
 		if (this.wakeUps != null) {
 			this.wakeUps.drainPermits();
 		}
@@ -227,7 +227,7 @@ final class KeyQueue {
 	 * @return {@code false} if it has to be released, since another owner has the key
 	 */
 	boolean granted(ReleaseNotification grant, String owner) {
-		// The node says first who has the key, and this only then.
+		// The entry says first who has the key, and this only then.
 		String holder = this.current.owner;
 		if (holder != null) {
 			return holder.equals(owner) || isHeld(owner);

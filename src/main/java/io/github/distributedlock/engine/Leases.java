@@ -140,8 +140,8 @@ final class Leases {
 	 * Whether the key is certainly ours still; declares it lost if its lease is over.
 	 */
 	boolean isStillOwned(Ownership ownership) {
-		if (ownership.isOwned() && ownership.isOver()) {
-			declare(ownership, ownership.overReason());
+		if (ownership.isOwned() && ownership.isExpired()) {
+			declare(ownership, ownership.expiryReason());
 		}
 		return ownership.isOwned();
 	}
@@ -156,9 +156,9 @@ final class Leases {
 		Hold last = ownership.hold();
 		if (last != null && last.isLost()) {
 			try {
-				last.leavePlace();
+				last.leaveQueue();
 			}
-			finally { // Also without a thread for what the place had to do.
+			finally { // Also without a thread for what leaving had to do.
 				report(last, reason, why(reason, ownership));
 			}
 			return;
@@ -184,8 +184,8 @@ final class Leases {
 			return;
 		}
 		Ownership ownership = last.ownership();
-		if (ownership.isOver()) {
-			report(last, ownership.overReason(), "its release took longer than what was left of its lease of "
+		if (ownership.isExpired()) {
+			report(last, ownership.expiryReason(), "its release took longer than what was left of its lease of "
 					+ Failures.text(ownership.lease().nanos()));
 		}
 		else {
@@ -217,8 +217,7 @@ final class Leases {
 			return;
 		}
 		this.losses.merge(reason, 1L, Long::sum);
-		this.events
-			.publishElsewhere(new LockEvent.Lost(hold.options().request(), hold.key(), hold.owner(), reason, held));
+		this.events.publishAsync(new LockEvent.Lost(hold.options().request(), hold.key(), hold.owner(), reason, held));
 		warn(ownership, "was lost after " + Failures.text(held), reason, why);
 	}
 
@@ -314,7 +313,7 @@ final class Leases {
 			return null;
 		}
 		try {
-			List<Boolean> answers = Failures.askEach("renew", renewals.get(0).key(), renewals.size(),
+			List<Boolean> answers = Failures.callEach("renew", renewals.get(0).key(), renewals.size(),
 					() -> this.backend.renew(renewals));
 			for (int i = 0; i < renewals.size(); i++) {
 				answered(owned.get(i), answers.get(i), sent, renewals.get(i).lease());
@@ -343,7 +342,7 @@ final class Leases {
 			ownership.plan().renewed(sent.nanos(), lease.toNanos());
 			if (isLate) {
 				this.late.increment();
-				this.events.publishElsewhere(new LockEvent.RenewedLate(ownership.request(), ownership.key(),
+				this.events.publishAsync(new LockEvent.RenewedLate(ownership.request(), ownership.key(),
 						ownership.owner(), Duration.ofNanos(left)));
 			}
 		}
@@ -398,7 +397,7 @@ final class Leases {
 		}
 		try {
 			List<Renewal> renewal = List.of(renewal(ownership, asked));
-			if (!Failures.askEach("extend", hold.key(), 1, () -> this.backend.renew(renewal)).get(0)) {
+			if (!Failures.callEach("extend", hold.key(), 1, () -> this.backend.renew(renewal)).get(0)) {
 				declare(ownership, Reason.TAKEN);
 				return false;
 			}

@@ -38,7 +38,7 @@ final class Lifecycle {
 	/**
 	 * The era of a request that was made inside a lock, to go on elsewhere.
 	 */
-	private static final int ALL_BUT_THE_LAST = -1;
+	private static final int UNTIL_CLOSED = -1;
 
 	private final Set<Wait> calls = ConcurrentHashMap.newKeySet();
 
@@ -177,7 +177,7 @@ final class Lifecycle {
 	int requireServed(String key, boolean elsewhere) {
 		int now = this.era;
 		requireServed(now, key);
-		return (elsewhere && this.insideLock.getAsBoolean()) ? ALL_BUT_THE_LAST : now;
+		return (elsewhere && this.insideLock.getAsBoolean()) ? UNTIL_CLOSED : now;
 	}
 
 	/**
@@ -186,7 +186,7 @@ final class Lifecycle {
 	void requireServed(int since, String key) {
 		int now = this.era;
 		boolean served = (now == since && isOpen(now))
-				|| (now != CLOSED && (since == ALL_BUT_THE_LAST || this.insideLock.getAsBoolean()));
+				|| (now != CLOSED && (since == UNTIL_CLOSED || this.insideLock.getAsBoolean()));
 		if (!served) {
 			throw LockBackendException
 				.of("Lock '" + LockException.printable(key) + "' cannot be acquired: the lock engine is stopped"

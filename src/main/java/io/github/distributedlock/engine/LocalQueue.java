@@ -31,11 +31,11 @@ import org.jspecify.annotations.Nullable;
  *                                          is; or the queue vanishes
  * </pre>
  *
- * Invariants: a queue exists exactly while it has a current node. Nodes become current in
- * the order in which they entered. Registering and withdrawing are never under way at the
- * same time, since only the current node does either; a newcomer takes the place of a
- * withdrawal that has not begun, and the registration with it. A wake-up is kept for the
- * current node until it is consumed, or passed on by a withdrawal.
+ * Invariants: a queue exists exactly while it has a current entry. Entries become current
+ * in the order in which they entered. Registering and withdrawing are never under way at
+ * the same time, since only the current entry does either; a newcomer takes the place of
+ * a withdrawal that has not begun, and the registration with it. A wake-up is kept for
+ * the current entry until it is consumed, or passed on by a withdrawal.
  * <p>
  * A key that was left to a request which has not woken up yet may be borrowed. Each fair
  * request for a key has a place of its own in the store, and the first one polls for all
@@ -51,7 +51,7 @@ final class LocalQueue {
 	/**
 	 * The fair requests for each key, of which the first one polls.
 	 */
-	private final Map<String, Set<QueueNode>> tickets = new ConcurrentHashMap<>();
+	private final Map<String, Set<QueueEntry>> tickets = new ConcurrentHashMap<>();
 
 	/**
 	 * Hashes of keys that had to be waited for when they were acquired last, as many as
@@ -59,87 +59,87 @@ final class LocalQueue {
 	 */
 	private final AtomicIntegerArray contended = new AtomicIntegerArray(1024);
 
-	private final BiConsumer<LocalQueue, QueueNode> withdrawals;
+	private final BiConsumer<LocalQueue, QueueEntry> withdrawals;
 
 	/**
 	 * Creates empty queues.
 	 * @param withdrawals is to tell the store that no local request waits, and then to
 	 * leave, also if it fails
 	 */
-	LocalQueue(BiConsumer<LocalQueue, QueueNode> withdrawals) {
+	LocalQueue(BiConsumer<LocalQueue, QueueEntry> withdrawals) {
 		this.withdrawals = withdrawals;
 	}
 
 	/**
-	 * Takes a place in a key's queue.
+	 * Enters the queue of a key.
 	 * @param mayWait whether to queue up if the key is held or queued for here
-	 * @param inherits whether the node before may leave the key to it
+	 * @param inherits whether the entry before may leave the key to it
 	 * @param wait the request's
-	 * @return the place, to be {@linkplain #leave left}, or {@code null} if it may not
+	 * @return the entry, to be {@linkplain #leave left}, or {@code null} if it may not
 	 * wait. One that may not wait takes over a withdrawal that has not begun, and lets
 	 * one end that has, which takes one command: the lock may be free.
 	 */
-	@Nullable QueueNode enter(QueueKey queueKey, boolean mayWait, boolean inherits, @Nullable Wait wait) {
-		QueueNode node = new QueueNode(this, queueKey, false, inherits, wait);
+	@Nullable QueueEntry enter(QueueKey queueKey, boolean mayWait, boolean inherits, @Nullable Wait wait) {
+		QueueEntry entry = new QueueEntry(this, queueKey, false, inherits, wait);
 		// Mostly alone, and then without what a step needs.
 		if (!this.queues.containsKey(queueKey)) {
-			if (this.queues.putIfAbsent(queueKey, new KeyQueue(node)) == null) {
-				return node;
+			if (this.queues.putIfAbsent(queueKey, new KeyQueue(entry)) == null) {
+				return entry;
 			}
-			node = new QueueNode(this, queueKey, false, inherits, wait);
+			entry = new QueueEntry(this, queueKey, false, inherits, wait);
 		}
-		return enter(node, mayWait) ? node : null;
+		return enter(entry, mayWait) ? entry : null;
 	}
 
-	private boolean enter(QueueNode node, boolean mayWait) {
-		this.queues.compute(node.queueKey, (same, queue) -> {
+	private boolean enter(QueueEntry entry, boolean mayWait) {
+		this.queues.compute(entry.queueKey, (same, queue) -> {
 			if (queue == null) {
-				return new KeyQueue(node);
+				return new KeyQueue(entry);
 			}
 			boolean nobodyElse = queue.isWithdrawalAlone();
 			if (nobodyElse && queue.current.begin()) {
-				queue.takeOver(node);
+				queue.takeOver(entry);
 			}
 			else if (mayWait || nobodyElse) {
-				node.followsWithdrawal = nobodyElse;
-				queue.add(node);
+				entry.followsWithdrawal = nobodyElse;
+				queue.add(entry);
 			}
 			return queue;
 		});
-		return node.hasJoined();
+		return entry.hasJoined();
 	}
 
 	/**
-	 * Gives up a place. Only the first call has an effect.
+	 * Leaves a queue. Only the first call has an effect.
 	 */
-	void leave(QueueNode node) {
-		startWithdrawal(this.queues.computeIfPresent(node.queueKey, node));
+	void leave(QueueEntry entry) {
+		startWithdrawal(this.queues.computeIfPresent(entry.queueKey, entry));
 	}
 
 	/**
-	 * Gives up the place of a hold, and leaves the key to the next one.
+	 * Removes the entry of a hold, and leaves the key to the next one.
 	 * @return {@code false} if there is none that may have it, or the hold has lost it
 	 */
-	boolean handOver(QueueNode node, Hold hold) {
-		return node.queue().crowded && handOver(node, hold.ownership(), () -> hold.ownership().vacate(hold));
+	boolean handOver(QueueEntry entry, Hold hold) {
+		return entry.queue().crowded && handOver(entry, hold.ownership(), () -> hold.ownership().vacate(hold));
 	}
 
-	private boolean handOver(QueueNode node, Ownership ownership, BooleanSupplier vacated) {
-		return step(node.queueKey, (queue) -> queue.current == node && queue.handOver(ownership, vacated));
+	private boolean handOver(QueueEntry entry, Ownership ownership, BooleanSupplier vacated) {
+		return step(entry.queueKey, (queue) -> queue.current == entry && queue.handOver(ownership, vacated));
 	}
 
 	/**
-	 * Gives up a place that nothing has come of. A key that was left to it is left to the
+	 * Removes an entry that nothing has come of. A key that was left to it is left to the
 	 * next one, even if it is borrowed.
 	 * @param unwanted gets the key that was left to it, if there is no next one
 	 */
-	void abandon(QueueNode node, Consumer<Ownership> unwanted) {
+	void abandon(QueueEntry entry, Consumer<Ownership> unwanted) {
 		// It may still be left one until it is gone.
-		step(node.queueKey, (queue) -> queue.current != node && queue.remove(node));
-		Ownership left = node.inherited();
-		boolean handedOver = left != null && handOver(node, left, left::isOwned);
+		step(entry.queueKey, (queue) -> queue.current != entry && queue.remove(entry));
+		Ownership left = entry.inherited();
+		boolean handedOver = left != null && handOver(entry, left, left::isOwned);
 		try {
-			leave(node);
+			leave(entry);
 		}
 		finally {
 			if (left != null && !handedOver) {
@@ -194,11 +194,11 @@ final class LocalQueue {
 	/**
 	 * Joins the fair requests for a key, of which one polls.
 	 */
-	void joinTickets(QueueNode node) {
-		this.tickets.compute(node.key(), (key, present) -> {
-			Set<QueueNode> tickets = (present != null) ? present : new LinkedHashSet<>();
-			node.poller = tickets.isEmpty();
-			tickets.add(node);
+	void joinTickets(QueueEntry entry) {
+		this.tickets.compute(entry.key(), (key, present) -> {
+			Set<QueueEntry> tickets = (present != null) ? present : new LinkedHashSet<>();
+			entry.poller = tickets.isEmpty();
+			tickets.add(entry);
 			return tickets;
 		});
 	}
@@ -206,10 +206,10 @@ final class LocalQueue {
 	/**
 	 * Leaves them: it holds the lock, or has given up.
 	 */
-	void leaveTickets(QueueNode node) {
-		this.tickets.computeIfPresent(node.key(), (key, tickets) -> {
-			if (tickets.remove(node) && node.poller && !tickets.isEmpty()) {
-				QueueNode next = tickets.iterator().next();
+	void leaveTickets(QueueEntry entry) {
+		this.tickets.computeIfPresent(entry.key(), (key, tickets) -> {
+			if (tickets.remove(entry) && entry.poller && !tickets.isEmpty()) {
+				QueueEntry next = tickets.iterator().next();
 				next.poller = true;
 				next.queue().wake();
 			}
@@ -243,7 +243,7 @@ final class LocalQueue {
 		AtomicBoolean done = new AtomicBoolean();
 		startWithdrawal(this.queues.compute(queueKey, (same, present) -> {
 			KeyQueue queue = (present != null) ? present
-					: new KeyQueue(new QueueNode(this, queueKey, true, false, null));
+					: new KeyQueue(new QueueEntry(this, queueKey, true, false, null));
 			done.set(step.test(queue));
 			return queue;
 		}));
@@ -258,18 +258,18 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Lets every current node ask the store once more.
+	 * Lets every current entry ask the store once more.
 	 */
 	void wakeAll() {
 		this.queues.keySet().forEach(this::wakeIfWaiting);
 	}
 
 	/**
-	 * Lets every waiting request notice that the engine was stopped. A current node that
+	 * Lets every waiting request notice that the engine was stopped. A current entry that
 	 * is served all the same asks the store once more.
 	 */
-	void recallAll() {
-		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, KeyQueue::recall));
+	void nudgeAll() {
+		this.queues.keySet().forEach((queueKey) -> ifPresent(queueKey, KeyQueue::nudge));
 	}
 
 	/**
@@ -328,11 +328,11 @@ final class LocalQueue {
 	}
 
 	/**
-	 * Starts the withdrawal if the current node is one. Called outside the step for the
+	 * Starts the withdrawal if the current entry is one. Called outside the step for the
 	 * key, since the withdrawal makes a step of its own when it leaves.
 	 */
 	private void startWithdrawal(@Nullable KeyQueue queue) {
-		QueueNode current = (queue != null) ? queue.current : null;
+		QueueEntry current = (queue != null) ? queue.current : null;
 		if (current != null && current.withdrawal && current.takeTurn()) {
 			this.withdrawals.accept(this, current);
 		}
@@ -340,13 +340,13 @@ final class LocalQueue {
 
 	/**
 	 * A key that was left to the current request of a queue and is borrowed, since that
-	 * request has not woken up yet. The borrower has no place of its own: it gives the
+	 * request has not woken up yet. The borrower has no entry of its own: it gives the
 	 * key back to the request that is current then.
 	 */
-	record Loan(LocalQueue queues, QueueKey queueKey, Ownership ownership) implements Hold.Place {
+	record Loan(LocalQueue queues, QueueKey queueKey, Ownership ownership) implements Hold.Entry {
 
 		@Override
-		public boolean handOn(Hold borrower) {
+		public boolean handOver(Hold borrower) {
 			return this.queues.step(this.queueKey, (queue) -> {
 				boolean returned = queue.current.inherited() == this.ownership && this.ownership.vacate(borrower);
 				if (returned) {

@@ -72,7 +72,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		NodeTasks tasks = new NodeTasks(workers::background, time);
 		this.leases = new Leases(backend, settings.listeners, tasks, !settings.localSlice.isZero(), time, workers);
 		this.queue = new LocalQueue(new Withdrawals(backend, this.leases, tasks));
-		this.listening = backend.listen(this.instance.id(), new WakeUps(this.queue, this.leases, this.instance));
+		this.listening = backend.listen(this.instance.id(),
+				new NotificationRouter(this.queue, this.leases, this.instance));
 		HandOver handOver = new HandOver(backend, this.leases, time, settings.localSlice.toNanos());
 		Polls.Settings polls = new Polls.Settings(backend, this.listening, settings.shortestPoll, settings.longestPoll);
 		KeyAcquisition.Factory acquisitions = new KeyAcquisition.Factory(backend, polls, this.queue, handOver,
@@ -168,7 +169,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 		if (!this.backend.features().contains(LockFeature.INSPECTION)) {
 			return this.backend.inspect(checked); // Says so.
 		}
-		LockStatus status = Failures.ask("inspect", checked, () -> this.backend.inspect(checked));
+		LockStatus status = Failures.call("inspect", checked, () -> this.backend.inspect(checked));
 		return status.heldHere(status.holders()
 			.stream()
 			.anyMatch((holder) -> holder.state() == State.HELD && this.instance.hasMade(holder.owner())));
@@ -211,7 +212,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * @return the number of requests, each counted once however many keys it has
 	 */
 	public int requestsWaiting() {
-		return this.acquirer.asking();
+		return this.acquirer.requestsWaiting();
 	}
 
 	/**
@@ -243,7 +244,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	public CompletableFuture<Void> stop() {
 		CompletableFuture<Void> end = new CompletableFuture<>();
 		if (this.lifecycle.stop(end)) {
-			this.queue.recallAll();
+			this.queue.nudgeAll();
 		}
 		return end;
 	}
@@ -255,7 +256,7 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	@Override
 	public void close() {
 		if (this.lifecycle.close()) {
-			this.queue.recallAll();
+			this.queue.nudgeAll();
 			this.leases.end();
 			this.lifecycle.forget();
 			this.listening.close();

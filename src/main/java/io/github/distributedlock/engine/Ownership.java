@@ -398,14 +398,14 @@ final class Ownership {
 	/**
 	 * Whether the lease has run out, so that it must be given up for lost.
 	 */
-	boolean isOver() {
+	boolean isExpired() {
 		return this.lease.left(Moment.now(this.time)) <= 0;
 	}
 
 	/**
 	 * Why it is over, if the store did not say that the key was taken.
 	 */
-	Reason overReason() {
+	Reason expiryReason() {
 		if (!this.options.renewed() && !this.collecting) {
 			return Reason.LEASE_EXPIRED;
 		}

@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
  * @param undo undoes holds that no handle was opened for: leaves those that were
  * re-entered, and releases the others
  * @param handles what is held, innermost first
- * @param holderName how the holder is called in a message
+ * @param requester what a message calls the thread or chain that asks
  */
-record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHandle>> handles, String holderName) {
+record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHandle>> handles, String requester) {
 
 	/**
 	 * That of the thread that calls it.
@@ -40,7 +40,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	}
 
 	/**
-	 * Re-enters the keys if the holder has all of them. Asks nothing of the store and
+	 * Re-enters the keys if the requester has all of them. Asks nothing of the store and
 	 * waits for nothing.
 	 * @return a hold for each key, or {@code null} if one is not held
 	 * @throws LockUpgradeException if it shares a key that is to be exclusive
@@ -80,7 +80,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	}
 
 	/**
-	 * Re-enters one key, if the holder has it.
+	 * Re-enters one key, if the requester has it.
 	 * @return the hold, or {@code null} if it is not held
 	 */
 	@Nullable Hold reenter(String key, HoldOptions options) {
@@ -88,7 +88,7 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 	}
 
 	/**
-	 * The holder's innermost hold of a key that may be re-entered.
+	 * The requester's innermost hold of a key that may be re-entered.
 	 * @param enters whether to re-enter it
 	 */
 	private @Nullable Hold find(String key, HoldOptions options, boolean enters) {
@@ -118,29 +118,29 @@ record Reentrancy(Leases leases, Consumer<List<Hold>> undo, Supplier<List<LockHa
 
 	private void requireHonoured(HoldOptions options, Hold outer) {
 		if (options.fenced() && outer.fencingToken().isEmpty()) {
-			throw new IllegalArgumentException("Lock '" + LockException.printable(outer.key())
-					+ "' was requested as fenced, but " + this.holderName
-					+ " holds it without a fencing token already. Request the outer lock as fenced, too");
+			throw new IllegalArgumentException(
+					"Lock '" + LockException.printable(outer.key()) + "' was requested as fenced, but " + this.requester
+							+ " holds it without a fencing token already. Request the outer lock as fenced, too");
 		}
 		String requested = (options.permits() > 1) ? "with permits " + options.permits() : "as " + options.mode();
 		if (outer.isShared() && !options.isShared()) {
 			throw new LockUpgradeException(
 					"Lock '" + LockException.printable(outer.key()) + "' was requested " + requested + ", but "
-							+ this.holderName + " holds it as SHARED already, and would wait for itself",
+							+ this.requester + " holds it as SHARED already, and would wait for itself",
 					"request the outer lock as EXCLUSIVE, or release it first", List.of(outer.key()));
 		}
 		int permits = outer.options().permits();
 		if (permits > (options.isShared() ? 1 : options.permits())) {
 			throw new LockUpgradeException(
 					"Lock '" + LockException.printable(outer.key()) + "' was requested " + requested + ", but "
-							+ this.holderName + " holds it with permits " + permits + " already, beside others",
+							+ this.requester + " holds it with permits " + permits + " already, beside others",
 					"request the outer lock in the same way, or release it first", List.of(outer.key()));
 		}
 		long left = outer.longest();
 		if (options.minHold() > left) {
 			throw new IllegalArgumentException("Lock '" + LockException.printable(outer.key())
 					+ "' was requested with a minHoldTime of " + Failures.text(options.minHold()) + ", but "
-					+ this.holderName + " holds it already, with a "
+					+ this.requester + " holds it already, with a "
 					+ (outer.options().renewed() ? "maxHoldTime" : "leaseTime") + " that ends in " + Failures.text(left)
 					+ ". Request the outer lock with a longer one, or release it first");
 		}

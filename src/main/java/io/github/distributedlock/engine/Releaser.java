@@ -31,12 +31,12 @@ import org.slf4j.LoggerFactory;
  * released. Safe for use by many threads.
  * <p>
  * Invariants: a hold is released by the thread that changes the state of its
- * {@link Ownership}; it leaves its place in the local queue after the store has answered
- * or failed, and only then do listeners hear of it. A hold is shared here before the
- * store is asked to downgrade its key: so it does not matter whether that is carried out,
- * and when, since it changes only a key that its owner has. Each future completes, and on
- * none of the engine's threads as long as there are others: when all its holds have ended
- * or were left to the sweeper, or with the engine, after which their leases run out.
+ * {@link Ownership}; it leaves the local queue after the store has answered or failed,
+ * and only then do listeners hear of it. A hold is shared here before the store is asked
+ * to downgrade its key: so it does not matter whether that is carried out, and when,
+ * since it changes only a key that its owner has. Each future completes, and on none of
+ * the engine's threads as long as there are others: when all its holds have ended or were
+ * left to the sweeper, or with the engine, after which their leases run out.
  */
 final class Releaser {
 
@@ -90,7 +90,7 @@ final class Releaser {
 	 * entered.
 	 */
 	void undo(List<Hold> holds) {
-		new Closing(false, true).end(holds.stream().filter(Hold::undoEntry).toList());
+		new Closing(false, true).end(holds.stream().filter(Hold::exitUnopened).toList());
 	}
 
 	/**
@@ -134,7 +134,7 @@ final class Releaser {
 	 * Undoes holds in the background.
 	 */
 	void undoAsync(List<Hold> holds) {
-		eachNode(holds.stream().filter(Hold::undoEntry).toList(), (some) -> new Closing(false, false).end(some));
+		eachNode(holds.stream().filter(Hold::exitUnopened).toList(), (some) -> new Closing(false, false).end(some));
 	}
 
 	private void eachNode(List<Hold> holds, Consumer<List<Hold>> step) {
@@ -192,17 +192,18 @@ final class Releaser {
 	 * Releases a key in the store.
 	 * @param rest for how much longer it is to block others, in nanoseconds, or 0
 	 */
-	static boolean release(LockBackend store, String key, String owner, long rest) {
+	static boolean release(LockBackend store, String key, String owner, long parkTime) {
 		// Rounded up, as stores count in milliseconds.
-		return (rest > 0) ? store.leaveToExpire(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(rest) + 1))
+		return (parkTime > 0)
+				? store.leaveToExpire(key, owner, Duration.ofMillis(TimeUnit.NANOSECONDS.toMillis(parkTime) + 1))
 				: store.release(key, owner);
 	}
 
 	private boolean downgrade(Hold hold) {
 		try {
 			// One that is to block others after the end stays exclusive.
-			if (hold.rest() == 0 && this.leases.isStillHeld(hold)
-					&& !Failures.ask("downgrade", hold.key(), () -> this.store.downgrade(hold.key(), hold.owner()))) {
+			if (hold.parkTime() == 0 && this.leases.isStillHeld(hold)
+					&& !Failures.call("downgrade", hold.key(), () -> this.store.downgrade(hold.key(), hold.owner()))) {
 				this.leases.declare(hold.ownership(), Reason.TAKEN);
 			}
 		}
@@ -259,15 +260,15 @@ final class Releaser {
 			String owner = holds.get(0).owner();
 			Object node = node(holds.get(0));
 			return holds.stream()
-				.allMatch((hold) -> hold.owner().equals(owner) && rest(hold) == 0 && node(hold).equals(node));
+				.allMatch((hold) -> hold.owner().equals(owner) && parkTime(hold) == 0 && node(hold).equals(node));
 		}
 
 		private Object node(Hold hold) {
 			return NodeTasks.node(Releaser.this.store, hold.key());
 		}
 
-		private long rest(Hold hold) {
-			return this.used ? hold.rest() : 0;
+		private long parkTime(Hold hold) {
+			return this.used ? hold.parkTime() : 0;
 		}
 
 		/**
@@ -275,10 +276,10 @@ final class Releaser {
 		 * @return whether it was held until now, as far as is known
 		 */
 		private boolean end(Hold hold) {
-			long rest = rest(hold);
+			long parkTime = parkTime(hold);
 			boolean held = Releaser.this.leases.isStillHeld(hold);
-			if (held && rest == 0 && Releaser.this.handsOver && hold.options().handedOn() && !hold.isShared()
-					&& hold.handOn()) {
+			if (held && parkTime == 0 && Releaser.this.handsOver && hold.options().mayBeHandedOver() && !hold.isShared()
+					&& hold.handOver()) {
 				released(hold);
 				return true;
 			}
@@ -289,10 +290,10 @@ final class Releaser {
 			Boolean owned = null;
 			try {
 				Releaser.this.leases.watchdog().unguard(hold.ownership());
-				owned = ask(hold, rest);
+				owned = releaseInStore(hold, parkTime);
 			}
 			finally {
-				leave(hold, owned != null, rest);
+				leave(hold, owned != null, parkTime);
 			}
 			cleanUp(hold);
 			return report(hold, owned);
@@ -310,7 +311,7 @@ final class Releaser {
 				eachBackwards(holds, (hold) -> Releaser.this.leases.isStillHeld(hold)
 						&& hold.ownership().beginRelease(hold) && begun.add(hold));
 				begun.forEach((hold) -> Releaser.this.leases.watchdog().unguard(hold.ownership()));
-				owned = begun.isEmpty() ? List.of() : ask(begun);
+				owned = begun.isEmpty() ? List.of() : releaseInStore(begun);
 			}
 			finally {
 				boolean answered = owned != null;
@@ -328,14 +329,14 @@ final class Releaser {
 		 * Releases a key in the store.
 		 * @return whether its owner had it, {@code null} if that is left to the sweeper
 		 */
-		private @Nullable Boolean ask(Hold hold, long rest) {
+		private @Nullable Boolean releaseInStore(Hold hold, long parkTime) {
 			if (isSilent(hold)) {
 				return null;
 			}
 			// As Failures.ask does, but each release would make an object for that.
 			boolean interrupted = Thread.interrupted();
 			try {
-				return release(Releaser.this.store, hold.key(), hold.owner(), rest);
+				return release(Releaser.this.store, hold.key(), hold.owner(), parkTime);
 			}
 			catch (RuntimeException ex) {
 				failed(hold, ex);
@@ -352,13 +353,13 @@ final class Releaser {
 		 * Releases keys of one node in the store.
 		 * @return for each whether its owner had it, {@code null} as above
 		 */
-		private @Nullable List<Boolean> ask(List<Hold> holds) {
+		private @Nullable List<Boolean> releaseInStore(List<Hold> holds) {
 			Hold first = holds.get(0);
 			if (isSilent(first)) {
 				return null;
 			}
 			try {
-				return Failures.askEach("release", first.key(), holds.size(),
+				return Failures.callEach("release", first.key(), holds.size(),
 						() -> Releaser.this.store.releaseAll(holds.stream().map(Hold::key).toList(), first.owner()));
 			}
 			catch (RuntimeException ex) {
@@ -383,14 +384,14 @@ final class Releaser {
 			this.failures.put(node(hold), failure);
 		}
 
-		private boolean leave(Hold hold, boolean answered, long rest) {
+		private boolean leave(Hold hold, boolean answered, long parkTime) {
 			try {
 				if (!answered) {
-					Releaser.this.leases.sweeper().release(hold.ownership(), rest);
+					Releaser.this.leases.sweeper().release(hold.ownership(), parkTime);
 				}
 			}
 			finally {
-				hold.leavePlace(); // Or no other request of this JVM gets the key again.
+				hold.leaveQueue(); // Or no other request of this JVM gets the key again.
 			}
 			return answered;
 		}
@@ -421,7 +422,7 @@ final class Releaser {
 		}
 
 		private void released(Hold hold) {
-			if (this.used && Releaser.this.leases.events().areHeard()) {
+			if (this.used && Releaser.this.leases.events().areObserved()) {
 				publish(new LockEvent.Released(hold.options().request(), hold.key(), hold.owner(), hold.held()));
 			}
 		}
@@ -431,7 +432,7 @@ final class Releaser {
 				Releaser.this.leases.events().publish(event);
 			}
 			else {
-				Releaser.this.leases.events().publishElsewhere(event);
+				Releaser.this.leases.events().publishAsync(event);
 			}
 		}
 

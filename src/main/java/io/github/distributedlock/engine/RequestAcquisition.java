@@ -70,7 +70,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	 * signal; a wait writes the signal and then reads this. So no loss is missed while
 	 * waiting.
 	 */
-	private volatile boolean lossHeard;
+	private volatile boolean lossPending;
 
 	private volatile @Nullable Semaphore signal;
 
@@ -87,9 +87,9 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	}
 
 	/**
-	 * Begins to acquire the keys of a request. Takes the place in the local queue of an
-	 * only key, so that requests are served in the order in which they were made. Does
-	 * not wait, and asks nothing.
+	 * Begins to acquire the keys of a request. Enters the local queue of an only key, so
+	 * that requests are served in the order in which they were made. Does not wait, and
+	 * asks nothing.
 	 * @param reentrancy that of whatever asks
 	 */
 	static Acquisition begin(KeyAcquisition.Factory engine, Reentrancy reentrancy, List<String> keys,
@@ -116,7 +116,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 
 	@Override
 	public long advance(boolean signalled) throws InterruptedException {
-		if (hasGoneBack()) {
+		if (rollBackIfLost()) {
 			return NEXT_KEY;
 		}
 		if (isComplete()) {
@@ -136,12 +136,12 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			this.current = null;
 			current.end();
 		}
-		return (this.isBusy || (isComplete() && isHandedOut(this.engine.time().nanoTime()))) ? ENDED : NEXT_KEY;
+		return (this.isBusy || (isComplete() && tryHandOut(this.engine.time().nanoTime()))) ? ENDED : NEXT_KEY;
 	}
 
 	private long await(Semaphore signal, long pause) {
 		this.signal = signal;
-		return hasGoneBack() ? NEXT_KEY : pause;
+		return rollBackIfLost() ? NEXT_KEY : pause;
 	}
 
 	/**
@@ -149,7 +149,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	 */
 	@Override
 	public void lost() {
-		this.lossHeard = true;
+		this.lossPending = true;
 		Semaphore signal = this.signal;
 		if (signal != null) {
 			signal.release();
@@ -167,11 +167,11 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	 * on. Makes no attempt.
 	 * @throws LockLostException if one was lost that had been re-entered
 	 */
-	private boolean hasGoneBack() {
-		if (!this.lossHeard) {
+	private boolean rollBackIfLost() {
+		if (!this.lossPending) {
 			return false;
 		}
-		this.lossHeard = false;
+		this.lossPending = false;
 		int first = this.holds.size();
 		for (int i = first - 1; i >= 0; i--) {
 			Hold hold = this.holds.get(i);
@@ -236,7 +236,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		this.holds.add(hold);
 		hold.attach(this);
 		if (hold.isLost()) {
-			this.lossHeard = true;
+			this.lossPending = true;
 		}
 	}
 
@@ -248,7 +248,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 		LockBackendException failure = this.failure;
 		this.engine.lifecycle().requireServed(this.era, this.keys.get(0));
 		if (failure != null && this.wait.left() <= 0) {
-			throw Failures.inAllThatTime(this.keys.get(0), this.wait.waited(), failure);
+			throw Failures.storeFailed(this.keys.get(0), this.wait.waited(), failure);
 		}
 		this.failure = null;
 		List<Hold> own = own();
@@ -266,10 +266,10 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			return pause();
 		}
 		this.engine.lifecycle().requireServed(this.era, this.keys.get(0));
-		if (isHandedOut(since)) {
+		if (tryHandOut(since)) {
 			return ENDED;
 		}
-		if (!this.lossHeard && this.wait.left() <= 0) {
+		if (!this.lossPending && this.wait.left() <= 0) {
 			throw LockBackendException
 				.of("Lock " + LockException.printable(this.keys) + " was acquired, but the answers took longer than"
 						+ " half of the lease of " + Failures.text(this.options.lease()))
@@ -277,7 +277,7 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 				.retryable(true)
 				.build();
 		}
-		return this.lossHeard ? NEXT_KEY : pause();
+		return this.lossPending ? NEXT_KEY : pause();
 	}
 
 	private long pause() {
@@ -287,8 +287,8 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 	/**
 	 * Hands the keys out, unless one is lost, or they have to be renewed before.
 	 */
-	private boolean isHandedOut(long since) {
-		this.isHandedOut = areLeasesLongEnough() && areCollected(since);
+	private boolean tryHandOut(long since) {
+		this.isHandedOut = areLeasesLongEnough() && tryCollect(since);
 		return this.isHandedOut;
 	}
 
@@ -298,23 +298,23 @@ final class RequestAcquisition implements Acquisition, Hold.Attached {
 			.allMatch((hold) -> !isOwn(hold) || hold.lease().left(now) >= this.options.lease() / 2);
 	}
 
-	private boolean areCollected(long since) {
+	private boolean tryCollect(long since) {
 		// All are looked at first: what is lost once one is collected is told to users.
 		boolean collected = this.holds.stream().allMatch(this.engine.leases()::isStillHeld)
 				&& own().stream().allMatch((hold) -> hold.collected(since));
 		if (!collected) {
 			own().forEach(Hold::collect);
-			this.lossHeard = true;
+			this.lossPending = true;
 		}
 		return collected;
 	}
 
 	@Override
-	public boolean mayAsk(boolean signalled) {
+	public boolean mayAttempt(boolean signalled) {
 		if (this.current != null) {
-			return this.current.mayAsk(signalled);
+			return this.current.mayAttempt(signalled);
 		}
-		return isComplete() || (!this.isBusy && this.wait.mayAsk());
+		return isComplete() || (!this.isBusy && this.wait.mayAttempt());
 	}
 
 	@Override

@@ -67,11 +67,11 @@ final class Sweeper {
 	 * Releases a key, until the store answers or its lease has run out there.
 	 * @param rest for how much longer it is to block others, or 0
 	 */
-	void release(Ownership ownership, long rest) {
+	void release(Ownership ownership, long parkTime) {
 		String key = ownership.key();
 		String owner = ownership.owner();
-		long restEnd = this.time.nanoTime() + rest;
-		Task task = new Task(key, owner, (now) -> Releaser.release(this.store, key, owner, restEnd - now), 0);
+		long parkEnd = this.time.nanoTime() + parkTime;
+		Task task = new Task(key, owner, (now) -> Releaser.release(this.store, key, owner, parkEnd - now), 0);
 		task.end = this.time.nanoTime() + ownership.leftOnServer();
 		add(task);
 	}

@@ -37,7 +37,7 @@ final class Wait {
 
 	private boolean interrupted;
 
-	private boolean asked;
+	private boolean attempted;
 
 	private boolean busy;
 
@@ -81,7 +81,7 @@ final class Wait {
 	 * Whether another command may start. The first one may, however late it is, so that
 	 * no answer is given about a lock that was not asked for.
 	 */
-	boolean mayAsk() {
+	boolean mayAttempt() {
 		return mayBeLate() || !isOver();
 	}
 
@@ -89,14 +89,14 @@ final class Wait {
 	 * Whether the next command may start when the time is over.
 	 */
 	boolean mayBeLate() {
-		return !isAllowed() || !this.asked;
+		return !isAllowed() || !this.attempted;
 	}
 
 	/**
 	 * To be called before a command is sent.
 	 */
-	void asking() {
-		this.asked = true;
+	void beginAttempt() {
+		this.attempted = true;
 	}
 
 	/**
@@ -181,7 +181,7 @@ final class Wait {
 	/**
 	 * No thread waits, but a driver sees to the request.
 	 */
-	void drivenBy(AsyncDriver driver) {
+	void setDriver(AsyncDriver driver) {
 		this.driver = driver;
 	}
 
@@ -231,7 +231,7 @@ final class Wait {
 	/**
 	 * The key is held or queued for in this JVM.
 	 */
-	void busyHere(@Nullable String owner) {
+	void busyLocally(@Nullable String owner) {
 		if (owner != null) {
 			heldBy(Holder.owner(owner));
 		}
@@ -250,7 +250,7 @@ final class Wait {
 	 * The request is about to ask, as an observer may want to know. What that throws
 	 * harms no request: what was acquired has no handle yet.
 	 */
-	void observedBy(@Nullable WaitObserver observer, LockRequest request) {
+	void beginObservation(@Nullable WaitObserver observer, LockRequest request) {
 		if (observer == null) {
 			return;
 		}
@@ -335,7 +335,7 @@ final class Wait {
 		 * comes before it advances.
 		 * @param signalled whether the signal is there that it waits for
 		 */
-		boolean mayAsk(boolean signalled);
+		boolean mayAttempt(boolean signalled);
 
 		/**
 		 * What it waits for.

@@ -34,7 +34,7 @@ final class Watchdog {
 	/**
 	 * A suspended machine is noticed so soon after it is resumed.
 	 */
-	private static final long LONGEST_NAP = TimeUnit.SECONDS.toNanos(1);
+	private static final long LONGEST_DELAY = TimeUnit.SECONDS.toNanos(1);
 
 	private final Set<Ownership> guarded = ConcurrentHashMap.newKeySet();
 
@@ -130,7 +130,7 @@ final class Watchdog {
 	private void setAlarm(long delay) {
 		this.mutex.lock();
 		try {
-			long at = this.time.nanoTime() + Math.max(0, Math.min(delay, LONGEST_NAP));
+			long at = this.time.nanoTime() + Math.max(0, Math.min(delay, LONGEST_DELAY));
 			if (this.cancelAlarm != null) {
 				if (at - this.alarmAt >= 0) {
 					return;
@@ -148,18 +148,18 @@ final class Watchdog {
 	}
 
 	private void ring(long number) {
-		if (!takeDown(number)) {
+		if (!clearAlarm(number)) {
 			return;
 		}
 		Map<Object, List<Ownership>> due = new HashMap<>();
 		// Unless all goes well: it must not be the last.
-		long nap = LONGEST_NAP / 10;
+		long delay = LONGEST_DELAY / 10;
 		try {
-			nap = sortOut(due);
+			delay = collectDue(due);
 		}
 		finally {
 			if (!this.guarded.isEmpty()) {
-				setAlarm(nap);
+				setAlarm(delay);
 			}
 		}
 		due.forEach(this::renew);
@@ -169,7 +169,7 @@ final class Watchdog {
 	 * Takes note that an alarm has rung.
 	 * @return {@code false} if it was cancelled too late, so that another one is set
 	 */
-	private boolean takeDown(long number) {
+	private boolean clearAlarm(long number) {
 		this.mutex.lock();
 		try {
 			boolean valid = number == this.alarmNumber;
@@ -186,14 +186,14 @@ final class Watchdog {
 	 * due: that, and what is nearly due.
 	 * @return how long nothing else needs to be done
 	 */
-	private long sortOut(Map<Object, List<Ownership>> due) {
+	private long collectDue(Map<Object, List<Ownership>> due) {
 		Moment now = Moment.now(this.time);
-		long nap = LONGEST_NAP;
+		long delay = LONGEST_DELAY;
 		Set<Object> nodes = new HashSet<>();
 		for (Ownership ownership : this.guarded) {
 			Plan plan = ownership.plan();
-			if (plan.isOver(now)) {
-				this.leases.declare(ownership, ownership.overReason());
+			if (plan.isExpired(now)) {
+				this.leases.declare(ownership, ownership.expiryReason());
 			}
 			if (!ownership.isOwned()) {
 				this.guarded.remove(ownership);
@@ -207,10 +207,10 @@ final class Watchdog {
 					nodes.add(node);
 				}
 			}
-			nap = Math.min(nap, isDue ? ownership.lease().monotonicLeft(now) : plan.nanosToNextEvent(now));
+			delay = Math.min(delay, isDue ? ownership.lease().monotonicLeft(now) : plan.nanosToNextEvent(now));
 		}
 		due.keySet().retainAll(nodes);
-		return nap;
+		return delay;
 	}
 
 	private void renew(Object node, List<Ownership> due) {
@@ -330,7 +330,7 @@ final class Watchdog {
 		/**
 		 * A lease that can still be renewed and is only suspect is renewed first, to see.
 		 */
-		private boolean isOver(Moment now) {
+		private boolean isExpired(Moment now) {
 			Lease lease = this.ownership.lease();
 			return (isPlanned() ? lease.monotonicLeft(now) : lease.left(now)) <= 0;
 		}

@@ -14,43 +14,43 @@ import org.slf4j.LoggerFactory;
  * the store cannot be told, or no thread can be had for that, the registration and the
  * reservation run out by themselves, and what may have been granted is cleaned up.
  */
-record Withdrawals(LockBackend backend, Leases leases, NodeTasks tasks) implements BiConsumer<LocalQueue, QueueNode> {
+record Withdrawals(LockBackend backend, Leases leases, NodeTasks tasks) implements BiConsumer<LocalQueue, QueueEntry> {
 
 	private static final Logger logger = LoggerFactory.getLogger(Withdrawals.class);
 
 	@Override
-	public void accept(LocalQueue queue, QueueNode node) {
-		Failures.orUndo(() -> this.tasks.run(NodeTasks.node(this.backend, node.key()), () -> end(queue, node, true)),
-				() -> end(queue, node, false));
+	public void accept(LocalQueue queue, QueueEntry entry) {
+		Failures.orUndo(() -> this.tasks.run(NodeTasks.node(this.backend, entry.key()), () -> end(queue, entry, true)),
+				() -> end(queue, entry, false));
 	}
 
-	private void end(LocalQueue queue, QueueNode node, boolean hasThread) {
-		if (!node.begin()) {
+	private void end(LocalQueue queue, QueueEntry entry, boolean hasThread) {
+		if (!entry.begin()) {
 			return;
 		}
 		// One that is heard of from now on takes another withdrawal.
-		node.queue().takeGrant();
-		Set<String> unwanted = node.queue().unwanted();
+		entry.queue().takeGrant();
+		Set<String> unwanted = entry.queue().unwanted();
 		try {
-			if (!(hasThread && hasWithdrawn(node, unwanted))) {
-				unwanted.forEach((owner) -> this.leases.sweeper().forget(node.queueKey.claim(owner)));
+			if (!(hasThread && tryWithdraw(entry, unwanted))) {
+				unwanted.forEach((owner) -> this.leases.sweeper().forget(entry.queueKey.claim(owner)));
 			}
 		}
 		finally {
-			node.queue().withdrawn(unwanted);
-			queue.leave(node);
+			entry.queue().withdrawn(unwanted);
+			queue.leave(entry);
 		}
 	}
 
-	private boolean hasWithdrawn(QueueNode node, Set<String> unwanted) {
+	private boolean tryWithdraw(QueueEntry entry, Set<String> unwanted) {
 		try {
-			this.backend.withdraw(node.key(), node.queueKey.waiter(), unwanted);
-			node.queue().failure = null;
+			this.backend.withdraw(entry.key(), entry.queueKey.waiter(), unwanted);
+			entry.queue().failure = null;
 			return true;
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Could not withdraw from lock '{}'", LockException.printable(node.key()), ex);
-			node.queue().failure = Failures.asBackendException("withdraw", node.key(), ex);
+			logger.debug("Could not withdraw from lock '{}'", LockException.printable(entry.key()), ex);
+			entry.queue().failure = Failures.asBackendException("withdraw", entry.key(), ex);
 			return false;
 		}
 	}

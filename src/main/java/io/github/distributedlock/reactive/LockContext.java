@@ -61,7 +61,7 @@ public final class LockContext {
 	/**
 	 * Asks for a lock as part of a chain, which re-enters what it holds.
 	 */
-	static <T> T ask(ContextView context, Supplier<T> request) {
+	static <T> T acquire(ContextView context, Supplier<T> request) {
 		return CurrentLock.inChain(handles(context), request);
 	}
 

@@ -92,7 +92,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		Object answer;
 		try {
-			CompletableFuture<?> asked = LockContext.ask(this.context, this.invocation::acquire);
+			CompletableFuture<?> asked = LockContext.acquire(this.context, this.invocation::acquire);
 			this.request = asked;
 			if (!asked.isDone()) {
 				asked.whenComplete((found, failure) -> runInParallel(() -> answer(found, failure)));
@@ -136,7 +136,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			}
 		}
 		catch (Throwable ex) {
-			fallOut(ex);
+			failFromSource(ex);
 		}
 	}
 
@@ -201,7 +201,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 			code.run();
 		}
 		catch (Throwable ex) {
-			fallOut(ex);
+			failFromSource(ex);
 		}
 	}
 
@@ -216,7 +216,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 		}
 		catch (Throwable ex) {
 			Operators.onDiscard(value, this.context);
-			fallOut(ex);
+			failFromSource(ex);
 			return;
 		}
 		if (this.type.isMultiValue()) {
@@ -260,7 +260,7 @@ final class LockedSubscription implements CoreSubscriber<Object>, Subscription {
 	/**
 	 * What code of others has thrown ends the stream.
 	 */
-	private void fallOut(Throwable failure) {
+	private void failFromSource(Throwable failure) {
 		if (this.state.compareAndSet(State.RUNNING, State.RELEASING)) {
 			cancelUpstream(() -> end(failure));
 		}

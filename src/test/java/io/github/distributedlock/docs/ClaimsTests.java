@@ -45,7 +45,7 @@ class ClaimsTests {
 					waiting.md | five of them in general, at least 3 s | backend/LockBackend | return Duration.ofSeconds(3)
 					waiting.md | may take up to 5 s more | backend/redis/connection/Opening | FIRST = Duration.ofSeconds(5)
 					waiting.md | `distributed-lock.local-slice` (10 ms) | engine/LockEngineBuilder | localSlice = Duration.ofMillis(10)
-					waiting.md | up to 16 times | engine/QueueNode | MOST_LOANS = 16
+					waiting.md | up to 16 times | engine/QueueEntry | MOST_LOANS = 16
 					jdbc.md | Renewals of up to 200 locks | backend/LockBackend | return 200;
 					jdbc.md | the first waiter for 850 ms | backend/jdbc/JdbcLockBackend | LONGEST_POLL = Duration.ofMillis(750)
 					waiting.md | at most 10,000 keys | LockRequest | MOST_KEYS = 10_000
@@ -56,7 +56,7 @@ class ClaimsTests {
 					loss.md | renewed after a third of it at the latest | engine/Lease | this.nanos / 3
 					loss.md | batches of up to 200 locks | backend/LockBackend | return 200;
 					loss.md | The least `leaseTime`, and the least time of `extend`, is 100 ms | DurationRange | LEASE(100,
-					redis.md | idle for more than a second is sent a `PING` | backend/redis/connection/JedisLink | RESTED_NANOS = TimeUnit.SECONDS.toNanos(1)
+					redis.md | idle for more than a second is sent a `PING` | backend/redis/connection/JedisLink | CHECK_IDLE_NANOS = TimeUnit.SECONDS.toNanos(1)
 					redis.md | idle for a minute is not used again | backend/redis/connection/PooledLane | LONGEST_IDLE_NANOS = TimeUnit.MINUTES.toNanos(1)
 					redis.md | from all named Sentinels every 500 ms | backend/redis/connection/SentinelMaster | PAUSE = Duration.ofMillis(500)
 					redis.md | kept for 24 h | backend/redis/FencingCounter | TTL_MILLIS = Duration.ofDays(1)
@@ -68,8 +68,8 @@ class ClaimsTests {
 					faq.md | a fencing counter after 24 hours | backend/redis/FencingCounter | TTL_MILLIS = Duration.ofDays(1)
 					failover.md | a lease of 30 s and | engine/LockEngineBuilder | watchdogTimeout = Duration.ofSeconds(30)
 					failover.md | a command timeout of 1 s | backend/redis/RedisLockSettings | RedisLockSettings("lock", Duration.ofSeconds(1)
-					failover.md | given up after five command timeouts | backend/redis/connection/WakeSubscription | TIMEOUTS_OF_REST = 5
-					architecture.md | fails after 5 s in line | engine/AsyncDriver | LEAST_PATIENCE = TimeUnit.SECONDS.toNanos(5)
+					failover.md | given up after five command timeouts | backend/redis/connection/NotificationSubscription | TIMEOUTS_OF_REST = 5
+					architecture.md | fails after 5 s in line | engine/AsyncDriver | LEAST_LINE_TIME = TimeUnit.SECONDS.toNanos(5)
 					""")
 	void numbersAreThoseOfTheCode(String page, String words, String source, String constant) throws IOException {
 		Path document = page.equals("README.md") ? Documents.README : Documents.page(page);

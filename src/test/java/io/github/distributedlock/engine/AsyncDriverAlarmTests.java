@@ -81,7 +81,7 @@ class AsyncDriverAlarmTests {
 	void endsOnceThoughThereIsNoThreadForIt() {
 		this.driver.start(new Polling(), new Requester());
 		workAll();
-		this.standstill = this.driver::withdraw;
+		this.standstill = this.driver::cancel;
 		this.lacking = true;
 		this.signal.release();
 		this.driver.wake();
@@ -105,11 +105,11 @@ class AsyncDriverAlarmTests {
 
 			@Override
 			public long advance(boolean signalled) {
-				return mayAsk(signalled) ? super.advance(signalled) : ENDED;
+				return mayAttempt(signalled) ? super.advance(signalled) : ENDED;
 			}
 
 			@Override
-			public boolean mayAsk(boolean signalled) {
+			public boolean mayAttempt(boolean signalled) {
 				return AsyncDriverAlarmTests.this.time.nanoTime() < this.end;
 			}
 
@@ -186,7 +186,7 @@ class AsyncDriverAlarmTests {
 		}
 
 		@Override
-		public boolean mayAsk(boolean signalled) {
+		public boolean mayAttempt(boolean signalled) {
 			return true;
 		}
 

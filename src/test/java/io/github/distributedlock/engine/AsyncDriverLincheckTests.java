@@ -60,7 +60,7 @@ public class AsyncDriverLincheckTests {
 
 	@Operation
 	public void withdraw(@Param(gen = IntGen.class, conf = "1:2") int number) {
-		this.requests[number].driver.withdraw();
+		this.requests[number].driver.cancel();
 	}
 
 	/**
@@ -121,7 +121,7 @@ public class AsyncDriverLincheckTests {
 		private final AsyncDriver driver = new AsyncDriver(new ReleasedKeys(), AsyncDriverLincheckTests.this.tasks,
 				this.wait);
 
-		private final QueueNode node = AsyncDriverLincheckTests.this.queue.enter(K, true, false, this.wait);
+		private final QueueEntry node = AsyncDriverLincheckTests.this.queue.enter(K, true, false, this.wait);
 
 		private final AtomicInteger ends = new AtomicInteger();
 
@@ -169,7 +169,7 @@ public class AsyncDriverLincheckTests {
 		}
 
 		@Override
-		public boolean mayAsk(boolean signalled) {
+		public boolean mayAttempt(boolean signalled) {
 			return signalled || !this.begun;
 		}
 

@@ -21,7 +21,7 @@ class AsyncParkingTests extends EngineFixture {
 	private final AtomicReference<Runnable> whileItParks = new AtomicReference<>();
 
 	private final EngineTime parking = after(() -> {
-		boolean parks = isInside("AsyncDriver", "hasParked") && isInside("AsyncDriver", "hasLeft");
+		boolean parks = isInside("AsyncDriver", "trySuspend") && isInside("AsyncDriver", "tryLeave");
 		Runnable action = parks ? this.whileItParks.getAndSet(null) : null;
 		if (action != null) {
 			action.run();

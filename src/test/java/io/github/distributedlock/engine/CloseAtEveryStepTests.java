@@ -84,16 +84,16 @@ class CloseAtEveryStepTests {
 		private int steps;
 
 		/** Whether the request is under way, so that its steps count. */
-		private boolean asking;
+		private boolean requestsWaiting;
 
 		Run(int released, int heard, int closed, boolean workersAreLate) {
 			this.released = released;
 			this.heard = heard;
 			this.closed = closed;
 			this.workersAreLate = workersAreLate;
-			this.asking = true;
+			this.requestsWaiting = true;
 			this.handle = request();
-			this.asking = false;
+			this.requestsWaiting = false;
 		}
 
 		private Optional<LockHandle> request() {
@@ -130,7 +130,7 @@ class CloseAtEveryStepTests {
 		}
 
 		private void step() {
-			if (!this.asking) {
+			if (!this.requestsWaiting) {
 				return;
 			}
 			int step = this.steps++;

@@ -40,7 +40,7 @@ public class CollectedHoldLincheckTests {
 	private final Ownership ownership = new Ownership(OPTIONS.claim("k", "us", Waiter.exclusive("i")), OPTIONS,
 			new Lease(new Moment(0, 0), OPTIONS.lease()), 0, 0, false, this.time);
 
-	private final Hold hold = new Hold(this.ownership, new LonePlace(), OPTIONS, OptionalLong.empty());
+	private final Hold hold = new Hold(this.ownership, new LoneEntry(), OPTIONS, OptionalLong.empty());
 
 	private final AtomicInteger handedOut = new AtomicInteger();
 

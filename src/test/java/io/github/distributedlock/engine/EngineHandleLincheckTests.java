@@ -39,7 +39,7 @@ public class EngineHandleLincheckTests {
 
 	private final AtomicInteger losses = new AtomicInteger();
 
-	private final LonePlace place = new LonePlace();
+	private final LoneEntry place = new LoneEntry();
 
 	private final Queue<AtomicInteger> actions = new ConcurrentLinkedQueue<>();
 

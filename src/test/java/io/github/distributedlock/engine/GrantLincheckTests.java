@@ -41,7 +41,7 @@ public class GrantLincheckTests {
 
 	private final AtomicReference<Known> store = new AtomicReference<>(new Known(null, null));
 
-	private final QueueNode[] nodes = new QueueNode[4];
+	private final QueueEntry[] nodes = new QueueEntry[4];
 
 	private final String[] owners = new String[4];
 
@@ -112,7 +112,7 @@ public class GrantLincheckTests {
 	 */
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {
-		QueueNode node = this.nodes[thread];
+		QueueEntry node = this.nodes[thread];
 		if (node == null) {
 			return;
 		}
@@ -156,7 +156,7 @@ public class GrantLincheckTests {
 	}
 
 	private void ask(int thread) {
-		QueueNode node = this.nodes[thread];
+		QueueEntry node = this.nodes[thread];
 		String owner = this.owners[thread];
 		node.queue().registered = true;
 		Set<String> unwanted = node.queue().unwanted();
@@ -188,7 +188,7 @@ public class GrantLincheckTests {
 		return this.store.getAndUpdate(change);
 	}
 
-	private static boolean isWoken(QueueNode node) {
+	private static boolean isWoken(QueueEntry node) {
 		boolean woken = node.queue().wakeUps().tryAcquire();
 		if (woken) {
 			node.queue().forgetWakeUps();

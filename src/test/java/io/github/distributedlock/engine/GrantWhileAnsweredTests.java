@@ -19,7 +19,7 @@ class GrantWhileAnsweredTests {
 	private final LocalQueue queue = new LocalQueue((queue, node) -> {
 	});
 
-	private final QueueNode node = new QueueNode(this.queue, new QueueKey("k", US), false, false, null);
+	private final QueueEntry node = new QueueEntry(this.queue, new QueueKey("k", US), false, false, null);
 
 	private final KeyQueue requests = new KeyQueue(this.node);
 

@@ -67,7 +67,7 @@ public class HoldLincheckTests {
 	}
 
 	private Hold hold() {
-		return new Hold(this.ownership, new LonePlace(), OPTIONS, OptionalLong.empty());
+		return new Hold(this.ownership, new LoneEntry(), OPTIONS, OptionalLong.empty());
 	}
 
 	private static LockMode mode(boolean shared) {

@@ -25,7 +25,7 @@ public class LocalQueueLincheckTests {
 
 	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
 
-	private final QueueNode[] nodes = new QueueNode[4];
+	private final QueueEntry[] nodes = new QueueEntry[4];
 
 	private final boolean[] told = new boolean[4];
 
@@ -49,7 +49,7 @@ public class LocalQueueLincheckTests {
 
 	@Operation
 	public boolean isGranted(@Param(name = "thread") int thread) {
-		QueueNode node = this.nodes[thread];
+		QueueEntry node = this.nodes[thread];
 		if (node == null || this.told[thread] || !node.takeTurn()) {
 			return false;
 		}

@@ -17,14 +17,14 @@ class LocalQueueTests {
 
 	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
 
-	private final List<QueueNode> withdrawals = new ArrayList<>();
+	private final List<QueueEntry> withdrawals = new ArrayList<>();
 
 	private final LocalQueue queue = new LocalQueue((same, node) -> this.withdrawals.add(node));
 
 	@Test
 	void requestTakesOverAWithdrawalThatHasNotBegun() {
-		QueueNode withdrawal = withdrawal();
-		QueueNode node = this.queue.enter(K, false, false, null);
+		QueueEntry withdrawal = withdrawal();
+		QueueEntry node = this.queue.enter(K, false, false, null);
 		assertThat(node.takeTurn()).as("its turn at once").isTrue();
 		assertThat(node.queue().registered).as("the store still knows us").isTrue();
 		assertThat(withdrawal.begin()).as("withdraws all the same").isFalse();
@@ -34,9 +34,9 @@ class LocalQueueTests {
 
 	@Test
 	void requestWaitsForAWithdrawalThatHasBegun() {
-		QueueNode withdrawal = withdrawal();
+		QueueEntry withdrawal = withdrawal();
 		assertThat(withdrawal.begin()).isTrue();
-		QueueNode node = this.queue.enter(K, false, false, null);
+		QueueEntry node = this.queue.enter(K, false, false, null);
 		assertThat(node.takeTurn()).isFalse();
 		withdrawal.queue().withdrawn(Set.of());
 		this.queue.leave(withdrawal);
@@ -48,7 +48,7 @@ class LocalQueueTests {
 	void requestThatTakesOverAMessageForNobodyKnowsThatTheKeyMayBeReserved() {
 		this.queue.wake(K);
 		assertThat(this.withdrawals).hasSize(1);
-		QueueNode node = this.queue.enter(K, false, false, null);
+		QueueEntry node = this.queue.enter(K, false, false, null);
 		assertThat(node.queue().registered).isTrue();
 		this.queue.leave(node);
 		assertThat(this.withdrawals).as("passed on after it").hasSize(2);
@@ -61,8 +61,8 @@ class LocalQueueTests {
 		assertThat(this.queue.enter(K, false, false, null)).isNull();
 	}
 
-	private QueueNode withdrawal() {
-		QueueNode waiter = this.queue.enter(K, true, false, null);
+	private QueueEntry withdrawal() {
+		QueueEntry waiter = this.queue.enter(K, true, false, null);
 		waiter.queue().registered = true;
 		this.queue.leave(waiter);
 		assertThat(this.withdrawals).hasSize(1);

@@ -176,7 +176,7 @@ class WaitObserverTests extends EngineFixture {
 	}
 
 	private static boolean ends(Wait wait, WaitObserver observer, LockRequest request) {
-		wait.observedBy(observer, request);
+		wait.beginObservation(observer, request);
 		wait.end(true);
 		return wait.isObserved();
 	}

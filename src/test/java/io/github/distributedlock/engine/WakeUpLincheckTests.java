@@ -38,7 +38,7 @@ public class WakeUpLincheckTests {
 
 	private final AtomicBoolean talking = new AtomicBoolean();
 
-	private final QueueNode[] nodes = new QueueNode[4];
+	private final QueueEntry[] nodes = new QueueEntry[4];
 
 	private final boolean[] current = new boolean[4];
 
@@ -60,7 +60,7 @@ public class WakeUpLincheckTests {
 	 */
 	@Operation
 	public void request(@Param(name = "thread") int thread) {
-		QueueNode node = this.nodes[thread];
+		QueueEntry node = this.nodes[thread];
 		if (node == null) {
 			node = this.queue.enter(K, true, false, null);
 			this.nodes[thread] = node;
@@ -117,7 +117,7 @@ public class WakeUpLincheckTests {
 		Interleavings.require(this.queue.isEmpty(), "a queue is left over");
 	}
 
-	private void ask(QueueNode node) {
+	private void ask(QueueEntry node) {
 		node.queue().registered = true;
 		talk(() -> {
 			Known before = this.store
@@ -134,7 +134,7 @@ public class WakeUpLincheckTests {
 		this.talking.set(false);
 	}
 
-	private static boolean isWoken(QueueNode node) {
+	private static boolean isWoken(QueueEntry node) {
 		boolean woken = node.queue().wakeUps().tryAcquire();
 		if (woken) {
 			node.queue().forgetWakeUps();

@@ -5,8 +5,9 @@ import io.github.distributedlock.protocol.PlainCommands.Ending;
 import io.github.distributedlock.protocol.Request.Phase;
 
 /**
- * What happens beside the requests: in the background of each JVM ({@code WakeUps},
- * {@code Withdrawals}, {@code Sweeper}), in the network, and on the server.
+ * What happens beside the requests: in the background of each JVM
+ * ({@code NotificationRouter}, {@code Withdrawals}, {@code Sweeper}), in the network, and
+ * on the server.
  */
 final class BackgroundTransitions {
 
@@ -40,7 +41,7 @@ final class BackgroundTransitions {
 	}
 
 	/**
-	 * {@code WakeSubscription} and {@code LocalQueue.wake}.
+	 * {@code NotificationSubscription} and {@code LocalQueue.wake}.
 	 */
 	private void messages(Transitions<State> transitions, State state, int jvm) {
 		int count = state.messages().get(jvm);

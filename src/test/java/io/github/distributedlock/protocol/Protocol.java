@@ -13,13 +13,13 @@ import java.util.Set;
  * release.lua, also for a withdrawal                  Scripts.release, .withdraw
  * PlainSteps, WaitingList, FencingCounter             PlainCommands, Places
  * PlainSteps.renew                                    RenewalProtocol
- * LocalQueue, KeyQueue, QueueNode                     Jvm, Queue
+ * LocalQueue, KeyQueue, QueueEntry                    Jvm, Queue
  * KeyAcquisition                                      RequestTransitions.ask, .pause, .giveUp
  * Hold, Releaser, Leases, Watchdog                    RequestTransitions.granted, .holding
  * Ownership, HandOver                                 OwnedKey, RequestTransitions.inherit
  * Withdrawals                                         BackgroundTransitions.withdrawal
  * Sweeper                                             BackgroundTransitions.cleanUp
- * WakeSubscription, WakeUps                           BackgroundTransitions.messages
+ * NotificationSubscription, NotificationRouter        BackgroundTransitions.messages
  * </pre>
  *
  * A command is sent and carried out in one step, and its answer read in another; one that

@@ -86,7 +86,7 @@ final class Slot {
 	 * @param registers whether it waits otherwise
 	 */
 	boolean acquire(Claim claim, boolean registers) {
-		if (!lets(claim, registers)) {
+		if (!mayHave(claim, registers)) {
 			if (registers) {
 				this.waiters.put(claim.waiter(), claim);
 			}
@@ -116,7 +116,7 @@ final class Slot {
 	 * overtakes no waiter that came before, not even the waiter of its own instance if it
 	 * does not wait itself.
 	 */
-	private boolean lets(Claim claim, boolean waits) {
+	private boolean mayHave(Claim claim, boolean waits) {
 		if (claim.permits() > 1) {
 			Waiter first = oldest();
 			boolean isNext = first == null || (waits && first.equals(claim.waiter()));

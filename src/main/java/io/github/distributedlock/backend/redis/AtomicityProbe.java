@@ -17,7 +17,7 @@ import io.github.distributedlock.backend.redis.connection.Link;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.connection.RedisFailures;
 import io.github.distributedlock.backend.redis.connection.RedisRefusal;
-import io.github.distributedlock.backend.redis.connection.SignalLine.SignalConnection;
+import io.github.distributedlock.backend.redis.connection.SignalConnector.SignalConnection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -72,7 +72,7 @@ final class AtomicityProbe {
 				throw ex;
 			}
 			throw RedisFailures.nothingAllowed(
-					"the server has only some of the slots of a cluster: " + RedisFailures.lastWord(ex),
+					"the server has only some of the slots of a cluster: " + RedisFailures.deepestMessage(ex),
 					"set spring.data.redis.cluster.nodes instead of spring.data.redis.host");
 		}
 	}
@@ -80,9 +80,9 @@ final class AtomicityProbe {
 	private boolean works(Steps steps, int attempts) {
 		AtomicBoolean connected = new AtomicBoolean();
 		try {
-			ask((link) -> {
+			run((link) -> {
 				connected.set(true);
-				steps.tryOut(link, this.key);
+				steps.probe(link, this.key);
 				for (int i = 0; i < SLOTS && !this.connections.cluster(); i++) {
 					// Of a client of one server another node may have it.
 					Values.get(link, this.names.lock(this.key + i));
@@ -104,13 +104,14 @@ final class AtomicityProbe {
 					throw ex;
 				}
 				// Closed for that command, if it is not closed for any.
-				ask((link) -> Values.get(link, this.names.lock(this.key)));
+				run((link) -> Values.get(link, this.names.lock(this.key)));
 			}
 			if (!certain && attempts > 1) {
 				return works(steps, attempts - 1); // Once may be an accident.
 			}
 			// What some servers add to it is only what was sent.
-			String answer = answered ? RedisFailures.lastWord(ex).replaceFirst("(?s), with args beginning with.*", "")
+			String answer = answered
+					? RedisFailures.deepestMessage(ex).replaceFirst("(?s), with args beginning with.*", "")
 					: "no answer, but the connection was closed";
 			this.refused.computeIfAbsent(answer, (first) -> new ArrayList<>()).add(steps.description());
 			return false;
@@ -121,7 +122,7 @@ final class AtomicityProbe {
 		return this.settings.replicasToAck() > 0;
 	}
 
-	private <T> @Nullable T ask(Function<Link, @Nullable T> question) {
+	private <T> @Nullable T run(Function<Link, @Nullable T> question) {
 		try (SignalConnection connection = this.connections.signals().open()) {
 			return question.apply(connection.link());
 		}
@@ -133,7 +134,7 @@ final class AtomicityProbe {
 	String server() {
 		String info = "";
 		try {
-			byte[] reply = ask((link) -> link.bytes(Command.at(this.names.lock(this.key), Verb.INFO, "server")));
+			byte[] reply = run((link) -> link.bytes(Command.at(this.names.lock(this.key), Verb.INFO, "server")));
 			info = (reply != null) ? KeyNames.text(reply) : info;
 		}
 		catch (RuntimeException ex) {

@@ -52,7 +52,7 @@ final class AtomicitySelector {
 
 	private final Supplier<Steps> choosing;
 
-	private final AtomicInteger asked = new AtomicInteger();
+	private final AtomicInteger probes = new AtomicInteger();
 
 	private volatile @Nullable Steps chosen;
 
@@ -92,7 +92,7 @@ final class AtomicitySelector {
 	 */
 	Steps get() {
 		Steps chosen = this.chosen;
-		return (chosen != null) ? chosen : ask();
+		return (chosen != null) ? chosen : probe();
 	}
 
 	/**
@@ -161,10 +161,10 @@ final class AtomicitySelector {
 	}
 
 	private boolean areOthers(Steps refused) {
-		int before = this.asked.get();
+		int before = this.probes.get();
 		while (this.chosen == refused && !isInVain()) {
-			ask();
-			if (this.chosen == refused && this.asked.get() != before) {
+			probe();
+			if (this.chosen == refused && this.probes.get() != before) {
 				this.inVainAt = System.nanoTime();
 			}
 			// Else the server was asked before it refused, and has to be asked again.
@@ -176,7 +176,7 @@ final class AtomicitySelector {
 		return System.nanoTime() - this.inVainAt < PAUSE_NANOS;
 	}
 
-	private Steps ask() {
+	private Steps probe() {
 		RuntimeException nothing = this.nothing;
 		if (nothing != null && isInVain()) {
 			throw new UnsentException(nothing);
@@ -191,7 +191,7 @@ final class AtomicitySelector {
 	}
 
 	private Steps choose() {
-		this.asked.incrementAndGet();
+		this.probes.incrementAndGet();
 		AtomicityProbe probe = new AtomicityProbe(this.connections, this.settings);
 		Steps found = firstOf(probe);
 		this.nothing = null;

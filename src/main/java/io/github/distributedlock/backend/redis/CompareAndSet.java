@@ -63,7 +63,7 @@ interface CompareAndSet {
 	/**
 	 * Sends all that it sends, on a key that does not exist.
 	 */
-	default void tryOut(Link link, byte[] name) {
+	default void probe(Link link, byte[] name) {
 		String unused = "nothing has this value";
 		replace(link, name, unused, unused, 1);
 		replace(link, name, unused, null, 1);
@@ -189,7 +189,7 @@ interface CompareAndSet {
 		}
 
 		@Override
-		public void tryOut(Link link, byte[] name) {
+		public void probe(Link link, byte[] name) {
 			link.call(Command.of(Verb.WATCH, name));
 			link.call(Command.at(name, Verb.UNWATCH));
 			link.call(Command.of(Verb.WATCH, name));

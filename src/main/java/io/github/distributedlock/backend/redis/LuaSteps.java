@@ -88,7 +88,7 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
-	public void tryOut(Link link, String key) {
+	public void probe(Link link, String key) {
 		byte[] lock = this.names.lock(key);
 		Object[] all = { lock, this.names.waiters(key), this.names.liveness(key), this.names.fence(key) };
 		LuaScript trial = new LuaScript("trial");

@@ -90,7 +90,7 @@ class PlainSteps implements Steps {
 	// The comparison comes last, since a transaction does not say why it was aborted.
 	// Whatever becomes of it, no key exists afterwards.
 	@Override
-	public void tryOut(Link link, String key) {
+	public void probe(Link link, String key) {
 		for (byte[] name : List.of(this.names.lock(key), this.names.fence(key))) {
 			Values.setIfPresent(link, name, "", 1);
 			Values.get(link, name);
@@ -104,7 +104,7 @@ class PlainSteps implements Steps {
 		link.call(Command.of(Verb.PEXPIRE, waiters, 1));
 		Values.members(link, waiters, 0, 0);
 		link.call(Command.of(Verb.ZREM, waiters, ""));
-		this.compareAndSet.tryOut(link, this.names.lock(key));
+		this.compareAndSet.probe(link, this.names.lock(key));
 	}
 
 	@Override
@@ -123,7 +123,7 @@ class PlainSteps implements Steps {
 			long left = Values.timeToLive(link, this.names.lock(claim.key()));
 			return AcquireResult.busy(result.holder(), Values.left(left));
 		}
-		return afterwards(() -> {
+		return afterTake(() -> {
 			if (registers) {
 				this.waiters.remove(link, claim.key(), claim.waiter());
 			}
@@ -171,7 +171,7 @@ class PlainSteps implements Steps {
 
 	// A refusal of what comes after the lock was taken must not be taken for a refusal of
 	// the lock.
-	private static AcquireResult afterwards(Supplier<AcquireResult> rest) {
+	private static AcquireResult afterTake(Supplier<AcquireResult> rest) {
 		try {
 			return rest.get();
 		}
@@ -185,10 +185,10 @@ class PlainSteps implements Steps {
 		Steps.requireScripts(next.key(), next.features());
 		this.unanswered.forget(owner);
 		if (!yields && replace(link, this.names.lock(next.key()), owner, next.owner(), next.lease().toMillis())) {
-			return HandOverResult.of(true, afterwards(() -> token(link, next, System.nanoTime())));
+			return HandOverResult.of(true, afterTake(() -> token(link, next, System.nanoTime())));
 		}
 		boolean owned = release(link, next.key(), owner);
-		return HandOverResult.of(owned, afterwards(() -> acquire(link, next, registers)));
+		return HandOverResult.of(owned, afterTake(() -> acquire(link, next, registers)));
 	}
 
 	@Override
@@ -379,7 +379,7 @@ class PlainSteps implements Steps {
 			try {
 				if (!PlainSteps.this.compareAndSet.set(this.link, this.name, this.current, reservation,
 						WaitingList.RESERVATION_MILLIS)) {
-					return isSettled();
+					return recheck();
 				}
 			}
 			catch (RuntimeException ex) {
@@ -390,7 +390,7 @@ class PlainSteps implements Steps {
 				// takes none.
 				return free();
 			}
-			become(reservation);
+			setCurrent(reservation);
 			boolean woken = PlainSteps.this.waiters.remove(this.link, this.key, waiter)
 					&& PlainSteps.this.waiters.wake(this.link, this.key, waiter);
 			return woken || !atomic;
@@ -403,13 +403,13 @@ class PlainSteps implements Steps {
 				return true;
 			}
 			if (!PlainSteps.this.compareAndSet.replace(this.link, this.name, this.current, null, 0)) {
-				return isSettled();
+				return recheck();
 			}
-			become(null);
+			setCurrent(null);
 			return false;
 		}
 
-		private void become(@Nullable String next) {
+		private void setCurrent(@Nullable String next) {
 			this.owned |= this.current != null && this.current.equals(this.value);
 			this.current = next;
 		}
@@ -417,7 +417,7 @@ class PlainSteps implements Steps {
 		// The lock does not have the expected value. If its time was over, it is free.
 		// Otherwise another owner has it, or it is still ours but must not be changed so
 		// near to its end.
-		private boolean isSettled() {
+		private boolean recheck() {
 			String found = (this.current != null) ? Values.get(this.link, this.name) : "";
 			this.owned |= found != null && found.equals(this.value);
 			this.current = null;

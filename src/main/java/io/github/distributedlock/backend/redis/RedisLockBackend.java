@@ -32,7 +32,7 @@ import io.github.distributedlock.backend.redis.connection.OwnConnections;
 import io.github.distributedlock.backend.redis.connection.RedisFailures;
 import io.github.distributedlock.backend.redis.connection.RedisRefusal;
 import io.github.distributedlock.backend.redis.connection.Signals;
-import io.github.distributedlock.backend.redis.connection.WakeSubscriptions;
+import io.github.distributedlock.backend.redis.connection.NotificationSubscriptions;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,7 +64,7 @@ public final class RedisLockBackend implements LockBackend {
 
 	private final AtomicitySelector selector;
 
-	private final WakeSubscriptions subscriptions;
+	private final NotificationSubscriptions subscriptions;
 
 	/**
 	 * Creates a backend with the {@linkplain RedisLockSettings#defaults() defaults}.
@@ -97,7 +97,7 @@ public final class RedisLockBackend implements LockBackend {
 					+ " (distributed-lock.redis.replicas-to-ack) in a cluster: use 0");
 		}
 		this.selector = new AtomicitySelector(this.connections, settings);
-		this.subscriptions = new WakeSubscriptions(this.connections.signals(), this.names.channels(),
+		this.subscriptions = new NotificationSubscriptions(this.connections.signals(), this.names.channels(),
 				settings.signals(), settings.commandTimeout(), nanoTime);
 		this.connections.onSwitch(this.subscriptions::move);
 	}
@@ -232,13 +232,13 @@ public final class RedisLockBackend implements LockBackend {
 						+ count + " replicas acknowledged it within " + millis + " ms, so it was released")
 				.remedy("check the replicas and their lag, or ask fewer: distributed-lock.redis.replicas-to-ack")
 				.retryable(true)
-				.notCarriedOut(releases(link, steps, claim))
+				.notCarriedOut(tryRelease(link, steps, claim))
 				.build();
 		}
 		return result;
 	}
 
-	private static boolean releases(Link link, Steps steps, Claim claim) {
+	private static boolean tryRelease(Link link, Steps steps, Claim claim) {
 		try {
 			steps.release(link, claim.key(), claim.owner());
 			return true;

@@ -46,7 +46,7 @@ interface Steps {
 	 * server refuses anything.
 	 * @param key a key that is not in use
 	 */
-	void tryOut(Link link, String key);
+	void probe(Link link, String key);
 
 	/**
 	 * What to use instead for keys that are at two masters of a cluster, as it refuses

@@ -46,7 +46,7 @@ local function join(lock, value, claim)
 	local before = value and redis.call('ZSCORE', lock, member) or 0
 	redis.call('ZADD', lock, exact(math.max(before, millis() + claim.lease)), member)
 	if permits and claim.waitersTtl ~= '0' then
-		redis.call('ZREM', lock, placeOf(claim.waiter)) -- That was one place, and the owner has it now.
+		redis.call('ZREM', lock, reservedMember(claim.waiter)) -- The owner takes the place of it.
 	end
 	lastsForAll(lock)
 end
@@ -59,7 +59,7 @@ local function take(queue, value, claim)
 		return { 2 }
 	end
 	unregister(queue, claim.waiter)
-	if placeOf(claim.waiter) then
+	if reservedMember(claim.waiter) then
 		join(queue.lock, value, claim)
 	elseif value ~= claim.owner then
 		redis.call('SET', queue.lock, claim.owner, 'PX', claim.lease)
@@ -71,8 +71,8 @@ local function take(queue, value, claim)
 end
 
 -- Answers whether a writer waits.
-local function writerWaits(queue, speaker)
-	removeDead(queue, speaker)
+local function writerWaits(queue, caller)
+	removeDead(queue, caller)
 	local place = 0
 	local waiter = oldest(queue)
 	while waiter and isReader(waiter) do
@@ -89,13 +89,13 @@ local function mayRead(queue, value, claim)
 		return not value or value == 'reserved:' .. claim.waiter
 	end
 	return redis.call('ZSCORE', queue.lock, 'shared:' .. claim.owner)
-			or redis.call('ZSCORE', queue.lock, placeOf(claim.waiter))
+			or redis.call('ZSCORE', queue.lock, reservedMember(claim.waiter))
 			or not isOfPermits(value) and not writerWaits(queue, claim.waiter)
 end
 
 -- Answers whether a lock that several may have is kept for a claim that waits.
 local function keptFor(queue, claim)
-	return claim.waitersTtl ~= '0' and redis.call('ZSCORE', queue.lock, placeOf(claim.waiter) or '')
+	return claim.waitersTtl ~= '0' and redis.call('ZSCORE', queue.lock, reservedMember(claim.waiter) or '')
 end
 
 -- One of n permits passes no waiter that came before, not even one of its own instance if it does not wait itself.
@@ -131,14 +131,14 @@ local function mayTake(queue, value, claim)
 end
 
 -- As look does; but a lock that is reserved for a ticket that has died since is free.
-local function lookPastTheDead(queue, speaker)
+local function lookSkippingDead(queue, caller)
 	local value = look(queue.lock)
 	local ticket = type(value) == 'string' and string.match(value, '^reserved:(.*)')
 	if ticket and redis.call('PTTL', queue.lock) > tonumber(queue.reservation) then
 		redis.call('PEXPIRE', queue.lock, queue.reservation) -- The clock was set back since.
 	end
-	if ticket and ticket ~= speaker and isTicket(speaker) and isTicket(ticket)
-			and removeDead(queue, speaker)[lineOf(ticket)] then
+	if ticket and ticket ~= caller and isTicket(caller) and isTicket(ticket)
+			and removeDead(queue, caller)[groupOf(ticket)] then
 		redis.call('DEL', queue.lock)
 		return false
 	end
@@ -160,7 +160,7 @@ end
 
 -- Answers as take does if the lock may be acquired; else as busy does.
 local function acquire(queue, claim)
-	local value = lookPastTheDead(queue, claim.waiter)
+	local value = lookSkippingDead(queue, claim.waiter)
 	if mayTake(queue, value, claim) then
 		return take(queue, value, claim)
 	end

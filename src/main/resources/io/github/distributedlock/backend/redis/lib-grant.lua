@@ -3,7 +3,7 @@
 -- The queue of a lock: the lock, its waiters, their liveness, and their claims. A waiter is an instance; or 'shared:'
 -- and an instance, for its readers; or 'permits:', a number, ':' and an instance, for its requests that hold the lock
 -- together with so many, themselves included; or a ticket, which is an owner: an instance, ':' and more. The liveness is
--- when each line of waiters asked last, in ms.
+-- when each group of waiters was last heard, in ms.
 --
 -- The claim of a waiter is what may be granted to it: the number of its registration, the lease of the grant in ms,
 -- when it asked last, in ms, and the owner. It counts only as long as the waiter has a place: who registers writes its claim anew,

@@ -5,13 +5,13 @@
 -- A claim that was written so many ms ago may be of an instance that does without scripts by now.
 local FORGOTTEN = 10000
 
--- The member of the liveness that is no line: since when silence counts, as it was reset then. No line begins with a
+-- The member of the liveness that is no group: since when silence counts, as it was reset then. No group begins with a
 -- colon.
 local RESET = ':pardon'
 
--- The waiters that are heard together: all tickets of an instance, whichever of them asks. Any other waiter is a line
+-- The waiters that are heard together: all tickets of an instance, whichever of them asks. Any other waiter is a group
 -- by itself, so that one that nobody wants any more is silent though its instance lives.
-local function lineOf(waiter)
+local function groupOf(waiter)
 	return isTicket(waiter) and 'fair:' .. instanceOf(waiter) or waiter
 end
 
@@ -33,15 +33,15 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 	if claims and (new or renews) then
 		redis.call('PEXPIRE', queue.claims, timeToLive)
 	elseif not claims then
-		redis.call('ZADD', queue.liveness, exact(millis()), lineOf(waiter))
+		redis.call('ZADD', queue.liveness, exact(millis()), groupOf(waiter))
 		redis.call('PEXPIRE', queue.liveness, timeToLive)
 	end
 	local place = exact(math.max((last or 0) + 1, micros()))
 	local comes = redis.call('ZADD', queue.waiters, 'NX', place, waiter) == 1
 	if claims and (not comes or isTicket(waiter)) then
-		-- For those that do not look at claims. An instance that has just come is no line yet, and so not dead. A ticket
+		-- For those that do not look at claims. An instance that has just come is no group yet, and so not dead. A ticket
 		-- is one at once: it keeps its place when it is woken, so its death must be known for as long.
-		redis.pcall('ZADD', queue.liveness, exact(millis()), lineOf(waiter))
+		redis.pcall('ZADD', queue.liveness, exact(millis()), groupOf(waiter))
 		redis.pcall('PEXPIRE', queue.liveness, timeToLive)
 	end
 	if renews or not (claims and comes) then
@@ -49,19 +49,19 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 	end
 end
 
--- Answers when each line asked last, in ms, as far as it is known: nothing is of an instance that does without
+-- Answers when each group asked last, in ms, as far as it is known: nothing is of an instance that does without
 -- scripts. A claim of a time that is yet to come is told of once.
 local function heardLast(queue)
 	local heard = {}
-	local lines = redis.pcall('ZRANGE', queue.liveness, 0, -1, 'WITHSCORES')
-	for i = 1, #lines, 2 do
-		heard[lines[i]] = tonumber(lines[i + 1])
+	local groups = redis.pcall('ZRANGE', queue.liveness, 0, -1, 'WITHSCORES')
+	for i = 1, #groups, 2 do
+		heard[groups[i]] = tonumber(groups[i + 1])
 	end
 	local claims = queue.claims and redis.pcall('HGETALL', queue.claims) or {}
 	for i = 1, #claims, 2 do
-		local line, claim = lineOf(claims[i]), claimed(claims[i + 1])
+		local group, claim = groupOf(claims[i]), claimed(claims[i + 1])
 		if claim and millis() - claim.heard < FORGOTTEN then
-			heard[line] = math.max(heard[line] or 0, claim.heard)
+			heard[group] = math.max(heard[group] or 0, claim.heard)
 			if claim.heard > millis() then
 				redis.pcall('HDEL', queue.claims, claims[i])
 			end
@@ -70,17 +70,17 @@ local function heardLast(queue)
 	return heard
 end
 
--- The silence of all lines counts from now on only.
+-- The silence of all groups counts from now on only.
 local function resetSilence(queue, now)
 	redis.pcall('ZADD', queue.liveness, exact(now), RESET)
 	redis.pcall('PEXPIRE', queue.liveness, redis.call('PTTL', queue.waiters))
 end
 
--- Answers the lines that were silent for too long. The line of the speaker is not one of them. If no line was heard,
--- the server was paused, and silence is reset; but not that of lines that have said nothing since the last reset, or
--- requests that come too rarely to tell a silence would let the dead live for ever. It is reset, too, if a line was
+-- Answers the groups that were silent for too long. The group of the caller is not one of them. If no group was heard,
+-- the server was paused, and silence is reset; but not that of groups that have said nothing since the last reset, or
+-- requests that come too rarely to tell a silence would let the dead live for ever. It is reset, too, if a group was
 -- heard at a time that is yet to come: the clock was set back, by a step or a failover.
-local function silentLines(queue, speaker)
+local function silentGroups(queue, caller)
 	local now, heard, newest = millis(), heardLast(queue), nil
 	for _, last in pairs(heard) do
 		newest = math.max(newest or last, last)
@@ -88,7 +88,7 @@ local function silentLines(queue, speaker)
 	if not newest then
 		return {}
 	end
-	local limit, reset, line = now - SILENCE, heard[RESET], lineOf(speaker)
+	local limit, reset, group = now - SILENCE, heard[RESET], groupOf(caller)
 	if newest > now then
 		for other in pairs(heard) do
 			redis.pcall('ZADD', queue.liveness, exact(now - 1), other)
@@ -101,29 +101,29 @@ local function silentLines(queue, speaker)
 	elseif reset and reset > limit then
 		return {}
 	end
-	redis.pcall('ZADD', queue.liveness, 'XX', exact(now), line)
+	redis.pcall('ZADD', queue.liveness, 'XX', exact(now), group)
 	local silent = {}
 	for other, last in pairs(heard) do
-		if other ~= line and last <= limit then
+		if other ~= group and last <= limit then
 			table.insert(silent, other)
 		end
 	end
 	return silent
 end
 
--- Removes all waiters of the lines that were silent for too long: they are dead. Answers these lines.
-local function removeDead(queue, speaker)
+-- Removes all waiters of the groups that were silent for too long: they are dead. Answers these groups.
+local function removeDead(queue, caller)
 	local dead = {}
-	local lines = silentLines(queue, speaker)
-	if not lines[1] then
+	local groups = silentGroups(queue, caller)
+	if not groups[1] then
 		return dead
 	end
-	for _, line in ipairs(lines) do
-		dead[line] = true
-		redis.call('ZREM', queue.liveness, line)
+	for _, group in ipairs(groups) do
+		dead[group] = true
+		redis.call('ZREM', queue.liveness, group)
 	end
 	for _, waiter in ipairs(redis.call('ZRANGE', queue.waiters, 0, -1)) do
-		if dead[lineOf(waiter)] then
+		if dead[groupOf(waiter)] then
 			unregister(queue, waiter)
 		end
 	end
@@ -141,7 +141,7 @@ local function notify(queue, waiter)
 end
 
 -- Answers the member that keeps a lock for a waiter; nil if the waiter is not one that has it together with others.
-local function placeOf(waiter)
+local function reservedMember(waiter)
 	return isReader(waiter) and 'reserved:' .. instanceOf(waiter)
 			or permitsOf(waiter) and 'permit:reserved:' .. waiter or nil
 end
@@ -160,10 +160,10 @@ end
 local function admit(queue)
 	local admitted = false
 	local waiter = oldest(queue)
-	while waiter and placeOf(waiter) and fits(queue, waiter) do
+	while waiter and reservedMember(waiter) and fits(queue, waiter) do
 		unregister(queue, waiter)
 		if notify(queue, waiter) then
-			redis.pcall('ZADD', queue.lock, exact(millis() + queue.reservation), placeOf(waiter))
+			redis.pcall('ZADD', queue.lock, exact(millis() + queue.reservation), reservedMember(waiter))
 			admitted = true
 		end
 		waiter = oldest(queue)
@@ -177,16 +177,16 @@ end
 -- A lock becomes free, and is granted to exactly one waiter, or reserved for it, if it may have heard of that; or
 -- reserved for all that are next and may have it together; or nobody waits. A ticket keeps its place until it has the
 -- lock. Nothing may fail here: the lock was released, and a waiter that is not notified polls.
-local function wakeNext(queue, speaker)
+local function wakeNext(queue, caller)
 	-- First what needs no memory: a server that has none left still lets a script go on that has written.
 	redis.call('DEL', queue.lock)
 	if not oldest(queue) then
 		return
 	end
-	removeDead(queue, speaker)
+	removeDead(queue, caller)
 	local waiter = oldest(queue)
 	while waiter do
-		if placeOf(waiter) then
+		if reservedMember(waiter) then
 			if admit(queue) then
 				return
 			end

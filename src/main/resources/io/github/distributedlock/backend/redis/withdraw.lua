@@ -14,8 +14,8 @@ end
 if ours then
 	value = false
 elseif type(value) == 'table' then
-	if placeOf(WAITER) then
-		redis.call('ZREM', LOCK, placeOf(WAITER))
+	if reservedMember(WAITER) then
+		redis.call('ZREM', LOCK, reservedMember(WAITER))
 		value = lastsForAll(LOCK)
 	end
 	if value then

@@ -120,7 +120,7 @@ class ResubscriptionTests {
 	private static void awaitPause() {
 		await("the pause between two tries").until(() -> subscribers().stream().anyMatch((thread) -> {
 			Object blocker = LockSupport.getBlocker(thread);
-			return blocker != null && blocker.getClass().getSimpleName().equals("WakeSubscription");
+			return blocker != null && blocker.getClass().getSimpleName().equals("NotificationSubscription");
 		}));
 	}
 

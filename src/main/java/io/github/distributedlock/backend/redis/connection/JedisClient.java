@@ -35,7 +35,7 @@ import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 /**
  * Derives connections from the application's Jedis factory.
  */
-final class JedisClient implements SignalLine {
+final class JedisClient implements SignalConnector {
 
 	private static final Logger logger = LoggerFactory.getLogger(JedisClient.class);
 
@@ -125,7 +125,7 @@ final class JedisClient implements SignalLine {
 		return new Connected(connect());
 	}
 
-	private SignalLine sentinel(RedisStandaloneConfiguration sentinel) {
+	private SignalConnector sentinel(RedisStandaloneConfiguration sentinel) {
 		// Fields are a list there, whatever the application speaks with its servers.
 		JedisClientConfig settings = settings((client) -> new JedisConnectionFactory(sentinel, client),
 				(builder) -> builder.protocol(null));
@@ -210,7 +210,7 @@ final class JedisClient implements SignalLine {
 		}
 
 		@Override
-		public void ask(byte[] channel) {
+		public void requestAcknowledgement(byte[] channel) {
 			subscribe(channel);
 		}
 

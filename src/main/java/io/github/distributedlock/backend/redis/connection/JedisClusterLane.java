@@ -32,7 +32,7 @@ import org.springframework.data.redis.RedisConnectionFailureException;
  * <p>
  * States: not open; open, once a node has said where the slots are; closed.
  */
-final class JedisClusterLane implements Lane, Link, SignalLine {
+final class JedisClusterLane implements Lane, Link, SignalConnector {
 
 	private static final int REDIRECTIONS = 5;
 
@@ -52,7 +52,7 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 
 	private final Opening<ClusterConnectionProvider> opening;
 
-	private final AtomicLong askedAt;
+	private final AtomicLong refreshedAt;
 
 	private volatile @Nullable ClusterConnectionProvider slots;
 
@@ -71,7 +71,7 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 		this.connections = connections;
 		this.timeout = timeout;
 		this.opening = new Opening<>(this::make, timeout);
-		this.askedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
+		this.refreshedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
 		this.background.setDaemon(true);
 	}
 
@@ -100,12 +100,12 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 			HostAndPort node = node(JedisClusterCRC16.getSlot(command.key()));
 			Object reply = followed(command, on(node, command, false), begin);
 			if (reply instanceof RuntimeException) { // Such as CLUSTERDOWN.
-				askForSlots();
+				refreshSlots();
 			}
 			return reply;
 		}
 		catch (DataAccessException ex) {
-			askForSlots();
+			refreshSlots();
 			throw ex;
 		}
 	}
@@ -117,7 +117,7 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 		if (master != null) {
 			return master;
 		}
-		askForSlots();
+		refreshSlots();
 		return slots.getNodes()
 			.keySet()
 			.stream()
@@ -162,7 +162,7 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 			boolean asks = redirection instanceof JedisAskDataException;
 			// A node that a slot is moving to may have none yet, and is then not named.
 			if (!asks) {
-				askForSlots();
+				refreshSlots();
 			}
 			try {
 				last = on(redirection.getTargetNode(), command, asks);
@@ -175,11 +175,11 @@ final class JedisClusterLane implements Lane, Link, SignalLine {
 		return last;
 	}
 
-	private void askForSlots() {
-		long last = this.askedAt.get();
+	private void refreshSlots() {
+		long last = this.refreshedAt.get();
 		long now = System.nanoTime();
 		ClusterConnectionProvider slots = this.slots;
-		if (slots != null && now - last >= this.timeout.toNanos() && this.askedAt.compareAndSet(last, now)) {
+		if (slots != null && now - last >= this.timeout.toNanos() && this.refreshedAt.compareAndSet(last, now)) {
 			this.background.execute(() -> {
 				slots.renewSlotCache();
 				Set<String> nodes = slots.getNodes().keySet();

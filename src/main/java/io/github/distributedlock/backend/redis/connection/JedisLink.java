@@ -25,7 +25,7 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	private static final Logger logger = LoggerFactory.getLogger(JedisLink.class);
 
 	/** After that it is asked whether it is still there, which takes a round trip. */
-	private static final long RESTED_NANOS = TimeUnit.SECONDS.toNanos(1);
+	private static final long CHECK_IDLE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private static final JedisExceptionConverter EXCEPTIONS = new JedisExceptionConverter();
 
@@ -48,9 +48,9 @@ final class JedisLink extends PooledLane.Pooled implements Combiner.Wire {
 	// What the server, or something on the way, closed meanwhile shows only when it is
 	// used, and a command must not be sent twice.
 	@Override
-	boolean isUsable(long restedNanos, long nanos) {
-		return !isBroken() && this.leadsToMaster.getAsBoolean() && restedNanos < LONGEST_IDLE_NANOS
-				&& (restedNanos < RESTED_NANOS || answers(nanos));
+	boolean isUsable(long idleNanos, long nanos) {
+		return !isBroken() && this.leadsToMaster.getAsBoolean() && idleNanos < LONGEST_IDLE_NANOS
+				&& (idleNanos < CHECK_IDLE_NANOS || answers(nanos));
 	}
 
 	private boolean answers(long nanos) {

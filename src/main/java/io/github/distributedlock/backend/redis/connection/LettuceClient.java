@@ -48,7 +48,7 @@ import org.springframework.data.redis.connection.lettuce.RedisCredentialsProvide
  * Spring Data turns its settings into a client of Lettuce, of which there is one for each
  * server that is, or was, the master. The connections are Lettuce's own.
  */
-final class LettuceClient implements SignalLine {
+final class LettuceClient implements SignalConnector {
 
 	/** As many steps may have a connection of their own at once. */
 	private static final int EXCLUSIVE = 8;
@@ -72,7 +72,7 @@ final class LettuceClient implements SignalLine {
 
 	private final LettuceLane commands;
 
-	private final AtomicLong askedAt;
+	private final AtomicLong refreshedAt;
 
 	private volatile @Nullable RedisClusterClient cluster;
 
@@ -88,7 +88,7 @@ final class LettuceClient implements SignalLine {
 		this.sentinels = (this.server instanceof RedisSentinelConfiguration servers)
 				? new SentinelMaster(servers, this::sentinel, timeout) : null;
 		this.commands = lane();
-		this.askedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
+		this.refreshedAt = new AtomicLong(System.nanoTime() - timeout.toNanos());
 	}
 
 	static OwnConnections derive(Object application, Duration timeout) {
@@ -122,7 +122,7 @@ final class LettuceClient implements SignalLine {
 
 	private LettuceLane lane() {
 		return new LettuceLane(this.application.isClusterAware() ? this::connectToCluster : this::connect, this.timeout,
-				this::askForSlots);
+				this::refreshSlots);
 	}
 
 	// One connection for all masters, of which none that stalls delays the commands for
@@ -140,11 +140,11 @@ final class LettuceClient implements SignalLine {
 	}
 
 	// In the background, and at most once each command timeout.
-	private void askForSlots() {
-		long last = this.askedAt.get();
+	private void refreshSlots() {
+		long last = this.refreshedAt.get();
 		long now = System.nanoTime();
 		RedisClusterClient cluster = this.cluster;
-		if (cluster != null && now - last >= this.timeout.toNanos() && this.askedAt.compareAndSet(last, now)) {
+		if (cluster != null && now - last >= this.timeout.toNanos() && this.refreshedAt.compareAndSet(last, now)) {
 			cluster.refreshPartitionsAsync();
 		}
 	}
@@ -195,7 +195,7 @@ final class LettuceClient implements SignalLine {
 		return new Connected(connection, new LettuceLink(connection, this.timeout, () -> true), new AtomicBoolean());
 	}
 
-	private SignalLine sentinel(RedisStandaloneConfiguration sentinel) {
+	private SignalConnector sentinel(RedisStandaloneConfiguration sentinel) {
 		UnaryOperator<Object> credentials = (application) -> ((Optional<?>) application)
 			.map((given) -> credentials((RedisCredentialsProviderFactory) given));
 		LettuceClientConfiguration settings = DerivedSettings.override(LettuceClientConfiguration.class, settings(),
@@ -334,7 +334,7 @@ final class LettuceClient implements SignalLine {
 		}
 
 		@Override
-		public void ask(byte[] channel) {
+		public void requestAcknowledgement(byte[] channel) {
 			this.connection.async().subscribe(channel);
 		}
 

@@ -46,8 +46,8 @@ final class LettuceLink extends PooledLane.Pooled {
 
 	// It notices by itself what the server has closed.
 	@Override
-	boolean isUsable(long restedNanos, long nanos) {
-		return !isBroken() && this.leadsToMaster.getAsBoolean() && restedNanos < LONGEST_IDLE_NANOS;
+	boolean isUsable(long idleNanos, long nanos) {
+		return !isBroken() && this.leadsToMaster.getAsBoolean() && idleNanos < LONGEST_IDLE_NANOS;
 	}
 
 	@Override

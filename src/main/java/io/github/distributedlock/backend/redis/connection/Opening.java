@@ -34,7 +34,7 @@ final class Opening<T> {
 
 	private final Supplier<T> opener;
 
-	private final long patienceNanos;
+	private final long timeoutNanos;
 
 	private final long firstNanos;
 
@@ -62,7 +62,7 @@ final class Opening<T> {
 
 	Opening(Supplier<T> opener, Duration timeout, Duration first, LongSupplier nanoTime) {
 		this.opener = opener;
-		this.patienceNanos = timeout.toNanos();
+		this.timeoutNanos = timeout.toNanos();
 		this.firstNanos = first.toNanos();
 		this.nanoTime = nanoTime;
 		this.threads.setDaemon(true);
@@ -74,7 +74,7 @@ final class Opening<T> {
 	 * @throws UnsentException if it could not be opened in time
 	 */
 	T await() {
-		return await(this.patienceNanos);
+		return await(this.timeoutNanos);
 	}
 
 	/**
@@ -85,7 +85,7 @@ final class Opening<T> {
 	 */
 	T await(long nanos) {
 		try {
-			return begin().get(patience(nanos), TimeUnit.NANOSECONDS);
+			return begin().get(timeout(nanos), TimeUnit.NANOSECONDS);
 		}
 		catch (TimeoutException ex) {
 			throw new UnsentException("the connection is still being opened", ex);
@@ -102,8 +102,8 @@ final class Opening<T> {
 		}
 	}
 
-	synchronized long patience(long nanos) {
-		long rest = Math.min(nanos, this.patienceNanos);
+	synchronized long timeout(long nanos) {
+		long rest = Math.min(nanos, this.timeoutNanos);
 		return this.firstIsOver ? rest : Math.max(rest, this.firstEnd - this.nanoTime.getAsLong());
 	}
 

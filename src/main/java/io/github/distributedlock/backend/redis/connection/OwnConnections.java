@@ -25,7 +25,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  * @param rights what the user needs to be connected, as in a rule of access
  * @param end what ends the client, after the connections
  */
-public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalLine signals,
+public record OwnConnections(Lanes shared, @Nullable Lanes exclusive, SignalConnector signals,
 		IntFunction<@Nullable Object> masters, @Nullable SentinelMaster sentinels, boolean tls, String rights,
 		Runnable end) {
 

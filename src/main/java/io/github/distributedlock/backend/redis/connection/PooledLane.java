@@ -235,7 +235,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 		 * @param restedNanos for how long it was idle
 		 * @param nanos how long finding out may take
 		 */
-		abstract boolean isUsable(long restedNanos, long nanos);
+		abstract boolean isUsable(long idleNanos, long nanos);
 
 		/**
 		 * Whether it is known to have ended, or has replies that are nobody's.

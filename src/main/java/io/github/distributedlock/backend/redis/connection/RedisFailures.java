@@ -56,13 +56,13 @@ public final class RedisFailures {
 		RedisRefusal refusal = RedisRefusal.of(failure);
 		if (refusal != null) {
 			String words = refusal.wordsIn(failure);
-			return failure(begin + ((words != null) ? LockException.printable(words.strip()) : lastWord(failure)),
+			return failure(begin + ((words != null) ? LockException.printable(words.strip()) : deepestMessage(failure)),
 					refusal.remedy(), refusal.passes(), true, failure);
 		}
 		// No refusal: a time-out, a lost connection, a pool with nothing
 		// left. What the client itself refuses to do, it refuses again.
 		boolean retryable = failure instanceof DataAccessException || failure instanceof CancellationException;
-		return failure(begin + lastWord(failure), remedy(failure, retryable), retryable,
+		return failure(begin + deepestMessage(failure), remedy(failure, retryable), retryable,
 				failure instanceof UnsentException, failure);
 	}
 
@@ -114,7 +114,7 @@ public final class RedisFailures {
 	}
 
 	// The root cause may say nothing, as a time-out does; then the one nearest to it.
-	public static String lastWord(Throwable failure) {
+	public static String deepestMessage(Throwable failure) {
 		String word = failure.getClass().getSimpleName();
 		for (Throwable cause : LockException.causes(failure)) {
 			if (cause.getMessage() != null) {

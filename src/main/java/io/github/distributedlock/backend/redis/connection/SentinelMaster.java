@@ -14,7 +14,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
-import io.github.distributedlock.backend.redis.connection.SignalLine.SignalConnection;
+import io.github.distributedlock.backend.redis.connection.SignalConnector.SignalConnection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,7 +44,7 @@ final class SentinelMaster {
 	private static final Duration PAUSE = Duration.ofMillis(500);
 
 	/** For so long one that gave no answer is not asked, if others answer. */
-	private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(5);
+	private static final long BACKOFF_NANOS = TimeUnit.SECONDS.toNanos(5);
 
 	private static final ThreadFactory THREADS = (task) -> {
 		Thread thread = new Thread(task, "distributed-lock-sentinel");
@@ -66,7 +66,7 @@ final class SentinelMaster {
 
 	private volatile boolean closed;
 
-	private @Nullable Thread asking;
+	private @Nullable Thread watcher;
 
 	/** What was named and not believed. Of the thread that asks. */
 	private @Nullable Named doubtful;
@@ -77,20 +77,21 @@ final class SentinelMaster {
 	 * @param lines opens connections to one of them
 	 * @param timeout how long each may take to answer
 	 */
-	SentinelMaster(RedisSentinelConfiguration servers, Function<RedisStandaloneConfiguration, SignalLine> lines,
-			Duration timeout) {
-		this(servers, lines, timeout, THREADS);
+	SentinelMaster(RedisSentinelConfiguration servers,
+			Function<RedisStandaloneConfiguration, SignalConnector> connectors, Duration timeout) {
+		this(servers, connectors, timeout, THREADS);
 	}
 
-	SentinelMaster(RedisSentinelConfiguration servers, Function<RedisStandaloneConfiguration, SignalLine> lines,
-			Duration timeout, ThreadFactory threads) {
+	SentinelMaster(RedisSentinelConfiguration servers,
+			Function<RedisStandaloneConfiguration, SignalConnector> connectors, Duration timeout,
+			ThreadFactory threads) {
 		this.threads = threads;
 		this.name = String.valueOf(Objects.requireNonNull(servers.getMaster(), "no name of a master").getName());
 		this.sentinels = servers.getSentinels().stream().map((node) -> {
 			RedisStandaloneConfiguration server = standalone(node);
 			server.setUsername(servers.getSentinelUsername());
 			server.setPassword(servers.getSentinelPassword());
-			return new Sentinel(server.getHostName() + ":" + server.getPort(), lines.apply(server));
+			return new Sentinel(server.getHostName() + ":" + server.getPort(), connectors.apply(server));
 		}).toList();
 		this.timeout = timeout;
 	}
@@ -114,10 +115,10 @@ final class SentinelMaster {
 		Named known = this.master;
 		if (known == null) {
 			Lane.requireOpen(this.closed);
-			known = greatest(ask());
+			known = greatest(query());
 			Thread thread = this.threads.newThread(this::watch);
 			thread.start();
-			this.asking = thread;
+			this.watcher = thread;
 			this.master = known;
 		}
 		return known.node();
@@ -163,7 +164,7 @@ final class SentinelMaster {
 
 	private void look() {
 		try {
-			compare(ask());
+			compare(query());
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The Sentinels do not name the master", ex);
@@ -215,10 +216,10 @@ final class SentinelMaster {
 			.orElseThrow();
 	}
 
-	private List<Named> ask() {
+	private List<Named> query() {
 		List<RuntimeException> failures = new ArrayList<>();
 		Map<Boolean, List<Sentinel>> byRest = this.sentinels.stream()
-			.collect(Collectors.partitioningBy(Sentinel::rests));
+			.collect(Collectors.partitioningBy(Sentinel::backsOff));
 		List<Named> answers = answers(byRest.getOrDefault(false, List.of()), failures);
 		if (answers.isEmpty()) {
 			answers = answers(byRest.getOrDefault(true, List.of()), failures);
@@ -230,18 +231,18 @@ final class SentinelMaster {
 				.orElse(failures.isEmpty() ? null : failures.get(0));
 			throw new RedisConnectionFailureException(
 					"None of the Sentinels " + this.sentinels + " names the master of '" + this.name + "': "
-							+ ((why != null) ? RedisFailures.lastWord(why) : "none is configured"),
+							+ ((why != null) ? RedisFailures.deepestMessage(why) : "none is configured"),
 					why);
 		}
 		return answers;
 	}
 
-	private List<Named> answers(List<Sentinel> asked, List<RuntimeException> failures) {
+	private List<Named> answers(List<Sentinel> queried, List<RuntimeException> failures) {
 		List<Named> answers = new ArrayList<>();
-		for (Sentinel sentinel : asked) {
+		for (Sentinel sentinel : queried) {
 			Lane.requireOpen(this.closed);
 			try {
-				answers.add(sentinel.ask(this.name));
+				answers.add(sentinel.query(this.name));
 			}
 			catch (RuntimeException ex) {
 				logger.debug("Sentinel {} does not name the master", sentinel, ex);
@@ -253,9 +254,9 @@ final class SentinelMaster {
 
 	void end() {
 		this.closed = true;
-		Thread asking = this.asking;
-		if (asking != null) {
-			WakeSubscription.end(asking, this.timeout);
+		Thread watcher = this.watcher;
+		if (watcher != null) {
+			NotificationSubscription.end(watcher, this.timeout);
 		}
 	}
 
@@ -279,24 +280,24 @@ final class SentinelMaster {
 
 		private final String address;
 
-		private final SignalLine line;
+		private final SignalConnector connector;
 
 		private @Nullable SignalConnection connection;
 
-		private long failedAt = System.nanoTime() - REST_NANOS;
+		private long failedAt = System.nanoTime() - BACKOFF_NANOS;
 
-		private Sentinel(String address, SignalLine line) {
+		private Sentinel(String address, SignalConnector connector) {
 			this.address = address;
-			this.line = line;
+			this.connector = connector;
 		}
 
-		private boolean rests() {
-			return System.nanoTime() - this.failedAt < REST_NANOS;
+		private boolean backsOff() {
+			return System.nanoTime() - this.failedAt < BACKOFF_NANOS;
 		}
 
-		private Named ask(String name) {
+		private Named query(String name) {
 			try {
-				SignalConnection connection = (this.connection != null) ? this.connection : this.line.open();
+				SignalConnection connection = (this.connection != null) ? this.connection : this.connector.open();
 				this.connection = connection;
 				byte[] master = KeyNames.bytes(name);
 				// Read before the address: the next answer tells of a replacement in

@@ -81,8 +81,8 @@ class OpeningTests {
 			throw new RedisConnectionFailureException("refused");
 		};
 		assertThatExceptionOfType(UnsentException.class).isThrownBy(this.opening::await);
-		assertThat(this.opening.patience(timeout)).as("a command timeout").isEqualTo(timeout);
-		assertThat(this.opening.patience(timeout / 4)).as("no longer than there is time").isEqualTo(timeout / 4);
+		assertThat(this.opening.timeout(timeout)).as("a command timeout").isEqualTo(timeout);
+		assertThat(this.opening.timeout(timeout / 4)).as("no longer than there is time").isEqualTo(timeout / 4);
 	}
 
 	@Test
@@ -93,9 +93,9 @@ class OpeningTests {
 		Thread waiting = new Thread(() -> stuck.await());
 		waiting.start();
 		await("the first is begun").until(() -> waiting.getState() == Thread.State.TIMED_WAITING);
-		assertThat(stuck.patience(timeout)).isGreaterThan(10 * timeout);
+		assertThat(stuck.timeout(timeout)).isGreaterThan(10 * timeout);
 		now.addAndGet(Duration.ofSeconds(5).toNanos());
-		assertThat(stuck.patience(timeout)).isEqualTo(timeout);
+		assertThat(stuck.timeout(timeout)).isEqualTo(timeout);
 		this.open.countDown();
 	}
 
@@ -104,7 +104,7 @@ class OpeningTests {
 		long timeout = TIMEOUT.toNanos();
 		Opening<String> second = new Opening<>(this::openedWhenLetGo, TIMEOUT);
 		assertThatExceptionOfType(UnsentException.class).isThrownBy(second::await);
-		assertThat(second.patience(timeout)).as("while its first is under way").isEqualTo(timeout);
+		assertThat(second.timeout(timeout)).as("while its first is under way").isEqualTo(timeout);
 	}
 
 	@Test

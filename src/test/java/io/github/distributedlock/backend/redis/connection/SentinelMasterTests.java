@@ -11,8 +11,8 @@ import java.util.stream.Stream;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.redis.RedisLockBackend;
-import io.github.distributedlock.backend.redis.connection.SignalLine.Listener;
-import io.github.distributedlock.backend.redis.connection.SignalLine.SignalConnection;
+import io.github.distributedlock.backend.redis.connection.SignalConnector.Listener;
+import io.github.distributedlock.backend.redis.connection.SignalConnector.SignalConnection;
 import io.github.distributedlock.fixtures.Access;
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.Patience;
@@ -216,7 +216,7 @@ class SentinelMasterTests {
 		}
 
 		@Override
-		public void ask(byte[] channel) {
+		public void requestAcknowledgement(byte[] channel) {
 			throw new UnsupportedOperationException();
 		}
 

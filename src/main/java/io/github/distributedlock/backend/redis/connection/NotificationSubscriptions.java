@@ -12,11 +12,11 @@ import io.github.distributedlock.backend.ReleaseListener;
 /**
  * The subscriptions of the instances that listen, if there are to be any.
  */
-public final class WakeSubscriptions {
+public final class NotificationSubscriptions {
 
-	private final Map<String, WakeSubscription> subscriptions = new ConcurrentHashMap<>();
+	private final Map<String, NotificationSubscription> subscriptions = new ConcurrentHashMap<>();
 
-	private final SignalLine line;
+	private final SignalConnector connector;
 
 	private final String channels;
 
@@ -26,9 +26,9 @@ public final class WakeSubscriptions {
 
 	private final LongSupplier nanoTime;
 
-	public WakeSubscriptions(SignalLine line, String channels, Signals signals, Duration timeout,
+	public NotificationSubscriptions(SignalConnector connector, String channels, Signals signals, Duration timeout,
 			LongSupplier nanoTime) {
-		this.line = line;
+		this.connector = connector;
 		this.channels = channels;
 		this.signals = signals;
 		this.timeout = timeout;
@@ -36,8 +36,9 @@ public final class WakeSubscriptions {
 	}
 
 	public Listening listen(String instance, ReleaseListener listener) {
-		WakeSubscription subscription = new WakeSubscription(this.line, this.channels + instance, this.timeout,
-				this.signals, listener, (closed) -> this.subscriptions.remove(instance, closed), this.nanoTime);
+		NotificationSubscription subscription = new NotificationSubscription(this.connector, this.channels + instance,
+				this.timeout, this.signals, listener, (closed) -> this.subscriptions.remove(instance, closed),
+				this.nanoTime);
 		if (this.subscriptions.putIfAbsent(instance, subscription) != null) {
 			throw new IllegalStateException("A listener for the instance '" + instance + "' exists already");
 		}
@@ -53,7 +54,7 @@ public final class WakeSubscriptions {
 		if (this.signals == Signals.NONE) {
 			return false;
 		}
-		WakeSubscription subscription = this.subscriptions.get(instance);
+		NotificationSubscription subscription = this.subscriptions.get(instance);
 		if (subscription == null) {
 			return true; // Another backend hears for it.
 		}
@@ -65,7 +66,7 @@ public final class WakeSubscriptions {
 	 * Whether an instance is registered, as far as that is known. Does no I/O.
 	 */
 	public boolean registers(String instance) {
-		WakeSubscription subscription = this.subscriptions.get(instance);
+		NotificationSubscription subscription = this.subscriptions.get(instance);
 		return this.signals != Signals.NONE
 				&& (subscription == null || !subscription.isKnown() || subscription.hears());
 	}
@@ -74,11 +75,11 @@ public final class WakeSubscriptions {
 	 * Leaves the server for another one that took its place.
 	 */
 	public void move() {
-		this.subscriptions.values().forEach(WakeSubscription::move);
+		this.subscriptions.values().forEach(NotificationSubscription::move);
 	}
 
 	public void close() {
-		this.subscriptions.values().forEach(WakeSubscription::close);
+		this.subscriptions.values().forEach(NotificationSubscription::close);
 	}
 
 }

@@ -27,10 +27,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for {@link WakeSubscription}.
+ * Tests for {@link NotificationSubscription}.
  */
 @Tag("failover")
-class WakeSubscriptionTests {
+class NotificationSubscriptionTests {
 
 	@RegisterExtension
 	final TestRedis redis = new TestRedis();
@@ -178,7 +178,7 @@ class WakeSubscriptionTests {
 
 			@Override
 			public void onResubscribed() {
-				WakeSubscriptionTests.this.ear.onResubscribed();
+				NotificationSubscriptionTests.this.ear.onResubscribed();
 			}
 
 		});

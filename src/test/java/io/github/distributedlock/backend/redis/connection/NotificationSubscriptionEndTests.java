@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.backend.redis.connection.SignalLine.SignalConnection;
+import io.github.distributedlock.backend.redis.connection.SignalConnector.SignalConnection;
 import io.github.distributedlock.fixtures.Patience;
 import io.github.distributedlock.tck.Ear;
 import org.junit.jupiter.api.Test;
@@ -15,9 +15,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for the end of a {@link WakeSubscription} that is connecting meanwhile.
+ * Tests for the end of a {@link NotificationSubscription} that is connecting meanwhile.
  */
-class WakeSubscriptionEndTests {
+class NotificationSubscriptionEndTests {
 
 	private final CountDownLatch answer = new CountDownLatch(1);
 
@@ -25,7 +25,7 @@ class WakeSubscriptionEndTests {
 
 	@Test
 	void waitsForAConnectionThatIsBeingOpened() {
-		WakeSubscription subscription = begin(Duration.ofSeconds(10));
+		NotificationSubscription subscription = begin(Duration.ofSeconds(10));
 		Thread closing = new Thread(subscription::close);
 		closing.start();
 		await().until(() -> closing.getState() == Thread.State.TIMED_WAITING);
@@ -36,14 +36,14 @@ class WakeSubscriptionEndTests {
 
 	@Test
 	void leavesNoThreadBehindIfTheConnectionIsNeverOpened() {
-		WakeSubscription subscription = begin(Duration.ofMillis(50));
+		NotificationSubscription subscription = begin(Duration.ofMillis(50));
 		subscription.close();
 		await().until(() -> !this.connecting.get().isAlive());
 	}
 
-	private WakeSubscription begin(Duration timeout) {
-		WakeSubscription subscription = new WakeSubscription(new Connecting(), "lock-wake:b", timeout, Signals.AUTO,
-				new Ear(), (closed) -> {
+	private NotificationSubscription begin(Duration timeout) {
+		NotificationSubscription subscription = new NotificationSubscription(new Connecting(), "lock-wake:b", timeout,
+				Signals.AUTO, new Ear(), (closed) -> {
 				}, System::nanoTime);
 		new Thread(() -> {
 			try {
@@ -58,13 +58,13 @@ class WakeSubscriptionEndTests {
 	}
 
 	/** As a client whose connection is opened when the test says so. */
-	private final class Connecting implements SignalLine {
+	private final class Connecting implements SignalConnector {
 
 		@Override
 		public SignalConnection open() {
-			WakeSubscriptionEndTests.this.connecting.set(Thread.currentThread());
+			NotificationSubscriptionEndTests.this.connecting.set(Thread.currentThread());
 			try {
-				WakeSubscriptionEndTests.this.answer.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+				NotificationSubscriptionEndTests.this.answer.await(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();

@@ -10,7 +10,7 @@ import io.github.distributedlock.engine.KeyQueue.QueueKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of one request in the local queue of its key.
+ * One request in the local queue of its key.
  *
  * <pre>
  * waiting ──► current: asks the store ──► current: holds the key ──► left
@@ -21,14 +21,13 @@ import org.jspecify.annotations.Nullable;
  * Invariants: it joins one queue, once, and becomes current there at most once. It gets a
  * nudge when it does, if it had to wait for that, and another one by each stop, so that
  * it looks whether it is current; a request that no thread waits for is woken after each
- * nudge of its own, and of the queue while it is current. Only the current node asks the
+ * nudge of its own, and of the queue while it is current. Only the current entry asks the
  * store, and only its registration is changed. A key is left to it before it gets its
  * nudge; that key is borrowed only while it is vacant, and not any more once the request
- * has come for it. A withdrawal begins once: by its task, or by the request that takes
- * its place. What is not volatile or final is confined to the thread that runs the
- * request.
+ * has come for it. A withdrawal begins once: by its task, or by the request that takes it
+ * over. What is not volatile or final is confined to the thread that runs the request.
  */
-final class QueueNode implements Hold.Place, BiFunction<QueueKey, KeyQueue, @Nullable KeyQueue> {
+final class QueueEntry implements Hold.Entry, BiFunction<QueueKey, KeyQueue, @Nullable KeyQueue> {
 
 	/**
 	 * How many requests may borrow a key before the request that it was left to has woken
@@ -58,7 +57,7 @@ final class QueueNode implements Hold.Place, BiFunction<QueueKey, KeyQueue, @Nul
 
 	/**
 	 * {@code null} if it was current from the start. Written before others can see the
-	 * node. That of a withdrawal is to start it.
+	 * entry. That of a withdrawal is to start it.
 	 */
 	private @Nullable Semaphore nudges;
 
@@ -91,11 +90,11 @@ final class QueueNode implements Hold.Place, BiFunction<QueueKey, KeyQueue, @Nul
 
 	/**
 	 * How often that key was lent, more or less: {@link #MOST_LOANS} times at most, or a
-	 * few more. No wider, so that a node takes 48 bytes.
+	 * few more. No wider, so that an entry takes 48 bytes.
 	 */
 	private volatile byte loans;
 
-	QueueNode(LocalQueue localQueue, QueueKey queueKey, boolean withdrawal, boolean inherits, @Nullable Wait wait) {
+	QueueEntry(LocalQueue localQueue, QueueKey queueKey, boolean withdrawal, boolean inherits, @Nullable Wait wait) {
 		this.localQueue = localQueue;
 		this.queueKey = queueKey;
 		this.withdrawal = withdrawal;
@@ -105,18 +104,18 @@ final class QueueNode implements Hold.Place, BiFunction<QueueKey, KeyQueue, @Nul
 	}
 
 	/**
-	 * A node in no queue, for a request that asks out of turn.
+	 * An entry in no queue, for a request that asks out of turn.
 	 */
-	static QueueNode beside(LocalQueue localQueue, QueueKey queueKey, @Nullable Wait wait) {
-		return new KeyQueue(new QueueNode(localQueue, queueKey, false, false, wait)).current;
+	static QueueEntry beside(LocalQueue localQueue, QueueKey queueKey, @Nullable Wait wait) {
+		return new KeyQueue(new QueueEntry(localQueue, queueKey, false, false, wait)).current;
 	}
 
 	/**
 	 * One that comes after it, and only tells the store that no local request waits any
 	 * more.
 	 */
-	QueueNode withdrawal() {
-		return new QueueNode(this.localQueue, this.queueKey, true, false, null);
+	QueueEntry withdrawal() {
+		return new QueueEntry(this.localQueue, this.queueKey, true, false, null);
 	}
 
 	String key() {
@@ -124,7 +123,7 @@ final class QueueNode implements Hold.Place, BiFunction<QueueKey, KeyQueue, @Nul
 	}
 
 	@Override
-	public boolean handOn(Hold hold) {
+	public boolean handOver(Hold hold) {
 		return this.localQueue.handOver(this, hold);
 	}
 
@@ -134,7 +133,7 @@ final class QueueNode implements Hold.Place, BiFunction<QueueKey, KeyQueue, @Nul
 	}
 
 	/**
-	 * The step of leaving its queue. It is the node itself, so that a lock makes no
+	 * The step of leaving its queue. It is the entry itself, so that a lock makes no
 	 * object for it.
 	 */
 	@Override
@@ -151,14 +150,14 @@ final class QueueNode implements Hold.Place, BiFunction<QueueKey, KeyQueue, @Nul
 	}
 
 	/**
-	 * The key that the node before has left to this one.
+	 * The key that the entry before has left to this one.
 	 */
 	@Nullable Ownership inherited() {
 		return this.inherited;
 	}
 
 	/**
-	 * The key that was left to this node, as long as it is vacant: other requests may
+	 * The key that was left to this entry, as long as it is vacant: other requests may
 	 * borrow it a few times, until this one has come for it in vain.
 	 */
 	@Nullable Ownership lendable() {
@@ -171,14 +170,14 @@ final class QueueNode implements Hold.Place, BiFunction<QueueKey, KeyQueue, @Nul
 	}
 
 	/**
-	 * Ends the borrowing of the key that was left to this node.
+	 * Ends the borrowing of the key that was left to this entry.
 	 */
 	void reclaim() {
 		this.reclaimed = true;
 	}
 
 	/**
-	 * Something has happened to the key that was left to this node.
+	 * Something has happened to the key that was left to this entry.
 	 */
 	void inheritanceChanged() {
 		if (this.reclaimed) {

@@ -16,7 +16,7 @@ import io.github.distributedlock.backend.LockBackend.Listening;
 import io.github.distributedlock.backend.ReleaseListener;
 import io.github.distributedlock.backend.ReleaseNotification;
 import io.github.distributedlock.backend.redis.connection.Command.Verb;
-import io.github.distributedlock.backend.redis.connection.SignalLine.SignalConnection;
+import io.github.distributedlock.backend.redis.connection.SignalConnector.SignalConnection;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,9 +46,9 @@ import org.slf4j.LoggerFactory;
  * it does, does not notice a connection that was dropped silently, and begins anew after
  * 5 seconds, during which locks would be reserved in vain.
  */
-final class WakeSubscription implements Listening, SignalLine.Listener {
+final class NotificationSubscription implements Listening, SignalConnector.Listener {
 
-	private static final Logger logger = LoggerFactory.getLogger(WakeSubscription.class);
+	private static final Logger logger = LoggerFactory.getLogger(NotificationSubscription.class);
 
 	private static final int TIMEOUTS_OF_REST = 5;
 
@@ -59,7 +59,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 	/** After a refusal, which may well stay. */
 	private static final long REFUSED_PAUSE = TimeUnit.SECONDS.toNanos(5);
 
-	private final SignalLine line;
+	private final SignalConnector connector;
 
 	private final String channel;
 
@@ -69,7 +69,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 
 	private final ReleaseListener listener;
 
-	private final Consumer<WakeSubscription> onClose;
+	private final Consumer<NotificationSubscription> onClose;
 
 	private final LongSupplier nanoTime;
 
@@ -96,13 +96,13 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 	private long pause;
 
 	/** Whether the server was asked for an acknowledgement that has not come. */
-	private boolean asked;
+	private boolean pinged;
 
-	private long askedAt = System.nanoTime();
+	private long pingedAt = System.nanoTime();
 
-	WakeSubscription(SignalLine line, String channel, Duration timeout, Signals signals, ReleaseListener listener,
-			Consumer<WakeSubscription> onClose, LongSupplier nanoTime) {
-		this.line = line;
+	NotificationSubscription(SignalConnector connector, String channel, Duration timeout, Signals signals,
+			ReleaseListener listener, Consumer<NotificationSubscription> onClose, LongSupplier nanoTime) {
+		this.connector = connector;
 		this.channel = channel;
 		this.timeout = timeout;
 		this.signals = signals;
@@ -185,9 +185,9 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		}
 		boolean dead;
 		synchronized (this) {
-			long elapsed = System.nanoTime() - this.askedAt;
-			dead = this.asked && elapsed >= this.timeout.toNanos();
-			if (!dead && (this.asked || elapsed < TIMEOUTS_OF_REST * this.timeout.toNanos())) {
+			long elapsed = System.nanoTime() - this.pingedAt;
+			dead = this.pinged && elapsed >= this.timeout.toNanos();
+			if (!dead && (this.pinged || elapsed < TIMEOUTS_OF_REST * this.timeout.toNanos())) {
 				return;
 			}
 			beginHeartbeat(!dead);
@@ -198,7 +198,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 				drop();
 			}
 			else if (connection != null) {
-				connection.ask(KeyNames.bytes(this.channel));
+				connection.requestAcknowledgement(KeyNames.bytes(this.channel));
 			}
 		}
 		catch (RuntimeException ex) {
@@ -206,10 +206,10 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 		}
 	}
 
-	private synchronized boolean beginHeartbeat(boolean asked) {
-		boolean before = this.asked;
-		this.asked = asked;
-		this.askedAt = System.nanoTime();
+	private synchronized boolean beginHeartbeat(boolean pinged) {
+		boolean before = this.pinged;
+		this.pinged = pinged;
+		this.pingedAt = System.nanoTime();
 		return before;
 	}
 
@@ -242,7 +242,7 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 
 	private @Nullable RuntimeException listenOnce() {
 		int drops = this.drops.get();
-		try (SignalConnection connection = this.line.open()) {
+		try (SignalConnection connection = this.connector.open()) {
 			this.connection = connection;
 			if (!this.closed && this.drops.get() == drops) {
 				requireRights(connection.link());
@@ -302,12 +302,12 @@ final class WakeSubscription implements Listening, SignalLine.Listener {
 
 	@Override
 	public void onSubscribed() {
-		boolean askedFor = beginHeartbeat(false);
+		boolean wasPinged = beginHeartbeat(false);
 		this.failure = null;
 		this.heard = true;
 		this.warned.set(false);
 		boolean waitedFor = this.first.complete(true);
-		if (!waitedFor && !askedFor && !this.closed) {
+		if (!waitedFor && !wasPinged && !this.closed) {
 			logger.info("Release notifications arrive again");
 			inform(this.listener::onResubscribed);
 		}

@@ -12,9 +12,9 @@ import org.slf4j.LoggerFactory;
  * Takes the store's wake-ups to the queues. Anybody may publish a wake-up, so those that
  * name a waiter of another JVM are ignored. Safe for use by many threads.
  */
-record WakeUps(LocalQueue queue, Leases leases, Instance instance) implements ReleaseListener {
+record NotificationRouter(LocalQueue queue, Leases leases, Instance instance) implements ReleaseListener {
 
-	private static final Logger logger = LoggerFactory.getLogger(WakeUps.class);
+	private static final Logger logger = LoggerFactory.getLogger(NotificationRouter.class);
 
 	@Override
 	public void onRelease(ReleaseNotification notification) {

@@ -4,7 +4,7 @@ package io.github.distributedlock.backend.redis.connection;
  * Opens connections of which each has one job: to subscribe, or to try what a server
  * allows.
  */
-public interface SignalLine {
+public interface SignalConnector {
 
 	/**
 	 * Opens a connection.
@@ -31,7 +31,7 @@ public interface SignalLine {
 		/**
 		 * Asks for one more acknowledgement of a subscription. Does not wait for it.
 		 */
-		void ask(byte[] channel);
+		void requestAcknowledgement(byte[] channel);
 
 		/**
 		 * Ends it, so that listening on it ends, too. Does not block.

@@ -3,12 +3,12 @@ package io.github.distributedlock.engine;
 /**
  * A place in a queue where nobody else waits.
  */
-public final class LonePlace implements Hold.Place {
+public final class LoneEntry implements Hold.Entry {
 
 	private volatile boolean left;
 
 	@Override
-	public boolean handOn(Hold hold) {
+	public boolean handOver(Hold hold) {
 		return false;
 	}
 
