@@ -2,14 +2,19 @@ package io.github.distributedlock.faults;
 
 import java.io.IOException;
 import java.net.URISyntaxException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Client;
 import io.github.distributedlock.fixtures.RedisServers;
@@ -18,18 +23,26 @@ import io.lettuce.core.RedisClient;
 import redis.clients.jedis.Jedis;
 
 /**
- * The rows of this run, in {@code target/reliability.md}. Written anew with each row.
+ * The rows of this run, in {@code target/reliability.md}. Written anew with each row. The
+ * JVMs of a run write one table together.
  */
 final class FaultTable {
-
-	private static final Map<String, String> ROWS = new TreeMap<>();
 
 	private static final String HEAD = """
 			| fault | client | trials | holds | overlaps | longest orphan | longest overrun | loss noticed | left over | noise | remark |
 			|---|---|---|---|---|---|---|---|---|---|---|
 			""";
 
-	private static final String CONDITIONS = conditions();
+	/** The same for all JVMs that one Maven has started, perhaps by a shell. */
+	private static final String RUN = Stream
+		.iterate(ProcessHandle.current().parent(), Optional::isPresent, (one) -> one.flatMap(ProcessHandle::parent))
+		.flatMap(Optional::stream)
+		.filter((one) -> one.info().command().orElse("").endsWith("java"))
+		.findFirst()
+		.map((maven) -> "<!-- run " + maven.pid() + " -->\n")
+		.orElse("");
+
+	private static final String CONDITIONS = RUN + conditions();
 
 	private FaultTable() {
 	}
@@ -39,15 +52,30 @@ final class FaultTable {
 	 */
 	static synchronized void add(String fault, Client client, Outcome outcome, String remark) {
 		String name = client.name().charAt(0) + client.name().substring(1).toLowerCase(Locale.ROOT);
-		ROWS.put(fault + name, row(fault, name, outcome, remark));
 		try {
 			Path classes = Path.of(FaultTable.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-			Files.writeString(classes.resolveSibling("reliability.md"),
-					CONDITIONS + HEAD + String.join("", ROWS.values()));
+			write(classes.resolveSibling("reliability.md"), row(fault, name, outcome, remark));
 		}
 		catch (IOException | URISyntaxException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	private static void write(Path table, String row) throws IOException {
+		try (FileChannel channel = FileChannel.open(table, StandardOpenOption.CREATE, StandardOpenOption.READ,
+				StandardOpenOption.WRITE); FileLock lock = channel.lock()) {
+			String before = Files.readString(table);
+			Map<String, String> rows = new TreeMap<>();
+			Stream<String> known = before.startsWith(RUN)
+					? before.substring(before.indexOf(HEAD) + HEAD.length()).lines() : Stream.empty();
+			Stream.concat(known, Stream.of(row.strip())).forEach((each) -> rows.put(faultAndClient(each), each));
+			channel.truncate(0);
+			Files.writeString(table, CONDITIONS + HEAD + String.join("\n", rows.values()) + "\n");
+		}
+	}
+
+	private static String faultAndClient(String row) {
+		return row.substring(0, row.indexOf('|', row.indexOf('|', 1) + 1));
 	}
 
 	private static String row(String fault, String client, Outcome outcome, String remark) {
