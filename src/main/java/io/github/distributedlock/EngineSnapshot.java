@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * released meanwhile may be in none of them, or in two. Later versions may have more
  * parts: what reads it goes by their names.
  *
- * @param holds what is held, or is being handed on to the next request of this engine:
+ * @param holds what is held, or is being handed over to the next request of this engine:
  * one for each key and owner, in no order
  * @param queues the requests that queue up inside this engine for a key, one that asks
  * the store for it included; a key for which there is no request is not there
@@ -68,7 +68,7 @@ public record EngineSnapshot(List<Hold> holds, Map<String, Queue> queues, int re
 	 * @param renewals how often the lease was renewed for this owner
 	 * @param thread the name of the thread that the handle is bound to, {@code null} for
 	 * a request that is detached or asynchronous, as those of reactive chains are, and
-	 * while the key is handed on
+	 * while the key is handed over
 	 * @param fencingToken the fencing token, {@code null} if the request has none
 	 */
 	public record Hold(String key, String owner, String name, LockMode mode, Duration left, Instant since,

@@ -100,7 +100,7 @@ public interface LockEvent {
 	/**
 	 * A lock is no longer held although it was not released. If the loss is found out
 	 * only when the lock is released, there is no {@link Released}. If the key had been
-	 * handed on inside the JVM by then, there was a {@code Released} before: this event
+	 * handed over inside the JVM by then, there was a {@code Released} before: this event
 	 * is about the last hold that had the key, and the holds before it may have been
 	 * without the key, too. A key that is lost while its request waits for its other keys
 	 * is acquired anew, and there is no event.

@@ -108,8 +108,8 @@ class LockInterceptor implements MethodInterceptor {
 	}
 
 	/**
-	 * Returns the answer of the lock. It is missing if the lock is a mock that has no
-	 * answer.
+	 * Returns the answer of the lock, or fails if there is none: the lock is a mock then
+	 * that was given no answer.
 	 */
 	static <T> T requireAnswer(@Nullable T answer, LockRequest request) {
 		if (answer == null) {

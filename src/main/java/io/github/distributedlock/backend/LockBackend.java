@@ -175,8 +175,8 @@ public interface LockBackend extends AutoCloseable {
 	 * @param claim the claim
 	 * @return whether it is the owner now; if not, and if the store knows, also after how
 	 * long the key is free unless its lease is renewed: there is no notification then, so
-	 * the engine asks again. The answer of {@link #acquire}, unless the store keeps
-	 * {@linkplain LockFeature#PLACES places}
+	 * the engine asks again. Unless the store keeps {@linkplain LockFeature#PLACES
+	 * places}, this is the answer of {@link #acquire}
 	 */
 	default AcquireResult acquireOrRegister(Claim claim) {
 		return acquire(claim);
@@ -197,8 +197,9 @@ public interface LockBackend extends AutoCloseable {
 
 	/**
 	 * How long a released key is kept for the waiter whose turn it is. A waiter that
-	 * hears notifications polls as often as that all the same, or each 600 milliseconds
-	 * at least where the key is granted to it.
+	 * hears notifications polls as often as that all the same. Where the key would be
+	 * granted to it instead, it polls after a third of its lease, or after 600
+	 * milliseconds if that is less, unless this time is longer.
 	 * @return the time, from 20 milliseconds; always the same, 500 milliseconds unless
 	 * said otherwise
 	 */

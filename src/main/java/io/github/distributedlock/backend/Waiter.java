@@ -7,10 +7,10 @@ import io.github.distributedlock.LockStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One entry among those that wait for a key, as a store tells them apart. The requests of
- * an instance that want the key alone are one waiter. Those that want to share it are one
- * waiter. Those with the same number of permits are one waiter. Each fair request is one
- * waiter.
+ * One of those that wait for a key, as a store tells them apart. The requests of an
+ * instance that want the key alone are one waiter. Those of it that want to share the key
+ * are another, and so are those with the same number of permits. Each fair request is a
+ * waiter by itself.
  *
  * @param instance the engine that waits
  * @param mode which owners would have the key together

@@ -406,7 +406,7 @@ final class Acquirer {
 				}
 			}
 			if (this.handle == null && isDone() && !this.wait.isObserved()) {
-				return; // It was withdrawn, and nobody is to be told.
+				return; // It was cancelled, and nobody is to be told.
 			}
 			Runnable finish = once(this::finish, this.inContext);
 			try {
@@ -429,7 +429,7 @@ final class Acquirer {
 					completeExceptionally(this.failure);
 				}
 				else if (isDone()) {
-					this.wait.fail(new CancellationException("The request was withdrawn"));
+					this.wait.fail(new CancellationException("The request was cancelled"));
 				}
 				else {
 					this.wait.end(this.handle != null);

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * volatile, until it changes the state again. Each event (the signal that it waits for,
  * the end of a pause, its cancellation) becomes visible first, and wakes it then; its
  * owner looks for all of them before it leaves. So it may be woken for nothing, and a
- * place in a line may be left over, but no event is missed. While no thread owns it, one
+ * task may be left over in a line, but no event is missed. While no thread owns it, one
  * alarm is set, by its last owner: for the end of its pause, or of the time that it may
  * stand in line. It ends once.
  * <p>
@@ -245,7 +245,7 @@ final class AsyncDriver implements Runnable {
 
 	/**
 	 * Advances the request, whose owner is the calling thread.
-	 * @param mayAsk whether this thread may ask the store
+	 * @param mayAttempt whether this thread may ask the store
 	 */
 	private void advance(boolean mayAttempt) {
 		boolean ended = true;
@@ -271,7 +271,7 @@ final class AsyncDriver implements Runnable {
 		boolean mayAttemptHere = mayAttempt;
 		while (this.pause != Acquisition.ENDED) {
 			if (this.cancelled) {
-				throw new CancellationException("The request was withdrawn");
+				throw new CancellationException("The request was cancelled");
 			}
 			boolean pauses = this.pause != Acquisition.NEXT_KEY;
 			boolean signalled = pauses && acquisition().signal().availablePermits() > 0;
@@ -333,25 +333,26 @@ final class AsyncDriver implements Runnable {
 			throw timeout();
 		}
 		long left = this.wait.left();
-		boolean hasLeft = tryLeave(State.DUE, (left > 0) ? left : this.lineEnd - this.time.nanoTime());
-		if (hasLeft) {
+		boolean due = tryLeave(State.DUE, (left > 0) ? left : this.lineEnd - this.time.nanoTime());
+		if (due) {
 			enqueue();
 		}
-		return hasLeft;
+		return due;
 	}
 
 	/**
 	 * Leaves the request to others, unless it was woken since this thread began to look.
 	 * @param delay when the alarm is to ring, in nanoseconds from now
+	 * @return whether it has left it
 	 */
 	private boolean tryLeave(State next, long delay) {
 		this.alarm = this.time.schedule(this::advanceHere, delay);
-		boolean hasLeft = STATE.compareAndSet(this, State.RUNS, next);
-		if (!hasLeft) {
+		boolean changed = STATE.compareAndSet(this, State.RUNS, next);
+		if (!changed) {
 			this.state = State.RUNS;
 			cancelAlarm();
 		}
-		return hasLeft;
+		return changed;
 	}
 
 	private void cancelAlarm() {

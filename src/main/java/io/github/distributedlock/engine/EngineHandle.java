@@ -181,7 +181,7 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 		AtomicBoolean begun = new AtomicBoolean();
 		Runnable code = () -> {
 			if (!isClosed() && !begun.getAndSet(true)) {
-				Failures.runWatched(action, this::lossAction, this.engine.time);
+				Failures.runWatched(action, this::lossAction, this.engine.time, this.engine.workers);
 			}
 		};
 		// An executor may block, or run the code at once.

@@ -23,10 +23,13 @@ final class Events {
 
 	private final EngineTime time;
 
+	private final Workers workers;
+
 	Events(List<LockListener> listeners, Workers workers, EngineTime time) {
 		this.listeners = List.copyOf(listeners);
 		this.calls = new NodeTasks(workers::listener, time, 1);
 		this.time = time;
+		this.workers = workers;
 	}
 
 	/**
@@ -56,7 +59,7 @@ final class Events {
 			Integer line = i;
 			LockListener listener = this.listeners.get(i);
 			Supplier<String> name = name(listener, event);
-			Runnable call = () -> Failures.runWatched(() -> listener.onEvent(event), name, this.time);
+			Runnable call = () -> Failures.runWatched(() -> listener.onEvent(event), name, this.time, this.workers);
 			Failures.run(() -> this.calls.run(line, call), name);
 		}
 	}

@@ -2,10 +2,12 @@ package io.github.distributedlock.engine;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockException;
+import io.github.distributedlock.engine.EngineTime.Workers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -99,24 +101,36 @@ final class Failures {
 	 * Runs code of the application as {@link #run} does, and warns once if it has not
 	 * ended after 10 seconds, with the stack that shows where it is.
 	 * @param what what it is, for the log
+	 * @param workers log it, since an appender may block
 	 */
-	static void runWatched(Runnable code, Supplier<String> what, EngineTime time) {
+	static void runWatched(Runnable code, Supplier<String> what, EngineTime time, Workers workers) {
 		Thread thread = Thread.currentThread();
+		AtomicBoolean ended = new AtomicBoolean();
 		Runnable cancel = () -> {
 		};
 		try {
 			cancel = time.schedule(() -> {
 				Throwable position = new Throwable("where thread " + thread.getName() + " is now");
 				position.setStackTrace(thread.getStackTrace());
-				logger.warn("{} has been running for {}; the stack shows where it is. Let another thread do what"
-						+ " takes long", what.get(), text(LONG), position);
+				if (!ended.get()) { // Else the stack is that of other code.
+					workers.listener(
+							() -> logger.warn(
+									"{} has been running for {}; the stack shows where it is."
+											+ " Let another thread do what takes long",
+									what.get(), text(LONG), position));
+				}
 			}, LONG.toNanos());
 		}
-		catch (OutOfMemoryError noThread) {
-			// It runs unwatched.
+		catch (Throwable noThread) {
+			// It runs unwatched. The timer may have kept the alarm.
 		}
-		run(code, what);
-		cancel.run();
+		try {
+			run(code, what);
+		}
+		finally {
+			ended.set(true);
+			cancel.run();
+		}
 	}
 
 	/**

@@ -11,7 +11,7 @@ import io.github.distributedlock.engine.Lease.Moment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What becomes of a key that a hold has handed on to the next request of this JVM: a
+ * What becomes of a key that a hold has handed over to the next request of this JVM: a
  * cohort lock, after Dice, Marathe and Shavit, <i>Lock Cohorting</i> (2012).
  * <p>
  * Within a slice of time, the next request takes the key as it is, without asking the
@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * slice, it goes to the next request, under a token and a lease of its own. After the
  * slice, it goes to the oldest other waiter in the store, and this JVM is registered
  * behind the others. If there is no other waiter, it goes to the next request, which
- * begins a new slice. If the store then keeps no place of this JVM, the key is released
- * instead, and this JVM asks for it after a slice, or at the next poll if that is sooner.
+ * begins a new slice. If the store keeps no place of this JVM, the key is released after
+ * the slice instead, and this JVM asks for it after another slice, or at the next poll if
+ * that is sooner.
  * <p>
  * Invariant: whatever is done with the key begins with one change of its state, from
  * vacant. A thread that fails to make that change does not touch the key. Safe for use by
@@ -79,8 +80,8 @@ record HandOver(LockBackend backend, Leases leases, EngineTime time, long slice)
 	AcquireResult pass(Ownership ownership, Claim claim, boolean yields) {
 		boolean answered = false;
 		try {
-			boolean rests = yields && !this.backend.keepsPlacesOf(claim.instance());
-			HandOverResult passing = rests ? releaseForSlice(ownership, claim)
+			boolean releases = yields && !this.backend.keepsPlacesOf(claim.instance());
+			HandOverResult passing = releases ? releaseForSlice(ownership, claim)
 					: this.backend.pass(ownership.owner(), claim, yields);
 			answered = true;
 			if (!passing.owned()) {

@@ -102,7 +102,7 @@ record HoldOptions(LockRequest request, Duration leaseTime) {
 	}
 
 	/**
-	 * Whether its hold may be handed on inside this JVM, from another request and to
+	 * Whether its key may be handed over inside this JVM, from another request and to
 	 * another, without the store's knowing.
 	 */
 	boolean mayBeHandedOver() {

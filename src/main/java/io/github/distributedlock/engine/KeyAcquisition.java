@@ -408,8 +408,8 @@ final class KeyAcquisition implements Acquisition {
 		}
 		wakeTicket(answer.holder());
 		this.wasBusy = true;
-		// A pass whose answer was lost continues with its slice, but not this one: it was
-		// answered, and the key is busy.
+		// A pass whose answer was lost continues with its slice. This attempt was
+		// answered, and the key is busy, so that slice is over.
 		this.sliceStart = OptionalLong.empty();
 		polls().busy(answer);
 		return pause();
@@ -454,8 +454,8 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	private AcquireResult pass(Ownership passing, Claim claim, Moment sent) {
-		// Also if the key is to rest and no place is kept: a request that counts as
-		// registered pauses before it asks again.
+		// Also if the key is released for a slice and no place is kept: a request that
+		// counts as registered pauses before it asks again.
 		this.entry.queue().registered = true;
 		boolean yields = this.engine.handOver.isSliceOver(passing, sent);
 		this.sliceStart = yields ? OptionalLong.empty() : OptionalLong.of(passing.sliceStart());
@@ -489,9 +489,9 @@ final class KeyAcquisition implements Acquisition {
 	}
 
 	/**
-	 * If the key is reserved for a fair request of this JVM, the wake-up of that request
-	 * may have got lost, or the request has given up. If it is owned by one that still
-	 * waits, the answer to that got lost.
+	 * If the key is reserved for a fair request of this JVM, the notification of that
+	 * request may have got lost, or the request has given up. If it is owned by one that
+	 * still waits, the answer to that got lost.
 	 */
 	private void wakeTicket(@Nullable Holder holder) {
 		if (holder != null && this.engine.instance.hasMade(holder.name())) {

@@ -37,13 +37,13 @@ final class KeyQueue {
 	private @Nullable Deque<QueueEntry> waiting;
 
 	/**
-	 * Wake-ups from the store that no request has consumed yet; {@code null} until there
-	 * is one, or a request that waits for one. Guarded by this.
+	 * Wake-ups that no request has consumed yet; {@code null} until there is one, or a
+	 * request that waits for one. Guarded by this.
 	 */
 	private @Nullable Semaphore wakeUps;
 
 	/**
-	 * How many of them are none of the store's. Guarded by this.
+	 * How many of them no notification of the store has caused. Guarded by this.
 	 */
 	private int nudges;
 
@@ -199,7 +199,7 @@ final class KeyQueue {
 	}
 
 	/**
-	 * The wake-ups that the store has sent, those that came before included.
+	 * The wake-ups of the current entry, those that came before its turn included.
 	 */
 	synchronized Semaphore wakeUps() {
 		if (this.wakeUps == null) {

@@ -40,9 +40,9 @@ import org.jspecify.annotations.Nullable;
  * A key that was left to a request which has not woken up yet may be borrowed. Each fair
  * request for a key has a place of its own in the store, and the first one polls for all
  * of them. That keeps all places alive, also while one of this JVM holds the lock, and
- * finds the request whose wake-up was lost. A request that becomes the first is woken,
- * since it may have waited without polls. It asks at once, since the last poll may be as
- * old as the pause between two polls.
+ * finds the request whose notification was lost. A request that becomes the first is
+ * woken, since it may have waited without polls. It asks at once, since the last poll may
+ * be as old as the pause between two polls.
  */
 final class LocalQueue {
 

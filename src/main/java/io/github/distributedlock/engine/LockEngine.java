@@ -198,8 +198,8 @@ public final class LockEngine implements DistributedLock, AutoCloseable {
 	 * How many keys are held here now: the number of {@link EngineSnapshot#holds()},
 	 * without making a snapshot. Does no I/O, and takes the same short time for many as
 	 * for few.
-	 * @return the number of keys, each counted once for each owner; one that was lost may
-	 * count for a second yet
+	 * @return the number of keys, each counted once for each owner. One that was lost may
+	 * be counted for up to a second more
 	 */
 	public int keysHeld() {
 		return this.leases.watchdog().count();

@@ -107,10 +107,11 @@ public final class LockEngineBuilder {
 	}
 
 	/**
-	 * For how long the threads of this JVM hand a lock on to each other before other JVMs
-	 * get their turn; 10 milliseconds by default. Handing on asks nothing of the store,
-	 * unless the lease differs. Only exclusive locks of a single key are handed on that
-	 * are neither fair nor fenced, and not while {@code minHoldTime} blocks others.
+	 * For how long the threads of this JVM hand a lock over to each other before other
+	 * JVMs get their turn; 10 milliseconds by default. A hand-over asks nothing of the
+	 * store, unless the lease differs. Only exclusive locks of a single key are handed
+	 * over that are neither fair nor fenced, and not while {@code minHoldTime} blocks
+	 * others.
 	 * @param localSlice the time; zero: every lock is released in the store
 	 * @return this builder
 	 */

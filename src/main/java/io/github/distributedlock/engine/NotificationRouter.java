@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the store's wake-ups to the queues. Anybody may publish a wake-up, so those that
- * name a waiter of another JVM are ignored. Safe for use by many threads.
+ * Takes the store's release notifications to the queues. Anybody may publish one, so
+ * those that name a waiter of another JVM are ignored. Safe for use by many threads.
  */
 record NotificationRouter(LocalQueue queue, Leases leases, Instance instance) implements ReleaseListener {
 

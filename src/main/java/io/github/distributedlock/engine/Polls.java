@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
  * Decides when a waiting request polls the store. Confined to one thread at a time.
  * <p>
  * It polls when the lease ends that the store has reported, since no notification comes
- * then. While wake-ups arrive, it polls in time for a reservation whose wake-up was lost,
- * or less often if the key is granted instead, since a grant lasts longer than a
- * reservation. While wake-ups do not arrive, it polls soon for the first time, and then
+ * then. While notifications arrive, it polls in time for a reservation whose notification
+ * was lost, or less often if the key is granted instead, since a grant lasts longer than
+ * a reservation. While they do not arrive, it polls soon for the first time, and then
  * less and less often, up to the longest interval: the longer a lock has been held, the
  * longer it may still be held. If the store keeps a place all the same, it polls in time
  * for a reservation. Each pause is drawn at random, so that JVMs that began to wait
@@ -49,8 +49,8 @@ final class Polls {
 	private static final long LONGEST_IF_GRANTED = TimeUnit.MILLISECONDS.toNanos(600);
 
 	/**
-	 * A request asks once more so long before its time is over, since its wake-up may
-	 * have got lost: if it polled in vain, or was to wait for less than a poll.
+	 * A request asks once more so long before its time is over, since its notification
+	 * may have got lost: if it polled in vain, or was to wait for less than a poll.
 	 */
 	private static final long LAST = TimeUnit.MILLISECONDS.toNanos(50);
 

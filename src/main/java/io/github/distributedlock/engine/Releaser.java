@@ -190,7 +190,7 @@ final class Releaser {
 
 	/**
 	 * Releases a key in the store.
-	 * @param rest for how much longer it is to block others, in nanoseconds, or 0
+	 * @param parkTime for how much longer it is to block others, in nanoseconds, or 0
 	 */
 	static boolean release(LockBackend store, String key, String owner, long parkTime) {
 		// Rounded up, as stores count in milliseconds.
@@ -300,8 +300,8 @@ final class Releaser {
 		}
 
 		/**
-		 * Ends several of one owner that need not rest. Locks of several keys are not
-		 * handed over.
+		 * Ends several of one owner that need not be parked. Locks of several keys are
+		 * not handed over.
 		 * @return whether all were held until now, as far as is known
 		 */
 		private boolean endAtOnce(List<Hold> holds) {
@@ -333,7 +333,7 @@ final class Releaser {
 			if (isSilent(hold)) {
 				return null;
 			}
-			// As Failures.ask does, but each release would make an object for that.
+			// As Failures.call does, but each release would make an object for that.
 			boolean interrupted = Thread.interrupted();
 			try {
 				return release(Releaser.this.store, hold.key(), hold.owner(), parkTime);

@@ -65,7 +65,7 @@ final class Sweeper {
 
 	/**
 	 * Releases a key, until the store answers or its lease has run out there.
-	 * @param rest for how much longer it is to block others, or 0
+	 * @param parkTime for how much longer it is to block others, in nanoseconds, or 0
 	 */
 	void release(Ownership ownership, long parkTime) {
 		String key = ownership.key();

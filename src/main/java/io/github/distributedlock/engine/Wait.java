@@ -13,7 +13,7 @@ import io.github.distributedlock.backend.Holder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The patience of one request: one deadline for the local queue, the store and every
+ * How long one request may wait: one deadline for the local queue, the store and every
  * retry. Confined to one thread at a time, but for its times, which never change.
  */
 final class Wait {

@@ -24,7 +24,7 @@ import io.micrometer.core.instrument.Timer;
  * <li>{@code distributed.lock.acquire}: how long requests waited; {@code outcome} is
  * {@code acquired} or {@code busy}. A request that fails is neither.</li>
  * <li>{@code distributed.lock.held}: from having a key to giving it back or losing it. It
- * counts twice if it was handed on inside the JVM before it was found to be lost.</li>
+ * counts twice if it was handed over inside the JVM before it was found to be lost.</li>
  * <li>{@code distributed.lock.lost}: keys no longer held although nobody gave them back,
  * by {@code reason}.</li>
  * <li>{@code distributed.lock.renewed.late}: leases nearly lost.</li>

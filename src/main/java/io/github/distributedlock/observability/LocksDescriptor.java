@@ -71,7 +71,8 @@ record LocksDescriptor(List<Hold> holds, List<Queue> queues, int requestsWaiting
 	 * The store.
 	 *
 	 * @param details what it says about itself
-	 * @param notifies whether wake-ups arrive, {@code null} as long as it is not known
+	 * @param notifies whether release notifications arrive, {@code null} as long as it is
+	 * not known
 	 */
 	record Store(Map<String, String> details, @Nullable Boolean notifies) {
 	}

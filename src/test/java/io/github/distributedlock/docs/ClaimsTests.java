@@ -68,7 +68,7 @@ class ClaimsTests {
 					faq.md | a fencing counter after 24 hours | backend/redis/FencingCounter | TTL_MILLIS = Duration.ofDays(1)
 					failover.md | a lease of 30 s and | engine/LockEngineBuilder | watchdogTimeout = Duration.ofSeconds(30)
 					failover.md | a command timeout of 1 s | backend/redis/RedisLockSettings | RedisLockSettings("lock", Duration.ofSeconds(1)
-					failover.md | given up after five command timeouts | backend/redis/connection/NotificationSubscription | TIMEOUTS_OF_REST = 5
+					failover.md | given up after five command timeouts | backend/redis/connection/NotificationSubscription | TIMEOUTS_BETWEEN_CHECKS = 5
 					architecture.md | fails after 5 s in line | engine/AsyncDriver | LEAST_LINE_TIME = TimeUnit.SECONDS.toNanos(5)
 					""")
 	void numbersAreThoseOfTheCode(String page, String words, String source, String constant) throws IOException {

@@ -33,7 +33,7 @@ public class AsyncDriverLincheckTests {
 
 	private final NodeTasks tasks = new NodeTasks(this.time::request, this.time);
 
-	private final LocalQueue queue = new LocalQueue((queue, node) -> {
+	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
 		throw new IllegalStateException("nothing is registered");
 	});
 
@@ -121,7 +121,7 @@ public class AsyncDriverLincheckTests {
 		private final AsyncDriver driver = new AsyncDriver(new ReleasedKeys(), AsyncDriverLincheckTests.this.tasks,
 				this.wait);
 
-		private final QueueEntry node = AsyncDriverLincheckTests.this.queue.enter(K, true, false, this.wait);
+		private final QueueEntry entry = AsyncDriverLincheckTests.this.queue.enter(K, true, false, this.wait);
 
 		private final AtomicInteger ends = new AtomicInteger();
 
@@ -137,7 +137,7 @@ public class AsyncDriverLincheckTests {
 		public long advance(boolean signalled) {
 			boolean first = !this.begun;
 			this.begun = true;
-			if (first ? this.node.takeTurn() : signalled) {
+			if (first ? this.entry.takeTurn() : signalled) {
 				int now = AsyncDriverLincheckTests.this.inside.incrementAndGet();
 				AsyncDriverLincheckTests.this.most.accumulateAndGet(now, Math::max);
 				this.hasTurn = true;
@@ -148,7 +148,7 @@ public class AsyncDriverLincheckTests {
 
 		@Override
 		public Semaphore signal() {
-			return this.node.nudges();
+			return this.entry.nudges();
 		}
 
 		@Override
@@ -164,7 +164,7 @@ public class AsyncDriverLincheckTests {
 		@Override
 		public void end() {
 			if (!this.hasTurn) {
-				this.node.leave();
+				this.entry.leave();
 			}
 		}
 
@@ -187,7 +187,7 @@ public class AsyncDriverLincheckTests {
 			if (this.hasTurn && this.ends.get() > 0) {
 				this.hasTurn = false;
 				AsyncDriverLincheckTests.this.inside.decrementAndGet();
-				this.node.leave();
+				this.entry.leave();
 			}
 		}
 

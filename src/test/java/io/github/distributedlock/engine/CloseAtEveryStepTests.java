@@ -84,16 +84,16 @@ class CloseAtEveryStepTests {
 		private int steps;
 
 		/** Whether the request is under way, so that its steps count. */
-		private boolean requestsWaiting;
+		private boolean requesting;
 
 		Run(int released, int heard, int closed, boolean workersAreLate) {
 			this.released = released;
 			this.heard = heard;
 			this.closed = closed;
 			this.workersAreLate = workersAreLate;
-			this.requestsWaiting = true;
+			this.requesting = true;
 			this.handle = request();
-			this.requestsWaiting = false;
+			this.requesting = false;
 		}
 
 		private Optional<LockHandle> request() {
@@ -130,7 +130,7 @@ class CloseAtEveryStepTests {
 		}
 
 		private void step() {
-			if (!this.requestsWaiting) {
+			if (!this.requesting) {
 				return;
 			}
 			int step = this.steps++;

@@ -39,7 +39,7 @@ public class EngineHandleLincheckTests {
 
 	private final AtomicInteger losses = new AtomicInteger();
 
-	private final LoneEntry place = new LoneEntry();
+	private final LoneEntry entry = new LoneEntry();
 
 	private final Queue<AtomicInteger> actions = new ConcurrentLinkedQueue<>();
 
@@ -123,7 +123,7 @@ public class EngineHandleLincheckTests {
 		this.inner.close();
 		this.handle.close();
 		Interleavings.require(this.store.keys().size() + this.losses.get() == 1, "did not end once");
-		Interleavings.require(this.place.isLeft(), "the place is not left");
+		Interleavings.require(this.entry.isLeft(), "the queue is not left");
 		Interleavings.require(this.hold.handles().isEmpty(), "a handle is left over");
 	}
 
@@ -148,7 +148,7 @@ public class EngineHandleLincheckTests {
 		HoldOptions options = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));
 		Ownership ownership = new Ownership(options.claim("k", "us", Waiter.exclusive("i")), options,
 				new Lease(new Moment(0, 0), options.lease()), 0, 0, false, this.time);
-		Hold hold = new Hold(ownership, this.place, options, OptionalLong.empty());
+		Hold hold = new Hold(ownership, this.entry, options, OptionalLong.empty());
 		ownership.take(hold);
 		return hold;
 	}

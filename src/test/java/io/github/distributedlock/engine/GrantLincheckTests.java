@@ -41,7 +41,7 @@ public class GrantLincheckTests {
 
 	private final AtomicReference<Known> store = new AtomicReference<>(new Known(null, null));
 
-	private final QueueEntry[] nodes = new QueueEntry[4];
+	private final QueueEntry[] entries = new QueueEntry[4];
 
 	private final String[] owners = new String[4];
 
@@ -51,13 +51,13 @@ public class GrantLincheckTests {
 
 	private final int[] requests = new int[4];
 
-	private final LocalQueue queue = new LocalQueue((queue, node) -> {
-		if (node.begin()) {
-			node.queue().takeGrant();
-			Set<String> unwanted = node.queue().unwanted();
+	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
+		if (entry.begin()) {
+			entry.queue().takeGrant();
+			Set<String> unwanted = entry.queue().unwanted();
 			change((known) -> new Known(known.freeOf(unwanted).owner(), null));
-			node.queue().withdrawn(unwanted);
-			queue.leave(node);
+			entry.queue().withdrawn(unwanted);
+			queue.leave(entry);
 		}
 	});
 
@@ -71,11 +71,11 @@ public class GrantLincheckTests {
 	 */
 	@Operation
 	public void request(@Param(name = "thread") int thread) {
-		if (this.nodes[thread] == null) {
+		if (this.entries[thread] == null) {
 			this.owners[thread] = "us:" + thread + "." + this.requests[thread]++;
-			this.nodes[thread] = this.queue.enter(K, true, false, null);
+			this.entries[thread] = this.queue.enter(K, true, false, null);
 		}
-		if (!this.current[thread] && this.nodes[thread].takeTurn()) {
+		if (!this.current[thread] && this.entries[thread].takeTurn()) {
 			this.current[thread] = true;
 			ask(thread);
 		}
@@ -86,8 +86,8 @@ public class GrantLincheckTests {
 	 */
 	@Operation
 	public void goOnIfWoken(@Param(name = "thread") int thread) {
-		if (this.current[thread] && !this.holds[thread] && isWoken(this.nodes[thread])) {
-			ReleaseNotification grant = this.nodes[thread].queue().takeGrant();
+		if (this.current[thread] && !this.holds[thread] && isWoken(this.entries[thread])) {
+			ReleaseNotification grant = this.entries[thread].queue().takeGrant();
 			if (grant != null && this.owners[thread].equals(grant.owner())) {
 				acquired(thread);
 			}
@@ -112,18 +112,18 @@ public class GrantLincheckTests {
 	 */
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {
-		QueueEntry node = this.nodes[thread];
-		if (node == null) {
+		QueueEntry entry = this.entries[thread];
+		if (entry == null) {
 			return;
 		}
 		if (this.holds[thread]) {
 			giveBack(this.owners[thread]);
 		}
 		else if (this.current[thread]) {
-			node.queue().gaveUp(this.owners[thread]);
+			entry.queue().gaveUp(this.owners[thread]);
 		}
-		this.queue.leave(node);
-		this.nodes[thread] = null;
+		this.queue.leave(entry);
+		this.entries[thread] = null;
 		this.current[thread] = false;
 		this.holds[thread] = false;
 	}
@@ -143,12 +143,12 @@ public class GrantLincheckTests {
 
 	@Validate
 	public void nothingIsLeftAndHeldIsHeld() {
-		for (int thread = 0; thread < this.nodes.length; thread++) {
+		for (int thread = 0; thread < this.entries.length; thread++) {
 			if (this.holds[thread]) {
 				Interleavings.require(this.owners[thread].equals(this.store.get().owner()), "held, but not owned");
 			}
 		}
-		for (int thread = 0; thread < this.nodes.length; thread++) {
+		for (int thread = 0; thread < this.entries.length; thread++) {
 			leave(thread);
 		}
 		Interleavings.require(this.store.get().equals(new Known(null, null)), "left in the store");
@@ -156,23 +156,23 @@ public class GrantLincheckTests {
 	}
 
 	private void ask(int thread) {
-		QueueEntry node = this.nodes[thread];
+		QueueEntry entry = this.entries[thread];
 		String owner = this.owners[thread];
-		node.queue().registered = true;
-		Set<String> unwanted = node.queue().unwanted();
+		entry.queue().registered = true;
+		Set<String> unwanted = entry.queue().unwanted();
 		Known after = this.store.updateAndGet((known) -> {
 			Known free = known.freeOf(unwanted);
 			boolean taken = free.owner() == null && known.owner() != null;
 			return (taken || owner.equals(free.owner())) ? new Known(owner, null) : new Known(free.owner(), owner);
 		});
-		node.queue().settled(unwanted);
+		entry.queue().settled(unwanted);
 		if (owner.equals(after.owner())) {
 			acquired(thread);
 		}
 	}
 
 	private void acquired(int thread) {
-		this.nodes[thread].acquired(this.owners[thread]).forEach(this::giveBack);
+		this.entries[thread].acquired(this.owners[thread]).forEach(this::giveBack);
 		this.holds[thread] = true;
 	}
 
@@ -188,10 +188,10 @@ public class GrantLincheckTests {
 		return this.store.getAndUpdate(change);
 	}
 
-	private static boolean isWoken(QueueEntry node) {
-		boolean woken = node.queue().wakeUps().tryAcquire();
+	private static boolean isWoken(QueueEntry entry) {
+		boolean woken = entry.queue().wakeUps().tryAcquire();
 		if (woken) {
-			node.queue().forgetWakeUps();
+			entry.queue().forgetWakeUps();
 		}
 		return woken;
 	}

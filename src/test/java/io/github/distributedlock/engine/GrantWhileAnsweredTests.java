@@ -16,16 +16,16 @@ class GrantWhileAnsweredTests {
 
 	private static final Waiter US = Waiter.exclusive("us");
 
-	private final LocalQueue queue = new LocalQueue((queue, node) -> {
+	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
 	});
 
-	private final QueueEntry node = new QueueEntry(this.queue, new QueueKey("k", US), false, false, null);
+	private final QueueEntry entry = new QueueEntry(this.queue, new QueueKey("k", US), false, false, null);
 
-	private final KeyQueue requests = new KeyQueue(this.node);
+	private final KeyQueue requests = new KeyQueue(this.entry);
 
 	@Test
 	void isNotGivenBack() throws InterruptedException {
-		Thread requesting = new Thread(() -> this.node.acquired("us:1"));
+		Thread requesting = new Thread(() -> this.entry.acquired("us:1"));
 		boolean known;
 		synchronized (this.requests) {
 			requesting.start();

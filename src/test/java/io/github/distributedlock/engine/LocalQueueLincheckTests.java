@@ -25,11 +25,11 @@ public class LocalQueueLincheckTests {
 
 	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));
 
-	private final QueueEntry[] nodes = new QueueEntry[4];
+	private final QueueEntry[] entries = new QueueEntry[4];
 
 	private final boolean[] told = new boolean[4];
 
-	private final LocalQueue queue = new LocalQueue((queue, node) -> {
+	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
 		throw new IllegalStateException("nobody has registered");
 	});
 
@@ -40,17 +40,17 @@ public class LocalQueueLincheckTests {
 
 	@Operation
 	public boolean enter(@Param(name = "thread") int thread, @Param(name = "mayWait") boolean mayWait) {
-		if (this.nodes[thread] != null) {
+		if (this.entries[thread] != null) {
 			return false;
 		}
-		this.nodes[thread] = this.queue.enter(K, mayWait, false, null);
-		return this.nodes[thread] != null;
+		this.entries[thread] = this.queue.enter(K, mayWait, false, null);
+		return this.entries[thread] != null;
 	}
 
 	@Operation
 	public boolean isGranted(@Param(name = "thread") int thread) {
-		QueueEntry node = this.nodes[thread];
-		if (node == null || this.told[thread] || !node.takeTurn()) {
+		QueueEntry entry = this.entries[thread];
+		if (entry == null || this.told[thread] || !entry.takeTurn()) {
 			return false;
 		}
 		this.told[thread] = true;
@@ -59,16 +59,16 @@ public class LocalQueueLincheckTests {
 
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {
-		if (this.nodes[thread] != null) {
-			this.queue.leave(this.nodes[thread]);
-			this.nodes[thread] = null;
+		if (this.entries[thread] != null) {
+			this.queue.leave(this.entries[thread]);
+			this.entries[thread] = null;
 			this.told[thread] = false;
 		}
 	}
 
 	@Validate
 	public void vanishesWhenIdle() {
-		for (int thread = 0; thread < this.nodes.length; thread++) {
+		for (int thread = 0; thread < this.entries.length; thread++) {
 			leave(thread);
 		}
 		Interleavings.require(this.queue.isEmpty(), "a queue is left over");

@@ -19,16 +19,16 @@ class LocalQueueTests {
 
 	private final List<QueueEntry> withdrawals = new ArrayList<>();
 
-	private final LocalQueue queue = new LocalQueue((same, node) -> this.withdrawals.add(node));
+	private final LocalQueue queue = new LocalQueue((same, entry) -> this.withdrawals.add(entry));
 
 	@Test
 	void requestTakesOverAWithdrawalThatHasNotBegun() {
 		QueueEntry withdrawal = withdrawal();
-		QueueEntry node = this.queue.enter(K, false, false, null);
-		assertThat(node.takeTurn()).as("its turn at once").isTrue();
-		assertThat(node.queue().registered).as("the store still knows us").isTrue();
+		QueueEntry entry = this.queue.enter(K, false, false, null);
+		assertThat(entry.takeTurn()).as("its turn at once").isTrue();
+		assertThat(entry.queue().registered).as("the store still knows us").isTrue();
 		assertThat(withdrawal.begin()).as("withdraws all the same").isFalse();
-		this.queue.leave(node);
+		this.queue.leave(entry);
 		assertThat(this.withdrawals).as("begun anew after it").hasSize(2).doesNotHaveDuplicates();
 	}
 
@@ -36,21 +36,21 @@ class LocalQueueTests {
 	void requestWaitsForAWithdrawalThatHasBegun() {
 		QueueEntry withdrawal = withdrawal();
 		assertThat(withdrawal.begin()).isTrue();
-		QueueEntry node = this.queue.enter(K, false, false, null);
-		assertThat(node.takeTurn()).isFalse();
+		QueueEntry entry = this.queue.enter(K, false, false, null);
+		assertThat(entry.takeTurn()).isFalse();
 		withdrawal.queue().withdrawn(Set.of());
 		this.queue.leave(withdrawal);
-		assertThat(node.takeTurn()).isTrue();
-		assertThat(node.queue().registered).isFalse();
+		assertThat(entry.takeTurn()).isTrue();
+		assertThat(entry.queue().registered).isFalse();
 	}
 
 	@Test
 	void requestThatTakesOverAMessageForNobodyKnowsThatTheKeyMayBeReserved() {
 		this.queue.wake(K);
 		assertThat(this.withdrawals).hasSize(1);
-		QueueEntry node = this.queue.enter(K, false, false, null);
-		assertThat(node.queue().registered).isTrue();
-		this.queue.leave(node);
+		QueueEntry entry = this.queue.enter(K, false, false, null);
+		assertThat(entry.queue().registered).isTrue();
+		this.queue.leave(entry);
 		assertThat(this.withdrawals).as("passed on after it").hasSize(2);
 	}
 

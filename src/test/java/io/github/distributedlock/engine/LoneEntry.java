@@ -1,7 +1,7 @@
 package io.github.distributedlock.engine;
 
 /**
- * A place in a queue where nobody else waits.
+ * The only entry in its queue.
  */
 public final class LoneEntry implements Hold.Entry {
 
@@ -18,7 +18,7 @@ public final class LoneEntry implements Hold.Entry {
 	}
 
 	/**
-	 * Whether its hold has given it up.
+	 * Whether its hold has left the queue.
 	 * @return whether it has
 	 */
 	public boolean isLeft() {

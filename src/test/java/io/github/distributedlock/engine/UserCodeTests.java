@@ -185,6 +185,19 @@ class UserCodeTests extends EngineFixture {
 	}
 
 	@Test
+	void actionRunsEvenIfNoThreadCanWatchIt() {
+		List<String> told = new ArrayList<>();
+		LockHandle handle = this.engine.acquire(request("k").leaseTime(Duration.ofSeconds(1)));
+		handle.onLost(() -> told.add("k"), (task) -> {
+			this.time.lackAThread("timer");
+			task.run();
+		});
+		this.time.advance(Duration.ofSeconds(1));
+		assertThat(told).containsExactly("k");
+		handle.close();
+	}
+
+	@Test
 	void listenerThatTakesLongWithALossIsLogged(CapturedOutput output) {
 		LockEngine engine = engine((event) -> {
 			if (event instanceof LockEvent.Lost) {

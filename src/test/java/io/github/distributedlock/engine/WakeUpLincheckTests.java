@@ -15,7 +15,7 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * Whatever the threads of a JVM do at the same time, a wake-up reaches a node that acts
+ * Whatever the threads of a JVM do at the same time, a wake-up reaches an entry that acts
  * on it: the current one asks the store again, or a withdrawal tells the store that none
  * does.
  */
@@ -38,15 +38,15 @@ public class WakeUpLincheckTests {
 
 	private final AtomicBoolean talking = new AtomicBoolean();
 
-	private final QueueEntry[] nodes = new QueueEntry[4];
+	private final QueueEntry[] entries = new QueueEntry[4];
 
 	private final boolean[] current = new boolean[4];
 
-	private final LocalQueue queue = new LocalQueue((queue, node) -> {
-		if (node.begin()) {
+	private final LocalQueue queue = new LocalQueue((queue, entry) -> {
+		if (entry.begin()) {
 			talk(() -> this.store.set(Known.NOTHING));
-			node.queue().withdrawn(Set.of());
-			queue.leave(node);
+			entry.queue().withdrawn(Set.of());
+			queue.leave(entry);
 		}
 	});
 
@@ -60,14 +60,14 @@ public class WakeUpLincheckTests {
 	 */
 	@Operation
 	public void request(@Param(name = "thread") int thread) {
-		QueueEntry node = this.nodes[thread];
-		if (node == null) {
-			node = this.queue.enter(K, true, false, null);
-			this.nodes[thread] = node;
+		QueueEntry entry = this.entries[thread];
+		if (entry == null) {
+			entry = this.queue.enter(K, true, false, null);
+			this.entries[thread] = entry;
 		}
-		if (!this.current[thread] && node.takeTurn()) {
+		if (!this.current[thread] && entry.takeTurn()) {
 			this.current[thread] = true;
-			ask(node);
+			ask(entry);
 		}
 	}
 
@@ -76,8 +76,8 @@ public class WakeUpLincheckTests {
 	 */
 	@Operation
 	public void askIfWoken(@Param(name = "thread") int thread) {
-		if (this.current[thread] && isWoken(this.nodes[thread])) {
-			ask(this.nodes[thread]);
+		if (this.current[thread] && isWoken(this.entries[thread])) {
+			ask(this.entries[thread]);
 		}
 	}
 
@@ -86,9 +86,9 @@ public class WakeUpLincheckTests {
 	 */
 	@Operation
 	public void leave(@Param(name = "thread") int thread) {
-		if (this.nodes[thread] != null) {
-			this.queue.leave(this.nodes[thread]);
-			this.nodes[thread] = null;
+		if (this.entries[thread] != null) {
+			this.queue.leave(this.entries[thread]);
+			this.entries[thread] = null;
 			this.current[thread] = false;
 		}
 	}
@@ -105,25 +105,25 @@ public class WakeUpLincheckTests {
 
 	@Validate
 	public void noReservationIsForgotten() {
-		for (int thread = 0; thread < this.nodes.length; thread++) {
+		for (int thread = 0; thread < this.entries.length; thread++) {
 			if (this.current[thread] && this.store.get() == Known.RESERVED) {
-				Interleavings.require(isWoken(this.nodes[thread]), "the current node was not woken");
+				Interleavings.require(isWoken(this.entries[thread]), "the current entry was not woken");
 			}
 		}
-		for (int thread = 0; thread < this.nodes.length; thread++) {
+		for (int thread = 0; thread < this.entries.length; thread++) {
 			leave(thread);
 		}
 		Interleavings.require(this.store.get() == Known.NOTHING, "the store was not told that nobody waits");
 		Interleavings.require(this.queue.isEmpty(), "a queue is left over");
 	}
 
-	private void ask(QueueEntry node) {
-		node.queue().registered = true;
+	private void ask(QueueEntry entry) {
+		entry.queue().registered = true;
 		talk(() -> {
 			Known before = this.store
 				.getAndUpdate((known) -> (known != Known.RESERVED) ? Known.REGISTERED : Known.NOTHING);
 			if (before == Known.RESERVED) {
-				node.acquired("owner");
+				entry.acquired("owner");
 			}
 		});
 	}
@@ -134,10 +134,10 @@ public class WakeUpLincheckTests {
 		this.talking.set(false);
 	}
 
-	private static boolean isWoken(QueueEntry node) {
-		boolean woken = node.queue().wakeUps().tryAcquire();
+	private static boolean isWoken(QueueEntry entry) {
+		boolean woken = entry.queue().wakeUps().tryAcquire();
 		if (woken) {
-			node.queue().forgetWakeUps();
+			entry.queue().forgetWakeUps();
 		}
 		return woken;
 	}

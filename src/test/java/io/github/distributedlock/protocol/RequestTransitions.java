@@ -59,7 +59,7 @@ final class RequestTransitions {
 	}
 
 	/**
-	 * {@code KeyAcquisition.ask}.
+	 * {@code KeyAcquisition.attempt}.
 	 */
 	private void ask(Transitions<State> transitions, State state, Owner owner) {
 		boolean newSlice = this.setup.has(Mutant.UNHEARD_PASS_BEGINS_A_SLICE);
@@ -229,7 +229,7 @@ final class RequestTransitions {
 	}
 
 	/**
-	 * {@code LocalQueue.handOn}: the next turn inherits what is left of the key's past,
+	 * {@code LocalQueue.handOver}: the next turn inherits what is left of the key's past,
 	 * too.
 	 */
 	private void leave(Transitions<State> transitions, State state, Owner owner, OwnedKey ownedKey) {

@@ -193,8 +193,8 @@ final class LuaSteps implements Steps {
 	}
 
 	@Override
-	public boolean leaveToExpire(Link link, String key, String owner, long restMillis) {
-		return isTrue(this.park.run(link, 1, this.names.lock(key), owner, restMillis));
+	public boolean leaveToExpire(Link link, String key, String owner, long parkMillis) {
+		return isTrue(this.park.run(link, 1, this.names.lock(key), owner, parkMillis));
 	}
 
 	// In a cluster each slot needs a script of its own. The first that fails ends it,

@@ -231,12 +231,12 @@ class PlainSteps implements Steps {
 	}
 
 	@Override
-	public boolean leaveToExpire(Link link, String key, String owner, long restMillis) {
+	public boolean leaveToExpire(Link link, String key, String owner, long parkMillis) {
 		this.unanswered.forget(owner);
 		byte[] name = this.names.lock(key);
 		// It may have been left alone so near to its end, and then runs out too.
 		return unlessShared(link, name,
-				() -> this.compareAndSet.replace(link, name, owner, LockCodec.expiring(owner), restMillis)
+				() -> this.compareAndSet.replace(link, name, owner, LockCodec.expiring(owner), parkMillis)
 						|| owner.equals(Values.get(link, name)));
 	}
 

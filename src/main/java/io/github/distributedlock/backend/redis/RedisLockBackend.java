@@ -205,10 +205,11 @@ public final class RedisLockBackend implements LockBackend {
 	}
 
 	/**
-	 * Waits until enough replicas have what was acquired, before it is answered;
-	 * otherwise releases it. The release is necessary. A second attempt that finds the
-	 * key its own may have nothing to write, and WAIT, which asks about the last write of
-	 * its own connection, would then count the replicas that have an older write.
+	 * Waits until enough replicas have what was acquired, before the caller gets the
+	 * answer; otherwise releases it. The release is necessary. A second attempt that
+	 * finds the key its own may have nothing to write, and WAIT, which asks about the
+	 * last write of its own connection, would then count the replicas that have an older
+	 * write.
 	 * @param link the link by which it was acquired, and which no other thread uses
 	 * meanwhile
 	 */

@@ -42,8 +42,8 @@ interface Steps {
 	Lanes lanes();
 
 	/**
-	 * Sends all that the steps send but for wake-ups, without an effect. Fails if the
-	 * server refuses anything.
+	 * Sends all that the steps send but for notifications, without an effect. Fails if
+	 * the server refuses anything.
 	 * @param key a key that is not in use
 	 */
 	void probe(Link link, String key);
@@ -110,7 +110,7 @@ interface Steps {
 		return false;
 	}
 
-	boolean leaveToExpire(Link link, String key, String owner, long restMillis);
+	boolean leaveToExpire(Link link, String key, String owner, long parkMillis);
 
 	/**
 	 * Renews leases.

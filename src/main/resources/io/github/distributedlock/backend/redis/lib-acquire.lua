@@ -46,7 +46,7 @@ local function join(lock, value, claim)
 	local before = value and redis.call('ZSCORE', lock, member) or 0
 	redis.call('ZADD', lock, exact(math.max(before, millis() + claim.lease)), member)
 	if permits and claim.waitersTtl ~= '0' then
-		redis.call('ZREM', lock, reservedMember(claim.waiter)) -- The owner takes the place of it.
+		redis.call('ZREM', lock, reservedMember(claim.waiter)) -- The owner replaces what was kept for its waiter.
 	end
 	lastsForAll(lock)
 end

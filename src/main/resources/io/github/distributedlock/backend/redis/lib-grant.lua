@@ -3,11 +3,11 @@
 -- The queue of a lock: the lock, its waiters, their liveness, and their claims. A waiter is an instance; or 'shared:'
 -- and an instance, for its readers; or 'permits:', a number, ':' and an instance, for its requests that hold the lock
 -- together with so many, themselves included; or a ticket, which is an owner: an instance, ':' and more. The liveness is
--- when each group of waiters was last heard, in ms.
+-- when each group of waiters was heard last, in ms.
 --
 -- The claim of a waiter is what may be granted to it: the number of its registration, the lease of the grant in ms,
--- when it asked last, in ms, and the owner. It counts only as long as the waiter has a place: who registers writes its claim anew,
--- or removes it.
+-- when it asked last, in ms, and the owner. It counts only as long as the waiter has a place: who registers writes its
+-- claim anew, or removes it.
 
 -- A waiter asks every 600 ms at the latest, and every 100 ms once the lock is reserved for one that may be dead. So
 -- the dead are skipped within a second, and 300 ms are left for a JVM that is paused: a garbage collector may take

@@ -49,7 +49,7 @@ local function register(queue, waiter, timeToLive, number, lease, owner)
 	end
 end
 
--- Answers when each group asked last, in ms, as far as it is known: nothing is of an instance that does without
+-- Answers when each group was heard last, in ms, as far as it is known: nothing is of an instance that does without
 -- scripts. A claim of a time that is yet to come is told of once.
 local function heardLast(queue)
 	local heard = {}

@@ -22,16 +22,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The subscription of one instance to its wake-ups. It is begun again whenever it has
- * ended. It knows whether wake-ups arrive and, if not, why.
+ * The subscription of one instance to its release notifications. It is begun again
+ * whenever it has ended. It knows whether notifications arrive and, if not, why.
  * <p>
  * States: not known yet; they arrive; they were lost, and will be back soon; they do not
  * arrive, for a reason. The first registration begins the subscription: one thread that
  * subscribes and listens, and pauses in between. The registration waits until it is known
- * whether wake-ups arrive: until the first acknowledgement or failure, or at most one
- * command timeout. That then is all that the step may take: it fails, and the next one
- * sends. No registration waits again after that. Each acknowledgement but one that was
- * waited for, or asked for, is reported as a resubscription.
+ * whether they arrive: until the first acknowledgement or failure, or at most one command
+ * timeout. That then is all that the step may take: it fails, and the next one sends. No
+ * registration waits again after that. Each acknowledgement but one that was waited for,
+ * or asked for, is reported as a resubscription.
  * <p>
  * A connection that was dropped silently does not end by itself, and sends nothing that
  * could fail. So while a request waits, the server is asked now and then for one more
@@ -50,7 +50,7 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	private static final Logger logger = LoggerFactory.getLogger(NotificationSubscription.class);
 
-	private static final int TIMEOUTS_OF_REST = 5;
+	private static final int TIMEOUTS_BETWEEN_CHECKS = 5;
 
 	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -96,9 +96,9 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 	private long pause;
 
 	/** Whether the server was asked for an acknowledgement that has not come. */
-	private boolean pinged;
+	private boolean requested;
 
-	private long pingedAt = System.nanoTime();
+	private long requestedAt = System.nanoTime();
 
 	NotificationSubscription(SignalConnector connector, String channel, Duration timeout, Signals signals,
 			ReleaseListener listener, Consumer<NotificationSubscription> onClose, LongSupplier nanoTime) {
@@ -116,8 +116,8 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	/**
 	 * To be called before each registration.
-	 * @throws LockBackendException if wake-ups cannot be had and are required, or if it
-	 * was waited for them in vain
+	 * @throws LockBackendException if notifications cannot be had and are required, or if
+	 * it was waited for them in vain
 	 */
 	void ensureBegun() {
 		if (isKnown()) {
@@ -185,9 +185,9 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		}
 		boolean dead;
 		synchronized (this) {
-			long elapsed = System.nanoTime() - this.pingedAt;
-			dead = this.pinged && elapsed >= this.timeout.toNanos();
-			if (!dead && (this.pinged || elapsed < TIMEOUTS_OF_REST * this.timeout.toNanos())) {
+			long elapsed = System.nanoTime() - this.requestedAt;
+			dead = this.requested && elapsed >= this.timeout.toNanos();
+			if (!dead && (this.requested || elapsed < TIMEOUTS_BETWEEN_CHECKS * this.timeout.toNanos())) {
 				return;
 			}
 			beginHeartbeat(!dead);
@@ -206,10 +206,10 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		}
 	}
 
-	private synchronized boolean beginHeartbeat(boolean pinged) {
-		boolean before = this.pinged;
-		this.pinged = pinged;
-		this.pingedAt = System.nanoTime();
+	private synchronized boolean beginHeartbeat(boolean requested) {
+		boolean before = this.requested;
+		this.requested = requested;
+		this.requestedAt = System.nanoTime();
 		return before;
 	}
 
@@ -281,18 +281,18 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 		}
 	}
 
-	// Checks whether wake-ups may be published. If an instance subscribed where they may
-	// not be published, it would never be woken, but locks would be reserved for it, each
-	// for half a second. Other instances are taken to have the same rights as this one.
-	// No instance listens to the channel. Any other failure is left for the subscription
-	// to find out.
+	// Checks whether notifications may be published. If an instance subscribed where they
+	// may not be published, it would never be woken, but locks would be reserved for it,
+	// each for half a second. Other instances are taken to have the same rights as this
+	// one. No instance listens to the channel. Any other failure is left for the
+	// subscription to find out.
 	private void requireRights(Link link) {
 		byte[] nobodys = KeyNames.bytes(this.channel + "?");
 		try {
 			link.call(Command.at(nobodys, Verb.PUBLISH, nobodys, new byte[0]));
 		}
 		catch (RuntimeException ex) {
-			LockBackendException failure = RedisFailures.translate("publish", "wake-ups", ex);
+			LockBackendException failure = RedisFailures.translate("publish", "release notifications", ex);
 			if (RedisRefusal.isError(ex) || (failure.isNotCarriedOut() && !failure.isRetryable())) {
 				throw failure;
 			}
@@ -302,12 +302,12 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	@Override
 	public void onSubscribed() {
-		boolean wasPinged = beginHeartbeat(false);
+		boolean wasRequested = beginHeartbeat(false);
 		this.failure = null;
 		this.heard = true;
 		this.warned.set(false);
 		boolean waitedFor = this.first.complete(true);
-		if (!waitedFor && !wasPinged && !this.closed) {
+		if (!waitedFor && !wasRequested && !this.closed) {
 			logger.info("Release notifications arrive again");
 			inform(this.listener::onResubscribed);
 		}
@@ -375,12 +375,12 @@ final class NotificationSubscription implements Listening, SignalConnector.Liste
 
 	/**
 	 * Ends a thread that waits, parked or for a connection.
-	 * @param patience how long to wait before it is interrupted
+	 * @param timeout how long to wait before it is interrupted
 	 */
-	static void end(Thread thread, Duration patience) {
+	static void end(Thread thread, Duration timeout) {
 		LockSupport.unpark(thread);
 		try {
-			thread.join(patience.toMillis());
+			thread.join(timeout.toMillis());
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

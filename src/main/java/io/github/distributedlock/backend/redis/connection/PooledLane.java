@@ -232,7 +232,7 @@ final class PooledLane<L extends PooledLane.Pooled> implements Lane, Combiner.Wi
 
 		/**
 		 * Whether it can be lent.
-		 * @param restedNanos for how long it was idle
+		 * @param idleNanos for how long it was idle
 		 * @param nanos how long finding out may take
 		 */
 		abstract boolean isUsable(long idleNanos, long nanos);

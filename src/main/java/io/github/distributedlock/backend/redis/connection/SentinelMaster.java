@@ -74,7 +74,7 @@ final class SentinelMaster {
 	/**
 	 * Creates it. Does no I/O.
 	 * @param servers the Sentinels
-	 * @param lines opens connections to one of them
+	 * @param connectors makes what opens connections to one of them
 	 * @param timeout how long each may take to answer
 	 */
 	SentinelMaster(RedisSentinelConfiguration servers,
@@ -218,11 +218,11 @@ final class SentinelMaster {
 
 	private List<Named> query() {
 		List<RuntimeException> failures = new ArrayList<>();
-		Map<Boolean, List<Sentinel>> byRest = this.sentinels.stream()
+		Map<Boolean, List<Sentinel>> byBackoff = this.sentinels.stream()
 			.collect(Collectors.partitioningBy(Sentinel::backsOff));
-		List<Named> answers = answers(byRest.getOrDefault(false, List.of()), failures);
+		List<Named> answers = answers(byBackoff.getOrDefault(false, List.of()), failures);
 		if (answers.isEmpty()) {
-			answers = answers(byRest.getOrDefault(true, List.of()), failures);
+			answers = answers(byBackoff.getOrDefault(true, List.of()), failures);
 		}
 		if (answers.isEmpty()) {
 			RuntimeException why = failures.stream()
