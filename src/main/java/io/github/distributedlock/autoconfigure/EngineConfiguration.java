@@ -72,7 +72,7 @@ class EngineConfiguration {
 	static @Nullable EngineLifecycle distributedLockLifecycle(ObjectProvider<LockEngine> engine, LockBackend backend,
 			ObjectProvider<DistributedLockAdvisor> advisor) {
 		LockEngine found = engine.getIfAvailable();
-		return (found != null) ? new EngineLifecycle(found, backend, advisor::getIfUnique) : null;
+		return (found != null) ? new EngineLifecycle(found, backend, advisor) : null;
 	}
 
 	/**

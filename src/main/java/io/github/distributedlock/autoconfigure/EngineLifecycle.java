@@ -1,7 +1,5 @@
 package io.github.distributedlock.autoconfigure;
 
-import java.util.function.Supplier;
-
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.backend.LockBackend;
@@ -10,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -32,11 +31,11 @@ final class EngineLifecycle implements SmartLifecycle {
 
 	private final LockBackend backend;
 
-	private final Supplier<@Nullable DistributedLockAdvisor> advisor;
+	private final ObjectProvider<DistributedLockAdvisor> advisor;
 
 	private volatile boolean started;
 
-	EngineLifecycle(LockEngine engine, LockBackend backend, Supplier<@Nullable DistributedLockAdvisor> advisor) {
+	EngineLifecycle(LockEngine engine, LockBackend backend, ObjectProvider<DistributedLockAdvisor> advisor) {
 		this.engine = engine;
 		this.backend = backend;
 		this.advisor = advisor;
@@ -64,7 +63,7 @@ final class EngineLifecycle implements SmartLifecycle {
 	}
 
 	private void checkAnnotations() {
-		DistributedLockAdvisor found = this.advisor.get();
+		DistributedLockAdvisor found = this.advisor.getIfUnique();
 		try {
 			if (found != null) {
 				found.require(this.engine, this.backend::checkSupport);

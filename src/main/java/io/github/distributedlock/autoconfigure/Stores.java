@@ -10,18 +10,15 @@ import java.util.function.Function;
 
 import io.github.distributedlock.DurationRange;
 import io.github.distributedlock.LockBackendException;
-import io.github.distributedlock.aop.DistributedLockAdvisor;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Backend;
 import io.github.distributedlock.backend.LockBackend;
 import io.github.distributedlock.backend.memory.InMemoryLockBackend;
-import io.github.distributedlock.engine.LockEngine;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.RuntimeBeanReference;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
@@ -182,9 +179,9 @@ final class Stores {
 			return backend.name().toLowerCase(Locale.ROOT) + "Lock";
 		}
 
-		private static void register(BeanDefinitionRegistry registry, String name, Class<?> factory, String method,
-				Object... arguments) {
-			RootBeanDefinition definition = new RootBeanDefinition(factory);
+		private static void register(BeanDefinitionRegistry registry, String name, Class<?> type,
+				@Nullable String method, Object... arguments) {
+			RootBeanDefinition definition = new RootBeanDefinition(type);
 			definition.setFactoryMethodName(method);
 			for (int index = 0; index < arguments.length; index++) {
 				definition.getConstructorArgumentValues().addIndexedArgumentValue(index, arguments[index]);
@@ -194,11 +191,6 @@ final class Stores {
 			registry.registerBeanDefinition(name, definition);
 		}
 
-	}
-
-	static EngineLifecycle lifecycle(LockEngine engine, LockBackend backend,
-			ObjectProvider<DistributedLockAdvisor> advisor) {
-		return new EngineLifecycle(engine, backend, advisor::getIfUnique);
 	}
 
 }

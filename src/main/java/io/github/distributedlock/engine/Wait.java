@@ -251,14 +251,8 @@ final class Wait {
 	 * harms no request: what was acquired has no handle yet.
 	 */
 	void beginObservation(@Nullable WaitObserver observer, LockRequest request) {
-		if (observer == null) {
-			return;
-		}
-		try {
-			this.observed = observer.begins(request);
-		}
-		catch (Throwable ex) {
-			Failures.caught(ex, Wait::observer);
+		if (observer != null) {
+			Failures.run(() -> this.observed = observer.begins(request), Wait::observer);
 		}
 	}
 

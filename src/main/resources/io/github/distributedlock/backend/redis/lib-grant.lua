@@ -37,7 +37,7 @@ local function isTicket(waiter)
 end
 
 local function oldest(queue)
-	return redis.pcall('ZRANGE', queue.waiters, 0, 0)[1]
+	return redis.pcall('ZRANGE', queue.waiters, '0', '0')[1]
 end
 
 -- A waiter leaves the queue. The claim of an instance is left to be written anew, since it comes again. All that is

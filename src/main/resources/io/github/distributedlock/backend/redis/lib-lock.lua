@@ -23,19 +23,19 @@ local function look(lock)
 	if type(value) ~= 'table' then
 		return value
 	end
-	local first = redis.pcall('ZRANGE', lock, 0, 0)[1]
+	local first = redis.pcall('ZRANGE', lock, '0', '0')[1]
 	local kind = first and string.match(first, '^(%l+):')
 	if kind ~= 'shared' and kind ~= 'reserved' and kind ~= 'parked' and kind ~= 'permit' then
 		return redis.call('GET', lock) -- It is no lock: the same error, and nothing is changed.
 	end
 	redis.call('ZREMRANGEBYSCORE', lock, '-inf', exact(millis()))
-	local living = redis.call('ZRANGE', lock, 0, 0)
+	local living = redis.call('ZRANGE', lock, '0', '0')
 	return living[1] and living
 end
 
 -- Lets a shared lock last as long as the last of those that share it. Answers whether there are any.
 local function lastsForAll(lock)
-	local last = redis.call('ZRANGE', lock, -1, -1, 'WITHSCORES')[2]
+	local last = redis.call('ZRANGE', lock, '-1', '-1', 'WITHSCORES')[2]
 	if last then
 		redis.call('PEXPIRE', lock, exact(last - millis()))
 	end

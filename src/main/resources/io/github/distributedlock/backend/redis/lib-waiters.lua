@@ -19,7 +19,7 @@ end
 -- waiters or of their liveness, this fails before anything is changed; but without claims there are no grants.
 -- number: that of the registration; '0' if its owner must not be granted the lock.
 local function register(queue, waiter, timeToLive, number, lease, owner)
-	local last = redis.call('ZRANGE', queue.waiters, -1, -1, 'WITHSCORES')[2]
+	local last = redis.call('ZRANGE', queue.waiters, '-1', '-1', 'WITHSCORES')[2]
 	-- Times to live need not be written more than once a second.
 	local renews = not last or math.floor(last / 1000000) ~= math.floor(micros() / 1000000)
 	local claims, new = false, false
@@ -53,7 +53,7 @@ end
 -- scripts. A claim of a time that is yet to come is told of once.
 local function heardLast(queue)
 	local heard = {}
-	local groups = redis.pcall('ZRANGE', queue.liveness, 0, -1, 'WITHSCORES')
+	local groups = redis.pcall('ZRANGE', queue.liveness, '0', '-1', 'WITHSCORES')
 	for i = 1, #groups, 2 do
 		heard[groups[i]] = tonumber(groups[i + 1])
 	end
@@ -122,7 +122,7 @@ local function removeDead(queue, caller)
 		dead[group] = true
 		redis.call('ZREM', queue.liveness, group)
 	end
-	for _, waiter in ipairs(redis.call('ZRANGE', queue.waiters, 0, -1)) do
+	for _, waiter in ipairs(redis.call('ZRANGE', queue.waiters, '0', '-1')) do
 		if dead[groupOf(waiter)] then
 			unregister(queue, waiter)
 		end
@@ -149,7 +149,7 @@ end
 -- Answers whether a waiter may have the lock together with those that have it now: readers with readers; one of n permits
 -- if fewer than n have it.
 local function fits(queue, waiter)
-	local others = redis.pcall('ZRANGE', queue.lock, 0, 0)
+	local others = redis.pcall('ZRANGE', queue.lock, '0', '0')
 	local permits = permitsOf(waiter)
 	return not others[1] or isOfPermits(others) == (permits ~= nil)
 			and not (permits and redis.pcall('ZRANGE', queue.lock, permits - 1, permits - 1)[1])

@@ -1,9 +1,9 @@
 -- Comes before release.lua and its libraries, each function of which costs the server time: what most releases are,
--- of an owner behind which nobody waits.
+-- of an owner behind which nobody waits. Numbers are text here and in the libraries: Lua needs 0.25 us to write one.
 local LOCK, WAITERS, OWNER = KEYS[1], KEYS[2], ARGV[5]
 
 local owned = redis.pcall('GET', LOCK) == OWNER
-local waiting = owned and redis.pcall('ZRANGE', WAITERS, 0, 1)
+local waiting = owned and redis.pcall('ZRANGE', WAITERS, '0', '1')
 if owned and not waiting[1] then
 	redis.call('DEL', LOCK)
 	return 1
