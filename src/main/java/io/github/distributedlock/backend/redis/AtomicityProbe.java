@@ -123,7 +123,7 @@ final class AtomicityProbe {
 	}
 
 	private <T> @Nullable T run(Function<Link, @Nullable T> question) {
-		try (SignalConnection connection = this.connections.signals().open()) {
+		try (SignalConnection connection = this.connections.signals().openForCommands()) {
 			return question.apply(connection.link());
 		}
 	}

@@ -13,6 +13,14 @@ public interface SignalConnector {
 	SignalConnection open();
 
 	/**
+	 * Opens a connection that need not subscribe.
+	 * @throws org.springframework.dao.DataAccessException if that fails
+	 */
+	default SignalConnection openForCommands() {
+		return open();
+	}
+
+	/**
 	 * A connection.
 	 */
 	interface SignalConnection extends AutoCloseable {
