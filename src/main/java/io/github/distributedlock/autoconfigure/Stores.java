@@ -169,7 +169,7 @@ final class Stores {
 					RuntimeBeanReference backend = new RuntimeBeanReference(lock + "Backend");
 					register(registry, backend.getBeanName(), Stores.class, "create", other);
 					register(registry, lock, EngineConfiguration.class, "distributedLockEngine", backend);
-					register(registry, lock + "Lifecycle", Stores.class, "lifecycle", new RuntimeBeanReference(lock),
+					register(registry, lock + "Lifecycle", EngineLifecycle.class, null, new RuntimeBeanReference(lock),
 							backend);
 				}
 			});

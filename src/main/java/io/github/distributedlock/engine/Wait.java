@@ -251,8 +251,14 @@ final class Wait {
 	 * harms no request: what was acquired has no handle yet.
 	 */
 	void beginObservation(@Nullable WaitObserver observer, LockRequest request) {
-		if (observer != null) {
-			Failures.run(() -> this.observed = observer.begins(request), Wait::observer);
+		if (observer == null) {
+			return;
+		}
+		try { // Without a lambda, which would be made for each request.
+			this.observed = observer.begins(request);
+		}
+		catch (Throwable ex) {
+			Failures.caught(ex, Wait::observer);
 		}
 	}
 
