@@ -365,9 +365,9 @@ final class EngineHandle implements LockHandle, Hold.Attached {
 				return NO_ALARM;
 			}
 			Throwable acquiredAt = new Throwable("acquired by thread " + Thread.currentThread().getName());
-			return this.time.schedule(() -> logger.warn(
+			return this.time.schedule(() -> this.workers.listener(() -> logger.warn(
 					"Lock {} has been held for {}, longer than warn-held-after; the stack shows where it was acquired",
-					LockException.printable(keys), Failures.text(limit), acquiredAt), limit.toNanos());
+					LockException.printable(keys), Failures.text(limit), acquiredAt)), limit.toNanos());
 		}
 
 		/**

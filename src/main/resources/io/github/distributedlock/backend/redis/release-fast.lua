@@ -1,5 +1,5 @@
 -- Comes before release.lua and its libraries, each function of which costs the server time: what most releases are,
--- of an owner behind which nobody waits. Numbers are text here and in the libraries: Lua needs 0.25 us to write one.
+-- of an owner behind which nobody waits. Constants are text here and in the libraries: Lua needs 0.25 us for a number.
 local LOCK, WAITERS, OWNER = KEYS[1], KEYS[2], ARGV[5]
 
 local owned = redis.pcall('GET', LOCK) == OWNER
