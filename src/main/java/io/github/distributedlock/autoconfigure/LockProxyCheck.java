@@ -4,7 +4,6 @@ import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -19,6 +18,7 @@ import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractAutoProxyCreator;
 import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.AutowireCapableBeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -42,20 +42,14 @@ import org.springframework.context.annotation.Role;
  * when they are created. Instances that are registered ready-made, such as the mocks of a
  * test, are not created, and not seen.
  * <p>
- * Beans may be created by several threads. Invariants: a bean is in {@code early} if and
- * only if no proxy could be made for it; a name is in {@code referenced} only between the
- * two callbacks for one singleton.
+ * Beans may be created by several threads. Invariant: a bean is in {@code early} if and
+ * only if no proxy could be made for it.
  */
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanDefinitionPostProcessor,
 		SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton, AopInfrastructureBean {
 
 	private final Map<String, Class<?>> early = new ConcurrentHashMap<>();
-
-	/**
-	 * Singletons in a circle, whose proxy was made, and seen, before they were complete.
-	 */
-	private final Set<String> referenced = ConcurrentHashMap.newKeySet();
 
 	// Spring gives its own before it calls anything else.
 	private DefaultListableBeanFactory beanFactory = new DefaultListableBeanFactory();
@@ -110,18 +104,35 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 		}
 	}
 
+	/**
+	 * Refuses a bean with locks that another bean needs before the bean is complete. The
+	 * proxy is there, but Spring gives the bean itself to the post-processors that come
+	 * afterwards, and those of schedulers and listener containers keep what they are
+	 * given. What a factory makes gets no proxy then.
+	 */
 	@Override
 	public Object getEarlyBeanReference(Object bean, String name) {
-		check(bean, name);
-		this.referenced.add(name);
+		DistributedLockAdvisor known = advisor();
+		Class<?> type = (bean instanceof FactoryBean<?> factory) ? factory.getObjectType()
+				: AopProxyUtils.ultimateTargetClass(bean);
+		if (known != null && type != null && isAnnotated(type, known)) {
+			String circle = Arrays.stream(this.beanFactory.getBeanDefinitionNames())
+				.filter(this.beanFactory::isCurrentlyInCreation)
+				.collect(Collectors.joining("', '"));
+			throw new LockDefinitionException(refusal(name, type)
+					+ "it is part of a circle among the beans that are being created ('" + circle
+					+ "'). Spring hands a bean of a circle to its scheduler, to listener containers and to other"
+					+ " post-processors without the proxy, and they would run unlocked",
+					"write @Lazy where a bean of the circle is injected, also into itself, or move them to a bean outside"
+							+ " of the circle",
+					null);
+		}
 		return bean;
 	}
 
 	@Override
 	public @Nullable Object postProcessAfterInitialization(Object bean, String name) {
-		if (!this.referenced.remove(name)) {
-			check(bean, name);
-		}
+		check(bean, name);
 		return bean;
 	}
 

@@ -27,7 +27,6 @@ import org.springframework.aot.generate.DefaultGenerationContext;
 import org.springframework.aot.generate.GeneratedFiles;
 import org.springframework.aot.generate.InMemoryGeneratedFiles;
 import org.springframework.beans.factory.FactoryBean;
-import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
@@ -191,16 +190,6 @@ class LockProxyCheckTests {
 				assertThat(context).hasNotFailed();
 				assertThat(context.getBean("greeter", Greeter.class).heldKeys()).containsExactly("greeting");
 			});
-	}
-
-	@Test
-	void lockIsFoundInACircle() {
-		this.contexts.withAllowCircularReferences(true)
-			.withUserConfiguration(Circle.class)
-			.run((context) -> assertThat(context.getBean(Circle.Left.class).heldKeys()).containsExactly("left"));
-		this.contexts.withAllowCircularReferences(true)
-			.withUserConfiguration(LazyCircle.class)
-			.run((context) -> assertThat(context.getBean(Circle.Left.class).heldKeys()).containsExactly("left"));
 	}
 
 	@Test
@@ -612,48 +601,6 @@ class LockProxyCheckTests {
 		static BeanFactoryPostProcessor early(Greeter greeter) {
 			return (beanFactory) -> {
 			};
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	@Import({ Circle.Left.class, Circle.Right.class })
-	static class Circle {
-
-		static class Left {
-
-			@Autowired
-			Right right;
-
-			@DistributedLock(key = "'left'")
-			public List<String> heldKeys() {
-				return LockHandle.current().map(LockHandle::keys).orElse(List.of());
-			}
-
-		}
-
-		static class Right {
-
-			@Autowired
-			Left left;
-
-		}
-
-	}
-
-	@Configuration(proxyBeanMethods = false)
-	static class LazyCircle {
-
-		@Bean
-		@Lazy
-		Circle.Left left() {
-			return new Circle.Left();
-		}
-
-		@Bean
-		@Lazy
-		Circle.Right right() {
-			return new Circle.Right();
 		}
 
 	}
