@@ -166,6 +166,7 @@ public final class JdbcLockBackend implements LockBackend {
 			for (String probe : session.sql().probes()) {
 				session.execute(probe);
 			}
+			ServerSettings.check(session);
 			return true;
 		});
 	}

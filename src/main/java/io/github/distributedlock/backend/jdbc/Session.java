@@ -174,6 +174,16 @@ record Session(Connection connection, Statements sql) {
 		}
 	}
 
+	/**
+	 * Reads the first column of the first row.
+	 * @return {@code null} if there is no row, or no value
+	 */
+	@Nullable String value(String query) throws SQLException {
+		try (PreparedStatement prepared = prepare(query); ResultSet row = prepared.executeQuery()) {
+			return row.next() ? row.getString(1) : null;
+		}
+	}
+
 	private boolean changes(String statement, Object... values) throws SQLException {
 		try (PreparedStatement prepared = prepare(statement, values)) {
 			return prepared.execute() ? prepared.getResultSet().next() : prepared.getUpdateCount() > 0;

@@ -24,10 +24,19 @@ final class Postgres implements AutoCloseable {
 	final EmbeddedPostgres server;
 
 	Postgres() {
+		this("on");
+	}
+
+	/**
+	 * Starts a server.
+	 * @param durable what the settings are that make a commit survive a crash
+	 */
+	Postgres(String durable) {
 		try {
 			this.server = EmbeddedPostgres.builder()
-				.setServerConfig("fsync", "on")
-				.setServerConfig("synchronous_commit", "on") // Off by default here.
+				.setServerConfig("fsync", durable)
+				.setServerConfig("full_page_writes", durable)
+				.setServerConfig("synchronous_commit", durable) // Off by default here.
 				.start();
 		}
 		catch (IOException ex) {
