@@ -116,7 +116,8 @@ public interface LockBackend extends AutoCloseable {
 
 	/**
 	 * The most keys that are given to a step of several at once, since such a step may
-	 * hold up the store for as long as it takes. Always the same; does no I/O.
+	 * hold up the store for as long as it takes. Does no I/O. A store may answer 1 from
+	 * the time on when its server refuses such a step.
 	 * @return 200 unless said otherwise
 	 */
 	default int largestBatch() {

@@ -302,7 +302,8 @@ final class Leases {
 	}
 
 	/**
-	 * Renews with one command what is not lost.
+	 * Renews with one command what is not lost. If the store refuses that, each is
+	 * renewed by itself, so that a key that is refused costs no other lock.
 	 * @return why the store has failed, {@code null} if it has not
 	 */
 	private @Nullable LockBackendException renewBatch(List<Ownership> batch) {
@@ -321,6 +322,10 @@ final class Leases {
 			return null;
 		}
 		catch (LockBackendException ex) {
+			if (owned.size() > 1 && ex.isNotCarriedOut() && !ex.isRetryable()) {
+				owned.forEach((each) -> renewBatch(List.of(each)));
+				return ex;
+			}
 			owned.forEach((each) -> failed(each, !ex.isNotCarriedOut()));
 			logger.debug("Could not renew {} locks, trying again", batch.size(), ex);
 			return ex;

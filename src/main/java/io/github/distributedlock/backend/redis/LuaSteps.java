@@ -1,9 +1,13 @@
 package io.github.distributedlock.backend.redis;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
+import io.github.distributedlock.LockMode;
 import io.github.distributedlock.backend.AcquireResult;
 import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.LockBackend.HandOverResult;
@@ -14,13 +18,20 @@ import io.github.distributedlock.backend.redis.connection.Lanes;
 import io.github.distributedlock.backend.redis.connection.Link;
 import io.github.distributedlock.backend.redis.connection.LockCodec;
 import io.github.distributedlock.backend.redis.connection.OwnConnections;
+import io.github.distributedlock.backend.redis.connection.RedisFailures;
+import io.github.distributedlock.backend.redis.connection.RedisRefusal;
 import io.github.distributedlock.backend.redis.connection.Signals;
+
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Steps that are atomic because the server runs each as one script.
  */
 final class LuaSteps implements Steps {
+
+	private static final Logger logger = LoggerFactory.getLogger(LuaSteps.class);
 
 	private static final String QUEUE = "lib-clock lib-grant lib-lock lib-waiters ";
 
@@ -47,6 +58,12 @@ final class LuaSteps implements Steps {
 
 	private final @Nullable Steps whileSlotMoves;
 
+	/**
+	 * Whether a script takes the keys of several locks. A server that becomes a node of a
+	 * cluster refuses that, and so does a proxy before a cluster.
+	 */
+	private volatile boolean takesSeveral;
+
 	/** Around the other arguments of a script that wakes waiters. */
 	private final byte[] channels;
 
@@ -64,6 +81,7 @@ final class LuaSteps implements Steps {
 		boolean publishes = settings.signals() != Signals.NONE;
 		this.channels = KeyNames.bytes(publishes ? this.names.channels() : "");
 		this.skipsDeaf = KeyNames.number((publishes && !connections.cluster()) ? 1 : 0);
+		this.takesSeveral = !connections.cluster();
 		this.whileSlotMoves = connections.cluster() ? new OneKeySteps(connections, settings) : null;
 	}
 
@@ -97,6 +115,15 @@ final class LuaSteps implements Steps {
 		Values.setIfPresent(link, lock, "", 1);
 		Values.get(link, lock);
 		new LuaScript("trial-claims").run(link, 1, this.names.claims(key));
+		renew(link,
+				Stream.of("a", "b")
+					.map((slot) -> new Renewal(key + slot, key, Duration.ofMillis(1), LockMode.EXCLUSIVE))
+					.toList());
+	}
+
+	@Override
+	public boolean takesSeveral() {
+		return this.takesSeveral;
 	}
 
 	@Override
@@ -154,6 +181,10 @@ final class LuaSteps implements Steps {
 
 	@Override
 	public List<Boolean> releaseAll(Link link, List<String> keys, String owner) {
+		return each(keys, (some) -> releaseAtOnce(link, some, owner));
+	}
+
+	private List<Boolean> releaseAtOnce(Link link, List<String> keys, String owner) {
 		List<Object> arguments = new ArrayList<>();
 		keys.forEach((key) -> arguments.addAll(names(key)));
 		int names = arguments.size();
@@ -197,13 +228,33 @@ final class LuaSteps implements Steps {
 		return isTrue(this.park.run(link, 1, this.names.lock(key), owner, parkMillis));
 	}
 
-	// In a cluster each slot needs a script of its own. The first that fails ends it,
-	// since the next would have to wait for the same master. One of one key is not
-	// refused while a slot moves.
 	@Override
 	public List<Boolean> renew(Link link, List<Renewal> renewals) {
-		return !link.isCluster() ? renewAtOnce(link, renewals)
-				: renewals.stream().map((renewal) -> renewAtOnce(link, List.of(renewal)).get(0)).toList();
+		return each(renewals, (some) -> renewAtOnce(link, some));
+	}
+
+	/**
+	 * Runs a script for all at once, or for one after another where a script must keep to
+	 * one slot. The first script that fails is the last: the others would have to wait
+	 * for the same master. A script for one lock is not refused while its slot moves.
+	 */
+	private <T> List<Boolean> each(List<T> all, Function<List<T>, List<Boolean>> script) {
+		if (this.takesSeveral) {
+			try {
+				return script.apply(all);
+			}
+			catch (RuntimeException ex) {
+				if (all.size() == 1 || !RedisRefusal.CROSSSLOT.isIn(ex)) {
+					throw ex;
+				}
+				this.takesSeveral = false;
+				logger.warn("Locks are renewed and released one by one, since the server refuses scripts whose keys are"
+						+ " in several slots: {}. If it is a node of a cluster, set spring.data.redis.cluster.nodes instead"
+						+ " of spring.data.redis.host: locks whose slots move to another node are lost",
+						RedisFailures.deepestMessage(ex));
+			}
+		}
+		return all.stream().map((one) -> script.apply(List.of(one)).get(0)).toList();
 	}
 
 	private List<Boolean> renewAtOnce(Link link, List<Renewal> renewals) {

@@ -297,12 +297,19 @@ public final class RedisLockBackend implements LockBackend {
 		return run("release", key, (steps, link) -> steps.release(link, key, owner));
 	}
 
-	// In a cluster each slot needs a script of its own.
+	// One key at a time behind a client of one server that refuses several: another node
+	// may have one of them, which must not cost the others.
+	@Override
+	public int largestBatch() {
+		Steps known = this.selector.known();
+		boolean refusesSeveral = known != null && known.atomicity() == Atomicity.LUA && !known.takesSeveral();
+		return (refusesSeveral && !this.connections.cluster()) ? 1 : LockBackend.super.largestBatch();
+	}
+
 	@Override
 	public int largestRelease() {
 		Steps known = this.selector.known();
-		return (known != null && known.atomicity() == Atomicity.LUA && !this.connections.cluster()) ? largestBatch()
-				: 1;
+		return (known != null && known.takesSeveral()) ? largestBatch() : 1;
 	}
 
 	@Override

@@ -65,6 +65,13 @@ interface Steps {
 	}
 
 	/**
+	 * Whether the server lets a step renew or release several keys at once.
+	 */
+	default boolean takesSeveral() {
+		return false;
+	}
+
+	/**
 	 * Acquires, also what is its own or reserved for its instance.
 	 * @param registers whether the claim's waiter is registered if that fails
 	 */

@@ -37,7 +37,10 @@ public enum RedisRefusal {
 	NO_MASTER(false, "set spring.data.redis.sentinel.master to the name that the Sentinels have for it",
 			"Sentinel [^ ]+ knows no master of the name"),
 	DENIED(false, "the server runs in protected mode: set a password or its bind address"),
-	CROSSSLOT(false, "the names of a lock have to be in one slot"),
+
+	/** The second text is that of proxies before clusters. */
+	CROSSSLOT(false, "the names of a lock have to be in one slot",
+			"(?:CROSSSLOT |ERR [\\w/'` ]{0,40}keys must (?:be )?in (?:the )?same slot)"),
 	LOADING(true, "the server is loading its data: wait for it"),
 	BUSY(true, "a script blocks the server: find and end it (SCRIPT KILL)"),
 	READONLY(true, "the node is a replica: connect to the master, or wait for the failover to end"),

@@ -60,6 +60,8 @@ class RedisFailuresTests {
 					OOM command not allowed when used memory > 'maxmemory'. script: 1, on @user_script:6. | true | maxmemory
 					ERR max number of clients + cluster connections reached | true | reached
 					ERR ACL failure in script: User u has no permissions to run the 'set' command | false | ACL SETUSER
+					CROSSSLOT Keys in request don't hash to the same slot | false | in one slot
+					ERR eval/evalsha command keys must in same slot | false | in one slot
 					DENIED Redis is running in protected mode because protected mode is enabled | false | protected mode
 					ERR unknown command 'EVALSHA', with args beginning with: | false | see what the server says
 					ERR unknown command 'EVALSHA', with args beginning with: 'abc' '2' 'lock:{BUSY}' | false | see what the server says
