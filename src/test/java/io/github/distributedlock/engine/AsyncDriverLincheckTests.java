@@ -15,6 +15,7 @@ import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
  * none waits while nobody has it, and each ends once.
  */
 @Exploration
+@Tag("optimized")
 public class AsyncDriverLincheckTests {
 
 	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));

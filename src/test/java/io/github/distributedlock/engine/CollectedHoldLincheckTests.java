@@ -16,6 +16,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.logging.LogLevel;
@@ -26,6 +27,7 @@ import org.springframework.boot.logging.LoggingSystem;
  * to the request, which then does not hand it out, or to the listeners.
  */
 @Exploration
+@Tag("optimized")
 public class CollectedHoldLincheckTests {
 
 	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k", "l"), Duration.ofSeconds(30));

@@ -21,6 +21,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.logging.LogLevel;
@@ -31,6 +32,7 @@ import org.springframework.boot.logging.LoggingSystem;
  * back or lost, once, and each loss action runs once if it is lost.
  */
 @Exploration
+@Tag("optimized")
 public class EngineHandleLincheckTests {
 
 	private final StillTime time = new StillTime();

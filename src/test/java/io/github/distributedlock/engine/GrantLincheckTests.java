@@ -13,6 +13,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.Test;
  */
 @Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)
+@Tag("optimized")
 public class GrantLincheckTests {
 
 	private static final Waiter US = Waiter.exclusive("us");

@@ -16,6 +16,7 @@ import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Test;
 @Param(name = "first", gen = BooleanGen.class)
 @Param(name = "shared", gen = BooleanGen.class)
 @Param(name = "seconds", gen = IntGen.class, conf = "20:50")
+@Tag("optimized")
 public class HoldLincheckTests {
 
 	private static final HoldOptions OPTIONS = HoldOptions.of(LockRequest.of("k"), Duration.ofSeconds(30));

@@ -8,12 +8,14 @@ import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Whenever a task comes, a sweep follows that runs it, and never two at a time.
  */
 @Exploration
+@Tag("optimized")
 public class SweeperLincheckTests {
 
 	private final StillTime time = new StillTime();

@@ -12,6 +12,7 @@ import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
  */
 @Exploration
 @Param(name = "thread", gen = ThreadIdGen.class)
+@Tag("optimized")
 public class WakeUpLincheckTests {
 
 	private static final QueueKey K = new QueueKey("k", Waiter.exclusive("us"));

@@ -16,6 +16,7 @@ import org.jetbrains.lincheck.datastructures.BooleanGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Test;
  */
 @Exploration
 @Param(name = "due", gen = BooleanGen.class)
+@Tag("optimized")
 public class WatchdogLincheckTests {
 
 	private static final long LEASE = TimeUnit.MILLISECONDS.toNanos(600);

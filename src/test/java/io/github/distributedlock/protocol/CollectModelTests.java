@@ -5,6 +5,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.protocol.CollectProtocol.Rule;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -23,6 +24,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * needed for that.
  */
 @Exploration
+@Tag("optimized")
 class CollectModelTests {
 
 	@Test

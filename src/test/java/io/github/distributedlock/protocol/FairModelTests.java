@@ -5,6 +5,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.protocol.FairProtocol.Rule;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -30,6 +31,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * tickets, nobody that has ended stands in the way, and each rule is needed for that.
  */
 @Exploration
+@Tag("optimized")
 class FairModelTests {
 
 	private static final Fault[] ANY = { CRASH, LOST_MESSAGE, TIME_OUT, LOST_LEASE, LOST_ANSWER, LATE_COMMAND, SILENCE,

@@ -4,6 +4,7 @@ import java.util.EnumSet;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Exploration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -36,6 +37,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * late, lost or repeated; none is forgotten; and each rule is needed for that.
  */
 @Exploration
+@Tag("optimized")
 class GrantModelTests {
 
 	private static final Fault[] ANY = { CRASH, UNSEEN_CRASH, LOST_MESSAGE, REPEATED_MESSAGE, TIME_OUT, LATE_COMMAND,

@@ -2,6 +2,7 @@ package io.github.distributedlock.protocol;
 
 import io.github.distributedlock.fixtures.Exploration;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -13,6 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * registered by then, so that each other JVM gets the lock at most once before.
  */
 @Exploration
+@Tag("optimized")
 class PlaceModelTests {
 
 	@Test

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Exploration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -39,6 +40,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * them fails if one of its rules is broken.
  */
 @Exploration
+@Tag("optimized")
 class ProtocolModelTests {
 
 	private static final Set<Fault> ANY = EnumSet.range(CRASH, REFUSED_COMMAND);

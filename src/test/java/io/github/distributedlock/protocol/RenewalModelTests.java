@@ -3,6 +3,7 @@ package io.github.distributedlock.protocol;
 import io.github.distributedlock.fixtures.Exploration;
 import io.github.distributedlock.protocol.RenewalProtocol.Rule;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -14,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * longer lease than the server has, and each rule is needed for that.
  */
 @Exploration
+@Tag("optimized")
 class RenewalModelTests {
 
 	@Test

@@ -4,6 +4,7 @@ import java.util.EnumSet;
 import java.util.stream.Stream;
 
 import io.github.distributedlock.fixtures.Exploration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,6 +29,7 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
  * way, and each rule is needed for that.
  */
 @Exploration
+@Tag("optimized")
 class SharedModelTests {
 
 	private static final Fault[] ANY = { CRASH, LOST_MESSAGE, TIME_OUT, LOST_LEASE, LOST_ANSWER, LATE_COMMAND };

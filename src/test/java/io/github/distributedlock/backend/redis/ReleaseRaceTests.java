@@ -30,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Tag("thorough")
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
+@Tag("optimized")
 class ReleaseRaceTests {
 
 	private static final int RELEASES = Integer.getInteger("lock.race.releases", 500);

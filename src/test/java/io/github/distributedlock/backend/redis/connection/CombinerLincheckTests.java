@@ -11,6 +11,7 @@ import io.github.distributedlock.fixtures.Interleavings;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * use a wire at once, and none waits for ever.
  */
 @Exploration
+@Tag("optimized")
 class CombinerLincheckTests {
 
 	// What must not happen takes two threads, but each of them to be stopped at a certain
