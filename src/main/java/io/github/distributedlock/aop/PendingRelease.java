@@ -70,13 +70,16 @@ final class PendingRelease implements AutoCloseable {
 	CompletionStage<?> follow(CompletionStage<?> stage, LockDefinition definition) {
 		LossReaction reaction = definition.lossReaction();
 		if (!reaction.fails() && stage instanceof CompletableFuture<?> future && future.isDone()) {
+			if (!future.isCompletedExceptionally()) {
+				definition.results().checkContent(future.join());
+			}
 			return stage;
 		}
 		CompletableFuture<@Nullable Object> after = new CompletableFuture<>();
 		count(1);
 		try {
 			stage.whenComplete((value, thrown) -> {
-				Throwable failure = reaction.outcome(thrown, this.handle);
+				Throwable failure = outcome(reaction.outcome(thrown, this.handle), value, definition);
 				// With the very exception of the stage, which a dependent stage would
 				// wrap.
 				doneAsync().whenComplete((released, ignored) -> {
@@ -107,6 +110,17 @@ final class PendingRelease implements AutoCloseable {
 			}
 		});
 		return after;
+	}
+
+	private static @Nullable Throwable outcome(@Nullable Throwable failure, @Nullable Object value,
+			LockDefinition definition) {
+		try {
+			definition.results().checkContent((failure == null) ? value : null);
+			return failure;
+		}
+		catch (Throwable outliving) {
+			return outliving;
+		}
 	}
 
 	/*

@@ -70,7 +70,7 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 
 	@Override
 	public void check(Object value) {
-		this.definition.results().check(value);
+		this.definition.results().checkContent(value);
 	}
 
 	@Override

@@ -31,6 +31,8 @@ import org.springframework.util.ReflectionUtils;
  */
 record ResultRules(AnnotatedMethod annotated, boolean open) {
 
+	private static final String LATER = "work that is done later";
+
 	/**
 	 * Each kind, and the names of its types, since their libraries need not be there.
 	 */
@@ -46,7 +48,7 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 			List.of("a body that is written later",
 					"org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
 					"org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter"),
-			List.of("work that is done later", Callable.class.getName(), Supplier.class.getName()),
+			List.of(LATER, Callable.class.getName(), Supplier.class.getName()),
 			List.of("a lazy stream", BaseStream.class.getName()),
 			List.of("an iterator that is read later", Iterator.class.getName()),
 			List.of("a future that does not signal its completion", Future.class.getName()));
@@ -67,7 +69,10 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 
 		@Override
 		protected Optional<String> computeValue(Class<?> type) {
-			return Optional.ofNullable(kind(type));
+			// The Streamable of Spring Data, such as a Page, has elements, and is a
+			// Supplier.
+			return Optional.ofNullable(kind(type))
+				.filter((kind) -> !kind.equals(LATER) || !Iterable.class.isAssignableFrom(type));
 		}
 
 	};
@@ -105,11 +110,23 @@ record ResultRules(AnnotatedMethod annotated, boolean open) {
 	}
 
 	/**
-	 * Looks at a result whose declaration does not tell what it is.
-	 * @throws IllegalStateException if it outlives the method
+	 * Checks a result whose declaration does not tell what it is.
+	 * @throws IllegalStateException if the result outlives the method
 	 */
 	void check(@Nullable Object result) {
-		String outliving = (this.open && result != null) ? outliving(result, DEPTH) : null;
+		refuse((this.open && result != null) ? outliving(result, DEPTH) : null);
+	}
+
+	/**
+	 * Checks the value of a returned stage, or an element of a returned stream. The lock
+	 * is held until the stage or stream has ended, so the value must not be a stage, too.
+	 * @throws IllegalStateException if the value outlives the stage or stream
+	 */
+	void checkContent(@Nullable Object value) {
+		refuse((this.open && value != null) ? content(value, DEPTH) : null);
+	}
+
+	private void refuse(@Nullable String outliving) {
 		if (outliving != null) {
 			throw new IllegalStateException(this.annotated + ": the method has returned " + outliving + TOO_EARLY + " ("
 					+ remedy(this.annotated, outliving) + ")");

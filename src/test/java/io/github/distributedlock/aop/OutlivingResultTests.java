@@ -12,6 +12,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
@@ -19,6 +20,7 @@ import java.util.stream.Stream;
 
 import io.github.distributedlock.annotation.DistributedLock;
 import io.github.distributedlock.annotation.OnLost;
+import io.github.distributedlock.fixtures.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,8 +28,18 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.data.domain.Page;
+import org.springframework.data.domain.PageImpl;
+import org.springframework.data.domain.ScrollPosition;
+import org.springframework.data.domain.Slice;
+import org.springframework.data.domain.Sort;
+import org.springframework.data.domain.Window;
+import org.springframework.data.util.Streamable;
+import org.springframework.http.ResponseEntity;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Results that outlive the method are refused at start-up if the declaration tells, and
@@ -183,6 +195,40 @@ class OutlivingResultTests {
 	}
 
 	@Test
+	void elementsOfSpringDataAreNoWorkThatIsDoneLater() {
+		Page<String> page = new PageImpl<>(List.of("x"));
+		try (AdvisorContext context = AdvisorContext.of(SpringData.class, Open.class)) {
+			assertThat(context.get(SpringData.class).page(page)).isSameAs(page);
+			assertThat(context.get(SpringData.class).sort(Sort.by("x"))).isEqualTo(Sort.by("x"));
+			assertThat(context.get(SpringData.class).window(Window.from(List.of("x"), (i) -> ScrollPosition.keyset())))
+				.containsExactly("x");
+			assertThat(context.get(Open.class).any((any) -> page)).isSameAs(page);
+		}
+		AdvisorContext.refusal(PageOfFutures.class)
+			.hasMessageContaining("returns a future (java.util.concurrent.CompletableFuture) inside of a Page");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void valueOfAStageThatOutlivesTheStage(boolean late) {
+		CompletableFuture<Object> stage = new CompletableFuture<>();
+		Runnable completion = () -> stage.complete(new CompletableFuture<>());
+		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
+			assertThatThrownBy(() -> {
+				if (!late) {
+					completion.run();
+				}
+				CompletableFuture<Object> result = context.get(Open.class).stage(stage);
+				completion.run();
+				result.get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+			}).hasMessageContaining(
+					"Open.stage(CompletableFuture): the method has returned a future (java.util.concurrent.CompletableFuture)"
+							+ REMEDY);
+			assertThat(context.lock().events).containsExactly("acquire", "release");
+		}
+	}
+
+	@Test
 	void typeThatHappensToBeASupplierToo() {
 		Both both = new Both();
 		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
@@ -223,6 +269,35 @@ class OutlivingResultTests {
 				.isThrownBy(() -> context.get(Reacting.class).throwing(new StageTests.Special()))
 				.withMessageContaining("onLost = THROW lets the returned future fail, but cannot make one of type");
 		}
+	}
+
+	@DistributedLock(key = "'data'")
+	static class SpringData {
+
+		public Page<String> page(Page<String> page) {
+			return page;
+		}
+
+		public Sort sort(Sort sort) {
+			return sort;
+		}
+
+		public Window<String> window(Window<String> window) {
+			return window;
+		}
+
+		public ResponseEntity<Slice<String>> response() {
+			return ResponseEntity.ok(Page.empty());
+		}
+
+		public Streamable<String> streamable() {
+			return Streamable.empty();
+		}
+
+	}
+
+	static class PageOfFutures extends Declared<Page<CompletableFuture<String>>> {
+
 	}
 
 	abstract static class Declared<R> {
@@ -313,6 +388,11 @@ class OutlivingResultTests {
 		@SuppressWarnings("unchecked")
 		public <T> T inferred(Function<String, Object> result) {
 			return (T) result.apply("x");
+		}
+
+		@DistributedLock
+		public CompletableFuture<Object> stage(CompletableFuture<Object> result) {
+			return result;
 		}
 
 		@DistributedLock

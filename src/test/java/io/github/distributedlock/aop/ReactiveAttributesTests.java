@@ -189,6 +189,22 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 	}
 
 	@Test
+	void futureThatOnlyTheElementTells() {
+		try (AdvisorContext context = AdvisorContext.of(Open.class)) {
+			StepVerifier.create(context.get(Open.class).mono(new CompletableFuture<>()))
+				.expectErrorSatisfies((failure) -> assertThat(failure).hasMessageContaining(
+						"Open.mono(Object): the method has returned a future (java.util.concurrent.CompletableFuture)"))
+				.verify(Patience.PATIENCE);
+			StepVerifier.create(context.get(Open.class).flux("x", new CompletableFuture<>()))
+				.expectNext("x")
+				.expectErrorSatisfies((failure) -> assertThat(failure)
+					.hasMessageContaining("the method has returned a future (java.util.concurrent.CompletableFuture)"))
+				.verify(Patience.PATIENCE);
+			assertThat(context.lock().events).containsExactly("acquire", "release", "acquire", "release");
+		}
+	}
+
+	@Test
 	void typeThatIsNoOtherIsRefused() {
 		AdvisorContext.refusal(Processor.class)
 			.hasMessageContaining(
@@ -218,6 +234,20 @@ class ReactiveAttributesTests extends AdvisedFixture<ReactiveAttributesTests.Ser
 		@DistributedLock(key = "'k'")
 		public Flux<CompletableFuture<String>> run() {
 			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	static class Open {
+
+		@DistributedLock(key = "'k'")
+		public Mono<Object> mono(Object element) {
+			return Mono.just(element);
+		}
+
+		@DistributedLock(key = "'k'")
+		public Flux<Object> flux(Object... elements) {
+			return Flux.just(elements);
 		}
 
 	}
