@@ -163,9 +163,7 @@ public final class JdbcLockBackend implements LockBackend {
 	@Override
 	public void check() {
 		this.renewals.run("use the table " + this.settings.table(), (session) -> {
-			for (String probe : session.sql().probes()) {
-				session.execute(probe);
-			}
+			session.probe();
 			ServerSettings.check(session);
 			return true;
 		});

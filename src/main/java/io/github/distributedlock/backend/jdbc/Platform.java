@@ -18,21 +18,36 @@ import io.github.distributedlock.LockBackendException;
  */
 enum Platform {
 
-	POSTGRESQL("(extract(epoch from clock_timestamp()) * 1000000)::bigint"),
+	POSTGRESQL("(extract(epoch from clock_timestamp()) * 1000000)::bigint", "limit %d", "insert"),
 
-	MYSQL("timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))"),
+	MYSQL("timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))", "limit %d", "insert ignore"),
 
-	MARIADB("timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))"),
+	MARIADB("timestampdiff(microsecond, '1970-01-01', utc_timestamp(6))", "limit %d", "insert ignore"),
 
-	H2("cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)");
+	// Some of its modes know no LIMIT.
+	H2("cast(extract(epoch from current_timestamp(6)) * 1000000 as bigint)", "fetch first %d rows only", "insert");
 
 	/**
 	 * The clock of the database, in microseconds since 1970 UTC.
 	 */
 	final String now;
 
-	Platform(String now) {
+	/**
+	 * Ends a SELECT after a number of rows. On MySQL and MariaDB this overrides
+	 * {@code sql_select_limit}.
+	 */
+	final String limit;
+
+	/**
+	 * Inserts a row that another JVM may have inserted meanwhile. MariaDB's driver logs
+	 * each statement that fails, so such a row is ignored where the server can do that.
+	 */
+	final String insert;
+
+	Platform(String now, String limit, String insert) {
 		this.now = now;
+		this.limit = limit;
+		this.insert = insert;
 	}
 
 	/**

@@ -161,11 +161,20 @@ record Session(Connection connection, Statements sql) {
 		if (count > 0) {
 			changes(pairs(this.sql.deleteExpired, count), expired.toArray());
 		}
-		return count == Statements.MOST_EXPIRED;
+		return count == Statements.MOST_ROWS;
 	}
 
 	private static String pairs(String statement, int count) {
 		return statement.replace("{pairs}", String.join(", ", Collections.nCopies(count, "(?, ?)")));
+	}
+
+	/**
+	 * Checks that the table is there, with its columns and the rights to use these.
+	 */
+	void probe() throws SQLException {
+		for (String probe : this.sql.probes()) {
+			changes(probe, bind("-"));
+		}
 	}
 
 	boolean execute(String statement) throws SQLException {
@@ -192,6 +201,7 @@ record Session(Connection connection, Statements sql) {
 
 	private PreparedStatement prepare(String statement, Object... values) throws SQLException {
 		PreparedStatement prepared = this.connection.prepareStatement(statement);
+		prepared.setMaxRows(0); // The URL may limit the rows that MySQL's driver reads.
 		for (int i = 0; i < values.length; i++) {
 			prepared.setObject(i + 1, values[i]);
 		}

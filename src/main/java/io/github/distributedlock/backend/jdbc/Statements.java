@@ -1,5 +1,8 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.util.List;
+import java.util.stream.Stream;
+
 /**
  * The statements of a table. Each is one step by itself: it compares what it found before
  * it changes a row, and counts up its version, so that each change is one for every
@@ -7,7 +10,10 @@ package io.github.distributedlock.backend.jdbc;
  */
 final class Statements {
 
-	static final int MOST_EXPIRED = 500;
+	/**
+	 * Most rows that are read at once.
+	 */
+	static final int MOST_ROWS = 500;
 
 	private static final String COLUMNS = "owner, state, ends_at, fencing_token, waiters, version, lock_key";
 
@@ -65,16 +71,16 @@ final class Statements {
 		this.platform = platform;
 		this.table = table;
 		boolean upserts = platform == Platform.POSTGRESQL;
-		this.acquire = text(
-				upserts ? "insert into {table} as held (" + COLUMNS + ") select ?, 'OWNER', {now} + ?, 0, '', {now}, ?"
+		this.acquire = text(upserts
+				? "insert into {table} as held (" + COLUMNS + ") select ?, 'OWNER', {now} + ?, 0, {nobody}, {now}, ?"
 				// One that is busy is not locked, which would cost a commit.
 						+ " where not exists (select 1 from {table} as held where lock_key = ? and not" + IF_FREE_OR_OWN
 						+ ") on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN
-						: "update {table} set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
+				: "update {table} set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
 		String row = "select owner, state, ends_at, fencing_token, waiters, version, {now}"
 				+ " from (select 1 as one) always left join {table} on lock_key = ?";
 		this.read = text(row);
-		String release = "update {table} set ends_at = {now}, version = version + 1 where lock_key = ? and waiters = '' and"
+		String release = "update {table} set ends_at = {now}, version = version + 1 where lock_key = ? and waiters = {nobody} and"
 				+ OWNED;
 		// No table may have that name.
 		this.release = text(upserts ? "with released$ as (" + release + " returning " + QUICKLY + ") " + row
@@ -84,31 +90,38 @@ final class Statements {
 						+ OWNED);
 		String renewed = " where (lock_key, owner) in ({pairs}) and state = 'OWNER' and ends_at > {now}";
 		this.renew = text("update {table} set ends_at = greatest(ends_at, {now} + ?), version = version + 1" + renewed);
-		this.readRenewed = text("select lock_key, owner from {table}" + renewed);
-		this.insert = text("insert into {table} (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)"
+		this.readRenewed = text("select lock_key, owner from {table}" + renewed + " {limit}");
+		this.insert = text(platform.insert + " into {table} (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)"
 				+ (upserts ? " on conflict do nothing" : ""));
 		this.give = text("update {table} set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
 				+ " version = version + 1 where version = ? and lock_key = ?");
 		this.change = this.give + (upserts ? " returning " + QUICKLY : "");
 		this.notify = "select pg_notify(?, ?), " + QUICKLY;
 		this.readExpired = text("select lock_key, version from {table} where ends_at < {now} - ?"
-				+ " and (fencing_token = 0 or ends_at < {now} - ?) limit " + MOST_EXPIRED);
+				+ " and (fencing_token = 0 or ends_at < {now} - ?) {limit}");
 		this.deleteExpired = text("delete from {table} where (lock_key, version) in ({pairs})");
 	}
 
 	/**
-	 * What needs each right and each column, and changes nothing.
+	 * Returns statements that need each right and each column, and change nothing. Each
+	 * has a key as its parameter, since {@code sql_safe_updates} refuses one without.
 	 */
-	String[] probes() {
-		return new String[] { text("select " + COLUMNS + " from {table} where 1 = 0"),
-				text("insert into {table} (" + COLUMNS + ") select " + COLUMNS + " from {table} where 1 = 0"),
-				text("update {table} set version = version + 1 where 1 = 0"), text("delete from {table} where 1 = 0") };
+	List<String> probes() {
+		String none = " where lock_key = ? and version = " + Row.ABSENT;
+		return Stream
+			.of("select " + COLUMNS + " from {table}",
+					"insert into {table} (" + COLUMNS + ") select " + COLUMNS + " from {table}",
+					"update {table} set version = version + 1", "delete from {table}")
+			.map((probe) -> text(probe + none))
+			.toList();
 	}
 
 	// No name of a table has braces.
 	private String text(String template) {
 		return template.replace("{held}", (this.platform == Platform.POSTGRESQL) ? "held." : "")
 			.replace("{table}", this.table)
+			.replace("{nobody}", "'" + Row.NOBODY + "'")
+			.replace("{limit}", this.platform.limit.formatted(MOST_ROWS))
 			.replace("{now}", this.platform.now);
 	}
 

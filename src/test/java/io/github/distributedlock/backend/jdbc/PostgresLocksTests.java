@@ -247,7 +247,7 @@ class PostgresLocksTests {
 			hold(store, "k", "a");
 			store.acquireOrRegister(claim("k", "b").number(1));
 			String waiters = this.database.queryForObject("select waiters from distributed_lock", String.class);
-			this.database.update("update distributed_lock set waiters = ''");
+			this.database.update("update distributed_lock set waiters = '-'");
 			foreign.setAutoCommit(false);
 			new JdbcTemplate(new SingleConnectionDataSource(foreign, true))
 				.update("update distributed_lock set waiters = ?, version = version + 1", waiters);
