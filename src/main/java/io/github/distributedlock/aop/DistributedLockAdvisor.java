@@ -17,6 +17,8 @@ import org.aopalliance.intercept.MethodInterceptor;
 
 import org.springframework.aop.Pointcut;
 import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
@@ -161,6 +163,25 @@ public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 			Method method = definition.annotated().method();
 			if (method.getParameterCount() == 0 && names.contains(method.getName())) {
 				MethodRules.refuseLifecycleMethod(definition.annotated(), "an init or destroy method");
+			}
+		}
+	}
+
+	/**
+	 * Refuses annotated methods that advice hands to another thread inside of the lock,
+	 * so that the caller would hold the lock, and not the thread that runs the method.
+	 * @param bean the bean with all its proxies
+	 * @param woven whether AspectJ has woven Spring's {@code @Async} into the classes
+	 * @throws io.github.distributedlock.LockDefinitionException if there is any
+	 */
+	public void refuseAsyncInside(Object bean, boolean woven) {
+		for (Object object = bean; object instanceof Advised proxy; object = AopProxyUtils.getSingletonTarget(object)) {
+			Class<?> targetClass = proxy.getTargetClass();
+			if (targetClass != null && proxy.indexOf(this) >= 0) {
+				for (LockDefinition definition : definitions(targetClass)) {
+					MethodRules.refuseAsync(definition.annotated(), woven,
+							NestedProxies.asyncInside(proxy, definition.annotated().method(), this.advice));
+				}
 			}
 		}
 	}

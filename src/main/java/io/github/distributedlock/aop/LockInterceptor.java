@@ -48,9 +48,11 @@ class LockInterceptor implements MethodInterceptor {
 
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-		Object target = Objects.requireNonNull(invocation.getThis(), "An annotated method needs an object to run on");
-		LockDefinition definition = this.definitions.find(invocation.getMethod(), target.getClass());
-		if (definition == null) {
+		Objects.requireNonNull(invocation.getThis(), "An annotated method needs an object to run on");
+		Object target = NestedProxies.isLocked(invocation) ? null : NestedProxies.lockedTarget(invocation, this);
+		LockDefinition definition = (target != null) ? this.definitions.find(invocation.getMethod(), target.getClass())
+				: null;
+		if (target == null || definition == null) {
 			return invocation.proceed();
 		}
 		if (definition.reactive() != null) {
@@ -72,7 +74,8 @@ class LockInterceptor implements MethodInterceptor {
 					LockException.printable(request.keys()));
 			return (skipped != null) ? skipped.get() : null;
 		}
-		try (PendingRelease release = new PendingRelease(handle)) {
+		try (PendingRelease release = new PendingRelease(handle);
+				NestedProxies.Locked locked = NestedProxies.lock(invocation)) {
 			if (PendingRelease.hasTransaction()) {
 				warnOfTransaction(definition);
 				release.joinTransaction(definition.lossReaction().fails());

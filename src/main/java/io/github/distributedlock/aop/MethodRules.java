@@ -4,8 +4,10 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.annotation.IfBusy;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +36,8 @@ final class MethodRules {
 			"org.springframework.beans.factory.annotation.Value");
 
 	private static final String SCHEDULED = "org.springframework.scheduling.annotation.Scheduled";
+
+	private static final String ASYNC = "org.springframework.scheduling.annotation.Async";
 
 	/**
 	 * Spring 7's own choice of a proxy for one class.
@@ -116,6 +120,27 @@ final class MethodRules {
 			throw annotated.refuse(
 					"the method is called by Spring on the bean itself (" + why + "), so that it would run unlocked",
 					"move the locked part to another bean, or lock in code");
+		}
+	}
+
+	/**
+	 * Refuses a method that runs on another thread than that which has the lock.
+	 * @param woven whether AspectJ has woven {@code @Async} into its class
+	 * @param advice hands the method to the other thread, if not {@code null}
+	 */
+	static void refuseAsync(AnnotatedMethod annotated, boolean woven, @Nullable Object advice) {
+		String remedy = "or call the locked method of another bean in the asynchronous one";
+		if (advice != null) {
+			throw annotated.refuse(
+					"the method is handed to another thread by advice inside of its lock ("
+							+ ClassUtils.getShortName(advice.getClass()) + "), which would run it unlocked",
+					"give @EnableAsync no order of its own, so that it is outside of the lock, " + remedy);
+		}
+		Method method = annotated.method();
+		if (woven && Stream.of(method, method.getDeclaringClass())
+			.anyMatch((element) -> MergedAnnotations.from(element).isPresent(ASYNC))) {
+			throw annotated.refuse("AspectJ hands the method to another thread inside of its lock (@EnableAsync with"
+					+ " AdviceMode.ASPECTJ), which would run it unlocked", "use AdviceMode.PROXY, " + remedy);
 		}
 	}
 

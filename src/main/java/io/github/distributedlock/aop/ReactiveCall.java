@@ -59,8 +59,10 @@ record ReactiveCall(LockInterceptor advice, ProxyMethodInvocation invocation, Ob
 
 	@Override
 	public @Nullable Object proceed() throws Throwable {
-		// As if it were called here: for advice of aspects.
-		return ExposeInvocationInterceptor.INSTANCE.invoke(this.invocation.invocableClone());
+		try (NestedProxies.Locked locked = NestedProxies.lock(this.invocation)) {
+			// As if it were called here: for advice of aspects.
+			return ExposeInvocationInterceptor.INSTANCE.invoke(this.invocation.invocableClone());
+		}
 	}
 
 	@Override

@@ -49,6 +49,11 @@ import org.springframework.context.annotation.Role;
 class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanDefinitionPostProcessor,
 		SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton, AopInfrastructureBean {
 
+	/**
+	 * Spring's name for the aspect that AspectJ weaves for {@code @Async}.
+	 */
+	private static final String ASYNC_ASPECT = "org.springframework.scheduling.config.internalAsyncExecutionAspect";
+
 	private final Map<String, Class<?>> early = new ConcurrentHashMap<>();
 
 	// Spring gives its own before it calls anything else.
@@ -137,21 +142,39 @@ class LockProxyCheck implements BeanDefinitionRegistryPostProcessor, MergedBeanD
 	}
 
 	private void check(Object bean, String name) {
-		Object unlocked = unlocked(bean);
-		// What others have made of a bean may well lead to its lock.
-		if (unlocked == null || Proxy.isProxyClass(unlocked.getClass())
-				|| name.endsWith(AutowireCapableBeanFactory.ORIGINAL_INSTANCE_SUFFIX)) {
+		if (name.endsWith(AutowireCapableBeanFactory.ORIGINAL_INSTANCE_SUFFIX)) {
 			return;
 		}
 		DistributedLockAdvisor known = advisor();
-		if (known == null) {
-			rememberEarly(bean, name);
+		Object unlocked = unlocked(bean);
+		if (unlocked == null) {
+			if (known != null && bean instanceof Advised) {
+				known.refuseAsyncInside(bean, this.beanFactory.containsBeanDefinition(ASYNC_ASPECT));
+			}
 		}
-		else if (isAnnotated(unlocked.getClass(), known)) {
-			throw new LockDefinitionException(refusal(name, unlocked.getClass())
-					+ "Spring has put no proxy around it, as it does around no Advice, Advisor, Pointcut or aspect,"
-					+ " and they would run unlocked", "move them to another bean", null);
+		// What others have made of a bean may well lead to its lock.
+		else if (!Proxy.isProxyClass(unlocked.getClass())) {
+			if (known == null) {
+				rememberEarly(bean, name);
+			}
+			else if (isAnnotated(unlocked.getClass(), known)) {
+				throw refuse(name, unlocked.getClass(), bean instanceof Advised);
+			}
 		}
+	}
+
+	private static LockDefinitionException refuse(String name, Class<?> type, boolean proxied) {
+		return proxied
+				? new LockDefinitionException(
+						refusal(name, type) + "its proxy was made by another post-processor than"
+								+ " Spring's auto-proxy creator, and hides them from that, and they would run unlocked",
+						"give @EnableAsync, or what else makes the proxy, no order of its own, or move them to another"
+								+ " bean",
+						null)
+				: new LockDefinitionException(
+						refusal(name, type) + "Spring has put no proxy around it, as it does"
+								+ " around no Advice, Advisor, Pointcut or aspect, and they would run unlocked",
+						"move them to another bean", null);
 	}
 
 	@Override

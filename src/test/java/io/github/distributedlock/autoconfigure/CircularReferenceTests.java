@@ -81,7 +81,8 @@ class CircularReferenceTests {
 
 		};
 		this.contexts.withBean("container", BeanPostProcessor.class, () -> container)
-			.withUserConfiguration(SelfInjected.class)
+			.withBean("before", Greeter.class)
+			.withBean(SelfInjected.class)
 			.run((context) -> assertThat(context).hasFailed());
 		assertThat(given).isNotEmpty().noneMatch(SelfInjected.class::isInstance);
 	}

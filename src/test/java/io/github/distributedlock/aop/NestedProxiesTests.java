@@ -1,0 +1,294 @@
+package io.github.distributedlock.aop;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.annotation.DistributedLock;
+import io.github.distributedlock.fixtures.Patience;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+
+import org.springframework.aop.Advisor;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.autoproxy.DefaultAdvisorAutoProxyCreator;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.NameMatchMethodPointcut;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A second auto-proxy creator puts a proxy with the lock around a proxy with the lock, as
+ * it does with all advisors. A call acquires the lock once, where it would be without the
+ * second creator.
+ */
+class NestedProxiesTests {
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void outsideOfBothTransactions(boolean classProxies) {
+		try (AdvisorContext context = start(classProxies)) {
+			desk(context).transactional();
+			assertThat(context.lock().events).containsExactly("acquire", "begin", "run", "commit", "release");
+			desk(context).transactional();
+			assertThat(context.lock().events).hasSize(10);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void onceForAStage(boolean classProxies) throws Exception {
+		try (AdvisorContext context = start(classProxies)) {
+			desk(context).stage().toCompletableFuture().get(Patience.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+			assertThat(context.lock().events).containsExactly("acquire", "run", "release");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void onceForEachSubscription(boolean classProxies) {
+		try (AdvisorContext context = start(classProxies)) {
+			Mono<String> result = desk(context).reactive();
+			assertThat(context.lock().events).isEmpty();
+			result.block(Patience.PATIENCE);
+			result.block(Patience.PATIENCE);
+			assertThat(context.lock().events).containsExactly("acquire", "run", "release", "acquire", "run", "release");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void byTheNameOfTheImplementation(boolean classProxies) {
+		try (AdvisorContext context = start(classProxies)) {
+			desk(context).transactional();
+			assertThat(context.lock().requests).flatExtracting(LockRequest::keys)
+				.containsExactly(Reception.class.getName() + ".transactional");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void fallbackOfTheImplementation(boolean classProxies) {
+		try (AdvisorContext context = start(classProxies)) {
+			context.lock().busy = true;
+			assertThat(desk(context).fallingBack()).isEqualTo("fallen back");
+		}
+	}
+
+	/**
+	 * The inner call is another one, although it is of the same method.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void againForACallInsideOfTheCall(boolean classProxies) {
+		try (AdvisorContext context = start(classProxies)) {
+			desk(context).recursive(desk(context), 1);
+			assertThat(context.lock().events).containsExactly("acquire", "acquire", "run", "release", "run", "release");
+		}
+	}
+
+	/**
+	 * Listener containers call the proxy that their post-processor has seen.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void inTheInnerProxyThatAPostProcessorKeeps(boolean classProxies) {
+		try (AdvisorContext context = start(classProxies)) {
+			desk(context);
+			Desk kept = (Desk) context.get(Keeper.class).kept;
+			assertThat(kept).isNotSameAs(desk(context));
+			kept.transactional();
+			assertThat(context.lock().events).containsExactly("acquire", "begin", "run", "commit", "release");
+		}
+	}
+
+	/**
+	 * The advice was put around the inner proxy alone, to be outside of all other.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void insideOfAdviceThatIsAroundTheInnerProxy(boolean classProxies) {
+		try (AdvisorContext context = start(classProxies)) {
+			desk(context).retried();
+			assertThat(context.lock().events).containsExactly("acquire", "run", "release", "acquire", "run", "release");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void withThreeCreators(boolean classProxies) {
+		try (AdvisorContext context = new AdvisorContext()) {
+			(classProxies ? context : context.interfaceProxies()).start(TwoCreators.class, Third.class);
+			context.get(Desk.class).transactional();
+			assertThat(context.lock().events).containsExactly("acquire", "begin", "run", "commit", "release");
+		}
+	}
+
+	private static AdvisorContext start(boolean classProxies) {
+		AdvisorContext context = new AdvisorContext();
+		return (classProxies ? context : context.interfaceProxies()).start(TwoCreators.class);
+	}
+
+	private static Desk desk(AdvisorContext context) {
+		Desk desk = context.get(Desk.class);
+		assertThat(AopUtils.isAopProxy(AopProxyUtils.getSingletonTarget(desk))).isTrue();
+		return desk;
+	}
+
+	@DistributedLock
+	interface Desk {
+
+		@Transactional
+		void transactional();
+
+		CompletionStage<String> stage();
+
+		Mono<String> reactive();
+
+		@DistributedLock(fallback = "fallBack")
+		String fallingBack();
+
+		String fallBack();
+
+		void recursive(Desk desk, int depth);
+
+		void retried();
+
+	}
+
+	static class Reception implements Desk {
+
+		private final List<String> events;
+
+		Reception(List<String> events) {
+			this.events = events;
+		}
+
+		@Override
+		public void transactional() {
+			this.events.add("run");
+		}
+
+		@Override
+		public CompletionStage<String> stage() {
+			this.events.add("run");
+			return CompletableFuture.completedFuture("value");
+		}
+
+		@Override
+		public Mono<String> reactive() {
+			return Mono.fromCallable(() -> {
+				this.events.add("run");
+				return "value";
+			});
+		}
+
+		@Override
+		public String fallingBack() {
+			return "run";
+		}
+
+		@Override
+		public String fallBack() {
+			return "fallen back";
+		}
+
+		@Override
+		public void recursive(Desk desk, int depth) {
+			if (depth > 0) {
+				desk.recursive(desk, depth - 1);
+			}
+			this.events.add("run");
+		}
+
+		@Override
+		public void retried() {
+			this.events.add("run");
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableTransactionManagement
+	static class TwoCreators {
+
+		@Bean
+		Reception reception(RecordingLock lock) {
+			return new Reception(lock.events);
+		}
+
+		@Bean
+		static DefaultAdvisorAutoProxyCreator second() {
+			return new DefaultAdvisorAutoProxyCreator();
+		}
+
+		@Bean
+		static Keeper keeper() {
+			return new Keeper();
+		}
+
+		@Bean
+		PlatformTransactionManager transactionManager(RecordingLock lock) {
+			return new RecordingTransactionManager(lock.events);
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class Third {
+
+		@Bean
+		static DefaultAdvisorAutoProxyCreator third() {
+			return new DefaultAdvisorAutoProxyCreator();
+		}
+
+	}
+
+	/**
+	 * Comes between the two auto-proxy creators.
+	 */
+	static class Keeper implements BeanPostProcessor, Ordered {
+
+		private volatile Object kept;
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String name) {
+			if (bean instanceof Desk) {
+				this.kept = bean;
+				((Advised) bean).addAdvisor(0, retries());
+			}
+			return bean;
+		}
+
+		private static Advisor retries() {
+			NameMatchMethodPointcut pointcut = new NameMatchMethodPointcut();
+			pointcut.setMappedName("retried");
+			MethodInterceptor twice = (invocation) -> {
+				((ProxyMethodInvocation) invocation).invocableClone().proceed();
+				return invocation.proceed();
+			};
+			return new DefaultPointcutAdvisor(pointcut, twice);
+		}
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+	}
+
+}
