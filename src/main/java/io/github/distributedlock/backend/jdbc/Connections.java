@@ -107,7 +107,7 @@ final class Connections {
 		Statements known = this.statements;
 		if (known == null) {
 			this.isolation = connection.getTransactionIsolation();
-			known = new Statements(Platform.of(connection.getMetaData()), this.settings.table());
+			known = new Statements(Platform.of(connection.getMetaData()), this.settings);
 			this.statements = known;
 		}
 		return known;

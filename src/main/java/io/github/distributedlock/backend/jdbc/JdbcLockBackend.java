@@ -151,8 +151,7 @@ public final class JdbcLockBackend implements LockBackend {
 		try {
 			boolean more = true;
 			while (more && !this.housekeeping.isShutdown()) {
-				more = this.connections.run("delete rows of released locks",
-						(session) -> session.deleteExpired(this.settings.retention(), this.settings.fencedRetention()));
+				more = this.connections.run("delete rows of released locks", Session::sweep);
 			}
 		}
 		catch (RuntimeException ex) {

@@ -6,12 +6,13 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.distributedlock.LockException;
 import io.github.distributedlock.backend.Claim;
@@ -65,13 +66,14 @@ record Session(Connection connection, Statements sql) {
 	 */
 	Set<Renewal> renew(List<Renewal> renewals, Duration lease) throws SQLException {
 		List<Object> values = new ArrayList<>(List.of(Row.micros(lease)));
+		renewals.forEach((renewal) -> values.add(bind(renewal.key())));
 		for (Renewal renewal : renewals) {
 			values.add(bind(renewal.key()));
 			values.add(renewal.owner());
 		}
-		changes(pairs(this.sql.renew, renewals.size()), values.toArray());
+		changes(Statements.of(this.sql.renew, renewals.size()), values.toArray());
 		Set<List<String>> owned = new HashSet<>();
-		try (PreparedStatement statement = prepare(pairs(this.sql.readRenewed, renewals.size()),
+		try (PreparedStatement statement = prepare(Statements.of(this.sql.readRenewed, renewals.size()),
 				values.subList(1, values.size()).toArray()); ResultSet rows = statement.executeQuery()) {
 			while (rows.next()) {
 				owned.add(List.of(this.sql.platform.text(rows.getObject(1)), rows.getString(2)));
@@ -131,7 +133,7 @@ record Session(Connection connection, Statements sql) {
 		if (before.version() == Row.ABSENT) {
 			try {
 				return changes(this.sql.insert, after.owner(), after.state().name(), after.end(), after.fencing(),
-						waiters, after.now(), bound);
+						waiters, after.now(), after.now() + this.sql.keptFor(after.fencing()), bound);
 			}
 			catch (SQLException ex) {
 				if (SqlFailures.isDuplicate(ex)) {
@@ -145,27 +147,39 @@ record Session(Connection connection, Statements sql) {
 	}
 
 	/**
-	 * Deletes some of the rows whose keys have been free for long enough.
-	 * @return whether there may be more
+	 * Looks at some of the rows that are due, and deletes those whose keys have been free
+	 * for long enough. The others become due again.
+	 * @return whether more may be due
 	 */
-	boolean deleteExpired(Duration retention, Duration fencedRetention) throws SQLException {
+	boolean sweep() throws SQLException {
 		List<Object> expired = new ArrayList<>();
-		try (PreparedStatement statement = prepare(this.sql.readExpired, Row.micros(retention),
-				Row.micros(fencedRetention)); ResultSet rows = statement.executeQuery()) {
+		List<Object> versions = new ArrayList<>();
+		List<Object> free = new ArrayList<>();
+		List<Object> held = new ArrayList<>();
+		try (PreparedStatement statement = prepare(this.sql.readDue); ResultSet rows = statement.executeQuery()) {
 			while (rows.next()) {
-				expired.add(rows.getObject(1));
-				expired.add(rows.getLong(2));
+				Object key = rows.getObject(1);
+				if (rows.getBoolean(3)) {
+					expired.add(key);
+					versions.addAll(Arrays.asList(key, rows.getLong(2)));
+				}
+				else {
+					(rows.getBoolean(4) ? free : held).add(key);
+				}
 			}
 		}
-		int count = expired.size() / 2;
-		if (count > 0) {
-			changes(pairs(this.sql.deleteExpired, count), expired.toArray());
+		if (!expired.isEmpty()) {
+			changes(Statements.of(this.sql.deleteExpired, expired.size()),
+					Stream.concat(expired.stream(), versions.stream()).toArray());
 		}
-		return count == Statements.MOST_ROWS;
-	}
-
-	private static String pairs(String statement, int count) {
-		return statement.replace("{pairs}", String.join(", ", Collections.nCopies(count, "(?, ?)")));
+		if (!free.isEmpty()) {
+			changes(Statements.of(this.sql.postpone, free.size()), free.toArray());
+		}
+		// Each by itself: together they could wait for a renewal that waits for them.
+		for (Object key : held) {
+			changes(Statements.of(this.sql.postpone, 1), key);
+		}
+		return expired.size() + free.size() + held.size() == Statements.MOST_ROWS;
 	}
 
 	/**

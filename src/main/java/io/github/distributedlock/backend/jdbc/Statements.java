@@ -1,5 +1,6 @@
 package io.github.distributedlock.backend.jdbc;
 
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -7,6 +8,10 @@ import java.util.stream.Stream;
  * The statements of a table. Each is one step by itself: it compares what it found before
  * it changes a row, and counts up its version, so that each change is one for every
  * driver.
+ * <p>
+ * Each statement finds its rows by an index, however large the table is. MariaDB uses
+ * none for a single pair of columns, so that the keys of pairs are also compared by
+ * themselves.
  */
 final class Statements {
 
@@ -15,7 +20,7 @@ final class Statements {
 	 */
 	static final int MOST_ROWS = 500;
 
-	private static final String COLUMNS = "owner, state, ends_at, fencing_token, waiters, version, lock_key";
+	private static final String COLUMNS = "owner, state, ends_at, fencing_token, waiters, version, sweep_at, lock_key";
 
 	/**
 	 * Commits without waiting for the disk. A change that gives nobody the key may get
@@ -23,6 +28,13 @@ final class Statements {
 	 * It is on the disk before any change that is made after it.
 	 */
 	private static final String QUICKLY = "set_config('synchronous_commit', 'off', true)";
+
+	/**
+	 * Commits to the disk, also where the server or the user of the database does not.
+	 * Another choice of theirs, such as to wait for a standby, stays.
+	 */
+	private static final String DURABLY = "set_config('synchronous_commit', coalesce("
+			+ "nullif(current_setting('synchronous_commit'), 'off'), 'on'), true)";
 
 	private static final String OWNED = " owner = ? and state = 'OWNER' and ends_at > {now}";
 
@@ -63,19 +75,32 @@ final class Statements {
 	 */
 	final String notify;
 
-	final String readExpired;
+	/**
+	 * Reads the rows that are due for a sweep: whether each is to be deleted, and whether
+	 * its key is free.
+	 */
+	final String readDue;
 
 	final String deleteExpired;
 
-	Statements(Platform platform, String table) {
+	/**
+	 * Makes rows due again at the time at which they are to be deleted.
+	 */
+	final String postpone;
+
+	private final JdbcLockSettings settings;
+
+	Statements(Platform platform, JdbcLockSettings settings) {
 		this.platform = platform;
-		this.table = table;
+		this.settings = settings;
+		this.table = settings.table();
 		boolean upserts = platform == Platform.POSTGRESQL;
-		this.acquire = text(upserts
-				? "insert into {table} as held (" + COLUMNS + ") select ?, 'OWNER', {now} + ?, 0, {nobody}, {now}, ?"
+		String durably = upserts ? " returning " + DURABLY : "";
+		this.acquire = text(upserts ? "insert into {table} as held (" + COLUMNS
+				+ ") select ?, 'OWNER', {now} + ?, 0, {nobody}, {now}, {now} + " + keptFor(0) + ", ?"
 				// One that is busy is not locked, which would cost a commit.
-						+ " where not exists (select 1 from {table} as held where lock_key = ? and not" + IF_FREE_OR_OWN
-						+ ") on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN
+				+ " where not exists (select 1 from {table} as held where lock_key = ? and not" + IF_FREE_OR_OWN
+				+ ") on conflict (lock_key) do update set" + TAKE + " where" + IF_FREE_OR_OWN + durably
 				: "update {table} set" + TAKE + " where lock_key = ? and" + IF_FREE_OR_OWN);
 		String row = "select owner, state, ends_at, fencing_token, waiters, version, {now}"
 				+ " from (select 1 as one) always left join {table} on lock_key = ?";
@@ -87,19 +112,45 @@ final class Statements {
 				+ " where not exists (select 1 from released$)" : release);
 		this.leaveToExpire = text(
 				"update {table} set state = 'EXPIRING', ends_at = {now} + ?, version = version + 1 where lock_key = ? and"
-						+ OWNED);
-		String renewed = " where (lock_key, owner) in ({pairs}) and state = 'OWNER' and ends_at > {now}";
-		this.renew = text("update {table} set ends_at = greatest(ends_at, {now} + ?), version = version + 1" + renewed);
+						+ OWNED + durably);
+		// A limit is enough for sql_safe_updates where a small table is read whole.
+		String all = (upserts || platform == Platform.H2) ? "" : " {limit}";
+		String renewed = " where lock_key in ({keys}) and (lock_key, owner) in ({pairs}) and state = 'OWNER'"
+				+ " and ends_at > {now}";
+		this.renew = text("update {table} set ends_at = greatest(ends_at, {now} + ?), version = version + 1" + renewed
+				+ all + durably);
 		this.readRenewed = text("select lock_key, owner from {table}" + renewed + " {limit}");
-		this.insert = text(platform.insert + " into {table} (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?)"
-				+ (upserts ? " on conflict do nothing" : ""));
-		this.give = text("update {table} set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
+		this.insert = text(platform.insert + " into {table} (" + COLUMNS + ") values (?, ?, ?, ?, ?, ?, ?, ?)"
+				+ (upserts ? " on conflict do nothing" : "") + durably);
+		String change = text("update {table} set owner = ?, state = ?, ends_at = ?, fencing_token = ?, waiters = ?,"
 				+ " version = version + 1 where version = ? and lock_key = ?");
-		this.change = this.give + (upserts ? " returning " + QUICKLY : "");
+		this.give = change + durably;
+		this.change = change + (upserts ? " returning " + QUICKLY : "");
 		this.notify = "select pg_notify(?, ?), " + QUICKLY;
-		this.readExpired = text("select lock_key, version from {table} where ends_at < {now} - ?"
-				+ " and (fencing_token = 0 or ends_at < {now} - ?) {limit}");
-		this.deleteExpired = text("delete from {table} where (lock_key, version) in ({pairs})");
+		this.readDue = text("select lock_key, version, ends_at < {once} - " + keptFor(0)
+				+ " and (fencing_token = 0 or ends_at < {once} - " + keptFor(1) + "), ends_at <= {once} from {table}"
+				// In order, since planners may believe that most rows are due.
+				+ " where sweep_at < {once} order by sweep_at {limit}");
+		this.deleteExpired = text(
+				"delete from {table} where lock_key in ({keys}) and (lock_key, version) in ({pairs})" + all);
+		this.postpone = text("update {table} set sweep_at = ends_at + case when fencing_token = 0 then " + keptFor(0)
+				+ " else " + keptFor(1) + " end where lock_key in ({keys})" + all);
+	}
+
+	/**
+	 * Returns for how long the row of a released key is kept, in microseconds.
+	 * @param fencingToken the last fencing token of the key, 0 if there was none
+	 */
+	long keptFor(long fencingToken) {
+		return Row.micros((fencingToken == 0) ? this.settings.retention() : this.settings.fencedRetention());
+	}
+
+	/**
+	 * Completes a statement on several keys.
+	 */
+	static String of(String statement, int keys) {
+		return statement.replace("{keys}", String.join(", ", Collections.nCopies(keys, "?")))
+			.replace("{pairs}", String.join(", ", Collections.nCopies(keys, "(?, ?)")));
 	}
 
 	/**
@@ -118,7 +169,10 @@ final class Statements {
 
 	// No name of a table has braces.
 	private String text(String template) {
-		return template.replace("{held}", (this.platform == Platform.POSTGRESQL) ? "held." : "")
+		boolean postgres = this.platform == Platform.POSTGRESQL;
+		return template.replace("{held}", postgres ? "held." : "")
+			// PostgreSQL would read its clock for each row, and use no index.
+			.replace("{once}", postgres ? "(select {now})" : "{now}")
 			.replace("{table}", this.table)
 			.replace("{nobody}", "'" + Row.NOBODY + "'")
 			.replace("{limit}", this.platform.limit.formatted(MOST_ROWS))

@@ -6,5 +6,7 @@ create table if not exists distributed_lock (
 	fencing_token bigint not null,
 	waiters varchar not null,
 	version bigint not null,
-	readable_key varchar generated always as (utf8tostring(lock_key))
+	sweep_at bigint not null,
+	readable_key varchar generated always as (utf8tostring(lock_key)),
+	unique (sweep_at, lock_key)
 );

@@ -5,5 +5,7 @@ create table if not exists distributed_lock (
 	ends_at bigint not null,
 	fencing_token bigint not null,
 	waiters text not null,
-	version bigint not null
+	version bigint not null,
+	sweep_at bigint not null,
+	unique (sweep_at, lock_key)
 ) with (fillfactor = 50);

@@ -225,7 +225,7 @@ class DatabaseSettingsTests {
 				store.acquire(claim("old " + i, "old"));
 				store.release("old " + i, "old:1");
 			}
-			admin.update("update " + table + " set ends_at = 1 where owner = 'old:1'");
+			admin.update("update " + table + " set ends_at = 1, sweep_at = 1 where owner = 'old:1'");
 			store.deleteExpired();
 			assertThat(admin.queryForObject("select count(*) from " + table + " where owner = 'old:1'", Integer.class))
 				.isZero();

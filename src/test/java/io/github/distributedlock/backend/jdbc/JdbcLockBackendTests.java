@@ -12,6 +12,7 @@ import java.sql.Timestamp;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -268,9 +269,35 @@ class JdbcLockBackendTests {
 		age("old", Duration.ofMinutes(11));
 		age("fenced", Duration.ofMinutes(11));
 		age("old fenced", Duration.ofHours(25));
+		this.database.update("update distributed_lock set sweep_at = 0");
 		this.backend.deleteExpired();
 		assertThat(this.database.queryForList("select readable_key from distributed_lock", String.class))
 			.containsExactlyInAnyOrder("owned", "recent", "fenced");
+	}
+
+	@Test
+	void aRowIsSweptWhenItMayBeDeletedAndNotBefore() {
+		for (String key : List.of("held", "free", "fenced")) {
+			this.backend.acquire(claim(key, "a").fenced(key.equals("fenced")));
+		}
+		this.backend.release("free", OWNER);
+		for (boolean swept : List.of(false, true)) {
+			assertThat(keptFor("fenced")).as("fenced, swept: %s", swept)
+				.isBetween(Duration.ofHours(23), Duration.ofHours(24));
+			this.database.update("update distributed_lock set sweep_at = 0");
+			this.backend.deleteExpired();
+			assertThat(keptFor("free")).isEqualTo(Duration.ofMinutes(10));
+			assertThat(keptFor("held")).isEqualTo(Duration.ofMinutes(10));
+		}
+	}
+
+	/**
+	 * Returns for how long the row of a key is not swept after its lease has ended.
+	 */
+	private Duration keptFor(String key) {
+		return Duration.of(this.database
+			.queryForObject("select sweep_at - ends_at from distributed_lock where readable_key = ?", Long.class, key),
+				ChronoUnit.MICROS);
 	}
 
 	@Test
@@ -483,7 +510,7 @@ class JdbcLockBackendTests {
 			boolean endsTheConnection) {
 		SQLException failure = new SQLException("Failed", state, code);
 		LockBackendException meaning = SqlFailures.of("acquire lock 'k'", failure,
-				new Statements(Platform.MYSQL, "distributed_lock"));
+				new Statements(Platform.MYSQL, JdbcLockSettings.defaults()));
 		assertThat(meaning.isRetryable()).as("retryable").isEqualTo(retryable);
 		assertThat(meaning.isNotCarriedOut()).as("not carried out").isEqualTo(notCarriedOut);
 		assertThat(SqlFailures.isOfConnection(failure)).as("ends the connection").isEqualTo(endsTheConnection);
