@@ -1,7 +1,5 @@
 package io.github.distributedlock.autoconfigure;
 
-import java.util.Objects;
-
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -16,10 +14,6 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.jdbc.DatabaseDriver;
 import org.springframework.boot.jdbc.EmbeddedDatabaseConnection;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
-import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
-import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
-import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -47,7 +41,7 @@ final class JdbcStore implements DisposableBean {
 		JdbcLockSettings named = checked("jdbc.table", jdbc.table(), some::table);
 		JdbcLockSettings settings = checked("jdbc.command-timeout", jdbc.commandTimeout(),
 				(timeout) -> Stores.timeout("jdbc", timeout, properties.watchdogTimeout(), named::commandTimeout));
-		DataSource dataSource = withoutTransactions(dataSource(jdbc, beanFactory));
+		DataSource dataSource = DataSourceLayers.withoutTransactions(dataSource(jdbc, beanFactory));
 		int size = checked("jdbc.pool-size", jdbc.poolSize(), JdbcStore::requireEnough);
 		DataSource own = (size != 0 && ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource", null))
 				? Pool.of(dataSource, size, settings) : null;
@@ -62,16 +56,25 @@ final class JdbcStore implements DisposableBean {
 						+ " bean.",
 				"Set spring.datasource.url, so that Spring Boot defines one, or define a DataSource bean"
 						+ " yourself.");
-		if (withoutTransactions(found) instanceof AbstractRoutingDataSource
-				&& !StringUtils.hasText(jdbc.dataSource())) {
-			throw LockBackendException
-				.of("The DataSource of the application leads to several databases: each renewal of a lock, on a thread"
-						+ " of its own, could be in another one")
-				.remedy("define a DataSource that leads to one, and name it by distributed-lock.jdbc.data-source")
-				.notCarriedOut(true)
-				.build();
+		if (DataSourceLayers.isSingleConnection(found)) {
+			throw refusal(
+					"The DataSource of the application has one connection for all threads, so that a lock would be"
+							+ " part of whatever transaction uses the connection",
+					"use a pool, or a DriverManagerDataSource, and name it by distributed-lock.jdbc.data-source");
+		}
+		if (!StringUtils.hasText(jdbc.dataSource())) {
+			DataSourceLayers.router(found).ifPresent((router) -> {
+				throw refusal(
+						"The DataSource of the application leads to several databases (" + router
+								+ "): each renewal of a lock, on a thread of its own, could be in another one",
+						"define a DataSource that leads to one, and name it by distributed-lock.jdbc.data-source");
+			});
 		}
 		return found;
+	}
+
+	private static LockBackendException refusal(String problem, String remedy) {
+		return LockBackendException.of(problem).remedy(remedy).notCarriedOut(true).build();
 	}
 
 	private static int requireEnough(int size) {
@@ -80,17 +83,6 @@ final class JdbcStore implements DisposableBean {
 					+ " connections: for renewals, for notifications and for a lock. Zero means none of its own");
 		}
 		return size;
-	}
-
-	/**
-	 * What is behind proxies that give connections of the running transaction, or late.
-	 */
-	private static DataSource withoutTransactions(DataSource dataSource) {
-		DataSource found = dataSource;
-		while (found instanceof TransactionAwareDataSourceProxy || found instanceof LazyConnectionDataSourceProxy) {
-			found = Objects.requireNonNull(((DelegatingDataSource) found).getTargetDataSource());
-		}
-		return found;
 	}
 
 	LockBackend backend() {

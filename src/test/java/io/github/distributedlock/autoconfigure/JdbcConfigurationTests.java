@@ -6,21 +6,27 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import javax.management.ObjectName;
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -29,7 +35,11 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -145,6 +155,46 @@ class JdbcConfigurationTests {
 			.hasMessageContaining("distributed-lock.jdbc.data-source"));
 		routing.withPropertyValues("distributed-lock.jdbc.data-source=dataSource", ALWAYS)
 			.run((context) -> context.getBean(DistributedLock.class).acquire("k").close());
+	}
+
+	@ParameterizedTest
+	@MethodSource("routers")
+	void aRouterBehindOtherDataSourcesIsFound(DataSource dataSource) {
+		Contexts.inDatabase()
+			.withBean("dataSource", DataSource.class, () -> dataSource)
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("leads to several databases")
+				.hasMessageContaining("distributed-lock.jdbc.data-source"));
+	}
+
+	static Stream<Arguments> routers() {
+		DataSource router = new Routing().dataSource();
+		DataSource baomidou = new com.baomidou.dynamic.datasource.ds.AbstractRoutingDataSource(router);
+		HikariDataSource pool = new HikariDataSource();
+		pool.setDataSource(router);
+		ProxyFactory proxy = new ProxyFactory(router);
+		return Stream.of(named("Baomidou's", baomidou), named("pooled", pool),
+				named("proxied", (DataSource) proxy.getProxy()),
+				named("lazy", new LazyConnectionDataSourceProxy(router)),
+				named("transactional", new TransactionAwareDataSourceProxy(new DelegatingDataSource(router))),
+				named("spied on", new SpyingDataSource(baomidou)), named("wrapped", new WrappingDataSource(router)),
+				named("named", new ReadWriteSplittingDataSource()));
+	}
+
+	private static Arguments named(String name, DataSource dataSource) {
+		return Arguments.of(Named.of(name, dataSource));
+	}
+
+	@Test
+	void aSingleConnectionIsRefused() {
+		Contexts.inDatabase()
+			.withBean("dataSource", DataSource.class,
+					() -> new DelegatingDataSource(new SingleConnectionDataSource("jdbc:h2:mem:single", true)))
+			.withPropertyValues("distributed-lock.jdbc.data-source=dataSource")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("one connection for all threads"));
 	}
 
 	@Test
@@ -297,6 +347,62 @@ class JdbcConfigurationTests {
 					Map.of("tenant", new DriverManagerDataSource("jdbc:h2:mem:tenant;DB_CLOSE_DELAY=-1")));
 			return routing;
 		}
+
+	}
+
+	/** Shows what it wraps by a getter of its own, as P6Spy and datasource-proxy do. */
+	public static class SpyingDataSource extends AbstractDataSource {
+
+		private final DataSource real;
+
+		SpyingDataSource(DataSource real) {
+			this.real = real;
+		}
+
+		public DataSource getRealDataSource() {
+			return this.real;
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			return this.real.getConnection();
+		}
+
+		@Override
+		public Connection getConnection(String username, String password) throws SQLException {
+			return this.real.getConnection(username, password);
+		}
+
+	}
+
+	/** Shows what it wraps in the way of JDBC only. */
+	private static final class WrappingDataSource extends AbstractDataSource {
+
+		private final DataSource real;
+
+		WrappingDataSource(DataSource real) {
+			this.real = real;
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			return this.real.getConnection();
+		}
+
+		@Override
+		public Connection getConnection(String username, String password) throws SQLException {
+			return this.real.getConnection(username, password);
+		}
+
+		@Override
+		public boolean isWrapperFor(Class<?> type) throws SQLException {
+			return this.real.isWrapperFor(type);
+		}
+
+	}
+
+	/** Says what it does by its name only. */
+	private static final class ReadWriteSplittingDataSource extends DriverManagerDataSource {
 
 	}
 
