@@ -38,10 +38,11 @@ import org.springframework.core.env.PropertyResolver;
 public final class DistributedLockAdvisor implements PointcutAdvisor, Ordered {
 
 	/**
-	 * The order unless {@linkplain #setOrder(int) set}: inside {@code @Async},
-	 * {@code @Retryable} and {@code @ConcurrencyLimit}, which come first whatever the
-	 * order, and outside {@code @Cacheable} and {@code @Transactional}, which come last:
-	 * {@value}.
+	 * The order unless {@linkplain #setOrder(int) set}: inside {@code @Async} and Spring
+	 * Framework's own {@code @Retryable} and {@code @ConcurrencyLimit}, which come first
+	 * whatever the order, and outside {@code @Cacheable} and {@code @Transactional},
+	 * which come last, and outside of retries of other libraries, which come just before
+	 * these: {@value}.
 	 */
 	public static final int DEFAULT_ORDER = Ordered.LOWEST_PRECEDENCE - 1000;
 

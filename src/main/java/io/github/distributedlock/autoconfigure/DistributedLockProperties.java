@@ -35,7 +35,7 @@ import org.springframework.core.env.Environment;
  * @param warnHeldAfter Hold time after which a warning is logged, with the stack that
  * acquired the lock. Not set means never.
  * @param order Order of the lock among a method's advice. By default inside '@Async' and
- * retries, and outside '@Cacheable' and '@Transactional'.
+ * Spring's own retries, and outside '@Cacheable' and '@Transactional'.
  * @param redis Locks in Redis.
  * @param jdbc Locks in a database.
  * @param adapters Interfaces of others by which code can lock, each only if it is asked

@@ -52,6 +52,11 @@ class ResilienceTests {
 					public Mono<String> retried(Supplier<Mono<String>> body) {
 						return body.get();
 					}
+					@Retryable(maxRetries = 2, delay = 1)
+					@DistributedLock(key = "'k'")
+					public String blocking(Supplier<String> body) {
+						return body.get();
+					}
 					@ConcurrencyLimit(1)
 					@DistributedLock(key = "'k'")
 					public Mono<String> limited(Supplier<Mono<String>> body) {
@@ -66,6 +71,21 @@ class ResilienceTests {
 	@AfterEach
 	void stop() {
 		this.context.close();
+	}
+
+	@Test
+	void eachAttemptOfABlockingMethodTakesTheLock() {
+		List<String> failures = new CopyOnWriteArrayList<>(List.of("one", "two"));
+		Supplier<String> body = () -> {
+			if (!failures.isEmpty()) {
+				throw new IllegalStateException(failures.remove(0));
+			}
+			return "value";
+		};
+		Method method = ReflectionUtils.findMethod(this.service.getClass(), "blocking", Supplier.class);
+		assertThat(ReflectionUtils.invokeMethod(method, this.service, body)).isEqualTo("value");
+		assertThat(this.context.lock().events).containsExactly("acquire", "release", "acquire", "release", "acquire",
+				"release");
 	}
 
 	/**
