@@ -1,8 +1,11 @@
 package io.github.distributedlock.autoconfigure;
 
+import java.util.Locale;
+
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.util.Credentials;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.autoconfigure.DistributedLockProperties.Jdbc;
 import io.github.distributedlock.backend.LockBackend;
@@ -102,6 +105,11 @@ final class JdbcStore implements DisposableBean {
 	private static final class Pool {
 
 		/**
+		 * Without it, H2's driver waits without end.
+		 */
+		private static final String H2_TIMEOUT = "NETWORK_TIMEOUT";
+
+		/**
 		 * A pool of the same connection details, unopened; none for a database that may
 		 * be another one for each pool, or a subclass, which may make connections in its
 		 * own way.
@@ -115,7 +123,7 @@ final class JdbcStore implements DisposableBean {
 			if (EmbeddedDatabaseConnection.isEmbedded(DatabaseDriver.fromJdbcUrl(url).getDriverClassName(), url)) {
 				return null;
 			}
-			HikariDataSource pool = new HikariDataSource();
+			HikariDataSource pool = new Own(known);
 			known.copyStateTo(pool);
 			pool.setPoolName("distributed-lock");
 			pool.setMaximumPoolSize(size);
@@ -126,10 +134,32 @@ final class JdbcStore implements DisposableBean {
 			pool.setConnectionTimeout(Math.max(250, settings.commandTimeout().toMillis()));
 			// So that several dead connections are replaced within one command timeout.
 			pool.setValidationTimeout(250);
+			if (url != null && url.startsWith("jdbc:h2:") && !url.toUpperCase(Locale.ROOT).contains(";" + H2_TIMEOUT)) {
+				pool.addDataSourceProperty(H2_TIMEOUT, String.valueOf(settings.commandTimeout().toMillis()));
+			}
 			// A database that is down is no reason not to start, and listening no leak.
 			pool.setInitializationFailTimeout(-1);
 			pool.setLeakDetectionThreshold(0);
 			return pool;
+		}
+
+		/**
+		 * Opens each connection with the credentials that the pool of the application has
+		 * by then, since passwords are changed while an application runs.
+		 */
+		private static final class Own extends HikariDataSource {
+
+			private final HikariDataSource known;
+
+			Own(HikariDataSource known) {
+				this.known = known;
+			}
+
+			@Override
+			public Credentials getCredentials() {
+				return this.known.getCredentials();
+			}
+
 		}
 
 	}

@@ -16,7 +16,9 @@ import io.github.distributedlock.DistributedLock;
 import io.github.distributedlock.LockBackendException;
 import io.github.distributedlock.LockHandle;
 import io.github.distributedlock.backend.jdbc.JdbcLockBackend;
+import io.github.distributedlock.fixtures.TcpRelay;
 import org.awaitility.Awaitility;
+import org.h2.tools.Server;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -220,6 +222,51 @@ class JdbcConfigurationTests {
 						"ValidationTimeout"))
 				.isEqualTo(250L);
 		});
+	}
+
+	@Test
+	void theirPoolReplacesConnectionsOfH2ThatAreSwallowed() throws SQLException {
+		Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists").start();
+		try (TcpRelay relay = new TcpRelay(server.getPort())) {
+			Contexts.inDatabase()
+				.withPropertyValues(
+						"spring.datasource.url=jdbc:h2:tcp://localhost:" + relay.port() + "/"
+								+ this.directory.resolve("locks"),
+						ALWAYS, "distributed-lock.jdbc.command-timeout=500ms")
+				.run((context) -> {
+					DistributedLock lock = context.getBean(DistributedLock.class);
+					lock.acquire("before").close();
+					relay.swallow();
+					Awaitility.await().ignoreExceptions().until(() -> {
+						lock.acquire("after").close();
+						return relay.hasSwallowed();
+					});
+				});
+		}
+		finally {
+			server.stop();
+		}
+	}
+
+	@Test
+	void theirPoolFollowsCredentialsThatAreRotated() throws SQLException {
+		DriverManagerDataSource admin = new DriverManagerDataSource(file() + ";DB_CLOSE_DELAY=-1", "sa", "");
+		new JdbcTemplate(admin).execute("create user shop password 'old' admin");
+		inFile(ALWAYS, "spring.datasource.username=shop", "spring.datasource.password=old",
+				"distributed-lock.watchdog-timeout=3s", "distributed-lock.jdbc.command-timeout=500ms")
+			.run((context) -> {
+				DistributedLock lock = context.getBean(DistributedLock.class);
+				HikariDataSource pool = context.getBean(HikariDataSource.class);
+				try (LockHandle held = lock.acquire("held")) {
+					new JdbcTemplate(admin).execute("alter user shop set password 'new'");
+					pool.getHikariConfigMXBean().setPassword("new");
+					pool.getHikariPoolMXBean().softEvictConnections();
+					new JdbcTemplate(admin).queryForList("select abort_session(session_id)"
+							+ " from information_schema.sessions where user_name = 'SHOP'");
+					lock.acquire("other").close();
+					assertThat(held.isHeld()).isTrue();
+				}
+			});
 	}
 
 	@ParameterizedTest

@@ -2,35 +2,57 @@ package io.github.distributedlock.backend.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.locks.ReentrantLock;
 
 import javax.sql.DataSource;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.backend.jdbc.Calls.NoAnswerException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Borrows connections of a data source, never the one of a running transaction, and gives
- * them back as they were. On each, a statement is committed by itself, in READ COMMITTED,
- * and a server that does not answer ends it by the network time-out. Safe for use by many
- * threads.
+ * them back as they were. On each, a statement is committed by itself, in READ COMMITTED.
+ * Neither a pool without a free connection nor a server or a driver that does not answer
+ * keeps a caller for longer than a command timeout. Safe for use by many threads.
  */
-final class Connections {
+final class Connections implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(Connections.class);
 
 	private static final String JOINS_TRANSACTIONS = "org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy";
 
+	private static final boolean HIKARI = isThere("com.zaxxer.hikari.HikariDataSource");
+
 	private final DataSource dataSource;
 
 	private final JdbcLockSettings settings;
 
+	private final Calls calls;
+
+	/**
+	 * Whether the data source itself gives or refuses a connection in time.
+	 */
+	private final boolean poolKeepsTime;
+
+	/**
+	 * Whether the driver ends a call in time by itself, known from the first connection
+	 * on. H2's accepts the network time-out, and ignores it.
+	 */
+	private volatile boolean driverKeepsTime;
+
 	private volatile @Nullable Statements statements;
 
 	/**
-	 * That of the data source, asked once, since some drivers ask the server for it.
+	 * The isolation of the data source, asked once, since some drivers ask the server.
 	 */
 	private volatile int isolation;
 
@@ -51,6 +73,18 @@ final class Connections {
 		}
 		this.dataSource = dataSource;
 		this.settings = settings;
+		this.calls = new Calls(settings.commandTimeout());
+		this.poolKeepsTime = HIKARI && Hikari.answersIn(settings.commandTimeout(), dataSource);
+	}
+
+	private static boolean isThere(String type) {
+		try {
+			Class.forName(type);
+			return true;
+		}
+		catch (ClassNotFoundException | LinkageError ex) {
+			return false;
+		}
 	}
 
 	private static boolean joinsTransactions(DataSource dataSource) {
@@ -83,24 +117,43 @@ final class Connections {
 	 * Borrows a connection, which is to be closed.
 	 */
 	Borrowed borrow() {
-		Connection connection;
 		try {
-			connection = this.dataSource.getConnection();
+			return (this.poolKeepsTime && this.driverKeepsTime) ? open()
+					: this.calls.call("get a connection", this::open, (late) -> {
+						if (late != null) {
+							late.giveBack();
+						}
+					});
 		}
 		catch (SQLException ex) {
 			throw SqlFailures.notConnected(ex);
 		}
+	}
+
+	private Borrowed open() throws SQLException {
+		Connection connection = this.dataSource.getConnection();
 		try {
 			return new Borrowed(connection);
 		}
-		catch (SQLException ex) {
-			end(connection, true);
-			throw SqlFailures.notConnected(ex);
-		}
-		catch (RuntimeException | Error ex) {
-			end(connection, false);
+		catch (SQLException | RuntimeException | Error ex) {
+			end(connection, ex instanceof SQLException);
 			throw ex;
 		}
+	}
+
+	/**
+	 * Returns whether the driver has accepted the time-out. The connection of a pool only
+	 * repeats what it was told.
+	 */
+	private static boolean keepsTime(Connection connection, int timeout) throws SQLException {
+		Connection physical = connection;
+		try {
+			physical = connection.unwrap(Connection.class);
+		}
+		catch (SQLException | RuntimeException | LinkageError ex) {
+			logger.debug("There is nothing behind {}", connection, ex);
+		}
+		return physical.getNetworkTimeout() == timeout;
 	}
 
 	private Statements statements(Connection connection) throws SQLException {
@@ -113,17 +166,77 @@ final class Connections {
 		return known;
 	}
 
-	private static void end(Connection connection, boolean broken) {
+	private void end(Connection connection, boolean broken) {
 		try (connection) {
 			if (broken) {
 				connection.abort(Runnable::run);
-				// Fails now, from which a pool learns that it must not lend it again.
-				connection.createStatement().close();
+				if (!evict(connection)) {
+					// Other pools learn from a failure. MariaDB's driver and H2's make a
+					// statement without one.
+					try (Statement statement = connection.createStatement()) {
+						statement.execute("select 1");
+					}
+				}
 			}
 		}
 		catch (SQLException ex) {
 			logger.debug("Ended a connection", ex);
 		}
+	}
+
+	/**
+	 * Tells a pool that it must not lend a connection again.
+	 */
+	private boolean evict(Connection connection) {
+		return HIKARI && Hikari.evict(connection, this.dataSource);
+	}
+
+	/**
+	 * Ends the threads of this class, and no connection.
+	 */
+	@Override
+	public void close() {
+		this.calls.close();
+	}
+
+	/**
+	 * Requires that the pool may have so many connections at the same time.
+	 * @throws LockBackendException if not. It may be retried if others have them now
+	 */
+	void require(int count) {
+		int most = HIKARI ? Hikari.most(this.dataSource) : Integer.MAX_VALUE;
+		if (most < count) {
+			throw tooFew("The pool has at most " + most + ((most == 1) ? " connection" : " connections"), count)
+				.build();
+		}
+		if (most < Integer.MAX_VALUE) {
+			return;
+		}
+		List<Borrowed> all = new ArrayList<>();
+		try {
+			while (all.size() < count - 1) { // Renewals have theirs.
+				all.add(borrow());
+			}
+		}
+		catch (LockBackendException ex) {
+			throw (all.isEmpty() ? ex
+					: tooFew("The pool has given " + (all.size() + 1) + " connections and no more", count)
+						.retryable(true)
+						.cause(ex)
+						.build());
+		}
+		finally {
+			all.forEach(Borrowed::close);
+		}
+	}
+
+	private static LockBackendException.Builder tooFew(String problem, int count) {
+		return LockBackendException
+			.of(problem + ", and locks need at least " + count
+					+ ": renewals keep one, notifications of PostgreSQL another, and each request takes one")
+			.remedy("let the pool have more connections, one more for each thread that requests a lock inside a"
+					+ " transaction")
+			.notCarriedOut(true);
 	}
 
 	/**
@@ -192,14 +305,21 @@ final class Connections {
 		/**
 		 * Whether it must not be used again.
 		 */
-		boolean broken;
+		volatile boolean broken;
+
+		/**
+		 * Whether a thread is still in the driver whose caller waits no more. That thread
+		 * ends the connection.
+		 */
+		private volatile boolean stuck;
 
 		private Borrowed(Connection connection) throws SQLException {
-			this.session = new Session(connection, Connections.this.statements(connection));
+			this.session = new Session(connection, Connections.this.statements(connection), this::begin);
 			this.autoCommit = connection.getAutoCommit();
 			this.timeout = connection.getNetworkTimeout();
-			set(true, Connection.TRANSACTION_READ_COMMITTED,
-					Math.toIntExact(Connections.this.settings.commandTimeout().toMillis()));
+			int timeout = Math.toIntExact(Connections.this.settings.commandTimeout().toMillis());
+			set(true, Connection.TRANSACTION_READ_COMMITTED, timeout);
+			Connections.this.driverKeepsTime = keepsTime(connection, timeout);
 		}
 
 		private void set(boolean autoCommit, int isolation, int timeout) throws SQLException {
@@ -213,7 +333,25 @@ final class Connections {
 			}
 		}
 
+		private Calls.Execution begin(Calls.Cancellation cancellation) throws SQLException {
+			if (this.stuck) {
+				throw new SQLException("The caller waits no more", "08003");
+			}
+			return Connections.this.calls.begin(cancellation);
+		}
+
+		/**
+		 * Does something that ends in time.
+		 */
 		<T extends @Nullable Object> T run(String name, Step<T> step) {
+			return Connections.this.driverKeepsTime ? stay(name, step)
+					: stay(name, (same) -> call(name, () -> step.run(same)));
+		}
+
+		/**
+		 * Does something that may last.
+		 */
+		<T extends @Nullable Object> T stay(String name, Step<T> step) {
 			try {
 				return step.run(this.session);
 			}
@@ -223,11 +361,42 @@ final class Connections {
 			}
 		}
 
+		private <T extends @Nullable Object> T call(String name, Callable<T> task) throws SQLException {
+			try {
+				return Connections.this.calls.call(name, task, (late) -> end(this.session.connection(), true));
+			}
+			catch (NoAnswerException ex) {
+				this.stuck = true;
+				throw ex;
+			}
+		}
+
 		/**
 		 * Gives the connection back as it was, or ends it if it is broken.
 		 */
 		@Override
 		public void close() {
+			try {
+				if (Connections.this.driverKeepsTime) {
+					giveBack();
+				}
+				else if (!this.stuck) {
+					call("give a connection back", () -> {
+						giveBack();
+						return true;
+					});
+				}
+			}
+			catch (SQLException ex) {
+				logger.debug("A connection was not given back", ex);
+			}
+			if (this.stuck) {
+				// The driver may keep its own lock, which a pool waits for.
+				Connections.this.calls.start(() -> evict(this.session.connection()));
+			}
+		}
+
+		private void giveBack() {
 			if (!this.broken) {
 				try {
 					set(this.autoCommit, Connections.this.isolation, this.timeout);
@@ -237,6 +406,41 @@ final class Connections {
 				}
 			}
 			end(this.session.connection(), this.broken);
+		}
+
+	}
+
+	/**
+	 * What only Hikari's pool can do. Loaded only where Hikari is.
+	 */
+	private static final class Hikari {
+
+		/**
+		 * In milliseconds. A pool accepts no shorter time-out.
+		 */
+		private static final long SHORTEST_TIMEOUT = 250;
+
+		static boolean answersIn(Duration timeout, DataSource dataSource) {
+			return dataSource instanceof HikariDataSource pool
+					&& pool.getConnectionTimeout() <= Math.max(SHORTEST_TIMEOUT, timeout.toMillis());
+		}
+
+		static int most(DataSource dataSource) {
+			return (dataSource instanceof HikariDataSource pool) ? pool.getMaximumPoolSize() : Integer.MAX_VALUE;
+		}
+
+		static boolean evict(Connection connection, DataSource dataSource) {
+			try {
+				if (!connection.getClass().getName().startsWith("com.zaxxer.hikari.")
+						|| !dataSource.isWrapperFor(HikariDataSource.class)) {
+					return false;
+				}
+				dataSource.unwrap(HikariDataSource.class).evictConnection(connection);
+				return true;
+			}
+			catch (SQLException ex) {
+				return false;
+			}
 		}
 
 	}

@@ -166,6 +166,7 @@ public final class JdbcLockBackend implements LockBackend {
 			ServerSettings.check(session);
 			return true;
 		});
+		this.connections.require(notifies() ? 3 : 2);
 	}
 
 	@Override
@@ -324,6 +325,7 @@ public final class JdbcLockBackend implements LockBackend {
 		this.housekeeping.shutdownNow();
 		this.notifications.close();
 		this.renewals.close();
+		this.connections.close();
 	}
 
 }

@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
  * @param table the table of the locks, with its schema if wanted: letters, digits and
  * underscores, {@code distributed_lock} by default
  * @param commandTimeout how long a statement waits for its answer at most, 2 s by
- * default. When it is over, the connection is closed. Waiting for a connection of the
- * pool takes as long as the pool says
+ * default. After three quarters of it the statement is cancelled at the server, and after
+ * all of it the connection is closed. A connection of the pool is waited for as long, too
  * @param notifications whether waiters are notified where the database can do that, which
  * keeps a connection; {@code true} by default. Otherwise they poll
  * @param retention for how long the row of a key that was released is kept, 10 minutes by

@@ -202,7 +202,7 @@ final class PostgresNotifications implements AutoCloseable {
 			int pause;
 			try (Borrowed borrowed = this.connections.borrow()) {
 				borrowed.broken = true; // Nobody else may get one that listens.
-				pause = borrowed.run("listen for released locks", this::listen) ? PAUSE : LONGEST_PAUSE;
+				pause = borrowed.stay("listen for released locks", this::listen) ? PAUSE : LONGEST_PAUSE;
 				borrowed.broken = false;
 			}
 			catch (RuntimeException | LinkageError ex) {

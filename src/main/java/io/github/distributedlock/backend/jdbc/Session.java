@@ -19,6 +19,7 @@ import io.github.distributedlock.backend.Claim;
 import io.github.distributedlock.backend.Holder.State;
 import io.github.distributedlock.backend.LockBackend.Renewal;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,9 +27,33 @@ import org.slf4j.LoggerFactory;
  * Carries out the statements on one connection. Each is committed by itself, so that one
  * that stands still between two of them keeps no row locked.
  */
-record Session(Connection connection, Statements sql) {
+record Session(Connection connection, Statements sql, Supervisor supervisor) {
 
 	private static final Logger logger = LoggerFactory.getLogger(Session.class);
+
+	/**
+	 * Cancels statements that run for too long.
+	 */
+	interface Supervisor {
+
+		Calls.Execution begin(Calls.Cancellation cancellation) throws SQLException;
+
+	}
+
+	/**
+	 * What is done with a statement that is prepared.
+	 */
+	private interface Use<T extends @Nullable Object> {
+
+		T of(PreparedStatement statement) throws SQLException;
+
+	}
+
+	private interface Reader<T extends @Nullable Object> {
+
+		T read(ResultSet rows) throws SQLException;
+
+	}
 
 	/**
 	 * Gives a key that is free, or the owner's already, to the claim's owner.
@@ -73,12 +98,12 @@ record Session(Connection connection, Statements sql) {
 		}
 		changes(Statements.of(this.sql.renew, renewals.size()), values.toArray());
 		Set<List<String>> owned = new HashSet<>();
-		try (PreparedStatement statement = prepare(Statements.of(this.sql.readRenewed, renewals.size()),
-				values.subList(1, values.size()).toArray()); ResultSet rows = statement.executeQuery()) {
+		query(Statements.of(this.sql.readRenewed, renewals.size()), (rows) -> {
 			while (rows.next()) {
 				owned.add(List.of(this.sql.platform.text(rows.getObject(1)), rows.getString(2)));
 			}
-		}
+			return owned;
+		}, values.subList(1, values.size()).toArray());
 		return renewals.stream()
 			.filter((each) -> owned.contains(List.of(each.key(), each.owner())))
 			.collect(Collectors.toSet());
@@ -89,7 +114,7 @@ record Session(Connection connection, Statements sql) {
 	}
 
 	private @Nullable Row readRow(String statement, Object... values) throws SQLException {
-		try (PreparedStatement prepared = prepare(statement, values); ResultSet row = prepared.executeQuery()) {
+		return query(statement, (row) -> {
 			if (!row.next()) {
 				return null;
 			}
@@ -97,7 +122,7 @@ record Session(Connection connection, Statements sql) {
 			String state = row.getString(2);
 			return (state == null) ? Row.absent(now) : new Row(row.getString(1), State.valueOf(state), row.getLong(3),
 					row.getLong(4), Row.waiters(row.getString(5), now), row.getLong(6), now, null);
-		}
+		}, values);
 	}
 
 	/**
@@ -156,7 +181,7 @@ record Session(Connection connection, Statements sql) {
 		List<Object> versions = new ArrayList<>();
 		List<Object> free = new ArrayList<>();
 		List<Object> held = new ArrayList<>();
-		try (PreparedStatement statement = prepare(this.sql.readDue); ResultSet rows = statement.executeQuery()) {
+		query(this.sql.readDue, (rows) -> {
 			while (rows.next()) {
 				Object key = rows.getObject(1);
 				if (rows.getBoolean(3)) {
@@ -167,7 +192,8 @@ record Session(Connection connection, Statements sql) {
 					(rows.getBoolean(4) ? free : held).add(key);
 				}
 			}
-		}
+			return expired;
+		});
 		if (!expired.isEmpty()) {
 			changes(Statements.of(this.sql.deleteExpired, expired.size()),
 					Stream.concat(expired.stream(), versions.stream()).toArray());
@@ -192,9 +218,7 @@ record Session(Connection connection, Statements sql) {
 	}
 
 	boolean execute(String statement) throws SQLException {
-		try (PreparedStatement prepared = prepare(statement)) {
-			return prepared.execute();
-		}
+		return run(statement, PreparedStatement::execute);
 	}
 
 	/**
@@ -202,24 +226,71 @@ record Session(Connection connection, Statements sql) {
 	 * @return {@code null} if there is no row, or no value
 	 */
 	@Nullable String value(String query) throws SQLException {
-		try (PreparedStatement prepared = prepare(query); ResultSet row = prepared.executeQuery()) {
-			return row.next() ? row.getString(1) : null;
-		}
+		return query(query, (row) -> row.next() ? row.getString(1) : null);
 	}
 
 	private boolean changes(String statement, Object... values) throws SQLException {
-		try (PreparedStatement prepared = prepare(statement, values)) {
-			return prepared.execute() ? prepared.getResultSet().next() : prepared.getUpdateCount() > 0;
+		return run(statement,
+				(prepared) -> prepared.execute() ? prepared.getResultSet().next() : prepared.getUpdateCount() > 0,
+				values);
+	}
+
+	private <T extends @Nullable Object> T query(String statement, Reader<T> reader, Object... values)
+			throws SQLException {
+		return run(statement, (prepared) -> {
+			try (ResultSet rows = prepared.executeQuery()) {
+				return reader.read(rows);
+			}
+		}, values);
+	}
+
+	private <T extends @Nullable Object> T run(String statement, Use<T> use, Object... values) throws SQLException {
+		try (PreparedStatement prepared = this.connection.prepareStatement(statement)) {
+			prepared.setMaxRows(0); // The URL may limit the rows that MySQL's driver reads.
+			for (int i = 0; i < values.length; i++) {
+				prepared.setObject(i + 1, values[i]);
+			}
+			Calls.Execution execution = this.supervisor.begin(() -> cancel(prepared));
+			T result;
+			try {
+				result = use.of(prepared);
+			}
+			catch (SQLException ex) {
+				if (execution.end() && !SqlFailures.isCancelled(ex)) {
+					throw cancelled(ex);
+				}
+				throw ex;
+			}
+			catch (RuntimeException | Error ex) {
+				execution.end();
+				throw ex;
+			}
+			// A commit that was cancelled while it waited for a replica is reported as
+			// done.
+			if (execution.end()) {
+				throw cancelled(null);
+			}
+			return result;
 		}
 	}
 
-	private PreparedStatement prepare(String statement, Object... values) throws SQLException {
-		PreparedStatement prepared = this.connection.prepareStatement(statement);
-		prepared.setMaxRows(0); // The URL may limit the rows that MySQL's driver reads.
-		for (int i = 0; i < values.length; i++) {
-			prepared.setObject(i + 1, values[i]);
+	/**
+	 * The cancellation may still meet the next statement of this connection.
+	 */
+	private static SQLException cancelled(@Nullable SQLException cause) {
+		return new SQLException("The statement was cancelled, since it ran for too long, and may have been carried out",
+				"40003", cause);
+	}
+
+	private void cancel(PreparedStatement statement) throws SQLException {
+		if (this.sql.platform == Platform.POSTGRESQL) {
+			// The driver's own cancellation of a statement keeps the thread of the
+			// statement.
+			this.connection.unwrap(PGConnection.class).cancelQuery();
 		}
-		return prepared;
+		else {
+			statement.cancel();
+		}
 	}
 
 	private Object bind(String key) {

@@ -18,7 +18,7 @@ final class SqlFailures {
 	 * that was cancelled, too many connections, a server that starts.
 	 */
 	private static final Set<String> PASSING = Set.of("40001", "40P01", "55P03", "57014", "57P03", "53000", "53100",
-			"53200", "53300", "HYT00", "90131");
+			"53200", "53300", "70100", "HYT00", "90131");
 
 	/**
 	 * The same for MySQL and MariaDB, whose SQLState is HY000: lock wait time-out,
@@ -30,6 +30,8 @@ final class SqlFailures {
 	 * A server that has become a replica, or is read-only for another reason.
 	 */
 	private static final Set<Integer> READ_ONLY_CODES = Set.of(1290, 1792, 1836, 90097);
+
+	private static final Set<String> CANCELLED = Set.of("57014", "70100");
 
 	private static final Set<String> NO_TABLE = Set.of("42P01", "42S02", "42S03", "42S04", "3F000");
 
@@ -49,6 +51,13 @@ final class SqlFailures {
 
 	static boolean isDuplicate(SQLException failure) {
 		return state(failure).equals("23505") || failure.getErrorCode() == 1062;
+	}
+
+	/**
+	 * Returns whether the server has ended a statement because it was asked to.
+	 */
+	static boolean isCancelled(SQLException failure) {
+		return CANCELLED.contains(state(failure));
 	}
 
 	/**

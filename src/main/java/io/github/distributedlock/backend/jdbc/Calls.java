@@ -1,0 +1,240 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.io.Serial;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends calls of a driver or a pool in time, whatever these do.
+ * <p>
+ * A statement is cancelled at the server after three quarters of the command timeout: a
+ * server whose statement hangs does not notice that the client has closed the socket, and
+ * keeps the session. A call that may ignore its time-out is made on a thread of this
+ * class, and the caller waits for the command timeout only. Safe for use by many threads.
+ */
+final class Calls implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(Calls.class);
+
+	private static final int TICKS = 16;
+
+	private static final int TICKS_TO_CANCEL = TICKS * 3 / 4;
+
+	private final long timeoutNanos;
+
+	private final ThreadPoolExecutor workers = new ThreadPoolExecutor(0, Integer.MAX_VALUE, 60, TimeUnit.SECONDS,
+			new SynchronousQueue<>(), threads("distributed-lock-call"));
+
+	private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1,
+			threads("distributed-lock-cancel"));
+
+	private final Set<Execution> executions = ConcurrentHashMap.newKeySet();
+
+	/**
+	 * Whether the next look at the executions is due, which is so while there are any.
+	 */
+	private final AtomicBoolean ticking = new AtomicBoolean();
+
+	Calls(Duration timeout) {
+		this.timeoutNanos = timeout.toNanos();
+	}
+
+	private static ThreadFactory threads(String name) {
+		return (task) -> {
+			Thread thread = new Thread(task, name);
+			thread.setDaemon(true);
+			return thread;
+		};
+	}
+
+	/**
+	 * Makes a call on a thread of this class. The caller waits for the command timeout at
+	 * most, also if it is interrupted.
+	 * @param late is given the result if it comes when the caller waits no more, and
+	 * {@code null} if the call has failed by then
+	 * @throws NoAnswerException if the call has not ended in time
+	 */
+	<T extends @Nullable Object> T call(String what, Callable<T> task, Consumer<@Nullable T> late) throws SQLException {
+		CompletableFuture<T> answer = new CompletableFuture<>();
+		try {
+			this.workers.execute(() -> answer(task, answer, late));
+		}
+		catch (RuntimeException | OutOfMemoryError ex) {
+			throw new SQLException("There is no thread to " + what, "53000", ex);
+		}
+		try {
+			return answer.orTimeout(this.timeoutNanos, TimeUnit.NANOSECONDS).join();
+		}
+		catch (CompletionException ex) {
+			Throwable cause = ex.getCause();
+			if (cause instanceof TimeoutException) {
+				throw new NoAnswerException("No answer in " + TimeUnit.NANOSECONDS.toMillis(this.timeoutNanos)
+						+ " ms to an attempt to " + what);
+			}
+			if (cause instanceof SQLException failure) {
+				throw failure;
+			}
+			if (cause instanceof RuntimeException failure) {
+				throw failure;
+			}
+			if (cause instanceof Error failure) {
+				throw failure;
+			}
+			throw new SQLException(cause);
+		}
+	}
+
+	private static <T extends @Nullable Object> void answer(Callable<T> task, CompletableFuture<T> answer,
+			Consumer<@Nullable T> late) {
+		try {
+			T result = task.call();
+			if (!answer.complete(result)) {
+				late.accept(result);
+			}
+		}
+		catch (Exception | Error ex) {
+			if (!answer.completeExceptionally(ex)) {
+				late.accept(null);
+			}
+		}
+	}
+
+	/**
+	 * Begins a task that nobody waits for.
+	 */
+	void start(Runnable task) {
+		try {
+			this.workers.execute(task);
+		}
+		catch (RuntimeException | OutOfMemoryError ex) {
+			logger.debug("There is no thread for a call of the driver", ex);
+		}
+	}
+
+	/**
+	 * Cancels a statement at the server if it runs for too long.
+	 * @return to be ended when the statement has ended
+	 */
+	Execution begin(Cancellation cancellation) {
+		Execution execution = new Execution(cancellation);
+		this.executions.add(execution);
+		if (this.ticking.compareAndSet(false, true)) {
+			scheduleTick();
+		}
+		return execution;
+	}
+
+	private void scheduleTick() {
+		try {
+			this.clock.schedule(this::tick, Math.max(1, this.timeoutNanos / TICKS), TimeUnit.NANOSECONDS);
+		}
+		catch (RuntimeException | OutOfMemoryError ex) {
+			this.ticking.set(false);
+			logger.debug("A statement that hangs is not cancelled, but its connection is closed", ex);
+		}
+	}
+
+	private void tick() {
+		this.executions.forEach(Execution::grow);
+		if (this.executions.isEmpty()) {
+			this.ticking.set(false);
+			// One may have begun just before.
+			if (this.executions.isEmpty() || !this.ticking.compareAndSet(false, true)) {
+				return;
+			}
+		}
+		scheduleTick();
+	}
+
+	/**
+	 * Ends the threads that have nothing to do any more.
+	 */
+	@Override
+	public void close() {
+		this.clock.shutdownNow();
+		this.workers.shutdown();
+	}
+
+	/**
+	 * The caller waits no more, and the call still goes on.
+	 */
+	static final class NoAnswerException extends SQLTimeoutException {
+
+		@Serial
+		private static final long serialVersionUID = 1L;
+
+		NoAnswerException(String message) {
+			super(message, "08007");
+		}
+
+	}
+
+	/**
+	 * Cancels a statement. May be called by another thread than that of the statement.
+	 */
+	interface Cancellation {
+
+		void cancel() throws SQLException;
+
+	}
+
+	/**
+	 * One statement that is carried out.
+	 */
+	final class Execution {
+
+		private final Cancellation cancellation;
+
+		private final AtomicInteger age = new AtomicInteger();
+
+		private Execution(Cancellation cancellation) {
+			this.cancellation = cancellation;
+		}
+
+		private void grow() {
+			if (this.age.incrementAndGet() == TICKS_TO_CANCEL) {
+				start(this::cancel); // That may open a connection, which may hang, too.
+			}
+		}
+
+		private void cancel() {
+			try {
+				this.cancellation.cancel();
+			}
+			catch (SQLException | RuntimeException | LinkageError ex) {
+				logger.debug("A statement that hangs was not cancelled", ex);
+			}
+		}
+
+		/**
+		 * Ends the supervision.
+		 * @return whether the statement has been cancelled, so that the cancellation may
+		 * still meet the next one of the same connection
+		 */
+		boolean end() {
+			Calls.this.executions.remove(this);
+			return this.age.getAndSet(TICKS_TO_CANCEL) >= TICKS_TO_CANCEL;
+		}
+
+	}
+
+}

@@ -1,0 +1,232 @@
+package io.github.distributedlock.backend.jdbc;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.distributedlock.LockBackendException;
+import io.github.distributedlock.LockHandle;
+import io.github.distributedlock.LockRequest;
+import io.github.distributedlock.backend.Claim;
+import io.github.distributedlock.backend.LockBackend.Renewal;
+import io.github.distributedlock.engine.LockEngine;
+import io.github.distributedlock.fixtures.OwnThreads;
+import io.github.distributedlock.fixtures.Patience;
+import io.github.distributedlock.fixtures.TcpRelay;
+import org.awaitility.Awaitility;
+import org.h2.tools.Server;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Calls of a driver or a pool that do not end by themselves, on H2: its driver ignores
+ * the network time-out.
+ */
+class HangingCallsTests {
+
+	private static final Duration LEASE = Duration.ofMinutes(10);
+
+	private static final Duration TIMEOUT = Duration.ofMillis(500);
+
+	@RegisterExtension
+	final OwnThreads threads = new OwnThreads();
+
+	@TempDir
+	private Path directory;
+
+	private static Claim claim(String key, String instance) {
+		return Claim.of(key, instance + ":1", instance, LEASE);
+	}
+
+	private static JdbcLockBackend backend(DataSource pool) {
+		return new JdbcLockBackend(pool, JdbcLockSettings.defaults().commandTimeout(TIMEOUT));
+	}
+
+	private <T> T ends(Callable<T> call) {
+		return Patience.get(CompletableFuture.supplyAsync(() -> {
+			try {
+				return call.call();
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException(ex);
+			}
+		}, this.threads), "the end of the call");
+	}
+
+	// A network that swallows
+
+	@Test
+	void swallowedConnectionsAreReplaced() throws SQLException {
+		swallow((url) -> new DriverManagerDataSource(url), (store, claim) -> {
+			assertThat(ends(() -> store.renew(List.of(Renewal.of(claim))))).containsExactly(true);
+			assertThat(ends(() -> store.acquire(claim("other", "a")).acquired())).isTrue();
+			assertThat(ends(() -> store.release("k", "a:1"))).isTrue();
+		});
+	}
+
+	/**
+	 * This pool asks each connection whether it is valid, and waits without end.
+	 */
+	@Test
+	void callsEndThoughThePoolHangsToo() throws SQLException {
+		swallow((url) -> {
+			HikariConfig config = new HikariConfig();
+			config.setJdbcUrl(url);
+			config.setMaximumPoolSize(2);
+			config.setMinimumIdle(2);
+			return new HikariDataSource(config);
+		}, (store, claim) -> {
+			Awaitility.await()
+				.ignoreExceptions()
+				.until(() -> ends(() -> store.renew(List.of(Renewal.of(claim)))).equals(List.of(true)));
+		});
+	}
+
+	private interface Check {
+
+		void run(JdbcLockBackend store, Claim claim);
+
+	}
+
+	private void swallow(Function<String, DataSource> dataSource, Check check) throws SQLException {
+		Server server = Server.createTcpServer("-tcpPort", "0", "-ifNotExists").start();
+		try (TcpRelay relay = new TcpRelay(server.getPort())) {
+			DataSource connections = dataSource
+				.apply("jdbc:h2:tcp://localhost:" + relay.port() + "/" + this.directory.resolve("locks"));
+			new JdbcTemplate(connections).execute(Platform.H2.schema("distributed_lock"));
+			try (JdbcLockBackend store = backend(connections)) {
+				store.check();
+				Claim claim = claim("k", "a");
+				assertThat(store.acquire(claim).acquired()).isTrue();
+				relay.swallow();
+				check.run(store, claim);
+				assertThat(relay.hasSwallowed()).isTrue();
+			}
+		}
+		finally {
+			server.stop();
+		}
+	}
+
+	// A pool without a free connection
+
+	@Test
+	void theWaitForAConnectionEndsInTime() throws SQLException {
+		try (HikariDataSource pool = H2.pool((config) -> {
+			config.setMaximumPoolSize(2);
+			config.setConnectionTimeout(Duration.ofHours(1).toMillis());
+		}); JdbcLockBackend store = backend(pool); LockEngine engine = LockEngine.builder(store).build()) {
+			store.check();
+			try (Connection last = pool.getConnection()) {
+				assertThatThrownBy(
+						() -> ends(() -> engine.tryAcquire(LockRequest.of("k").waitTime(Duration.ofMillis(100)))))
+					.hasRootCauseMessage("No answer in 500 ms to an attempt to get a connection")
+					.rootCause()
+					.hasNoCause();
+				assertThat(last.isClosed()).isFalse();
+			}
+			// The connection that came too late is not kept.
+			try (LockHandle handle = ends(() -> engine.acquire(LockRequest.of("k").waitTime(Patience.PATIENCE)))) {
+				assertThat(handle.isHeld()).isTrue();
+			}
+			Awaitility.await().until(() -> pool.getHikariPoolMXBean().getActiveConnections() == 1);
+		}
+	}
+
+	@Test
+	void aPoolThatIsTooSmallIsRefusedAtTheStart() {
+		try (HikariDataSource pool = H2.pool((config) -> config.setMaximumPoolSize(1));
+				JdbcLockBackend store = backend(pool)) {
+			assertThatThrownBy(store::check).isInstanceOf(LockBackendException.class)
+				.hasMessageContaining("at most 1 connection")
+				.hasMessageContaining("at least 2");
+		}
+	}
+
+	// A statement that hangs
+
+	@Test
+	void aStatementThatHangsIsCancelledAndItsConnectionUsedAgain() {
+		try (HikariDataSource pool = H2.pool((config) -> config.setMaximumPoolSize(1));
+				Connections connections = new Connections(pool, JdbcLockSettings.defaults().commandTimeout(TIMEOUT))) {
+			Integer session = session(pool);
+			assertThatThrownBy(() -> ends(() -> connections.run("count",
+					(same) -> same.execute("select count(*) from system_range(1, 1e18) where mod(x, 7) = 8"))))
+				.rootCause()
+				.isInstanceOfSatisfying(SQLException.class,
+						(failure) -> assertThat(SqlFailures.isCancelled(failure)).isTrue());
+			assertThat(session(pool)).isEqualTo(session);
+		}
+	}
+
+	private static Integer session(DataSource pool) {
+		return new JdbcTemplate(pool).queryForObject("select session_id()", Integer.class);
+	}
+
+	// What is broken
+
+	@Test
+	void aConnectionThatIsBrokenIsNotLentAgain() {
+		AtomicBoolean readOnly = new AtomicBoolean();
+		try (HikariDataSource server = H2.pool()) {
+			HikariConfig config = new HikariConfig();
+			config.setDataSource(new DelegatingDataSource(new DriverManagerDataSource(server.getJdbcUrl())) {
+
+				@Override
+				public Connection getConnection() throws SQLException {
+					return refusing(super.getConnection(), readOnly);
+				}
+
+			});
+			config.setMaximumPoolSize(1);
+			try (HikariDataSource pool = new HikariDataSource(config); JdbcLockBackend store = backend(pool)) {
+				store.acquire(claim("k", "a"));
+				Integer session = session(pool);
+				readOnly.set(true);
+				assertThatThrownBy(() -> store.release("k", "a:1")).isInstanceOf(LockBackendException.class);
+				readOnly.set(false);
+				assertThat(session(pool)).isNotEqualTo(session);
+				assertThat(store.release("k", "a:1")).isTrue();
+			}
+		}
+	}
+
+	/**
+	 * A connection that refuses to write for as long as it is said.
+	 */
+	private static Connection refusing(Connection connection, AtomicBoolean readOnly) {
+		return (Connection) Proxy.newProxyInstance(HangingCallsTests.class.getClassLoader(),
+				new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
+					if (readOnly.get() && method.getName().equals("prepareStatement")) {
+						throw new SQLException("The database is read-only", "90097", 90097);
+					}
+					try {
+						return method.invoke(connection, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
+	}
+
+}
